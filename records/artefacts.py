@@ -1,0 +1,88 @@
+"""A folder of texts and bytes addressed by their SHA-256; written once, verified at every reading."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from records.errors import LedgerError
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+class ArtefactStore:
+    """Sources, prompts, replies and logs. Safe for threads and processes: equal content has one name."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open or create the folder; LedgerError when it cannot be written to."""
+        self.folder = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise LedgerError(
+                f"the artefact folder {folder} cannot be written to ({error.strerror}); choose another run folder"
+            ) from None
+
+    def put(self, content: str | bytes) -> str:
+        """Store text (as UTF-8) or bytes and return the digest; storing it again changes nothing."""
+        data = content.encode("utf-8") if isinstance(content, str) else content
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._path(digest)
+        try:
+            if not path.exists() or path.read_bytes() != data:
+                _write_atomically(path, data)
+        except OSError as error:
+            raise LedgerError(
+                f"the artefact {digest[:12]} cannot be written to {self.folder} ({error.strerror}); "
+                "free some space or mend the folder, then resume the run"
+            ) from None
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """The stored bytes; LedgerError when they are missing or do not match the digest."""
+        try:
+            data = self._path(digest).read_bytes()
+        except OSError as error:
+            raise LedgerError(
+                f"the artefact {digest[:12]} cannot be read from {self.folder} ({error.strerror}); "
+                "restore the run folder from a copy"
+            ) from None
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise LedgerError(f"the artefact {digest[:12]} in {self.folder} is damaged; restore it from a copy")
+        return data
+
+    def text(self, digest: str) -> str:
+        """The stored text."""
+        return self.get(digest).decode("utf-8")
+
+    def _path(self, digest: str) -> Path:
+        if not _DIGEST.fullmatch(digest):
+            raise LedgerError(f"{digest[:80]!r} is not the digest of an artefact; the record that names it is damaged")
+        return self.folder / digest[:2] / digest[2:4] / digest
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    """Write beside the place, flush to the disk, rename: a reader sees all of it or nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,96 @@
+"""Everything this project raises. A bad kernel is data (a `Verdict`); these are for the rest.
+
+    ScientistError
+    ├── UsageError              the person asked for something that cannot be: exit code 2
+    │   ├── TaskError           a task folder is missing, malformed or too weak to judge anything
+    │   ├── PlanError           a launch plan is malformed (turned into a `parse` verdict at the sandbox's edge)
+    │   ├── DocumentError       a document cannot be read into the knowledge store
+    │   └── SettingsError       a setting or a key is missing or contradicts another
+    └── MachineError            the machine, the account or a file is at fault: exit code 3
+        ├── ToolchainError      no compiler, or one that does not work
+        ├── LabError            the lab itself failed (never the candidate's fault)
+        ├── LedgerError         the ledger or the artefact store is damaged, locked or not writable
+        ├── KnowledgeError      the knowledge store is damaged, locked or not writable
+        └── ModelError          the model's endpoint did not give a usable answer
+            ├── ModelUnreachable    no answer after the retries
+            ├── ModelRefused        the endpoint refused the request (key, model name, payload): never retried
+            ├── MalformedReply      no answer of the asked shape after the repair turn
+            │   └── TruncatedReply  the answer was cut off at the token limit, twice
+            └── BudgetExhausted     the next call could cost more than what is left
+"""
+
+
+class ScientistError(Exception):
+    """The root; its text is one sentence that says what to do."""
+
+    exit_code = 3
+
+
+class UsageError(ScientistError):
+    """The person asked for something that cannot be."""
+
+    exit_code = 2
+
+
+class TaskError(UsageError):
+    """A task folder is missing, malformed or too weak to judge anything."""
+
+
+class PlanError(UsageError):
+    """A launch plan is malformed; the sandbox turns it into a `parse` verdict."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class DocumentError(UsageError):
+    """A document cannot be read into the knowledge store."""
+
+
+class SettingsError(UsageError):
+    """A setting or a key is missing or contradicts another."""
+
+
+class MachineError(ScientistError):
+    """The machine, the account or a file is at fault."""
+
+
+class ToolchainError(MachineError):
+    """No compiler, or one that does not work."""
+
+
+class LabError(MachineError):
+    """The lab itself failed; never held against the candidate."""
+
+
+class LedgerError(MachineError):
+    """The ledger or the artefact store is damaged, locked or not writable."""
+
+
+class KnowledgeError(MachineError):
+    """The knowledge store is damaged, locked or not writable."""
+
+
+class ModelError(MachineError):
+    """The model's endpoint did not give a usable answer."""
+
+
+class ModelUnreachable(ModelError):
+    """No answer after the retries."""
+
+
+class ModelRefused(ModelError):
+    """The endpoint refused the request: a key, a model name or a payload. Never retried."""
+
+
+class MalformedReply(ModelError):
+    """No answer of the asked shape after the repair turn."""
+
+
+class TruncatedReply(MalformedReply):
+    """The answer was cut off at the token limit, also with the limit doubled; never used, however whole it looks."""
+
+
+class BudgetExhausted(ModelError):
+    """The next call could cost more than what is left; the run stops and can be resumed with more."""

@@ -1,0 +1,141 @@
+"""What the sandbox says of one candidate: findings, verdict, resources, cases, times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Stage = Literal["parse", "compile", "execute", "correct", "time"]
+TimeKind = Literal["measured", "predicted"]
+CaseRole = Literal["test", "held_out", "benchmark"]
+
+FINDING_KINDS = (
+    "out_of_bounds", "race", "uninitialised", "unwritten_output", "divergent_barrier", "divergent_collective",
+    "undrained_barrier", "misaligned", "wave_mask", "over_limit", "timeout", "stack_overflow", "input_written",
+    "division_by_zero", "compile_error", "wrong_result", "below_roofline", "nondeterministic",
+)
+
+# Three categories, twelve sub-categories after Dou et al. (arXiv 2407.06153), read for kernels.
+CODES: Mapping[str, str] = {
+    "OK": "accepted",
+    "A.1": "the source or its launch plan does not parse or compile",
+    "A.2": "the file's form is wrong (no plan comment, wrong fences, wrong encoding)",
+    "A.3": "a header or namespace is missing",
+    "B.1": "a builtin, intrinsic or register layout is misused",
+    "B.2": "a name is used but not defined",
+    "B.3": "a boundary is not checked: access out of bounds or a partial tile",
+    "B.4": "an argument, grid, block or LDS size breaks a limit or does not match the kernel",
+    "B.5": "the kernel does not end in time, or crashes",
+    "C.1": "the mathematics or the synchronisation is wrong",
+    "C.2": "the task is changed: an input is written, an output is left unwritten, a rule is broken",
+    "C.3": "layout, type or order of the output is wrong",
+    "C.4": "right but for accuracy: the error is above the tolerance",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing a person can act on."""
+
+    kind: str  # one of FINDING_KINDS
+    message: str  # one sentence that says what to change
+    line: int | None = None  # 1-based line of the candidate's file
+    kernel: str | None = None
+    case: str | None = None
+    buffer: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The last stage reached and whether it was passed; `code` is a key of CODES."""
+
+    stage: Stage
+    accepted: bool
+    code: str
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the compiler says one kernel needs, from the code object's own metadata."""
+
+    kernel: str
+    vgpr: int
+    agpr: int
+    sgpr: int
+    lds_bytes: int  # static; dynamic LDS is in the plan
+    scratch_bytes: int  # per work-item
+    waves_per_simd: int  # occupancy allowed by registers and LDS for this plan's blocks
+    instructions: Mapping[str, int] = field(default_factory=dict)  # static mix: mfma, valu, salu, vmem, lds, branch
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """How one case compared with the float64 reference."""
+
+    name: str
+    role: CaseRole
+    correct: bool
+    error: float | None = None  # candidate's error over the baseline's own; the tolerance's `ratio` is the limit
+    executed: float = 1.0  # share of the workgroups that were executed
+    compared: float = 1.0  # share of the output elements that were compared
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A time for one benchmark case. A predicted time is a lower bound and is never compared with a measured one."""
+
+    case: str
+    time_us: float
+    kind: TimeKind
+    device: str
+    ci_low_us: float
+    ci_high_us: float
+    samples: int = 1
+    weight: float = 1.0
+    bound: str = ""  # the binding resource
+    resources_us: Mapping[str, float] = field(default_factory=dict)  # the time each resource alone would need
+    roofline_us: float = 0.0  # from the task's [work] and the target's peaks
+
+    @property
+    def roofline_fraction(self) -> float:
+        """Share of the speed of light: roofline time over this time."""
+        return self.roofline_us / self.time_us if self.time_us > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything known of one candidate with one choice of tunables on one target."""
+
+    key: str
+    candidate_id: str  # SHA-256 of the normalised source
+    tunables: Mapping[str, int]
+    verdict: Verdict
+    resources: tuple[Resources, ...] = ()
+    cases: tuple[CaseResult, ...] = ()
+    measurements: tuple[Measurement, ...] = ()
+    counters: Mapping[str, float] = field(default_factory=dict)  # under the profiler's names, summed over benchmarks
+    explanation: str = ""  # what binds, by how much, which lines cause it
+    code_object: str = ""  # SHA-256 of the device code; equal for candidates that differ in text only
+    seconds: float = 0.0  # wall time the evaluation took
+
+    @property
+    def geomean_us(self) -> float | None:
+        """Weighted geometric mean of the benchmark times, or None when nothing was timed."""
+        return geomean_us(self.measurements)
+
+    @property
+    def time_kind(self) -> TimeKind | None:
+        """Whether the times are measured or predicted."""
+        return self.measurements[0].kind if self.measurements else None
+
+
+def geomean_us(measurements: tuple[Measurement, ...]) -> float | None:
+    """Weighted geometric mean of times in microseconds; None for an empty tuple."""
+    total = sum(m.weight for m in measurements)
+    if not measurements or total <= 0:
+        return None
+    return math.exp(sum(m.weight * math.log(m.time_us) for m in measurements) / total)

@@ -1,0 +1,117 @@
+"""What the scientist does: a run, its experiments, their attempts, and the calls to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+RunStatus = Literal["running", "paused", "done", "failed"]
+AttemptStatus = Literal["accepted", "rejected", "duplicate", "failed"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One search: what was asked for. `config` holds plain settings (never a key)."""
+
+    id: str
+    task: str  # a task's name or the path of its folder
+    target: str
+    on: str
+    author: str
+    seed: int  # drives every random choice of the run, held-out inputs included
+    config: Mapping[str, int | float | str | bool | None] = field(default_factory=dict)
+    status: RunStatus = "running"
+    created_at: str = ""  # ISO 8601, UTC
+    stop_reason: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One idea to try on one parent."""
+
+    id: str  # "g003-e2": generation and slot, unique in a run
+    run_id: str
+    generation: int  # 0 for the seeds
+    slot: int
+    parent_id: str | None  # attempt ids of the base and the reference
+    reference_id: str | None
+    title: str
+    description: str
+    rubric: tuple[str, ...] = ()  # the code changes asked for, one a line
+    gain_min_pct: float = 0.0
+    gain_max_pct: float = 0.0
+    innovation: float = 0.0  # 0 to 100
+    picked_as: str = ""  # most_innovative | highest_potential | most_certain | seed
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One written kernel and what became of it; append-only. A repair is an attempt of its own."""
+
+    id: str  # "g003-e2-a1"
+    run_id: str
+    experiment_id: str
+    generation: int
+    number: int  # 0 is the first writing, then the repairs
+    candidate_id: str
+    source: str  # artefact digest of the source as tuned
+    status: AttemptStatus
+    evaluation_key: str
+    parent_id: str | None = None
+    report: tuple[str, ...] = ()  # what the writer says it really implemented
+    skipped: tuple[str, ...] = ()  # rubric items the writer left out
+    critique: str = ""
+    tunables: Mapping[str, int] = field(default_factory=dict)
+    geomean_us: float | None = None
+    time_kind: str | None = None
+    code: str = ""  # the verdict's code
+    stage: str = ""
+    reason: str = ""  # why it was rejected, one sentence
+    strategy: str = ""  # discrete strategy code of the source
+    lesson: str = ""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens and money of one call."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float = 0.0
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """One paid question. The key names the place in the run, so that a resumed run finds its answer."""
+
+    key: str
+    run_id: str
+    role: str
+    model: str
+    prompt: str  # artefact digest of the messages
+    state: Literal["reserved", "done"]
+    reserved_usd: float
+    reply: str | None = None  # artefact digest of the raw reply
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True)
+class Spend:
+    """What a run has cost so far, and what calls in flight may still cost."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    usd: float = 0.0
+    reserved_usd: float = 0.0
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of a run's diary; numbers grow, so that a reader asks for what is newer."""
+
+    number: int
+    kind: str
+    payload: Mapping[str, int | float | str | bool | None]
+    at: str  # ISO 8601, UTC

@@ -1,0 +1,42 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from records.codec import dumps, from_plain, loads
+from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
+from records.experiment import Attempt, ModelCall, Run, Usage
+
+EVALUATION = Evaluation(
+    key="k", candidate_id="c", tunables={"ROWS": 4},
+    verdict=Verdict("execute", False, "B.3", (Finding("out_of_bounds", "check i", 7, "softmax", "rows=7", "x"),)),
+    resources=(Resources("softmax", 32, 0, 16, 1024, 0, 8, {"mfma": 3}),),
+    cases=(CaseResult("rows=7", "held_out", False, None, 1.0, 0.5, "wrong"),),
+    measurements=(Measurement("b", 12.5, "predicted", "lab:mi300x", 12.5, 12.5, resources_us={"hbm": 12.5}),),
+    counters={"TCC_HIT_sum": 3.0}, code_object="o", seconds=0.5)
+
+
+@pytest.mark.parametrize("record", [
+    EVALUATION, Run("r", "t", "mi300x", "lab", "llm", 1, {"a": 1, "b": None, "c": 0.5, "d": "x", "e": True}),
+    Attempt("g001-e1-a0", "r", "g001-e1", 1, 0, "c", "s", "accepted", "k", tunables={"R": 2}, report=("did", "that")),
+    ModelCall("k", "r", "plan", "m", "p", "done", 0.5, "reply", Usage(1, 2, 0.25)),
+])
+def test_a_record_survives_the_round_trip(record: object) -> None:
+    assert loads(type(record), dumps(record)) == record
+
+
+@given(st.text())
+def test_any_text_survives_the_round_trip_and_is_ascii_on_the_way(text: str) -> None:
+    finding = Finding("race", text)
+    assert dumps(finding).isascii()
+    assert loads(Finding, dumps(finding)) == finding
+
+
+def test_equal_records_have_equal_text_whatever_the_order_of_their_keys() -> None:
+    assert dumps({"b": 1, "a": (1, 2)}) == dumps({"a": [1, 2], "b": 1}) == '{"a":[1,2],"b":1}'
+
+
+def test_an_unknown_field_and_an_unknown_word_are_refused() -> None:
+    with pytest.raises(ValueError, match="Verdict has no field colour"):
+        from_plain(Verdict, {"stage": "parse", "accepted": True, "code": "OK", "colour": "red"})
+    with pytest.raises(ValueError, match="is none of"):
+        from_plain(Verdict, {"stage": "guess", "accepted": True, "code": "OK"})
