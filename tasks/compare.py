@@ -1,0 +1,124 @@
+"""The verdict on one output: the error-ratio rule against a float64 reference.
+
+A candidate may be wrong by `ratio` times what the standard implementation in the task's own dtype is wrong by, in
+three measures: the largest error, the root mean square error (the relative Frobenius norm with both sides multiplied
+by the reference's norm, so that a zero reference divides nothing), and the 99.9th percentile of the error. The rule
+has no scale of its own, so zeros cannot pass; it follows the tests of flash-attention.
+
+A baseline can be exact by luck (all-equal rows, small integers, a handful of elements), so each limit also has a
+floor: so many units of the output dtype's spacing, taken where the same measure of the reference's magnitudes lies.
+Half a unit where the output is narrower than float32: intermediates are float32, so an honest kernel differs from
+the exact value by its one final rounding. Four units for float32 and float64: there the intermediates round as
+coarsely as the output, and four units are eight correctly rounded operations in a row. As a relative error that is
+2**-8 for bf16 and 2**-21 for float32 at most: no shortcut hides in it. Integers have no floor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+
+from tasks.diagnosis import describe, non_finite_problem
+from tasks.dtypes import is_float, spacing_at, to_float64
+from tasks.task import Array
+
+WORST = 1e30  # the error of an answer that has no finite error; finite, so that it is plain JSON
+QUANTILE = 0.999
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`error` is the largest of the three errors over the baseline's own; correct means at most `ratio`."""
+
+    correct: bool
+    error: float
+    message: str = ""  # what is wrong and where, in a form that helps to mend it
+
+
+@dataclass(frozen=True)
+class _Measures:
+    largest: float
+    rms: float
+    quantile: float
+
+
+def compare(
+    candidate: Array, reference: Array, baseline: Array, ratio: float, mask: Array | None = None,
+    rtol: float | None = None, atol: float = 0.0,
+) -> Comparison:
+    """Judge `candidate` (its dtype is the output's) against the float64 `reference`, on the scale of `baseline`.
+
+    All three have the same shape. NaN and infinities must stand where the reference, rounded to the output's dtype,
+    has them. With `mask` only elements where it is True count. `rtol` adds an element-wise gate,
+    |c - r| <= atol + rtol * |r|, that every element must pass as well.
+    """
+    if candidate.shape != reference.shape:
+        return Comparison(False, WORST, f"the output has the shape {candidate.shape}, expected is {reference.shape}")
+    keep = np.ones(reference.shape, bool) if mask is None else mask.astype(bool)
+    if not keep.any():
+        return Comparison(False, WORST, "no element of the output was compared")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _judge(candidate, reference, baseline, ratio, keep, rtol, atol)
+
+
+def _judge(
+    candidate: Array, reference: Array, baseline: Array, ratio: float, keep: Array, rtol: float | None, atol: float
+) -> Comparison:
+    got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
+    expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
+    problem = non_finite_problem(got, expected, keep)
+    if problem:
+        return Comparison(False, WORST, problem)
+    finite = keep & np.isfinite(expected)
+    if not finite.any():
+        return Comparison(True, 0.0)
+    error = np.where(finite, np.abs(got - want), 0.0)
+    mine, own = _measures(error[finite]), _measures(np.abs(base - want)[finite & np.isfinite(base)])
+    floor = _floor(_measures(np.abs(want[finite])), candidate.dtype)
+    score = max(_over(mine.largest, own.largest, floor.largest, ratio), _over(mine.rms, own.rms, floor.rms, ratio),
+                _over(mine.quantile, own.quantile, floor.quantile, ratio))
+    wrong = finite & (error > ratio * own.largest + floor.largest)
+    if rtol is not None:
+        beyond = finite & (error > atol + rtol * np.abs(want))
+        score = max(score, _gate(error[beyond], want[beyond], ratio, rtol, atol))
+        wrong |= beyond
+    if score <= ratio:
+        return Comparison(True, score)
+    return Comparison(False, score, describe(got, want, error, wrong, finite, score, ratio))
+
+
+def _floor(magnitude: _Measures, dtype: np.dtype[Any]) -> _Measures:
+    if not is_float(dtype):
+        return _Measures(0.0, 0.0, 0.0)
+    units = 4.0 if dtype.itemsize >= 4 else 0.5
+    return _Measures(*(units * spacing_at(value, dtype) for value in astuple(magnitude)))
+
+
+def _measures(error: Array) -> _Measures:
+    if not error.size:  # the baseline is finite nowhere: it gives no allowance
+        return _Measures(0.0, 0.0, 0.0)
+    rank = min(error.size - 1, int(np.ceil(QUANTILE * error.size)))
+    return _Measures(float(error.max()), _rms(error), float(np.partition(error, rank)[rank]))
+
+
+def _rms(values: Array) -> float:
+    scale = float(np.abs(values).max())  # keeps the squares in range
+    return scale * float(np.sqrt(np.mean((values / scale) ** 2))) if scale > 0 else 0.0
+
+
+def _over(mine: float, own: float, floor: float, ratio: float) -> float:
+    """Error over the baseline's; at most `ratio` exactly where mine <= ratio * own + floor."""
+    allowed = ratio * own + floor
+    if mine <= allowed:
+        return min(ratio, ratio * mine / allowed) if allowed > 0 else 0.0
+    return min(WORST, ratio * mine / allowed) if allowed > 0 else WORST
+
+
+def _gate(error: Array, want: Array, ratio: float, rtol: float, atol: float) -> float:
+    """The score of the elements beyond the element-wise gate: above `ratio`, 0 where there are none."""
+    if not error.size:
+        return 0.0
+    limit = atol + rtol * np.abs(want)
+    return WORST if (limit == 0).any() else min(WORST, max(float((error / limit).max()) * ratio, ratio * (1 + 1e-9)))

@@ -1,0 +1,151 @@
+"""Says what a wrong output looks like: where the worst element is, and the mistake its pattern points to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array
+
+ROWS, COLUMNS = 256, 64  # how much of a matrix the search for moved rows looks at
+SHARE = 0.9  # of the wrong elements a pattern must explain
+
+
+def non_finite_problem(got: Array, expected: Array, keep: Array) -> str:
+    """A sentence when NaN or infinities are not where they should be, else an empty string."""
+    same = (got == expected) | (np.isnan(got) & np.isnan(expected)) | (np.isfinite(got) & np.isfinite(expected))
+    bad = keep & ~same
+    count = int(bad.sum())
+    if not count:
+        return ""
+    at = _first(bad)
+    kind = "NaN" if np.isnan(got[at]) else "infinite" if np.isinf(got[at]) else "finite"
+    if kind == "finite":
+        return (f"{count} elements should not be finite; the first is at {_index(at)}: got {got[at]:.6g}, "
+                f"expected {expected[at]:.6g}")
+    hint = "every element" if count == int(keep.sum()) else f"{count} of {int(keep.sum())} elements"
+    return (f"{hint} {'is' if hint.startswith('every') else 'are'} {kind} where a finite value is expected; the first "
+            f"is at {_index(at)}, expected {expected[at]:.6g}: look for an overflow, 0/0 or memory never written")
+
+
+def describe(
+    got: Array, want: Array, error: Array, wrong: Array, keep: Array, score: float, ratio: float
+) -> str:
+    """The message of a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared."""
+    at = tuple(int(i) for i in np.unravel_index(int(np.argmax(error)), error.shape))
+    worst = f"worst at {_index(at)}: got {got[at]:.6g}, expected {want[at]:.6g}"
+    pattern = _whole(got, want, keep) or _matrix(got, want, wrong, keep)
+    if not pattern and score > 5 * ratio:
+        pattern = _row_factors(got, want, error, keep)
+    if pattern:
+        return f"{pattern} ({worst})"
+    count, total = int(wrong.sum()), int(keep.sum())
+    if _is_accuracy(error, want, keep):
+        return (f"close but not accurate enough: the error is {score:.3g} times the standard implementation's own and "
+                f"the limit is {ratio:g}; look for accumulation in a narrow type, a fast approximation or a "
+                f"truncating conversion ({worst})")
+    count = count or int((keep & (error > 0)).sum())
+    return f"{count} of {total} elements are wrong{_region(wrong)}; {worst}"
+
+
+def _whole(got: Array, want: Array, keep: Array) -> str:
+    """Patterns of all compared elements."""
+    g, w = got[keep], want[keep]
+    if not g.any():
+        return "all elements are zero: nothing was computed or stored"
+    if g.size > 1 and (g == g[0]).all():
+        return f"all elements are {g[0]:.6g}: the same value was stored everywhere"
+    square = float(np.dot(w, w))
+    factor = float(np.dot(g, w)) / square if square > 0 and np.isfinite(square) else 1.0
+    if factor and abs(factor - 1) > 0.02 and _near(g / factor, w):
+        return f"every element is the expected one times {factor:.4g}: look for a missing or doubled factor"
+    if g.size > 1:
+        shift = float(np.mean(g - w))
+        spread = float(np.std(g - w))
+        if abs(shift) > 1e-3 * float(np.std(w)) and spread < 1e-3 * abs(shift):
+            return f"every element is the expected one plus {shift:.4g}"
+    return ""
+
+
+def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> str:
+    """Patterns of two-dimensional outputs compared whole."""
+    if got.ndim != 2 or not keep.all() or min(got.shape) < 2:
+        return ""
+    rows, columns = got.shape
+    if _near(got.reshape(columns, rows).T, want):
+        return "the output is transposed: its memory has the order of the other layout"
+    if rows == columns and _near(got.T, want):
+        return "the output is transposed"
+    moved = _moved_rows(got, want, wrong)
+    if moved:
+        return moved
+    moved = _moved_rows(got.T, want.T, wrong.T)
+    return moved.replace("row", "column") if moved else ""
+
+
+def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> str:
+    """Whether each row is right but for a factor of its own, as when a row's sum leaves something out."""
+    if got.ndim != 2 or not keep.all() or got.shape[1] < 4:
+        return ""
+    squares = np.sum(want * want, axis=1)
+    factors = np.divide(np.sum(got * want, axis=1), squares, where=squares > 0, out=np.ones_like(squares))
+    if float(np.abs(got - factors[:, None] * want).max()) > 0.05 * float(error.max()):
+        return ""
+    row = int(np.argmax(np.abs(factors - 1)))
+    return (f"each row is the expected one times a factor of its own (row {row}: {factors[row]:.6g}): look at what the "
+            "row's sum or maximum leaves out or takes twice")
+
+
+def _moved_rows(got: Array, want: Array, wrong: Array) -> str:
+    """Whether most wrong rows hold another row's values."""
+    bad = np.flatnonzero(wrong.any(axis=1))[:ROWS]
+    if bad.size < 2 or got.shape[1] < 4:
+        return ""
+    g, w = got[bad, :COLUMNS], want[:ROWS * 4, :COLUMNS]
+    nearest = np.array([int(np.argmin(np.abs(w - row).max(axis=1))) for row in g])
+    hits = [(int(b), int(n)) for b, n, row in zip(bad, nearest, g, strict=True) if n != b and _near(row, w[n])]
+    if len(hits) < SHARE * bad.size:
+        return ""
+    return f"rows are in the wrong order, swapped or shifted: row {hits[0][0]} holds the values of row {hits[0][1]}"
+
+
+def _region(wrong: Array) -> str:
+    """` in rows 3 to 5, columns 0 to 63` where the wrong elements keep to a part of the output."""
+    if not wrong.any() or wrong.ndim == 0:
+        return ""
+    names = ("row", "column") if wrong.ndim == 2 else tuple(f"index {axis}" for axis in range(wrong.ndim))
+    parts = []
+    for axis, name in enumerate(names):
+        others = tuple(i for i in range(wrong.ndim) if i != axis)
+        hit = np.flatnonzero(wrong.any(axis=others))
+        size = wrong.shape[axis]
+        step = int(hit[1] - hit[0]) if hit.size > 2 and len(set(np.diff(hit).tolist())) == 1 else 1
+        if step == 1 and hit[-1] - hit[0] + 1 > 0.9 * size and hit[0] == 0:
+            continue  # wrong from the first on, nearly to the end: no region worth naming
+        span = f"{name} {hit[0]}" if hit.size == 1 else f"{name}s {hit[0]} to {hit[-1]}"
+        if hit[-1] == size - 1 and hit.size == size - hit[0]:
+            span += " (the last)" if hit.size == 1 else " (the last ones)"
+        elif step > 1:
+            span += f" in steps of {step}"
+        parts.append(span)
+    return f", all in {', '.join(parts)}" if parts else ", spread over the whole output"
+
+
+def _is_accuracy(error: Array, want: Array, keep: Array) -> bool:
+    """Whether even the largest error is small beside the typical value, so that the formula must be right."""
+    typical = float(np.sqrt(np.mean(want[keep] ** 2)))
+    largest = float(error[keep].max())
+    return typical > 0 and largest < 0.1 * typical
+
+
+def _near(got: Array, want: Array) -> bool:
+    """Equal to within what a change of precision explains."""
+    scale = float(np.abs(want).max())
+    return scale > 0 and bool(np.abs(got - want).max() <= 1e-2 * scale)
+
+
+def _first(mask: Array) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
+
+
+def _index(at: tuple[int, ...]) -> str:
+    return f"[{', '.join(str(i) for i in at)}]"

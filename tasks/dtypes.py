@@ -1,0 +1,62 @@
+"""The element types of tasks: their names, numpy types, sizes, and the gap between neighbouring values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tasks.task import Array
+
+NUMPY: Mapping[str, np.dtype[Any]] = {
+    "f64": np.dtype(np.float64),
+    "f32": np.dtype(np.float32),
+    "f16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "e4m3fnuz": np.dtype(ml_dtypes.float8_e4m3fnuz),
+    "e5m2fnuz": np.dtype(ml_dtypes.float8_e5m2fnuz),
+    "e4m3fn": np.dtype(ml_dtypes.float8_e4m3fn),
+    "e5m2": np.dtype(ml_dtypes.float8_e5m2),
+    "i64": np.dtype(np.int64),
+    "i32": np.dtype(np.int32),
+    "i16": np.dtype(np.int16),
+    "i8": np.dtype(np.int8),
+    "u8": np.dtype(np.uint8),
+    "bool": np.dtype(np.bool_),
+}
+
+
+def numpy_dtype(name: str) -> np.dtype[Any]:
+    """The numpy type that stores this element type; KeyError for a name not in `DTYPES`."""
+    return NUMPY[name]
+
+
+def size_bytes(name: str) -> int:
+    """Bytes of one element."""
+    return NUMPY[name].itemsize
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Whether values of this type are rounded (fp8 and bf16 included)."""
+    return dtype.kind not in "iub"
+
+
+def to_float64(array: Array) -> Array:
+    """The same values in float64; exact for every type but 64-bit integers above 2**53."""
+    return array.astype(np.float64)
+
+
+def spacing_at(value: float, dtype: np.dtype[Any]) -> float:
+    """The gap between neighbouring values of the type around |value|; 0 for integers, never below the subnormal gap."""
+    if not is_float(dtype):
+        return 0.0
+    info = ml_dtypes.finfo(dtype)  # type: ignore[no-untyped-call]
+    magnitude = min(max(abs(value), float(info.smallest_normal)), float(info.max))
+    return float(2.0 ** np.floor(np.log2(magnitude)) * float(info.eps))
+
+
+def smallest_normal(dtype: np.dtype[Any]) -> float:
+    """The smallest positive value of a floating type that has its full precision."""
+    return float(ml_dtypes.finfo(dtype).smallest_normal)  # type: ignore[no-untyped-call]

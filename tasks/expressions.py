@@ -1,0 +1,76 @@
+"""Integer expressions of task files and launch plans: an `ast` white-list, nothing else.
+
+Integers, names, `+ - * // %`, comparisons, `min max ceil_div`. No `**`, no `/`, no attribute, no other call.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+
+from records.errors import PlanError
+
+LIMIT = 2**63
+MAX_LENGTH = 500  # characters: keeps the nesting far below the interpreter's own limit
+_BINARY: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}
+_COMPARE: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+}
+_CALLS: Mapping[str, Callable[..., int]] = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b)}
+
+
+def evaluate(text: str, names: Mapping[str, int]) -> int:
+    """Value of the expression; PlanError says what is not allowed, unknown or out of range."""
+    if len(text) > MAX_LENGTH:
+        raise PlanError(f"the expression {text[:40]!r}... is longer than {MAX_LENGTH} characters")
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PlanError(f"the expression {text!r} cannot be read: {getattr(error, 'msg', error)}") from None
+    try:
+        value = _value(tree.body, names)
+    except ZeroDivisionError:
+        raise PlanError(f"the expression {text!r} divides by zero") from None
+    except TypeError:
+        raise PlanError(f"the expression {text!r} calls a function with the wrong number of arguments") from None
+    except PlanError as error:
+        raise PlanError(f"in the expression {text!r}: {error}") from None
+    return int(value)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The names an expression needs, functions left out; empty when it cannot be parsed."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return frozenset()
+    return frozenset(n.id for n in ast.walk(tree) if isinstance(n, ast.Name)) - frozenset(_CALLS)
+
+
+def _value(node: ast.expr, names: Mapping[str, int]) -> int:
+    match node:
+        case ast.Constant(value=int() as number) if not isinstance(number, bool):
+            value = number
+        case ast.Name(id=name):
+            if name not in names:
+                raise PlanError(f"{name!r} is not known here; known are {', '.join(sorted(names)) or 'no names'}")
+            value = names[name]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            value = _BINARY[type(op)](_value(left, names), _value(right, names))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            value = -_value(operand, names)
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+            value = int(_COMPARE[type(op)](_value(left, names), _value(right, names)))
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and args:
+            value = _CALLS[name](*(_value(a, names) for a in args))
+        case _:
+            raise PlanError(f"{ast.unparse(node)!r} is not allowed; use integers, names, + - * // %, "
+                            "comparisons, min, max and ceil_div")
+    if not -LIMIT < value < LIMIT:
+        raise PlanError("a value does not fit into 63 bits")
+    return value

@@ -1,0 +1,84 @@
+"""Held-out cases: derived from the test cases, never listed, with inputs nobody has seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from tasks.manifest import case_name
+from tasks.task import Case, Task
+
+COUNT = 4
+SMALL = 2.0**23  # operations plus bytes a case may always cost
+LARGEST = 3  # how many of the affordable test cases shapes are derived from: tiny ones show little
+TRIES = 16  # draws for each kind of shape before it is given up
+
+
+def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
+    """Up to four cases: a shape one step from a test's, a prime one, one on a round boundary, and a known shape anew.
+
+    The same task and seed give the same cases. Dims keep the task's multiples; no case costs much more than the
+    small test cases, so that a processor can execute it.
+    """
+    rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16)])
+    limit = cost_limit(task)
+    bases = affordable(task)[:LARGEST]
+    known = {case.name for case in task.tests}
+    found: list[Case] = []
+    for move in (_step, _prime, _round):
+        for _ in range(TRIES):
+            base = bases[int(rng.integers(len(bases)))]
+            dims = {name: move(value, task.multiples.get(name, 1), rng) for name, value in base.dims.items()}
+            name = case_name(dims)
+            if name not in known and cost(task, dims) <= limit:
+                known.add(name)
+                found.append(_case(name, dims, rng))
+                break
+    again = bases[int(rng.integers(len(bases)))]
+    found.append(_case(f"{again.name} (new inputs)", again.dims, rng))
+    return tuple(found[:COUNT])
+
+
+def affordable(task: Task) -> list[Case]:
+    """The test cases that cost no more than the limit, the most expensive first."""
+    limit = cost_limit(task)
+    return sorted((c for c in task.tests if cost(task, c.dims) <= limit), key=lambda c: -cost(task, c.dims))
+
+
+def cost_limit(task: Task) -> float:
+    """What a derived case may cost: a fixed amount, or four times the cheapest test where that is more."""
+    return max(SMALL, 4 * min(cost(task, case.dims) for case in task.tests))
+
+
+def cost(task: Task, dims: Mapping[str, int]) -> float:
+    """Operations plus bytes of a shape."""
+    return sum(task.work(Case("", dims, 0)))
+
+
+def _case(name: str, dims: Mapping[str, int], rng: np.random.Generator) -> Case:
+    return Case(name, dict(dims), int(rng.integers(2**32)), 1.0, "held_out")
+
+
+def _step(value: int, multiple: int, rng: np.random.Generator) -> int:
+    """One step up or down."""
+    return max(multiple, value + multiple * int(rng.choice([-1, 1])))
+
+
+def _prime(value: int, multiple: int, rng: np.random.Generator) -> int:
+    """The next prime number of steps, from somewhere up to half as large again."""
+    count = value // multiple
+    start = count + int(rng.integers(count // 2 + 2))
+    return multiple * next(n for n in range(start, 2 * start + 3) if _is_prime(n))
+
+
+def _round(value: int, multiple: int, rng: np.random.Generator) -> int:
+    """A power of two near the value, or one step beside it: where tiles end."""
+    count = max(1, value // multiple)
+    power = 1 << round(math.log2(count))
+    return multiple * max(1, power + int(rng.choice([-1, 0, 1])))
+
+
+def _is_prime(number: int) -> bool:
+    return number > 1 and all(number % d for d in range(2, math.isqrt(number) + 1))

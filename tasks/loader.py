@@ -1,0 +1,119 @@
+"""Finds and loads task folders: `task.toml`, `reference.py`, `seed*.hip`."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import traceback
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from records.errors import TaskError
+from tasks.manifest import read_manifest
+from tasks.task import Task
+
+FOLDER = Path(__file__).parent
+REQUIRED: Mapping[str, int] = {"make_inputs": 2, "reference": 2, "baseline": 2}  # parameters each takes
+OPTIONAL: Mapping[str, int] = {"check": 3, "variants": 3}
+# What a task author's Python may raise; a broken machine is none of these.
+TASK_FAULTS = (
+    SyntaxError, ImportError, NameError, AttributeError, TypeError, ValueError, LookupError, ArithmeticError,
+    AssertionError, RuntimeError, OSError,
+)
+
+
+def task_names() -> list[str]:
+    """Names of all shipped tasks, sorted."""
+    return sorted(path.parent.name for path in FOLDER.glob("*/task.toml"))
+
+
+def load_task(name_or_path: str | Path) -> Task:
+    """Load a shipped task by name or any task folder by path; TaskError says in one sentence what is wrong."""
+    folder = _find(name_or_path)
+    manifest_path, code_path = folder / "task.toml", folder / "reference.py"
+    manifest_bytes, code = _read(manifest_path), _read(code_path)
+    manifest = read_manifest(manifest_path, _text(manifest_path, manifest_bytes))
+    digest = hashlib.sha256(manifest_bytes + b"\0" + code).hexdigest()
+    functions = _functions(code_path, _text(code_path, code), digest)
+    if bool(manifest.variant_names) != ("variants" in functions):
+        raise TaskError(f"{folder}: the list 'variants' in task.toml and the function 'variants' in reference.py "
+                        "belong together, and one of them is missing")
+    return Task(
+        **{f.name: getattr(manifest, f.name) for f in fields(manifest)},
+        folder=folder, digest=digest, seeds=_seeds(folder), **functions,
+    )
+
+
+def _find(name_or_path: str | Path) -> Path:
+    path = Path(name_or_path)
+    if str(name_or_path) in task_names():
+        return FOLDER / str(name_or_path)
+    if path.is_dir():
+        return path.resolve()
+    known = f"known are {', '.join(task_names())}, or give the path of a task folder"
+    if isinstance(name_or_path, Path) or len(path.parts) > 1:
+        raise TaskError(f"there is no task folder {str(path)!r}; {known}")
+    raise TaskError(f"there is no task {str(name_or_path)!r}; {known}")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise TaskError(f"{path.parent} is not a task folder: it has no {path.name}") from None
+    except OSError as error:
+        raise TaskError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _text(path: Path, data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise TaskError(f"{path}: is not UTF-8 text") from None
+
+
+def _seeds(folder: Path) -> tuple[Path, ...]:
+    first = folder / "seed.hip"
+    if not first.is_file():
+        raise TaskError(f"{folder} has no seed.hip, the naive kernel every search starts from")
+    return first, *sorted(folder.glob("seed_*.hip"))
+
+
+def _functions(path: Path, code: str, digest: str) -> dict[str, Any]:
+    # Compiled from the bytes that were hashed: no cached bytecode, and two folders never share a module.
+    module = types.ModuleType(f"task_reference_{digest[:16]}")
+    module.__file__ = str(path)
+    try:
+        exec(compile(code, str(path), "exec"), module.__dict__)
+    except TASK_FAULTS as error:
+        raise TaskError(f"{path}{_line(error, path)}: {type(error).__name__}: {error}") from None
+    found: dict[str, Any] = {}
+    for name, count in {**REQUIRED, **OPTIONAL}.items():
+        function = getattr(module, name, None)
+        if function is None and name in OPTIONAL:
+            continue
+        if not callable(function):
+            raise TaskError(f"{path}: the function {name!r} is missing")
+        if not _takes(function, count):
+            raise TaskError(f"{path}: {name!r} must take {count} arguments")
+        found[name] = function
+    return found
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    try:
+        inspect.signature(function).bind(*range(count))
+    except TypeError:
+        return False
+    return True
+
+
+def _line(error: BaseException, path: Path) -> str:
+    """`:12` for the line of this file that the error came through last, empty where there is none."""
+    if isinstance(error, SyntaxError):
+        return f":{error.lineno}"
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+    return f":{lines[-1]}" if lines else ""

@@ -1,0 +1,94 @@
+"""A task as the rest of the program sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from records.evaluation import CaseRole
+from tasks.expressions import evaluate
+
+Array = np.ndarray[Any, Any]
+Tensors = Mapping[str, Array]
+DTYPES = (
+    "f64", "f32", "f16", "bf16", "e4m3fnuz", "e5m2fnuz", "e4m3fn", "e5m2", "i64", "i32", "i16", "i8", "u8", "bool",
+)
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """An input or output: shape is a tuple of expressions over the case's dims."""
+
+    name: str
+    dtype: str  # one of DTYPES
+    shape: tuple[str, ...]
+    layout: Literal["row_major", "column_major"] = "row_major"
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """A scalar argument, the same for every case."""
+
+    name: str
+    dtype: str
+    value: float | int
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of dims to run on."""
+
+    name: str  # "rows=7,cols=1000"
+    dims: Mapping[str, int]
+    seed: int
+    weight: float = 1.0
+    role: CaseRole = "test"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A loaded task folder. Functions come from its reference.py."""
+
+    name: str
+    title: str
+    description: str
+    targets: tuple[str, ...]
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    scalars: tuple[ScalarSpec, ...]
+    tests: tuple[Case, ...]
+    benchmarks: tuple[Case, ...]
+    flops: str  # expression over dims
+    bytes_moved: str  # expression over dims: compulsory traffic
+    peak: str  # which peak rate bounds the arithmetic: a key of the target's [peaks_tflops]
+    ratio: float  # error allowed, in multiples of the baseline's own error
+    folder: Path
+    digest: str  # SHA-256 over task.toml and reference.py: part of every evaluation key
+    seeds: tuple[Path, ...]  # seed.hip first, then seed_*.hip by name
+    make_inputs: Callable[[Case, np.random.Generator], dict[str, Array]] = field(repr=False)
+    reference: Callable[[Tensors, Case], dict[str, Array]] = field(repr=False)  # float64
+    baseline: Callable[[Tensors, Case], dict[str, Array]] = field(repr=False)  # the task's own dtype
+    check: Callable[[Tensors, Tensors, Case], tuple[bool, str]] | None = field(default=None, repr=False)
+    variants: Callable[[Tensors, Case, np.random.Generator], dict[str, Tensors]] | None = field(
+        default=None, repr=False
+    )  # further input families for held-out cases, by name
+    variant_names: tuple[str, ...] = ()  # the keys of what `variants` returns, as task.toml declares them
+    rtol: float | None = None  # an element-wise gate beside the ratio rule: |c - r| <= atol + rtol * |r|
+    atol: float = 0.0
+    multiples: Mapping[str, int] = field(default_factory=dict)  # dims that must be multiples of something
+
+    def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
+        """The tensor's shape for this case."""
+        return tuple(evaluate(text, case.dims) for text in tensor.shape)
+
+    def draw(self, case: Case) -> dict[str, Array]:
+        """The case's inputs; the same case always gives the same values."""
+        return self.make_inputs(case, np.random.default_rng(case.seed))
+
+    def work(self, case: Case) -> tuple[float, float]:
+        """Floating-point operations and compulsory bytes of this case."""
+        return float(evaluate(self.flops, case.dims)), float(evaluate(self.bytes_moved, case.dims))

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.held_out import affordable, cost, cost_limit, held_out_cases
+from tasks.loader import load_task, task_names
+from tasks.task import Task
+
+Folder = Callable[..., Path]
+SHIPPED = [load_task(name) for name in task_names()]
+
+
+@pytest.mark.parametrize("task", SHIPPED, ids=task_names())
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**63))
+def test_what_every_derivation_keeps(task: Task, seed: int) -> None:
+    cases = held_out_cases(task, seed)
+    assert cases == held_out_cases(task, seed)
+    assert 2 <= len(cases) <= 4
+    assert len({case.name for case in cases}) == len(cases)
+    assert not {case.name for case in cases} & {case.name for case in task.tests}
+    listed = {case.seed for case in task.tests + task.benchmarks}
+    for case in cases:
+        assert case.role == "held_out"
+        assert tuple(case.dims) == tuple(task.tests[0].dims)
+        assert min(case.dims.values()) >= 1
+        assert cost(task, case.dims) <= cost_limit(task)
+        assert case.seed not in listed
+        assert all(case.dims[name] % multiple == 0 for name, multiple in task.multiples.items())
+    known = {tuple(case.dims.values()) for case in task.tests}
+    assert sum(tuple(case.dims.values()) in known for case in cases) == 1
+
+
+@pytest.mark.parametrize("task", SHIPPED, ids=task_names())
+def test_other_seeds_give_other_inputs(task: Task) -> None:
+    drawn = [case.seed for seed in range(20) for case in held_out_cases(task, seed)]
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_primes_and_single_steps_and_round_boundaries_occur() -> None:
+    task = load_task("transpose")
+    steps, primes, rounds = set(), set(), set()
+    for seed in range(30):
+        step, prime, boundary, _ = held_out_cases(task, seed)
+        steps.add(min(max(abs(step.dims[d] - test.dims[d]) for d in step.dims) for test in task.tests))
+        primes |= set(prime.dims.values())
+        rounds |= {min(abs(value - 2**e) for e in range(20)) for value in boundary.dims.values()}
+    assert steps == {1}
+    assert all(value > 1 and all(value % d for d in range(2, value)) for value in primes)
+    assert rounds == {0, 1}
+
+
+def test_a_task_with_one_unit_case_still_gets_cases(folder: Folder, manifest: str) -> None:
+    text = manifest.replace("[[test]]\nrows = 8\ncols = 3\nseed = 11\nweight = 2.5\n", "")
+    task = load_task(folder(text.replace("rows = 5\ncols = 7", "rows = 1\ncols = 1")))
+    assert {case.name for case in held_out_cases(task, 3)} >= {"rows=1,cols=1 (new inputs)"}
+
+
+def test_the_large_tests_are_left_out() -> None:
+    task = load_task("fp8_block_gemm")
+    assert [case.name for case in affordable(task)] == ["m=64,n=64,k=128"]
