@@ -1,0 +1,121 @@
+"""A document's body to passages of about 800 to 1500 characters that keep their heading path."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+CHUNKER = 1  # part of every derived index: raise it when passages change
+LOW, HIGH = 800, 1500  # characters: a new section starts a new passage above LOW; none is longer than HIGH
+
+_ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
+_UNDERLINE = re.compile(r"([=\-~^\"'`+*])\1{2,}")
+_FENCE = re.compile(r"\s*(```+|~~~+)")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One passage. `id` depends on document, title, section and text only, so an untouched passage keeps it."""
+
+    id: str
+    ordinal: int
+    section: str
+    text: str
+
+
+@dataclass(frozen=True)
+class _Block:
+    path: tuple[str, ...]
+    text: str
+
+
+def cut(document_id: str, title: str, body: str) -> list[Chunk]:
+    """Passages in their order; a code fence or a table is broken only where it alone is over the limit."""
+    chunks: list[Chunk] = []
+    seen: dict[str, int] = {}
+    bare = [("", body.strip()[:HIGH])] if body.strip() else []  # headings and nothing under them
+    for section, text in list(_packed(_blocks(body))) or bare:
+        key = f"{document_id}\0{title}\0{section}\0{text}"
+        seen[key] = seen.get(key, 0) + 1
+        digest = hashlib.sha256(f"{key}\0{seen[key]}".encode()).hexdigest()
+        chunks.append(Chunk(digest[:32], len(chunks), section, text))
+    return chunks
+
+
+def _packed(blocks: Iterator[_Block]) -> Iterator[tuple[str, str]]:
+    parts: list[str] = []
+    first: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
+    size = 0
+    for block in blocks:
+        moved = block.path != last
+        heading = f"{block.path[-1]}\n" if parts and moved and block.path else ""
+        text = heading + block.text
+        if parts and (size + len(text) + 2 > HIGH or (moved and size >= LOW)):
+            yield " > ".join(first), "\n\n".join(parts)
+            parts, size, text = [], 0, block.text
+        if not parts:
+            first = block.path
+        parts.append(text)
+        size += len(text) + 2
+        last = block.path
+    if parts:
+        yield " > ".join(first), "\n\n".join(parts)
+
+
+def _blocks(body: str) -> Iterator[_Block]:
+    """Paragraphs, lists, tables and fences, each under its heading path."""
+    path: list[tuple[int, str]] = []
+    lines: list[str] = []
+    fence = ""
+
+    def flush() -> Iterator[_Block]:
+        text = "\n".join(lines).strip("\n")
+        lines.clear()
+        if text.strip():
+            names = tuple(name for _, name in path)
+            yield from (_Block(names, piece) for piece in _pieces(text))
+
+    for line in body.split("\n"):
+        mark = _FENCE.match(line)
+        if fence:
+            lines.append(line)
+            if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
+                fence = ""
+                yield from flush()
+            continue
+        heading = _ATX.fullmatch(line)
+        under = _UNDERLINE.fullmatch(line.strip())
+        if mark:
+            yield from flush()
+            fence = mark[1]
+            lines.append(line)
+        elif heading:
+            yield from flush()
+            _enter(path, len(heading[1]), heading[2])
+        elif under and len(lines) == 1 and lines[0].strip() and len(line.strip()) >= len(lines[0].strip()) - 2:
+            title = lines.pop().strip()
+            _enter(path, 1 if under[1] == "=" else 2, title)
+        elif line.strip():
+            lines.append(line.rstrip())
+        else:
+            yield from flush()
+    yield from flush()
+
+
+def _enter(path: list[tuple[int, str]], level: int, title: str) -> None:
+    while path and path[-1][0] >= level:
+        path.pop()
+    path.append((level, " ".join(title.split())))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """A block in parts of at most HIGH characters: at line ends, else at spaces, else anywhere."""
+    while len(text) > HIGH:
+        at = max(text.rfind("\n", LOW, HIGH), 0) or max(text.rfind(" ", LOW, HIGH), 0) or HIGH
+        yield text[:at].rstrip()
+        text = text[at:].lstrip("\n ") if at != HIGH else text[at:]
+    if text.strip():
+        yield text

@@ -1,0 +1,222 @@
+"""Keeps what is derived from documents (passages, postings, vectors, the collection) in step with them."""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knowledge import database
+from knowledge.chunks import CHUNKER, cut
+from knowledge.dense import DenseDamaged, DenseIndex, Seal, seal_text
+from knowledge.embedder import Embedder
+from knowledge.lock import Held, exclusive
+from knowledge.tokens import TOKENISER
+from records.errors import KnowledgeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for more and filter here
+_EMBED_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What every search needs in memory, for one state of the store."""
+
+    epoch: str
+    lengths: dict[int, int]  # tokens by chunk number
+    document_of: dict[int, int]
+    arch_of: dict[int, frozenset[str]]  # by document number; empty: any GPU
+    by_arch: dict[str, frozenset[int]] = field(default_factory=dict)  # filled as asked for
+
+    def chunks_for(self, arch: str | None) -> frozenset[int]:
+        """Chunks of documents that name this GPU or none."""
+        wanted = (arch or "").strip().lower()
+        if wanted not in self.by_arch:
+            fitting = {d for d, names in self.arch_of.items() if not wanted or not names or wanted in names}
+            self.by_arch[wanted] = frozenset(c for c, document in self.document_of.items() if document in fitting)
+        return self.by_arch[wanted]
+
+
+class Index:
+    """The derived half of a store, in one folder."""
+
+    def __init__(self, folder: Path, embedder: Embedder, wait_s: float) -> None:
+        """`wait_s`: how long a write waits for another one."""
+        self.folder = folder
+        self.path = folder / "knowledge.sqlite"
+        self.embedder = embedder
+        self.wait_s = wait_s
+        name = f"knowledge-{embedder.id}-{embedder.dimension}-c{CHUNKER}"
+        self.dense = DenseIndex(folder / "chroma", name)
+        self._vectors_of = f"{embedder.id}-{embedder.dimension}"
+        self._derived = f"{name}-t{TOKENISER}"
+        self._starting = threading.Lock()
+        self._started = False
+        self._snapshot: Snapshot | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection to a store that exists and is derived by this version."""
+        self._start()
+        with database.opened(self.path) as db:
+            yield db
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """As the one writer: what the block changes is committed whole, then the collection follows."""
+        self._start()
+        with self._locked(self.wait_s):
+            with database.opened(self.path) as db:
+                before, seal = _numbers(db), Seal.parse(database.get_meta(db, "dense"))
+                changes = db.total_changes
+                yield db
+                after = _numbers(db)
+                if db.total_changes != changes:
+                    self._embed(db)
+                    database.set_meta(db, "epoch", secrets.token_hex(8))
+                if before != after:
+                    database.set_meta(db, "dense", "")
+            if before != after:
+                self._follow(seal, after - before, before - after)
+
+    def snapshot(self, db: sqlite3.Connection) -> Snapshot:
+        """The present state, read again only where another write has happened."""
+        epoch = database.get_meta(db, "epoch")
+        if self._snapshot is None or self._snapshot.epoch != epoch:
+            rows = db.execute("SELECT number, length, document FROM chunks").fetchall()
+            arches = db.execute("SELECT number, arch FROM documents").fetchall()
+            self._snapshot = Snapshot(
+                epoch, {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows},
+                {number: frozenset(arch.split()) for number, arch in arches},
+            )
+        return self._snapshot
+
+    def nearest(
+        self, db: sqlite3.Connection, vector: NDArray[np.float32], allowed: frozenset[int], k: int
+    ) -> list[int]:
+        """Allowed chunks by cosine, nearest first: from the collection, else (too few there, or locked) exactly."""
+        everything = len(self.snapshot(db).lengths)
+        wanted = min(k, len(allowed))
+        reach = k if len(allowed) == everything else k * _OVERFETCH
+        found = [chunk for chunk in self._from_collection(db, vector, reach) if chunk in allowed][:k]
+        return found if len(found) >= wanted else self._exactly(db, vector, allowed, k)
+
+    def rebuild(self) -> int:
+        """Derive everything anew from the stored documents; the number of passages."""
+        self._start()
+        with self._locked(self.wait_s):
+            return self._derive()
+
+    def problems(self) -> list[str]:
+        """What is wrong, one sentence each; repairs nothing."""
+        try:
+            with self.reading() as db:
+                report = str(db.execute("PRAGMA quick_check").fetchone()[0])
+                seal, chunks = Seal.parse(database.get_meta(db, "dense")), _numbers(db)
+        except KnowledgeError as error:
+            return [str(error)]
+        damage = [] if report == "ok" else [f"{self.path} is damaged ({report}); delete it and add the documents again"]
+        return damage + (self.dense.problems(seal, chunks) if chunks else [])
+
+    def _start(self) -> None:
+        with self._starting:
+            if self._started and self.path.exists():
+                return
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise KnowledgeError(f"the knowledge store {self.folder} cannot be made: {error.strerror}") from error
+            database.create(self.path)
+            with database.opened(self.path) as db:
+                derived = database.get_meta(db, "derived")
+            if derived != self._derived:
+                with self._locked(self.wait_s):
+                    self._derive()
+            self._started = True
+
+    def _locked(self, wait_s: float) -> AbstractContextManager[None]:
+        return exclusive(self.folder / "lock", wait_s)
+
+    def _derive(self) -> int:
+        with database.opened(self.path) as db:
+            db.execute("DELETE FROM chunks")
+            for number, identity, title, body in db.execute("SELECT number, id, title, body FROM documents").fetchall():
+                database.put_chunks(db, number, title, cut(identity, title, body))
+            self._embed(db)
+            database.set_meta(db, "derived", self._derived)
+            database.set_meta(db, "epoch", secrets.token_hex(8))
+            database.set_meta(db, "dense", "")
+            numbers = _numbers(db)
+        self._follow(None, numbers, set())
+        return len(numbers)
+
+    def _embed(self, db: sqlite3.Connection) -> None:
+        texts = database.texts_without_vector(db, self._vectors_of)
+        for start in range(0, len(texts), _EMBED_BATCH):
+            part = texts[start : start + _EMBED_BATCH]
+            rows = self.embedder.embed([text for _, text in part])
+            found = {number: row.tobytes() for (number, _), row in zip(part, rows, strict=True)}
+            database.put_vectors(db, self._vectors_of, found)
+
+    def _follow(self, old: Seal | None, added: set[int], removed: set[int]) -> None:
+        """Make the collection hold exactly the stored vectors, by the difference if the old one is sound."""
+        with database.opened(self.path) as db:
+            count = len(_numbers(db))
+            new: Seal | None
+            try:
+                if old is None or not count:
+                    raise DenseDamaged("there is none to start from")
+                new = self.dense.update(old, database.vectors(db, added), sorted(removed))
+                if new.count != count:
+                    raise DenseDamaged("it did not hold what was stored")
+            except DenseDamaged:
+                new = self._built(database.vectors(db)) if count else None
+            database.set_meta(db, "dense", seal_text(new) if new else "")
+        self.dense.sweep((new, old))
+
+    def _built(self, vectors: dict[int, bytes]) -> Seal:
+        try:
+            return self.dense.build(vectors)
+        except DenseDamaged as error:
+            raise KnowledgeError(f"the dense index in {self.dense.folder} cannot be written: {error}") from error
+
+    def _from_collection(self, db: sqlite3.Connection, vector: NDArray[np.float32], k: int) -> list[int]:
+        for _ in range(2):
+            seal = Seal.parse(database.get_meta(db, "dense"))
+            try:
+                if seal is not None:
+                    return self.dense.nearest(seal, vector, k)
+            except DenseDamaged:
+                pass
+            try:
+                with self._locked(0.0):
+                    self._follow(None, set(), set())
+            except Held:
+                return []
+        return []
+
+    def _exactly(
+        self, db: sqlite3.Connection, vector: NDArray[np.float32], allowed: frozenset[int], k: int
+    ) -> list[int]:
+        import numpy as np
+
+        stored = database.vectors(db, sorted(allowed) if len(allowed) < 2000 else None)
+        numbers = [number for number in stored if number in allowed]
+        if not numbers:
+            return []
+        rows = np.stack([np.frombuffer(stored[number], dtype=np.float32) for number in numbers])
+        order = np.argsort(-(rows @ vector), kind="stable")[:k]
+        return [numbers[int(i)] for i in order]
+
+
+def _numbers(db: sqlite3.Connection) -> set[int]:
+    return {row[0] for row in db.execute("SELECT number FROM chunks")}

@@ -1,0 +1,51 @@
+"""A candidate: one `.hip` file, its launch plan in TOML in the first comment, device code in the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel launch; every size is an expression over dims and tunables."""
+
+    kernel: str
+    grid: tuple[str, ...]  # 1 to 3 expressions
+    block: tuple[str, ...]  # 1 to 3 expressions
+    lds: str  # dynamic LDS, bytes
+    args: tuple[str, ...]  # names; "rows:i64" for a 64-bit dim
+    line: int  # where [[launch]] stands in the file
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Scratch memory the plan asks for, not initialised."""
+
+    name: str
+    dtype: str
+    shape: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The declarative host side of a candidate. No candidate host code ever runs."""
+
+    launches: tuple[Launch, ...]
+    workspaces: tuple[Workspace, ...] = ()
+    tunables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # first value is the default
+    constraints: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A parsed file. `id` is the SHA-256 of the normalised source."""
+
+    id: str
+    source: str
+    plan: Plan
+    body_line: int  # 1-based line where the device code starts
+
+    def defaults(self) -> dict[str, int]:
+        """The first value of every tunable."""
+        return {name: values[0] for name, values in self.plan.tunables.items()}

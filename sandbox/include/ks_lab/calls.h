@@ -1,0 +1,30 @@
+// The calls a candidate's host build makes into the lab's runtime. Shared by both sides; plain enough for each.
+#ifndef KS_LAB_CALLS_H
+#define KS_LAB_CALLS_H
+
+enum KsWaveOp : unsigned {
+    KS_BPERMUTE, KS_PERMUTE, KS_SWIZZLE, KS_READLANE, KS_READFIRSTLANE, KS_DPP, KS_BALLOT, KS_WAVE_BARRIER, KS_MATRIX,
+    KS_EXEC, KS_WAVE_OPS
+};
+
+enum KsType : unsigned { KS_F64, KS_F32, KS_XF32, KS_F16, KS_BF16, KS_FP8, KS_BF8, KS_I8 };
+
+// One dense matrix instruction: element types, shape, blocks; packed so that it is an immediate at the call.
+#define KS_SHAPE(ta, tb, m, k, blocks) \
+    ((unsigned)(ta) | (unsigned)(tb) << 4 | (unsigned)(m) << 8 | (unsigned)(k) << 16 | (unsigned)(blocks) << 24)
+
+#define KS_CALL extern "C" __attribute__((convergent, noduplicate))
+
+KS_CALL unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b);
+// d holds C on entry and D on return; modifiers = cbsz | abid << 4 | blgp << 8.
+KS_CALL void ks_matrix(unsigned shape, unsigned modifiers, const void* a, const void* b, void* d);
+KS_CALL void ks_barrier();
+extern "C" void ks_sleep();
+extern "C" void ks_atomic(const volatile void* address, unsigned long size);
+extern "C" void ks_touch(const volatile void* address, unsigned long size, int write);
+extern "C" __attribute__((noreturn)) void ks_trap();
+extern "C" int ks_is_shared(const volatile void* address);
+extern "C" int ks_is_private(const volatile void* address);
+extern "C" void ks_lds_load(const volatile void* from, volatile void* to, unsigned long size);
+
+#endif

@@ -1,0 +1,55 @@
+// Barriers, shuffles, ballots, DPP; scheduling hints do nothing here.
+#ifndef KS_LAB_WAVE_H
+#define KS_LAB_WAVE_H
+
+#define __builtin_amdgcn_s_barrier() ks_barrier()
+#define __builtin_amdgcn_fence(order, ...) __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define __builtin_amdgcn_wave_barrier() ((void)ks_wave(KS_WAVE_BARRIER, 0, 0))
+#define __builtin_amdgcn_s_sleep(n) ks_sleep()
+#define __builtin_amdgcn_s_setprio(n) ((void)(n))
+#define __builtin_amdgcn_s_waitcnt(n) ((void)(n))
+#define __builtin_amdgcn_s_nop(n) ((void)(n))
+#define __builtin_amdgcn_sched_barrier(mask) ((void)(mask))
+#define __builtin_amdgcn_sched_group_barrier(mask, size, id) ((void)(mask), (void)(size), (void)(id))
+#define __builtin_amdgcn_iglp_opt(n) ((void)(n))
+#define __builtin_amdgcn_s_getreg(n) ((unsigned)(n) * 0u)
+#define __builtin_amdgcn_s_memtime() __builtin_readcyclecounter()
+#define __builtin_amdgcn_s_memrealtime() __builtin_readcyclecounter()
+#define __builtin_trap() ks_trap()
+#define __builtin_amdgcn_endpgm() ks_trap()
+
+KS_INLINE int __builtin_amdgcn_ds_bpermute(int address, int value) {
+    return (int)ks_wave(KS_BPERMUTE, (unsigned)address, (unsigned)value);
+}
+KS_INLINE int __builtin_amdgcn_ds_permute(int address, int value) {
+    return (int)ks_wave(KS_PERMUTE, (unsigned)address, (unsigned)value);
+}
+KS_INLINE int __builtin_amdgcn_ds_swizzle(int value, int pattern) {
+    return (int)ks_wave(KS_SWIZZLE, (unsigned)value, (unsigned)pattern);
+}
+KS_INLINE int __builtin_amdgcn_readlane(int value, int lane) {
+    return (int)ks_wave(KS_READLANE, (unsigned)value, (unsigned)lane);
+}
+KS_INLINE int __builtin_amdgcn_readfirstlane(int value) { return (int)ks_wave(KS_READFIRSTLANE, (unsigned)value, 0); }
+KS_INLINE unsigned long __builtin_amdgcn_ballot_w64(bool predicate) { return ks_wave(KS_BALLOT, predicate, 0); }
+KS_INLINE unsigned long __builtin_amdgcn_read_exec() { return ks_wave(KS_EXEC, 0, 0); }
+KS_INLINE unsigned __builtin_amdgcn_read_exec_lo() { return (unsigned)ks_wave(KS_EXEC, 0, 0); }
+KS_INLINE unsigned __builtin_amdgcn_read_exec_hi() { return (unsigned)(ks_wave(KS_EXEC, 0, 0) >> 32); }
+KS_INLINE int __builtin_amdgcn_update_dpp(int old, int value, int control, int rows, int banks, bool zero) {
+    return (int)ks_wave(KS_DPP, (unsigned long)(unsigned)old << 32 | (unsigned)value,
+                        (unsigned long)(control & 0xFFFF) | (unsigned long)(rows & 15) << 16 |
+                            (unsigned long)(banks & 15) << 20 | (unsigned long)zero << 24);
+}
+#define __builtin_amdgcn_mov_dpp(value, control, rows, banks, zero) \
+    __builtin_amdgcn_update_dpp(0, value, control, rows, banks, zero)
+KS_INLINE unsigned __builtin_amdgcn_mbcnt_lo(unsigned mask, unsigned add) {
+    unsigned lane = ks_lane_number();
+    return add + __builtin_popcount(lane >= 32 ? mask : mask & ((1u << lane) - 1));
+}
+KS_INLINE unsigned __builtin_amdgcn_mbcnt_hi(unsigned mask, unsigned add) {
+    unsigned lane = ks_lane_number();
+    return add + (lane <= 32 ? 0 : __builtin_popcount(mask & ((1u << (lane - 32)) - 1)));
+}
+template <class... T> KS_INLINE int ks_printf(const T&...) { return 0; }
+
+#endif

@@ -1,0 +1,82 @@
+"""Predicted times: counters of a few workgroups of each benchmark case, and the bound they give.
+
+The inputs are a small case's values repeated, since only addresses and control flow are counted. The result is a
+lower bound called a prediction; no clock of a GPU is involved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from records.evaluation import Finding, Measurement, Resources
+from sandbox.candidate import Candidate
+from sandbox.judge import flatten, task_buffers
+from sandbox.lab.bound import Bound, bound
+from sandbox.lab.lab import Lab, LabProgram
+from sandbox.resolve import resolve
+from sandbox.target import Target
+from tasks.dtypes import numpy_dtype
+from tasks.task import Array, Case, Task
+
+COUNTED_BLOCKS = 3
+DEADLINE_S = 30.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The bounds of all benchmark cases, or the findings of the first case that failed."""
+
+    measurements: tuple[Measurement, ...]
+    counters: Mapping[str, float]
+    explanation: str
+    findings: tuple[Finding, ...] = ()
+
+
+def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, target: Target,
+            resources: tuple[Resources, ...], tunables: Mapping[str, int]) -> Prediction:
+    """Count and bound every benchmark case."""
+    patterns = input_patterns(task)
+    measurements: list[Measurement] = []
+    bounds: list[Bound] = []
+    counters: Counter[str] = Counter()
+    for case in task.benchmarks:
+        plan = resolve(candidate, task, case, tunables)
+        buffers = task_buffers(task, case, plan, repeated_inputs(task, case, patterns))
+        execution = lab.execute(program, plan, buffers, count=True, blocks=COUNTED_BLOCKS, deadline_s=DEADLINE_S)
+        if execution.findings:
+            return Prediction((), {}, "", execution.findings)
+        flops, compulsory_bytes = task.work(case)
+        limit = bound(execution.launches, resources, plan, target, compulsory_bytes, flops, task.peak)
+        for launch in execution.launches:
+            counters.update(launch.counters)
+        bounds.append(limit)
+        measurements.append(measurement(case, limit, target, target.roofline_us(flops, compulsory_bytes, task.peak)))
+    slowest = max(range(len(bounds)), key=lambda i: bounds[i].time_us)
+    return Prediction(tuple(measurements), dict(counters),
+                      f"{task.benchmarks[slowest].name}: {bounds[slowest].explanation}")
+
+
+def measurement(case: Case, limit: Bound, target: Target, roofline_us: float) -> Measurement:
+    """A predicted time: never below the speed of light, with itself as its interval."""
+    time_us = max(limit.time_us, roofline_us)
+    return Measurement(case=case.name, time_us=time_us, kind="predicted", device=f"lab:{target.name}",
+                       ci_low_us=time_us, ci_high_us=time_us, samples=1, weight=case.weight, bound=limit.resource,
+                       resources_us=dict(limit.resources_us), roofline_us=roofline_us)
+
+
+def input_patterns(task: Task) -> dict[str, Array]:
+    """A small case's inputs as flat memory: values of the right kind to repeat."""
+    case = task.tests[0]
+    inputs = task.draw(case)
+    return {s.name: flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s) for s in task.inputs}
+
+
+def repeated_inputs(task: Task, case: Case, patterns: Mapping[str, Array]) -> dict[str, Array]:
+    """Inputs of the case's shapes, filled by repeating the patterns."""
+    return {s.name: np.resize(patterns[s.name], task.shape_of(s, case)) for s in task.inputs}
+
+

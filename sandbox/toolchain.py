@@ -1,0 +1,104 @@
+"""The compiler: clang and lld inside the pinned `ziglang` wheel. No root, no system compiler, no ROCm."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from records.errors import MachineError, ToolchainError
+from sandbox.process import Completed, ProcessLimits, run
+
+REMEDY = "run ./kernel-scientist again to repair the set-up, or install the pinned ziglang wheel into this environment"
+_LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
+_HOST_PROBE = '#include <stdio.h>\nint main(void) { return printf("ready\\n") < 0; }\n'
+_DEVICE_PROBE = (
+    "extern \"C\" __attribute__((global)) void probe(float *x) { x[__builtin_amdgcn_workitem_id_x()] += 1.0f; }\n"
+)
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """One installed compiler and the folder where it may keep its caches."""
+
+    zig: Path
+    cache: Path
+
+    @cached_property
+    def version(self) -> str:
+        """Zig's and clang's versions, as they stand in evaluation keys: "zig 0.17.0 clang 22.1.8"."""
+        zig = self._ask("version").strip()
+        words = self._ask("clang", "--version").split("version", 1)
+        if not zig or len(words) != 2:
+            raise ToolchainError(f"the compiler at {self.zig} does not tell its version; {REMEDY}")
+        return f"zig {zig} clang {words[1].split()[0]}"
+
+    def environment(self) -> dict[str, str]:
+        """The whole environment of a compiler process: its caches and a private HOME and TMPDIR; nothing inherited."""
+        folders = {
+            "HOME": self.cache / "home", "TMPDIR": self.cache / "tmp",
+            "ZIG_GLOBAL_CACHE_DIR": self.cache / "zig", "ZIG_LOCAL_CACHE_DIR": self.cache / "zig",
+        }
+        try:
+            for folder in folders.values():
+                folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ToolchainError(
+                f"the compiler's cache {self.cache} cannot be written ({error.strerror}); choose another cache folder"
+            ) from None
+        return {name: str(folder) for name, folder in folders.items()}
+
+    def command(self, tool: str, *args: str) -> list[str]:
+        """The argument list for one of the tools inside: clang, cc, c++, ld.lld."""
+        return [str(self.zig), tool, *args]
+
+    def warm(self, progress: Callable[[str], None]) -> None:
+        """Build what later runs find ready: the static C library (about 30 s once), then a first gfx942 compile."""
+        environment = self.environment()
+        work = self.cache / "warm"
+        work.mkdir(parents=True, exist_ok=True)
+        (work / "hello.c").write_text(_HOST_PROBE, encoding="utf-8")
+        (work / "probe.hip").write_text(_DEVICE_PROBE, encoding="utf-8")
+        progress("building the C library for the lab (about half a minute, once)")
+        self._warm_step(self.command("cc", "-target", "x86_64-linux-musl", "-static", "-O1", "hello.c", "-o", "hello"),
+                        work, environment, "link a static program")
+        said = run([str(work / "hello")], cwd=work, env={}, timeout_s=10, limits=ProcessLimits(cpu_s=10))
+        if said.stdout != "ready\n":
+            raise ToolchainError("a program built by the compiler does not run here; an x86-64 Linux is needed")
+        progress("compiling for gfx942")
+        self._warm_step(self.command(
+            "clang", "-x", "hip", "--cuda-device-only", "--offload-arch=gfx942", "-nogpulib", "-nogpuinc", "-O3", "-S",
+            "probe.hip", "-o", "probe.s",
+        ), work, environment, "compile for gfx942")
+        progress(f"ready: {self.version}")
+
+    def _warm_step(self, argv: Sequence[str], work: Path, environment: dict[str, str], what: str) -> None:
+        done = self._run(argv, work, environment, timeout_s=600)
+        if done.returncode != 0:
+            last = (done.stderr.strip() or "no message").splitlines()[-1]
+            raise ToolchainError(f"the compiler at {self.zig} cannot {what} ({last}); {REMEDY}")
+
+    def _ask(self, *args: str) -> str:
+        done = self._run([str(self.zig), *args], self.cache, self.environment(), timeout_s=60)
+        if done.returncode != 0:
+            raise ToolchainError(f"the compiler at {self.zig} does not run ({done.stderr.strip()[:200]}); {REMEDY}")
+        return done.stdout
+
+    def _run(self, argv: Sequence[str], cwd: Path, environment: dict[str, str], timeout_s: float) -> Completed:
+        try:
+            return run(argv, cwd=cwd, env=environment, timeout_s=timeout_s, limits=_LIMITS)
+        except MachineError as error:
+            raise ToolchainError(f"{error}; {REMEDY}") from None
+
+
+def find_toolchain(cache: Path) -> Toolchain:
+    """The compiler of this Python environment; ToolchainError says how to get one when it is missing."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise ToolchainError(f"there is no compiler: the ziglang package is not installed here; {REMEDY}")
+    zig = Path(spec.origin).parent / "zig"
+    if not zig.is_file():
+        raise ToolchainError(f"the ziglang package has no compiler at {zig}; {REMEDY}")
+    return Toolchain(zig, cache.absolute())

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from knowledge import database
+from knowledge.embedder import HashingEmbedder
+from knowledge.lock import exclusive
+from knowledge.store import KnowledgeStore
+from records.errors import DocumentError, KnowledgeError, UsageError
+
+ROOT = Path(__file__).parents[3]
+
+
+def note(folder: Path, name: str, body: str, **fields: str) -> Path:
+    head = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    path = folder / f"{name}.md"
+    path.write_text(f"---\n{head}---\n{body}\n" if head else body, encoding="utf-8")
+    return path
+
+
+def numbers(store: KnowledgeStore) -> set[int]:
+    with database.opened(store.folder / "knowledge.sqlite") as db:
+        return {row[0] for row in db.execute("SELECT number FROM chunks")}
+
+
+def test_adding_again_changes_nothing(store: KnowledgeStore, tmp_path: Path) -> None:
+    path = note(tmp_path, "a", "# Banks\nLDS has 32 banks.", title="LDS")
+    first = store.add([path])
+    before = (store.folder / "knowledge.sqlite").read_bytes()
+    second = store.add([tmp_path])
+    assert [(a.title, a.chunks, a.status) for a in first] == [("LDS", 1, "added")]
+    assert [(a.id, a.status) for a in second] == [(first[0].id, "unchanged")]
+    assert (store.folder / "knowledge.sqlite").read_bytes() == before
+    copy = shutil.copy(path, tmp_path / "copy.md")
+    assert store.add([Path(copy)])[0].id == first[0].id
+    assert len(store.documents()) == 1
+
+
+def test_a_changed_file_replaces_only_its_changed_passages(store: KnowledgeStore, tmp_path: Path) -> None:
+    parts = [f"# Part {i}\n" + f"sentence {i} about waves. " * 40 for i in range(4)]
+    path = note(tmp_path, "a", "\n\n".join(parts), title="Waves")
+    other = note(tmp_path, "b", "# Other\nAnother text.")
+    store.add([path, other])
+    before = numbers(store)
+    parts[1] += "A giraffe passes."
+    note(tmp_path, "a", "\n\n".join(parts), title="Waves")
+    (added,) = store.add([path])
+    assert (added.status, added.chunks) == ("replaced", 4)
+    after = numbers(store)
+    assert (len(before), len(after), len(before & after)) == (5, 5, 4)
+    assert "giraffe" in store.search("giraffe", k=1)[0].text
+    assert store.check() == []
+
+
+def test_remove_by_a_beginning_of_the_id(store: KnowledgeStore, tmp_path: Path) -> None:
+    one, two = store.add([note(tmp_path, "a", "giraffe"), note(tmp_path, "b", "zebra")])
+    for identity, said in (("zzzz", "no document 'zzzz'"), ("", "no document ''")):
+        with pytest.raises(DocumentError, match=said):
+            store.remove(identity)
+    assert store.remove(one.id[:8]).title == "a"
+    assert [d.id for d in store.documents()] == [two.id]
+    assert all(hit.document == two.id for hit in store.search("giraffe"))
+    assert store.check() == []
+
+
+def test_an_ambiguous_id_is_refused(store: KnowledgeStore, tmp_path: Path) -> None:
+    ids = [store.add([note(tmp_path, f"n{i}", f"text {i}")])[0].id for i in range(17)]
+    shared = next(i[0] for i in ids if sum(j[0] == i[0] for j in ids) > 1)
+    with pytest.raises(DocumentError, match="give more of it"):
+        store.remove(shared)
+    assert len(store.documents()) == 17
+
+
+def test_one_bad_file_leaves_the_store_as_it_was(store: KnowledgeStore, tmp_path: Path) -> None:
+    note(tmp_path, "a", "good text")
+    (tmp_path / "b.md").write_bytes(b"\0\1")
+    with pytest.raises(DocumentError, match=r"b\.md is binary"):
+        store.add([tmp_path])
+    assert store.documents() == []
+
+
+def test_arch_leaves_out_documents_for_other_gpus(store: KnowledgeStore, tmp_path: Path) -> None:
+    for i in range(70):
+        note(tmp_path, f"h{i}", f"matrix tiles in shared memory, recipe {i}", arch="sm_90a")
+    note(tmp_path, "mine", "matrix things that are said in quite other words altogether", arch="gfx942", title="mine")
+    note(tmp_path, "both", "matrix", arch="gfx942 sm_90a", title="both")
+    note(tmp_path, "any", "matrix of any machine", title="any")
+    store.add([tmp_path])
+    query, fitting = "matrix tiles in shared memory", {"mine", "both", "any"}
+    assert {hit.title for hit in store.search(query, k=5, arch="gfx942")} == fitting
+    assert {hit.title for hit in store.search("matirx", k=5, arch="GFX942")} == fitting
+    assert len(store.search(query, k=73)) == 73
+    assert {hit.title for hit in store.search("matrix", arch="gfx1100")} == {"any"}
+
+
+def test_a_question_must_say_something(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "text")])
+    for query, k in (("", 5), ("  ", 5), ("text", 0)):
+        with pytest.raises(UsageError, match="not empty"):
+            store.search(query, k)
+    assert store.search("?!") == []
+
+
+def test_an_empty_store_answers_with_nothing(store: KnowledgeStore) -> None:
+    assert store.search("anything") == [] and store.documents() == [] and store.check() == []
+    assert store.rebuild() == 0
+
+
+def test_unicode_is_stored_and_found(store: KnowledgeStore, tmp_path: Path) -> None:
+    body = "# Überläufe 大きさ\nλέξη 🚀 naïve"
+    store.add([note(tmp_path, "ü", body, title="Größe"), note(tmp_path, "b", "plain")])
+    for query in ("U\u0308berla\u0308ufe", "大きさ", "ΛΈΞΗ", "NAÏVE"):
+        assert store.search(query, k=1)[0].title == "Größe", query
+
+
+@pytest.mark.parametrize("damage", ["garbage", "gone", "empty", "folder", "other"])
+def test_a_damaged_collection_is_rebuilt_from_the_truth(store: KnowledgeStore, tmp_path: Path, damage: str) -> None:
+    store.add([note(tmp_path, "a", "occupancy of waves"), note(tmp_path, "b", "unrelated zebra")])
+    store.close()
+    (chroma,) = store.folder.glob("chroma/*/chroma.sqlite3")
+    if damage == "garbage":
+        chroma.write_bytes(b"garbage" * 1000)
+    elif damage == "gone":
+        shutil.rmtree(store.folder / "chroma")
+    elif damage == "empty":
+        chroma.write_bytes(b"")
+    elif damage == "folder":
+        shutil.rmtree(chroma.parent)
+        chroma.parent.write_text("a file where a folder was")
+    else:
+        with database.opened(store.folder / "knowledge.sqlite") as db:
+            database.set_meta(db, "dense", '{"count": 2, "files": {}, "folder": "elsewhere"}')
+    fresh = KnowledgeStore(store.folder, wait_s=0.0)
+    assert "the next search rebuilds it" in fresh.check()[0]
+    assert fresh.search("ocupancyy", k=1)[0].title == "a"  # no such word: only the vectors can find it
+    assert fresh.check() == []
+    fresh.close()
+
+
+def test_a_kill_between_commit_and_collection_is_made_good(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "occupancy of waves")])
+    with database.opened(store.folder / "knowledge.sqlite") as db:
+        database.set_meta(db, "dense", "")
+    assert store.check() != []
+    assert store.search("ocupancyy", k=1)[0].title == "a"
+    assert store.check() == []
+
+
+def test_a_locked_store_refuses_writers_and_serves_readers(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "occupancy of waves")])
+    store.close()
+    code = (
+        "import sys; from pathlib import Path; from knowledge.lock import exclusive\n"
+        f"with exclusive(Path({str(store.folder / 'lock')!r}), 0): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdin=-1, stdout=-1, text=True) as holder:
+        assert holder.stdout and holder.stdout.readline() == "held\n"
+        with pytest.raises(KnowledgeError, match=f"locked: process {holder.pid} is writing"):
+            store.add([note(tmp_path, "b", "zebra")])
+        shutil.rmtree(store.folder / "chroma")
+        assert store.search("ocupancyy", k=1)[0].title == "a"  # exact search, since nothing can be rebuilt now
+        holder.communicate("")
+    assert [a.status for a in store.add([tmp_path / "b.md"])] == ["added"]
+
+
+def test_a_reader_sees_what_another_process_has_added(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "occupancy of waves")])
+    assert store.search("giraffes")[0].title == "a"
+    writer = KnowledgeStore(store.folder, wait_s=0.0)
+    writer.add([note(tmp_path, "b", "a giraffe in the registers")])
+    writer.close()
+    assert store.search("girafe", k=1)[0].title == "b"
+    assert store.check() == []
+
+
+def test_threads_may_search_at_once(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, f"n{i}", f"animal {i} zebra{i}") for i in range(8)])
+    store.close()
+    found: list[str] = []
+
+    def look(i: int) -> None:
+        found.append(store.search(f"zebra{i}", k=1)[0].title)
+
+    threads = [threading.Thread(target=look, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [f"n{i}" for i in range(8)]
+
+
+def test_another_embedder_gets_a_collection_of_its_own(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "occupancy of waves"), note(tmp_path, "b", "zebra")])
+    store.close()
+    other = KnowledgeStore(store.folder, embedder=HashingEmbedder(64), wait_s=0.0)
+    assert other.search("ocupancyy", k=1)[0].title == "a"
+    assert other.check() == []
+    with database.opened(store.folder / "knowledge.sqlite") as db:
+        assert {len(row[0]) for row in db.execute("SELECT vector FROM vectors")} == {256}
+    other.close()
+
+
+def test_rebuild_derives_the_same_passages(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "# A\n" + "words about waves. " * 200), note(tmp_path, "b", "zebra")])
+    before = store.search("waves", k=9)
+    assert store.rebuild() == len(numbers(store)) > 2
+    assert store.search("waves", k=9) == before
+
+
+def test_a_damaged_truth_is_named(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "text")])
+    for path in store.folder.glob("knowledge.sqlite*"):
+        path.write_bytes(b"this is no database" * 300)
+    fresh = KnowledgeStore(store.folder)
+    with pytest.raises(KnowledgeError, match="delete it and add"):
+        fresh.search("text")
+    assert len(fresh.check()) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(KnowledgeError, match="cannot be made"):
+        KnowledgeStore(tmp_path / "file" / "store").documents()
+
+
+def test_the_lock_is_free_again_after_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), exclusive(tmp_path / "lock", 0.0):
+        _ = 1 // 0
+    with exclusive(tmp_path / "lock", 0.0), pytest.raises(KnowledgeError, match="is writing"):
+        exclusive(tmp_path / "lock", 0.1).__enter__()
+
+
+def test_importing_knowledge_imports_neither_chroma_nor_numpy() -> None:
+    code = (
+        "import sys, knowledge.store, knowledge.literature, knowledge.embedder\n"
+        "sys.exit(sorted({'chromadb', 'numpy', 'pydantic'} & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from records.errors import MachineError
+from sandbox.process import MARK, ProcessLimits, clean, run
+
+LIMITS = ProcessLimits(cpu_s=20)
+
+
+def sh(script: str, timeout_s: float = 20.0, limits: ProcessLimits = LIMITS, **more: object):
+    return run(["/bin/sh", "-c", script], cwd=Path("/"), env={"GIVEN": "1"}, timeout_s=timeout_s, limits=limits, **more)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def test_returns_code_and_both_streams() -> None:
+    done = sh("echo out; echo err >&2; exit 3")
+    assert (done.returncode, done.stdout, done.stderr, done.timed_out) == (3, "out\n", "err\n", False)
+
+
+def test_the_environment_is_what_was_given_and_the_mark() -> None:
+    done = run(["/usr/bin/env"], cwd=Path("/"), env={"GIVEN": "1"}, timeout_s=20, limits=LIMITS)
+    assert {line.split("=")[0] for line in done.stdout.split()} == {"GIVEN", MARK}
+
+
+def test_no_descriptor_is_inherited() -> None:
+    read, write = os.pipe()
+    os.set_inheritable(write, True)
+    try:
+        assert sh(f"test -e /proc/self/fd/{write} && echo open").stdout == ""
+    finally:
+        os.close(read)
+        os.close(write)
+
+
+def test_the_deadline_kills_the_whole_group() -> None:
+    done = sh("sleep 300 & echo $!; sleep 300", timeout_s=0.5)
+    assert done.timed_out
+    assert done.returncode == -9
+    assert not alive(int(done.stdout))
+
+
+def test_a_daemon_that_left_session_and_group_does_not_survive() -> None:
+    done = sh("setsid sleep 300 >/dev/null 2>&1 & setsid sh -c 'sleep 301 & echo $!' ; sleep 0.2; exit 0")
+    assert done.returncode == 0
+    assert not alive(int(done.stdout.split()[0]))
+    commands = [p.read_bytes() for p in Path("/proc").glob("[0-9]*/cmdline") if os.access(p, os.R_OK)]
+    assert not [c for c in commands if c in (b"sleep\x00300\x00", b"sleep\x00301\x00")]
+
+
+def test_cpu_time_is_limited_and_counts_as_time_out() -> None:
+    done = sh("while :; do :; done", limits=ProcessLimits(cpu_s=1))
+    assert done.timed_out
+    assert done.returncode < 0
+
+
+def test_address_space_and_file_size_are_limited(tmp_path: Path) -> None:
+    limits = ProcessLimits(cpu_s=20, memory_bytes=512 << 20, file_bytes=1 << 20)
+    grow = "import sys\nsys.stdin.read()\nbytearray(1 << 30)"
+    done = run([sys.executable, "-c", grow], cwd=tmp_path, env={}, timeout_s=20, limits=limits, stdin=b"go")
+    assert "MemoryError" in done.stderr
+    write = "import sys\nsys.stdin.read()\nopen('big', 'wb').write(bytes(2 << 20))"
+    done = run([sys.executable, "-c", write], cwd=tmp_path, env={}, timeout_s=20, limits=limits, stdin=b"go")
+    assert done.returncode != 0
+    assert (tmp_path / "big").stat().st_size <= 1 << 20
+
+
+def test_long_output_is_drained_and_cut_with_a_note() -> None:
+    done = sh("head -c 3000000 /dev/zero | tr '\\0' x", output_cap=1000)
+    assert done.returncode == 0
+    assert done.stdout == "x" * 1000 + "\n[2999000 more bytes were cut]\n"
+
+
+def test_input_larger_than_a_pipe_is_fed() -> None:
+    assert sh("wc -c", stdin=b"y" * 1_000_000).stdout.strip() == "1000000"
+
+
+def test_a_program_that_does_not_read_its_input_ends_normally() -> None:
+    assert sh("exit 0", stdin=b"y" * 1_000_000).returncode == 0
+
+
+def test_escapes_and_controls_are_stripped() -> None:
+    assert clean("\x1b[31mred\x1b[0m\x07\tx\r\n\x1b]0;title\x07y\x9bz\u202e") == "red\tx\nyz"
+
+
+def test_a_missing_program_is_a_fault_of_the_machine() -> None:
+    with pytest.raises(MachineError, match="/no/such/program cannot be started: No such file"):
+        run(["/no/such/program"], cwd=Path("/"), env={}, timeout_s=1, limits=LIMITS)
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(lambda i: sh(f"sleep 0.05; echo {i}; exit {i % 5}"), range(40)))
+    assert [(d.returncode, d.stdout) for d in done] == [(i % 5, f"{i}\n") for i in range(40)]
