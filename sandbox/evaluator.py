@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import time
 from collections.abc import Mapping
@@ -100,7 +101,7 @@ class Evaluator:
             return evaluation
         with self._turn:
             forecast = predict(self._lab, built.program, built.candidate, task, self.target, evaluation.resources,
-                               built.tunables)
+                               built.tunables, {k.name: k.blocks for k in built.compilation.kernels})
         if forecast.findings:
             return replace(evaluation, verdict=rejected("time", forecast.findings), seconds=time.monotonic() - started)
         return replace(evaluation, verdict=Verdict("time", True, "OK"), measurements=forecast.measurements,
@@ -148,7 +149,8 @@ class Evaluator:
         except PlanError as error:
             finding = Finding("compile_error", str(error), line=error.line)
             identity = hashlib.sha256(source.encode()).hexdigest()
-            return Evaluation(key, identity, dict(tunables or {}), rejected("parse", (finding,))), None
+            code = "A.2" if re.search(r"launch plan|fence|plain UTF-8", str(error)) else "A.1"
+            return Evaluation(key, identity, dict(tunables or {}), rejected("parse", (finding,), code)), None
         compilation = self._compiler.compile(candidate, chosen)
         evaluation = Evaluation(key, candidate.id, chosen, Verdict("compile", True, "OK"),
                                 resources=resources_of(compilation.kernels, self.target, plans),

@@ -29,7 +29,7 @@ class Patience:
     """How much of a case to execute before sampling, and when to give up."""
 
     accesses: int = 150_000_000  # memory accesses of one case above which workgroups are sampled
-    deadline_s: float = 30.0  # for one case
+    deadline_s: float = 15.0  # for one case
     pilot_blocks: int = 2  # executed first to learn what one workgroup costs
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from sandbox.blocks import BasicBlock, blocks_in
+
 _METADATA = re.compile(r"^\t\.amdgpu_metadata\n(.*?)^\t\.end_amdgpu_metadata", re.S | re.M)
 _FUNCTION = re.compile(r"^\t\.type\t(\S+),@function$")
 _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+)")
@@ -48,6 +50,7 @@ class KernelMetadata:
     spilled_sgpr: int = 0
     instructions: Mapping[str, int] = field(default_factory=dict)  # static count by class
     lines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # the same by line of the candidate
+    blocks: tuple[BasicBlock, ...] = ()  # in the order of the listing
 
 
 def kernels_in(listing: str, source_name: str) -> tuple[KernelMetadata, ...]:
@@ -56,8 +59,8 @@ def kernels_in(listing: str, source_name: str) -> tuple[KernelMetadata, ...]:
     if not blocks:
         return ()
     table = read_metadata(blocks[-1])
-    mixes = _mixes(listing, source_name)
-    return tuple(_kernel(entry, mixes) for entry in table.get("amdhsa.kernels", []))
+    mixes, code = _mixes(listing, source_name), blocks_in(listing, source_name)
+    return tuple(_kernel(entry, mixes, code) for entry in table.get("amdhsa.kernels", []))
 
 
 def source_name_of(symbol: str) -> str:
@@ -135,7 +138,9 @@ def _scalar(text: str) -> int | str | list[Any] | dict[str, Any]:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
-def _kernel(entry: Mapping[str, Any], mixes: Mapping[str, _Mix]) -> KernelMetadata:
+def _kernel(
+    entry: Mapping[str, Any], mixes: Mapping[str, _Mix], code: Mapping[str, tuple[BasicBlock, ...]]
+) -> KernelMetadata:
     symbol = str(entry[".name"])
     arguments = tuple(
         KernelArgument(a[".value_kind"] in _BUFFER_KINDS, a[".offset"], a[".size"])
@@ -147,6 +152,7 @@ def _kernel(entry: Mapping[str, Any], mixes: Mapping[str, _Mix]) -> KernelMetada
         entry[".sgpr_count"], entry[".group_segment_fixed_size"], entry[".private_segment_fixed_size"],
         entry[".max_flat_workgroup_size"], entry.get(".vgpr_spill_count", 0), entry.get(".sgpr_spill_count", 0),
         dict(mix.total), {str(line): dict(counts) for line, counts in sorted(mix.lines.items())},
+        code.get(symbol, ()),
     )
 
 

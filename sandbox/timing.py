@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from records.evaluation import Finding, Measurement, Resources
+from sandbox.blocks import BasicBlock
 from sandbox.candidate import Candidate
 from sandbox.judge import flatten, task_buffers
 from sandbox.lab.bound import Bound, bound
@@ -23,7 +24,7 @@ from tasks.dtypes import numpy_dtype
 from tasks.task import Array, Case, Task
 
 COUNTED_BLOCKS = 3
-DEADLINE_S = 30.0
+DEADLINE_S = 15.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Prediction:
 
 
 def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, target: Target,
-            resources: tuple[Resources, ...], tunables: Mapping[str, int]) -> Prediction:
+            resources: tuple[Resources, ...], tunables: Mapping[str, int],
+            code: Mapping[str, tuple[BasicBlock, ...]]) -> Prediction:
     """Count and bound every benchmark case."""
     patterns = input_patterns(task)
     measurements: list[Measurement] = []
@@ -50,7 +52,7 @@ def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, tar
         if execution.findings:
             return Prediction((), {}, "", execution.findings)
         flops, compulsory_bytes = task.work(case)
-        limit = bound(execution.launches, resources, plan, target, compulsory_bytes, flops, task.peak)
+        limit = bound(execution.launches, resources, plan, target, compulsory_bytes, flops, task.peak, code)
         for launch in execution.launches:
             counters.update(launch.counters)
         bounds.append(limit)

@@ -9,7 +9,7 @@
 #define __device__
 #define __host__
 #define __managed__
-#define __shared__ constinit thread_local
+#define __shared__ thread_local
 #define __constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))

@@ -13,7 +13,7 @@ enum KsType : unsigned { KS_F64, KS_F32, KS_XF32, KS_F16, KS_BF16, KS_FP8, KS_BF
 #define KS_SHAPE(ta, tb, m, k, blocks) \
     ((unsigned)(ta) | (unsigned)(tb) << 4 | (unsigned)(m) << 8 | (unsigned)(k) << 16 | (unsigned)(blocks) << 24)
 
-#define KS_CALL extern "C" __attribute__((convergent, noduplicate))
+#define KS_CALL extern "C" __attribute__((convergent, noduplicate, nomerge))
 
 KS_CALL unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b);
 // d holds C on entry and D on return; modifiers = cbsz | abid << 4 | blgp << 8.

@@ -19,7 +19,7 @@ KS_INLINE unsigned ks_encode_fnuz(float x, int mantissa, int bias, bool stochast
     unsigned bits = __builtin_bit_cast(unsigned, x), sign = bits >> 24 & 0x80;
     unsigned magnitude = bits & 0x7FFFFFFF;
     if (magnitude >= 0x7F800000) return 0x80;
-    if (stochastic) magnitude += random >> 12;
+    if (stochastic) magnitude += random >> (9 + mantissa);  // as many bits as are dropped from a normal number
     int exponent = (int)(magnitude >> 23) - 127;
     unsigned long significand = magnitude >> 23 ? (magnitude & 0x7FFFFF) | 0x800000 : magnitude & 0x7FFFFF;
     if (!(magnitude >> 23)) exponent = -126;

@@ -116,7 +116,7 @@ def test_a_wrong_kernel_is_refused_at_its_stage_with_its_code(
 
 
 def test_an_overflow_that_the_tests_miss_is_found_by_a_held_out_family(evaluator: Evaluator, softmax: Task) -> None:
-    source = changed("sum += expf(x[j] - top)", "sum += expf(x[j])").replace("= expf(x[j] - top) /", "= expf(x[j]) /")
+    source = changed("float sum = 0.0f;", "top = fminf(top, 60.0f); float sum = 0.0f;")
     result = verify(evaluator, softmax, source)
     failed = [row for row in result.cases if not row.correct]
     assert [row.role for row in failed] == ["held_out"]
@@ -129,15 +129,16 @@ def test_a_refused_kernel_is_not_timed(evaluator: Evaluator, softmax: Task) -> N
 
 
 def test_the_key_changes_with_everything_it_stands_for(evaluator: Evaluator, softmax: Task, cache: Path) -> None:
-    tunable = changed("+++*/", "[tunables]\nN = [1, 2]\n+++*/")
+    tunable = changed("+++*/", "[tunables]\nNUM = [1, 2]\n+++*/")
     other_seed = Evaluator(find_toolchain(cache), cache, load_target("mi300x"), seed=8)
     keys = [
-        evaluator.key(PLAIN, softmax), evaluator.key(tunable, softmax), evaluator.key(tunable, softmax, {"N": 2}),
-        evaluator.key(PLAIN, load_task("transpose")), other_seed.key(PLAIN, softmax), evaluator.key("nonsense", softmax),
+        evaluator.key(PLAIN, softmax), evaluator.key(tunable, softmax), evaluator.key(tunable, softmax, {"NUM": 2}),
+        evaluator.key(PLAIN, load_task("transpose")), other_seed.key(PLAIN, softmax),
+        evaluator.key("nonsense", softmax),
     ]
     assert len(set(keys)) == len(keys)
     assert evaluator.key(PLAIN + "\n\n", softmax) == keys[0]
-    assert evaluator.key(tunable, softmax, {"N": 1}) == keys[1]
+    assert evaluator.key(tunable, softmax, {"NUM": 1}) == keys[1]
 
 
 def test_a_large_case_is_sampled_and_the_share_is_said(cache: Path, softmax: Task) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.lab_bench import execute, floats, launch, marked_line
+from tests.lab_bench import HEAD, build, execute, floats, launch, marked_line
 
 
 def test_vector_add_with_a_partial_workgroup_writes_every_element() -> None:
@@ -190,7 +190,6 @@ __global__ void k(int* y) {
 }"""
     done = execute(good, [launch("k", ["y"], block=[64])], {}, {"y": np.zeros(64, np.int32)})
     assert done.findings == () and done.outputs["y"].tolist() == list(range(63, -1, -1))
-    from tests.lab_bench import HEAD, build
     bad = good.replace("    asm", "    // here\n    asm").replace("s_waitcnt lgkmcnt(0)", "v_mov_b32 v0, 1")
     found = build(HEAD + bad, [launch("k", ["y"])])
     assert [f.kind for f in found] == ["compile_error"] and found[0].line == marked_line(bad) + 1
@@ -198,7 +197,6 @@ __global__ void k(int* y) {
 
 
 def test_compile_errors_carry_the_candidates_line() -> None:
-    from tests.lab_bench import HEAD, build
     source = "\n__global__ void k(int* y) {\n    y[0] = missing; // here\n}"
     found = build(HEAD + source, [launch("k", ["y"])])
     assert found[0].kind == "compile_error" and found[0].line == marked_line(source) and "missing" in found[0].message

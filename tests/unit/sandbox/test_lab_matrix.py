@@ -28,7 +28,8 @@ NAMES = [
     "v_mfma_i32_32x32x4_2b_i8", "v_mfma_i32_16x16x4_4b_i8", "v_mfma_i32_4x4x4_16b_i8", "v_mfma_i32_32x32x16_i8",
     "v_mfma_i32_16x16x32_i8", "v_mfma_f32_32x32x4_2b_bf16", "v_mfma_f32_16x16x4_4b_bf16", "v_mfma_f32_4x4x4_16b_bf16",
     "v_mfma_f32_32x32x8_bf16", "v_mfma_f32_16x16x16_bf16", "v_mfma_f64_16x16x4_f64", "v_mfma_f64_4x4x4_4b_f64",
-    *(f"v_mfma_f32_{shape}_{a}_{b}" for shape in ("16x16x32", "32x32x16") for a in ("fp8", "bf8") for b in ("fp8", "bf8")),
+    *(f"v_mfma_f32_{shape}_{a}_{b}"
+      for shape in ("16x16x32", "32x32x16") for a in ("fp8", "bf8") for b in ("fp8", "bf8")),
 ]
 BROADCAST = ("v_mfma_f32_16x16x4_4b_f16", "v_mfma_f32_4x4x1_16b_f32", "v_mfma_i32_32x32x4_2b_i8")
 
@@ -94,22 +95,27 @@ def kernel(number: int, name: str, modifiers: str) -> str:
     count = positions(name, "D").shape[1]
     out = base if count == 1 else f"{base} __attribute__((ext_vector_type({count})))"
     return (f"typedef {register_type(name)} in{number}; typedef {out} out{number};\n"
-            f"__global__ void k{number}(const in{number}* a, const in{number}* b, const out{number}* c, out{number}* d) {{"
-            f" d[threadIdx.x] = __builtin_amdgcn_mfma_{builtin(name)}(a[threadIdx.x], b[threadIdx.x], c[threadIdx.x],"
-            f" {modifiers}); }}\n")
+            f"__global__ void k{number}(const in{number}* a, const in{number}* b, const out{number}* c,"
+            f" out{number}* d) {{ int i = threadIdx.x;"
+            f" d[i] = __builtin_amdgcn_mfma_{builtin(name)}(a[i], b[i], c[i], {modifiers}); }}\n")
 
 
-def run(names: list[str], modifiers: list[str]) -> Execution:
+def run(names: list[str], modifiers: list[str], *, count: bool = False) -> Execution:
     source = "".join(kernel(i, n, m) for i, (n, m) in enumerate(zip(names, modifiers, strict=True)))
     inputs = {f"{matrix.lower()}{i}": packed(n, matrix) for i, n in enumerate(names) for matrix in "ABC"}
     outputs = {f"d{i}": np.zeros_like(packed(n, "C")) for i, n in enumerate(names)}
     launches = [launch(f"k{i}", [f"a{i}", f"b{i}", f"c{i}", f"d{i}"]) for i in range(len(names))]
-    return execute(source, launches, inputs, outputs, count=True)
+    return execute(source, launches, inputs, outputs, count=count)
 
 
 @pytest.fixture(scope="module")
 def dense() -> Execution:
     return run(NAMES, ["0, 0, 0"] * len(NAMES))
+
+
+@pytest.fixture(scope="module")
+def counted() -> Execution:
+    return run(NAMES, ["0, 0, 0"] * len(NAMES), count=True)
 
 
 def unpacked(name: str, raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
@@ -135,8 +141,8 @@ def test_layout_and_product(dense: Execution, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_clocks_and_operations(dense: Execution, name: str) -> None:
-    counters = dense.launches[NAMES.index(name)].counters
+def test_clocks_and_operations(counted: Execution, name: str) -> None:
+    counters = counted.launches[NAMES.index(name)].counters
     assert counters["SQ_INSTS_MFMA"] == 1
     assert counters["SQ_VALU_MFMA_BUSY_CYCLES"] == oracle()[name]["cycles"]
     mops = sum(v for k, v in counters.items() if "_MOPS_" in k)

@@ -1,0 +1,145 @@
+"""What an author is asked and what it answers. The graph knows authors by this file only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from records.evaluation import Evaluation
+from records.experiment import Attempt, Experiment
+from tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Step:
+    """The place in a run a question is asked at; it keys the stored reply, so a resumed run never pays twice."""
+
+    run_id: str
+    generation: int
+    experiment_id: str = ""
+    number: int = 0  # 0 is the first writing, then the repairs
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is fixed for a run."""
+
+    task: Task
+    target_brief: str  # the hardware in words, from the target file
+    target_name: str
+    arch: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Member:
+    """One verified kernel of the population, without its code, as the selector sees it."""
+
+    id: str  # attempt id
+    parent_id: str | None
+    title: str
+    geomean_us: float
+    time_kind: str
+    times_us: Mapping[str, float]  # by benchmark case
+    strategy: str = ""
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """One kernel with its code, its evidence and one step of history, as planner, coder and critic see it."""
+
+    attempt: Attempt
+    experiment: Experiment
+    source: str
+    evaluation: Evaluation
+    parent_times_us: Mapping[str, float] = field(default_factory=dict)  # the parent's, empty for a seed
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Base to build on and reference to learn from: two distinct members where there are two."""
+
+    base_id: str
+    reference_id: str | None
+    rationale: str
+
+
+@dataclass(frozen=True)
+class Idea:
+    """One proposed experiment."""
+
+    title: str
+    description: str
+    rubric: tuple[str, ...]
+    gain_min_pct: float
+    gain_max_pct: float
+    innovation: float  # 0 to 100
+    move: str = ""  # the playbook's own handle
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Ten avenues, then five experiments; the graph picks from the experiments."""
+
+    avenues: tuple[str, ...]
+    ideas: tuple[Idea, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A written kernel file and the writer's report of what it really did."""
+
+    source: str
+    implemented: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Critique:
+    """The critic's reading before a compiler sees the draft. A revision goes back to the coder once."""
+
+    approve: bool
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What the run has learnt so far."""
+
+    failures: tuple[str, ...] = ()  # one line each, newest first: title, code, reason
+    lessons: tuple[str, ...] = ()
+    calibration: str = ""  # how predicted gains compared with what was found
+    tried: tuple[str, ...] = ()  # titles of all experiments of the run so far, oldest first
+
+
+class Author(Protocol):
+    """Chooses, plans, writes and criticises. Implemented by the language model and by the playbook."""
+
+    name: str
+
+    def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
+        """Choose base and reference."""
+
+    def queries(self, step: Step, work: Assignment, base: Specimen) -> tuple[str, ...]:
+        """What to look up in the literature before planning."""
+
+    def plan(
+        self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
+    ) -> Proposal:
+        """Propose avenues and experiments on the base; `limit` is how many the run can still start."""
+
+    def write(
+        self, step: Step, work: Assignment, experiment: Experiment, idea: Idea,
+        base: Specimen, reference: Specimen | None, literature: str,
+    ) -> Draft:
+        """Write the whole kernel file for one experiment."""
+
+    def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
+        """Read the draft as a reviewer."""
+
+    def repair(
+        self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft,
+        remarks: Sequence[str], evaluation: Evaluation | None,
+    ) -> Draft:
+        """Mend a draft: `remarks` from the critic, or `evaluation` with the compiler's or the judge's findings."""

@@ -1,0 +1,105 @@
+"""Where the model answers: address, key, model of each role, limits and prices. The key never leaves a SecretStr."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from records.errors import SettingsError
+from records.experiment import Usage
+
+ROLES = ("selector", "retriever", "planner", "coder", "critic")
+# Four bytes a token is the average of English prose. Source code and numbers come nearer to two, and a reservation
+# that is too small breaks the budget, while one that is too large is given back a minute later.
+BYTES_PER_TOKEN_AT_WORST = 2
+TOKENS_PER_MESSAGE = 8
+
+
+@dataclass(frozen=True)
+class Price:
+    """USD per million tokens, as the user states them; zero for a local or an unpriced model."""
+
+    prompt_usd: float = 0.0
+    completion_usd: float = 0.0
+
+    def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float:
+        """What so many tokens cost."""
+        return (prompt_tokens * self.prompt_usd + completion_tokens * self.completion_usd) / 1e6
+
+    def worst_usd(self, prompt_bytes: int, messages: int, max_tokens: int) -> float:
+        """The most one request can cost: no prompt has more tokens than half its bytes, no answer more than asked."""
+        prompt_tokens = prompt_bytes // BYTES_PER_TOKEN_AT_WORST + TOKENS_PER_MESSAGE * messages + 1
+        return self.cost_usd(prompt_tokens, max_tokens)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An OpenAI-compatible chat endpoint. `models` and `prices` override the defaults by role and by model name."""
+
+    base_url: str
+    model: str
+    api_key: SecretStr = field(default_factory=lambda: SecretStr(""))
+    models: Mapping[str, str] = field(default_factory=dict)
+    price: Price = Price()
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    timeout_s: float = 600.0
+    max_tokens: int = 16384
+    temperature: float | None = None  # some models refuse any value, so none is sent unless asked
+    retries: int = 4  # further tries after the first, for faults that pass
+    backoff_s: float = 1.0  # first wait; it doubles, with jitter
+    max_wait_s: float = 60.0  # longest single wait, also for a server's Retry-After
+
+    def __post_init__(self) -> None:
+        """Refuse what could only fail later."""
+        parts = urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SettingsError("the model's base URL must look like https://host/v1; set OPENAI_BASE_URL")
+        if not self.model.strip():
+            raise SettingsError("no model name is set; set OPENAI_MODEL or --model")
+        if unknown := sorted(set(self.models) - set(ROLES)):
+            raise SettingsError(f"there is no role {', '.join(unknown)}; roles are {', '.join(ROLES)}")
+        if self.timeout_s <= 0 or self.max_tokens <= 0 or self.retries < 0:
+            raise SettingsError("the model's time-out and token limit must be positive, its retries zero or more")
+        if self.is_openai and not self.api_key.get_secret_value():
+            raise SettingsError("no key is set for api.openai.com; set OPENAI_API_KEY, or OPENAI_BASE_URL for another "
+                                "endpoint, or use --author playbook, which needs neither")
+
+    @property
+    def is_openai(self) -> bool:
+        """Whether this is OpenAI's own service, which wants newer parameter names than most others."""
+        host = urlsplit(self.base_url).hostname or ""
+        return host == "api.openai.com" or host.endswith(".api.openai.com")
+
+    @property
+    def address(self) -> str:
+        """The URL for people: no user, no password, no query."""
+        parts = urlsplit(self.base_url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{parts.hostname}{port}{parts.path.rstrip('/')}"
+
+    @property
+    def key_to_send(self) -> SecretStr:
+        """The key, or a dummy: the client insists on one even where the server does not."""
+        return self.api_key if self.api_key.get_secret_value() else SecretStr("none")
+
+    def model_for(self, role: str) -> str:
+        """The model that plays this role."""
+        return self.models.get(role, self.model)
+
+    def price_of(self, model: str) -> Price:
+        """The price of one model."""
+        return self.prices.get(model, self.price)
+
+    def hide(self, text: str) -> str:
+        """The text with the key taken out, should a server have echoed it."""
+        secret = self.api_key.get_secret_value()
+        return text.replace(secret, "[key]") if secret else text
+
+
+def add(left: Usage, right: Usage) -> Usage:
+    """Sum of two usages."""
+    return Usage(left.prompt_tokens + right.prompt_tokens, left.completion_tokens + right.completion_tokens,
+                 left.usd + right.usd)

@@ -1,0 +1,61 @@
+"""What the model is asked to fill in. No defaults, no constraints, no dicts: strict servers take this subset only.
+
+Field descriptions are part of the prompt. Bounds are checked when an answer is turned into the records of author.py.
+"""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+
+class SelectionAnswer(BaseModel):
+    """The selector's choice."""
+
+    rationale: str = Field(description="two to four sentences: what the timings say and why these two")
+    base_id: str = Field(description="id of the kernel to build on, copied from the table")
+    reference_id: str = Field(description="id of another kernel to learn from; empty when there is only one")
+
+
+class QueriesAnswer(BaseModel):
+    """The retriever's questions to the literature."""
+
+    queries: list[str] = Field(description="two to four search queries of three to ten technical words each")
+
+
+class Performance(BaseModel):
+    """A predicted range, in percent of the base's speed: 100 means twice as fast."""
+
+    min: float = Field(description="gain you would bet on nine times out of ten")
+    max: float = Field(description="gain if everything works as hoped")
+
+
+class ExperimentAnswer(BaseModel):
+    """One experiment."""
+
+    title: str = Field(description="at most ten words")
+    description: str = Field(description="the hypothesis: which resource binds now, what the change does to it")
+    rubric: list[str] = Field(description="three to eight concrete code changes, one a line, each checkable by reading")
+    performance: Performance
+    innovation: float = Field(description="0 (routine) to 100 (nobody has tried this here)")
+
+
+class ProposalAnswer(BaseModel):
+    """Ten avenues, then five experiments."""
+
+    avenues: list[str] = Field(description="exactly ten different avenues: a short title and one sentence each")
+    experiments: list[ExperimentAnswer] = Field(description="exactly five experiments, of different kinds")
+
+
+class ReportAnswer(BaseModel):
+    """The writer's honest report, beside the code."""
+
+    implemented: list[str] = Field(description="rubric items that the file really contains, in the rubric's words")
+    skipped: list[str] = Field(description="rubric items left out or changed, each with the reason")
+
+
+class CritiqueAnswer(BaseModel):
+    """The critic's reading."""
+
+    remarks: list[str] = Field(description="defects that would stop the kernel from working, most serious first; each "
+                                           "names the line or the expression, what goes wrong and the remedy")
+    approve: bool = Field(description="true when there is no such defect")

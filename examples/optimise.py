@@ -1,0 +1,19 @@
+"""Make the softmax kernel faster without a GPU or a key: `.venv/bin/python examples/optimise.py`."""
+
+from pathlib import Path
+
+from app.session import open_session
+from app.settings import Settings
+from app.wire import Request
+from graph import build_graph
+
+asked = Request("row_softmax", author="playbook", limits={"generations": 2})
+
+with open_session(Settings(runs_folder=Path("runs")), asked) as session:
+    graph = build_graph().compile()  # give a checkpointer to resume later, or call session.drive(print)
+    for told in graph.stream({"run_id": session.run.id}, context=session.context, stream_mode="custom"):
+        if told["event"] in ("generation", "attempt", "best"):
+            print({name: value for name, value in told.items() if value not in (None, "")})
+    best = session.conclude().best
+    assert best is not None  # the seed at least
+    print(f"{best.geomean_us:.2f} us ({best.time_kind}), {best.speedup_over_seed:.2f} times the seed: {best.path}")

@@ -1,0 +1,36 @@
+"""The main graph, as drawn in `docs/graph.md`."""
+
+from __future__ import annotations
+
+from langgraph.graph import START, StateGraph
+
+from graph import nodes
+from graph.context import Context
+from graph.experiment import experiment
+from graph.state import Start, State
+
+
+def build_graph() -> StateGraph[State, Context, Start, State]:
+    """The graph, not compiled: compile it with the checkpointer you want.
+
+    Invoke it with `{"run_id": context.run.id}` and `context=Context(...)`; `graph.drive.drive` does that, with
+    checkpoints, the run lock and resuming.
+    """
+    graph = StateGraph(State, context_schema=Context, input_schema=Start, output_schema=State)
+    graph.add_node("open_run", nodes.open_run)
+    graph.add_node("select", nodes.select)
+    graph.add_node("retrieve", nodes.retrieve)
+    graph.add_node("plan", nodes.plan)
+    graph.add_node("experiment", experiment)
+    graph.add_node("reflect", nodes.reflect)
+    graph.add_edge(START, "open_run")
+    graph.add_edge("open_run", "select")
+    graph.add_edge("select", "retrieve")
+    graph.add_edge("retrieve", "plan")
+    graph.add_conditional_edges("plan", nodes.fan_out, {"experiment": "experiment", "reflect": "reflect"})
+    graph.add_edge("experiment", "reflect")
+    graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "__end__"})
+    return graph
+
+
+graph = build_graph().compile(name="kernel-scientist")  # for langgraph.json, whose server brings the checkpointer

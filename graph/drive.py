@@ -1,0 +1,128 @@
+"""Start or resume a run: checkpoints, the run lock, and the status the run is left in."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from graph.build import build_graph
+from graph.context import Context, Limits
+from graph.state import SCHEMA_VERSION, Start
+from records.errors import BudgetExhausted, LedgerError, MachineError, UsageError
+from records.experiment import Run
+
+Progress = Callable[[Mapping[str, Any]], None]
+Saver = Callable[[sqlite3.Connection], SqliteSaver]
+
+
+def drive(
+    context: Context, checkpoint: Path, progress: Progress = lambda _: None, max_concurrency: int | None = None,
+    saver: Saver = SqliteSaver,
+) -> Run:
+    """Run to the end, or from where the run was left, and return it as the ledger has it.
+
+    A budget that is used up pauses the run and is no error. Ctrl-C and a machine at fault pause it too and are raised
+    again; a request that cannot be is raised and leaves the run failed. A run that is done is returned untouched.
+    A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
+    `max_concurrency` bounds the threads for experiments; `saver` makes the checkpointer, for one that encrypts.
+    """
+    ledger, run_id = context.ledger, context.run.id
+    ledger.add_run(context.run)
+    with ledger.driving(run_id):
+        if ledger.run(run_id).status in ("done", "failed"):
+            return ledger.run(run_id)
+        ledger.finish(run_id, "running")
+        try:
+            with checkpoints(checkpoint, saver) as opened:
+                step_through(context, opened, progress, max_concurrency)
+        except BudgetExhausted as error:
+            ledger.finish(run_id, "paused", str(error))
+        except MachineError as error:
+            ledger.finish(run_id, "paused", str(error))
+            raise
+        except UsageError as error:
+            ledger.finish(run_id, "failed", str(error))
+            raise
+        except KeyboardInterrupt:
+            ledger.finish(run_id, "paused", "interrupted from the keyboard")
+            raise
+        return ledger.run(run_id)
+
+
+def step_through(
+    context: Context, saver: BaseCheckpointSaver[Any], progress: Progress, max_concurrency: int | None = None
+) -> None:
+    """Stream the graph from its start or from its last checkpoint, each step on the disk before the next begins."""
+    graph = build_graph().compile(checkpointer=saver, name="kernel-scientist")
+    config = run_config(context)
+    if max_concurrency:
+        config["max_concurrency"] = max_concurrency + 1  # langgraph's reader of the stream holds one; with 1 it hangs
+    state = graph.get_state(config)
+    if state.values and state.values.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
+        saver.delete_thread(context.run.id)
+        state = graph.get_state(config)
+    # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
+    start: Start | None = None if state.tasks else {"run_id": context.run.id}
+    for part in graph.stream(start, config, context=context, stream_mode="custom", durability="sync"):
+        progress(part)
+
+
+def run_config(context: Context) -> RunnableConfig:
+    """Thread, bounds, and the names a trace is found by."""
+    run, limits = context.run, context.limits
+    return {
+        "configurable": {"thread_id": run.id}, "recursion_limit": most_steps(limits), "run_name": "kernel-scientist",
+        "tags": [context.assignment.task.name, run.target],
+        "metadata": {"run": run.id, "task": context.assignment.task.name, "target": run.target, "author": run.author},
+    }
+
+
+def most_steps(limits: Limits) -> int:
+    """More steps than a run can take; our own counters stop it before this fence does."""
+    return 10 + 5 * limits.generations
+
+
+@contextlib.contextmanager
+def checkpoints(path: Path, saver: Saver = SqliteSaver) -> Iterator[SqliteSaver]:
+    """A checkpointer on this file; a damaged file is put aside and begun anew."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = _open(path) or _open(path)
+    except OSError as error:
+        raise LedgerError(f"the checkpoint {path} cannot be written to ({error.strerror}); "
+                          "choose another run folder") from None
+    if connection is None:
+        raise LedgerError(f"the checkpoint {path} cannot be used; choose another run folder")
+    try:
+        yield saver(connection)
+    except sqlite3.Error as error:
+        raise LedgerError(f"the checkpoint {path} cannot be used ({error}); "
+                          "free some space or mend the folder, then resume the run") from None
+    finally:
+        connection.close()
+
+
+def _open(path: Path) -> sqlite3.Connection | None:
+    with path.open("ab"):
+        pass
+    connection = sqlite3.connect(path, check_same_thread=False, timeout=30.0)
+    try:
+        if connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
+            SqliteSaver(connection).setup()
+            return connection
+    except sqlite3.Error as error:
+        if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
+            raise LedgerError(f"the checkpoint {path} cannot be used ({error}); "
+                              "free some space or mend the folder, then resume the run") from None
+    connection.close()
+    path.replace(path.with_name(path.name + ".damaged"))
+    for suffix in ("-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    return None

@@ -1,0 +1,193 @@
+"""The nodes of the main graph: open_run → select → retrieve → plan ⇉ experiment → reflect, and round again.
+
+Every node asks the ledger before it works, so that running it again after a crash changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+
+from agents.author import Idea, Selection, Step
+from agents.picks import pick
+from agents.strategy import strategy
+from graph.context import Context
+from graph.evaluating import evaluate
+from graph.memory import reason_of, remember
+from graph.population import best, members, population, roofline_fraction, specimen
+from graph.progress import annotate, emit, tell_attempt
+from graph.state import SCHEMA_VERSION, Pick, State
+from records.codec import dumps
+from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
+from records.experiment import Attempt, Experiment
+
+
+def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Write the run down and judge the task's seeds as generation 0; the first one is the yardstick."""
+    context = runtime.context
+    if not isinstance(context, Context):
+        raise UsageError("the graph needs its collaborators: pass context=Context(...) when you invoke it")
+    if state.get("run_id", context.run.id) != context.run.id:
+        raise UsageError(f"the graph was started for run {state['run_id']} with the context of run {context.run.id}")
+    context.ledger.add_run(context.run)
+    annotate(runtime, generation=0)
+    emit(runtime, "generation", "0", generation=0, of=context.limits.generations)
+    attempts = [_judge_seed(runtime, slot) for slot in range(len(context.assignment.task.seeds))]
+    first = attempts[0] if attempts else None
+    if first is None or first.status != "accepted":
+        why = first.reason if first else "it has none"
+        reason = f"the first seed of task {context.assignment.task.name} must be accepted before a run: {why}"
+        context.ledger.finish(context.run.id, "failed", reason)
+        raise TaskError(reason)
+    leader = best(population(context, 1))
+    _tell_best(runtime, 0, leader.attempt, leader.time_us, first.geomean_us or 0.0)
+    return {
+        "schema_version": SCHEMA_VERSION, "run_id": context.run.id, "generation": 0, "stagnant": 0, "stop": "",
+        "first_us": first.geomean_us, "best_id": leader.attempt.id, "best_us": leader.time_us,
+    }
+
+
+def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Start the next generation: choose the kernel to build on and one to learn from."""
+    context, generation = runtime.context, state["generation"] + 1
+    annotate(runtime, generation=generation)
+    emit(runtime, "generation", str(generation), generation=generation, of=context.limits.generations)
+    kernels = population(context, generation)
+    known = {k.attempt.id for k in kernels}
+    leader = best(kernels).attempt
+    try:
+        step = Step(context.run.id, generation)
+        chosen = context.author.select(step, context.assignment, members(context, kernels))
+    except MalformedReply as error:
+        chosen = Selection(leader.id, leader.parent_id, "the fastest kernel, because the selector gave no answer")
+        emit(runtime, "warning", f"{generation}:select", generation=generation, message=str(error))
+    base = chosen.base_id if chosen.base_id in known else leader.id
+    others = [chosen.reference_id, leader.id, *sorted(known)]
+    reference = next((other for other in others if other in known and other != base), None)
+    emit(runtime, "selected", str(generation), generation=generation, base=base, reference=reference,
+         why=chosen.rationale)
+    return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
+
+
+def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Look up what the author wants to know; without a knowledge store the run goes on and says so."""
+    context, generation = runtime.context, state["generation"]
+    annotate(runtime, generation=generation)
+    passages: list[str] = []
+    try:
+        base = specimen(context, state["base_id"])
+        for query in context.author.queries(Step(context.run.id, generation), context.assignment, base):
+            found = context.literature.search(query, context.limits.literature_k, context.assignment.arch)
+            passages.extend(p for p in found if p not in passages)
+    except (KnowledgeError, MalformedReply) as error:
+        emit(runtime, "warning", f"{generation}:retrieve", generation=generation, message=str(error))
+    return {"literature": context.artefacts.put("\n\n".join(passages))}
+
+
+def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Have experiments proposed, pick some of them and write them down."""
+    context, generation = runtime.context, state["generation"]
+    annotate(runtime, generation=generation)
+    ledger, limits, run_id = context.ledger, context.limits, context.run.id
+    memory = remember(ledger.attempts(run_id), ledger.experiments(run_id), generation)
+    try:
+        proposal = context.author.plan(
+            Step(run_id, generation), context.assignment, specimen(context, state["base_id"]),
+            context.artefacts.text(state["literature"]), memory,
+            (limits.generations - generation + 1) * limits.picks)
+    except MalformedReply as error:
+        emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
+        return {"picks": [], "exhausted": False}
+    picks = [
+        _start_experiment(context, state, slot, idea, rule)
+        for slot, (idea, rule) in enumerate(pick(proposal.ideas, limits.picks), 1)
+    ]
+    emit(runtime, "planned", str(generation), generation=generation, avenues="\n".join(proposal.avenues),
+         experiments=", ".join(p["experiment_id"] for p in picks))
+    return {"picks": picks, "exhausted": not proposal.ideas}
+
+
+def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Look at what the generation gave, and decide whether there is a reason to stop."""
+    context, generation, limits = runtime.context, state["generation"], runtime.context.limits
+    annotate(runtime, generation=generation)
+    leader = best(population(context, generation + 1))
+    gained = leader.attempt.id != state["best_id"]
+    if gained:
+        _tell_best(runtime, generation, leader.attempt, leader.time_us, state["first_us"])
+    stagnant = 0 if gained else state["stagnant"] + 1
+    fraction = roofline_fraction(leader.evaluation)
+    if fraction >= limits.roofline_fraction:
+        stop = f"the best kernel reaches {fraction:.0%} of the roofline"
+    elif state["exhausted"]:
+        stop = "nothing is left to try"
+    elif generation >= limits.generations:
+        stop = f"all {limits.generations} generations are used"
+    elif stagnant >= limits.stagnation:
+        stop = f"no gain in {stagnant} generations"
+    else:
+        stop = ""
+    if stop:
+        emit(runtime, "stopped", "done", generation=generation, reason=stop)
+        context.ledger.finish(context.run.id, "done", stop)
+    return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
+
+
+def fan_out(state: State) -> list[Send] | Literal["reflect"]:
+    """One parallel experiment a pick; with none straight to reflection, because an empty list would end the run."""
+    return [
+        Send("experiment", {**pick, "generation": state["generation"], "literature": state["literature"]})
+        for pick in state["picks"]
+    ] or "reflect"
+
+
+def after_reflect(state: State) -> Literal["select", "__end__"]:
+    """Round again until there is a reason to stop."""
+    return "__end__" if state["stop"] else "select"
+
+
+def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
+    """Verify and time one seed as it is; record it as an experiment without a parent."""
+    context = runtime.context
+    path = context.assignment.task.seeds[slot]
+    experiment = Experiment(
+        id=f"g000-e{slot}", run_id=context.run.id, generation=0, slot=slot, parent_id=None, reference_id=None,
+        title=f"seed {path.name}", description=f"The task's own kernel {path.name}.", picked_as="seed")
+    context.ledger.add_experiment(experiment)
+    emit(runtime, "stage", f"{experiment.id}:benchmark:0", generation=0, experiment=experiment.id, stage="benchmark",
+         number=0)
+    try:
+        source = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise TaskError(f"the seed {path} cannot be read ({error})") from None
+    digest = context.artefacts.put(source)
+    result = evaluate(context, "benchmark", source)
+    accepted = result.verdict.accepted
+    attempt = Attempt(
+        id=f"{experiment.id}-a0", run_id=context.run.id, experiment_id=experiment.id, generation=0, number=0,
+        candidate_id=result.candidate_id, source=digest, status="accepted" if accepted else "rejected",
+        evaluation_key=result.key, tunables=result.tunables, geomean_us=result.geomean_us if accepted else None,
+        time_kind=result.time_kind if accepted else None, code=result.verdict.code, stage=result.verdict.stage,
+        reason="" if accepted else reason_of(result), strategy=strategy(source))
+    context.ledger.add_attempt(attempt)
+    tell_attempt(runtime, attempt)
+    return attempt
+
+
+def _tell_best(runtime: Runtime[Context], generation: int, attempt: Attempt, time_us: float, first_us: float) -> None:
+    emit(runtime, "best", str(generation), generation=generation, attempt=attempt.id, best_us=time_us,
+         time_kind=attempt.time_kind, speedup=first_us / time_us)
+
+
+def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rule: str) -> Pick:
+    generation = state["generation"]
+    experiment = Experiment(
+        id=f"g{generation:03d}-e{slot}", run_id=context.run.id, generation=generation, slot=slot,
+        parent_id=state["base_id"], reference_id=state["reference_id"], title=idea.title, description=idea.description,
+        rubric=idea.rubric, gain_min_pct=idea.gain_min_pct, gain_max_pct=idea.gain_max_pct, innovation=idea.innovation,
+        picked_as=rule)
+    digest = context.artefacts.put(dumps(idea))
+    context.ledger.add_experiment(experiment)
+    return {"experiment_id": experiment.id, "idea": digest}

@@ -1,0 +1,110 @@
+"""The verified kernels of a run, and which of them is the best. Predicted and measured times are never compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.author import Member, Specimen
+from graph.context import Context
+from records.errors import LedgerError
+from records.evaluation import Evaluation
+from records.experiment import Attempt, Experiment
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An accepted attempt with its evidence."""
+
+    attempt: Attempt
+    evaluation: Evaluation
+
+    @property
+    def time_us(self) -> float:
+        """Weighted geometric mean of the benchmark times."""
+        return self.evaluation.geomean_us or math.inf
+
+
+def population(context: Context, before: int) -> list[Kernel]:
+    """Accepted kernels of the generations below `before`, oldest first, timed the way the first seed was.
+
+    The bound makes a replayed generation see what it saw the first time.
+    """
+    accepted = [a for a in context.ledger.attempts(context.run.id) if a.status == "accepted" and a.generation < before]
+    return [Kernel(a, evidence(context, a)) for a in accepted if a.time_kind == accepted[0].time_kind]
+
+
+def evidence(context: Context, attempt: Attempt) -> Evaluation:
+    """The evaluation an attempt rests on; LedgerError when it is missing."""
+    found = context.ledger.evaluation(attempt.evaluation_key)
+    if found is None:
+        raise LedgerError(f"the ledger has no evaluation for attempt {attempt.id}; restore it from a copy")
+    return found
+
+
+def best(kernels: Sequence[Kernel]) -> Kernel:
+    """The fastest of a population that is not empty; an earlier kernel gives way only to a clear gain."""
+    leader = kernels[0]
+    for kernel in kernels[1:]:
+        if is_faster(kernel.evaluation, leader.evaluation):
+            leader = kernel
+    return leader
+
+
+def is_faster(new: Evaluation, old: Evaluation) -> bool:
+    """Whether the new time is below the old one; measured times must differ by more than their intervals."""
+    if new.time_kind != old.time_kind or new.geomean_us is None or old.geomean_us is None:
+        return False
+    if new.time_kind == "measured":
+        return _geomean(new, "ci_high_us") < _geomean(old, "ci_low_us")
+    return new.geomean_us < old.geomean_us
+
+
+def roofline_fraction(evaluation: Evaluation) -> float:
+    """Weighted geometric mean of the share of the speed of light; 0 where a roofline is unknown."""
+    return _geomean(evaluation, "roofline_fraction") if evaluation.measurements else 0.0
+
+
+def _geomean(evaluation: Evaluation, name: str) -> float:
+    values = [(getattr(m, name), m.weight) for m in evaluation.measurements]
+    if any(value <= 0 for value, _ in values):
+        return 0.0
+    return math.exp(sum(w * math.log(v) for v, w in values) / sum(w for _, w in values))
+
+
+def experiment_of(context: Context, experiment_id: str) -> Experiment:
+    """An experiment of this run; LedgerError when it is missing."""
+    for experiment in context.ledger.experiments(context.run.id):
+        if experiment.id == experiment_id:
+            return experiment
+    raise LedgerError(f"the ledger has no experiment {experiment_id}; restore it from a copy")
+
+
+def members(context: Context, kernels: Sequence[Kernel]) -> list[Member]:
+    """The population as the selector sees it: ids, ancestry and times, no code."""
+    titles = {e.id: e.title for e in context.ledger.experiments(context.run.id)}
+    return [
+        Member(
+            id=k.attempt.id, parent_id=k.attempt.parent_id, title=titles[k.attempt.experiment_id], geomean_us=k.time_us,
+            time_kind=k.attempt.time_kind or "", times_us=times_us(k.evaluation), strategy=k.attempt.strategy)
+        for k in kernels
+    ]
+
+
+def times_us(evaluation: Evaluation) -> dict[str, float]:
+    """Benchmark times by case."""
+    return {m.case: m.time_us for m in evaluation.measurements}
+
+
+def specimen(context: Context, attempt_id: str) -> Specimen:
+    """One kernel with its code, its evidence and its parent's times."""
+    attempts = {a.id: a for a in context.ledger.attempts(context.run.id)}
+    if attempt_id not in attempts:
+        raise LedgerError(f"the ledger has no attempt {attempt_id}; restore it from a copy")
+    attempt = attempts[attempt_id]
+    parent = attempts.get(attempt.parent_id or "")
+    return Specimen(
+        attempt=attempt, experiment=experiment_of(context, attempt.experiment_id),
+        source=context.artefacts.text(attempt.source), evaluation=evidence(context, attempt),
+        parent_times_us=times_us(evidence(context, parent)) if parent else {})

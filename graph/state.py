@@ -1,0 +1,78 @@
+"""What changes while a run goes on: plain JSON of ids, counters and scores, so that a checkpoint stays small.
+
+Sources, ideas and passages live in the artefact store and are named here by digest; results live in the ledger.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypedDict
+
+SCHEMA_VERSION = 1
+
+
+def newest(left: dict[str, str], right: dict[str, str]) -> dict[str, str]:
+    """Merge outcomes by experiment id and keep the latest generation's: `g003-e1` sorts after `g002-e3`."""
+    merged = left | right
+    latest = max((name.split("-")[0] for name in merged), default="")
+    return {name: merged[name] for name in sorted(merged) if name.split("-")[0] == latest}
+
+
+class Pick(TypedDict):
+    """One experiment to start: its id and the digest of its idea."""
+
+    experiment_id: str
+    idea: str
+
+
+class Start(TypedDict):
+    """What a run is started with; the rest is in the context."""
+
+    run_id: str
+
+
+class State(TypedDict, total=False):
+    """The main graph's state."""
+
+    schema_version: int
+    run_id: str
+    generation: int  # the one being worked on; 0 for the seeds
+    first_us: float  # the first seed's geomean, the yardstick of every speed-up
+    best_id: str
+    best_us: float
+    base_id: str
+    reference_id: str | None
+    literature: str  # artefact digest of the passages for this generation
+    picks: list[Pick]
+    exhausted: bool  # the planner proposed nothing although it was able to
+    outcomes: Annotated[dict[str, str], newest]  # written by the parallel experiments
+    stagnant: int  # generations since the last gain
+    stop: str  # why the run ended, empty while it goes on
+
+
+class Trial(TypedDict, total=False):
+    """The state of one experiment. It is not checkpointed: after a crash the ledger makes its replay cheap."""
+
+    experiment_id: str
+    generation: int
+    idea: str  # artefact digests
+    literature: str
+    number: int  # of the current draft
+    draft: str  # artefact digest of the current draft
+    critique: str  # what the critic said of the current draft
+    choices: list[dict[str, int]]  # tunables to benchmark, best estimate first, the default last
+    source: str  # artefact digest of the source as tuned
+    tunables: dict[str, int]
+    purpose: str  # with `key`, names the evaluation the last stage ended with
+    key: str
+    compile_failures: int
+    wrong_results: int
+    route: str  # where the last stage sends the draft; the routers read nothing else
+    status: str  # what `record` writes down
+    reason: str  # overrides the verdict's own words
+    outcomes: dict[str, str]
+
+
+class Outcome(TypedDict):
+    """What an experiment hands back to the main graph."""
+
+    outcomes: dict[str, str]

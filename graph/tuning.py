@@ -1,0 +1,86 @@
+"""Search of the declared tunables by estimated time, and writing the winner into the file as its default."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+Choice = Mapping[str, int]
+Estimate = Callable[[Choice], float | None]
+
+_HEADER = re.compile(r"/\*\+\+\+.*?\+\+\+\*/", re.DOTALL)
+
+
+def search(
+    choices: Sequence[Choice], starts: Sequence[Choice], estimate: Estimate, limit: int, seed: int
+) -> list[Choice]:
+    """Rank choices by estimated time with at most `limit` estimates; fastest first, ties in the order of `choices`.
+
+    Coordinate descent from the best of `starts` (and the default, `choices[0]`), then seeded sampling of what is left.
+    Choices whose estimate is None are left out. The same arguments give the same ranking.
+    """
+    times: dict[int, float | None] = {}
+
+    def visit(index: int) -> None:
+        if index not in times and len(times) < limit:
+            times[index] = estimate(choices[index])
+
+    if len(choices) <= limit:
+        for index in range(len(choices)):
+            visit(index)
+    else:
+        for start in ({}, *starts):
+            visit(_closest(choices, start))
+        _descend(choices, times, visit)
+        rest = [i for i in range(len(choices)) if i not in times]
+        random.Random(seed).shuffle(rest)
+        while rest and len(times) < limit:
+            visit(rest.pop())
+            _descend(choices, times, visit)
+    return [choices[i] for i in _ranked(times)]
+
+
+def _ranked(times: Mapping[int, float | None]) -> list[int]:
+    return [index for _, index in sorted((time, index) for index, time in times.items() if time is not None)]
+
+
+def _descend(choices: Sequence[Choice], times: Mapping[int, float | None], visit: Callable[[int], None]) -> None:
+    """Visit the neighbours of the best choice until none of them is faster."""
+    best: int | None = None
+    while (ranked := _ranked(times)) and ranked[0] != best:
+        best = ranked[0]
+        for index, choice in enumerate(choices):
+            if sum(choice[name] != value for name, value in choices[best].items()) == 1:
+                visit(index)
+
+
+def _closest(choices: Sequence[Choice], wanted: Choice) -> int:
+    """The first choice that agrees with `wanted` in most names; the default for an empty wish."""
+    return max(range(len(choices)), key=lambda i: (sum(choices[i].get(n) == v for n, v in wanted.items()), -i))
+
+
+def with_defaults(source: str, choice: Choice) -> str:
+    """Move the chosen value of each tunable to the front of its list, so that the file alone gives the tuned kernel."""
+    header = _HEADER.search(source)
+    if header is None:
+        return source
+    text = header.group()
+    start = text.find("[tunables]")
+    if start < 0:
+        return source
+    end = re.search(r"^\s*\[", text[start + 1:], re.MULTILINE)
+    stop = start + 1 + end.start() if end else len(text)
+    table = text[start:stop]
+    for name, value in choice.items():
+        line = re.search(rf"^(\s*{re.escape(name)}\s*=\s*)\[([^\]]*)\]", table, re.MULTILINE)
+        if line:
+            table = table[:line.start()] + line[1] + _front(line[2], value) + table[line.end():]
+    return source[:header.start()] + text[:start] + table + text[stop:] + source[header.end():]
+
+
+def _front(values: str, first: int) -> str:
+    numbers = [int(v, 0) for v in re.sub(r"#.*", "", values).replace("_", "").split(",") if v.strip()]
+    if first not in numbers:
+        return f"[{values}]"
+    return "[" + ", ".join(str(n) for n in (first, *(n for n in numbers if n != first))) + "]"

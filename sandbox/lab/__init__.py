@@ -1,0 +1,1 @@
+"""The lab: execute HIP kernels functionally on the CPU, count what the profiler would, bound the time."""

@@ -1,0 +1,160 @@
+"""A lower bound on the time of a plan: the largest of the per-resource times, and which resource that is.
+
+Each launch takes the launch overhead plus its slowest resource. Throughput inside a compute unit is charged to the
+busiest unit, so a grid that does not divide evenly costs what it costs. What this is for: to rank variants and to say
+what limits them. What it leaves out: reuse in the L2 between workgroups, conflicts between resources, the compiler's
+own instruction order, the clock under load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from records.evaluation import Resources
+from sandbox.blocks import BasicBlock
+from sandbox.lab.counters import ATOMIC, LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE, LaunchCounters
+from sandbox.lab.explanation import explain
+from sandbox.lab.issue import vector_clocks
+from sandbox.lab.occupancy import Occupancy, occupancy
+from sandbox.resolve import ResolvedLaunch, ResolvedPlan
+from sandbox.target import Target
+
+# Seeds of the model, not measurements: override them where calibrated.
+UNITS_PER_HBM_SHARE = 0.015  # one unit's share of the memory bandwidth: 67 units saturate it
+LOADS_IN_FLIGHT = 4.0  # independent global loads a wave has under way on average
+LDS_IN_FLIGHT = 4.0
+BARRIER_CLOCKS = 32.0
+LDS_PORTS = 2  # SIMDs share the LDS in pairs
+ATOMIC_CLOCKS = 4.0  # of an L2 channel for one line
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The bound, the resource that sets it, what each alone would need, and a paragraph for the author."""
+
+    time_us: float
+    resource: str
+    resources_us: Mapping[str, float]
+    explanation: str
+
+
+@dataclass(frozen=True)
+class LaunchBound:
+    """One launch's part."""
+
+    counters: LaunchCounters
+    occupancy: Occupancy
+    times_us: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def resource(self) -> str:
+        """The slowest resource, the launch itself apart."""
+        return max(self.times_us, key=lambda name: self.times_us[name])
+
+
+def bound(launches: Sequence[LaunchCounters], resources: Sequence[Resources], plan: ResolvedPlan, target: Target,
+          compulsory_bytes: float, flops: float, peak: str,
+          code: Mapping[str, Sequence[BasicBlock]] | None = None) -> Bound:
+    """Bound the time of a plan from the counters of its launches.
+
+    `compulsory_bytes` and `flops` are the task's own formulas; `peak` names the rate of `target.peaks_tflops` that
+    the task is measured against. `code` holds the basic blocks of each kernel: without them vector instructions
+    count only as far as the task's formula demands them.
+    """
+    by_kernel = {r.kernel: r for r in resources}
+    requests = sum(c.total("misses", LOAD, STORE, ATOMIC) for c in launches) or 1.0
+    matrix_flops = sum(s.flops for c in launches for s in c.sites)
+    busy = sum(c.waves for c in launches) or 1.0
+    parts = []
+    for counters, launch in zip(launches, plan.launches, strict=True):
+        own = by_kernel.get(counters.kernel)
+        share = counters.total("misses", LOAD, STORE, ATOMIC) / requests
+        left = max(0.0, flops - matrix_flops) * counters.waves / busy
+        blocks = (code or {}).get(counters.kernel, ())
+        parts.append(_launch(counters, launch, own, target, compulsory_bytes * share, left, blocks))
+    overhead = target.memory["launch_us"]
+    times: dict[str, float] = {"launch": overhead * len(parts)}
+    for part in parts:
+        for name, value in part.times_us.items():
+            times[name] = times.get(name, 0.0) + value
+    total = sum(overhead + part.times_us[part.resource] for part in parts)
+    slowest = max(parts, key=lambda p: p.times_us[p.resource])
+    resource = slowest.resource if slowest.times_us[slowest.resource] > overhead else "launch"
+    return Bound(total, resource, {n: round(t, 4) for n, t in times.items()},
+                 explain(resource, total, times, slowest.counters, slowest.occupancy, target))
+
+
+def _launch(c: LaunchCounters, launch: ResolvedLaunch, own: Resources | None, target: Target, compulsory: float,
+            vector_flops: float, blocks: Sequence[BasicBlock]) -> LaunchBound:
+    lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
+    o = occupancy(c.blocks, c.threads, lds_bytes, own, target)
+    return LaunchBound(c, o, {
+        **_memory_us(c, o, target, compulsory), **_unit_us(c, o, target),
+        **_arithmetic_us(c, o, blocks, target, vector_flops),
+        "latency": _latency_us(c, o, target, compulsory),
+    })
+
+
+def _memory_us(c: LaunchCounters, o: Occupancy, target: Target, compulsory: float) -> dict[str, float]:
+    """Chip-wide traffic; a megabyte at one TB/s takes a microsecond."""
+    memory, line = target.memory, target.memory["line_bytes"]
+    reach = min(1.0, UNITS_PER_HBM_SHARE * o.active_units)
+    chip = o.active_units / target.units
+    requests = c.total("misses", LOAD, STORE) + ATOMIC_CLOCKS * c.total("misses", ATOMIC)
+    return {
+        "hbm": compulsory / (memory["hbm_tb_s"] * reach) / 1e6,
+        "mall": compulsory / (memory["mall_tb_s"] * reach) / 1e6,
+        "l2": requests * line / (memory["l2_tb_s"] * chip) / 1e6,
+    }
+
+
+def _per_unit(total: float, o: Occupancy, target: Target) -> float:
+    """Microseconds of the busiest unit for clocks summed over the grid."""
+    return total / o.blocks * o.blocks_on_busiest / target.clock_mhz
+
+
+def _unit_us(c: LaunchCounters, o: Occupancy, target: Target) -> dict[str, float]:
+    lds = (LDS_LOAD, LDS_STORE, LDS_ATOMIC)
+    crossbar = [s for s in c.sites if s.kind == "wave operation"]
+    banks = c.total("unit_clocks", *lds) + sum(s.unit_clocks for s in crossbar)
+    port = c.total("port_clocks", *lds) + sum(s.port_clocks for s in crossbar)
+    ports = min(LDS_PORTS, o.waves_per_block * min(o.resident_blocks, o.blocks_on_busiest))
+    scale = 64 / target.memory["l1_bytes_per_clock"]
+    return {
+        "l1": _per_unit(c.total("unit_clocks", LOAD, STORE, ATOMIC) * scale, o, target),
+        "lds port": _per_unit(port / ports, o, target),
+        "lds banks": _per_unit(banks, o, target),
+    }
+
+
+def _arithmetic_us(c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock], target: Target,
+                   vector_flops: float) -> dict[str, float]:
+    simds = min(target.limits["simd_per_unit"], o.waves_per_block * min(o.resident_blocks, o.blocks_on_busiest))
+    matrix = sum(s.unit_clocks for s in c.sites if s.kind.startswith("matrix "))
+    found = {"mfma": _per_unit(matrix / simds, o, target)} if matrix else {}
+    spread = o.active_units / target.units / o.imbalance
+    floor = vector_flops / (target.peaks_tflops["fp32_vector"] * spread) / 1e6
+    return {**found, "valu": max(floor, _per_unit(vector_clocks(c, blocks) / simds, o, target))}
+
+
+def _latency_us(c: LaunchCounters, o: Occupancy, target: Target, compulsory: float) -> float:
+    """What one wave waits for in a row, times how often the busiest unit is filled; few and wide loads are short."""
+    memory = target.memory
+    waves = c.waves or 1.0
+    lines, misses = c.total("lines", LOAD), c.total("misses", LOAD)
+    miss = misses / lines if lines else 0.0
+    cold = min(1.0, compulsory / (misses * memory["line_bytes"])) if misses else 0.0
+    global_clocks = (1 - miss) * memory["l1_latency_clocks"] + miss * (
+        cold * memory["hbm_latency_clocks"] + (1 - cold) * memory["l2_latency_clocks"])
+    loads = c.total("instructions", LOAD) / waves
+    lds = c.total("instructions", LDS_LOAD) / waves
+    shuffles = sum(s.instructions for s in c.sites if s.kind == "wave operation") / waves
+    chain = (_batches(loads, LOADS_IN_FLIGHT) * global_clocks
+             + (_batches(lds, LDS_IN_FLIGHT) + shuffles) * memory["lds_latency_clocks"]
+             + c.barriers / max(1, c.blocks) * BARRIER_CLOCKS)
+    return o.rounds * chain / target.clock_mhz
+
+
+def _batches(count: float, in_flight: float) -> float:
+    return max(count / in_flight, 1.0) if count else 0.0

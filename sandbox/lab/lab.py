@@ -1,0 +1,154 @@
+"""The lab's face: build a candidate, execute launches on buffers, hand back outputs, masks, findings and counters."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from records.errors import LabError
+from records.evaluation import Finding
+from sandbox.candidate import Candidate
+from sandbox.lab import request, sentences
+from sandbox.lab.counters import LaunchCounters, launch_counters
+from sandbox.lab.program import Builder, LabProgram
+from sandbox.lab.request import Buffer
+from sandbox.process import Completed, ProcessLimits, run
+from sandbox.resolve import ResolvedPlan
+from sandbox.target import Target
+from sandbox.toolchain import Toolchain
+
+__all__ = ["Buffer", "Execution", "Lab", "LabProgram"]
+
+RECORDED_BLOCKS = 4  # workgroups of each launch whose accesses are recorded when counting
+GRACE_S = 5.0  # what the executor may take beyond the deadline before it is killed
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What came of executing a plan. Outputs hold poison where `written` is False; there are none when counting."""
+
+    outputs: dict[str, npt.NDArray[Any]]  # empty after counting
+    written: dict[str, npt.NDArray[np.bool_]]  # per element: every byte of it was written
+    findings: tuple[Finding, ...]
+    executed: float  # share of the workgroups of all launches
+    sampled_blocks: tuple[int, ...]  # workgroups executed, per launch
+    ownership_valid: bool  # no atomics on outputs and no later launch reads what an earlier one wrote in part
+    launches: tuple[LaunchCounters, ...]
+    seconds: float
+    accesses: int = 0  # loads and stores of all work-items
+
+
+class Lab:
+    """Executes candidates functionally for one target."""
+
+    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, cores: int | None = None) -> None:
+        """`cores` is the number of threads; by default all that this process may use."""
+        self._builder = Builder(toolchain, cache.absolute())
+        self._cache = cache.absolute()
+        self._target = target
+        self._cores = cores or len(os.sched_getaffinity(0))
+
+    def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...]:
+        """Compile for execution; findings when the candidate cannot be executed here. Cached by content."""
+        return self._builder.build(candidate, tunables)
+
+    def execute(self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], *, count: bool,
+                blocks: int | None, deadline_s: float) -> Execution:
+        """Run all launches in order; `blocks` limits each launch to that many evenly spread workgroups."""
+        started = time.monotonic()
+        totals = [math.prod(launch.grid) for launch in plan.launches]
+        chosen = tuple(total if blocks is None else min(total, max(1, blocks)) for total in totals)
+        work = request.Work(
+            blocks=chosen, recorded_blocks=RECORDED_BLOCKS if count else 0, workers=min(self._cores, max(chosen)),
+            deadline_s=deadline_s,
+            l1_lines=int(self._target.memory["l1_bytes"] // self._target.memory["line_bytes"]),
+            line_bytes=int(self._target.memory["line_bytes"]),
+        )
+        folder = self._work_folder(sum(b.data.nbytes for b in buffers))
+        try:
+            regions = request.write(folder, program, plan, buffers, work)
+            done = self._run(program, folder, deadline_s)
+            seen = _read_result(folder, done)
+            outputs = {} if count else _outputs(folder, regions)  # nobody compares what is only counted
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        scene = sentences.Scene(program, plan, regions, deadline_s)
+        launches = seen["launches"]
+        ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))
+        return Execution(
+            outputs={name: values for name, (values, _) in outputs.items()},
+            written={name: mask for name, (_, mask) in outputs.items()},
+            findings=sentences.findings(scene, seen["findings"]), executed=sum(ran) / sum(totals),
+            sampled_blocks=tuple(ran), ownership_valid=_ownership(seen, regions),
+            launches=tuple(launch_counters(i, row, scene, self._target) for i, row in enumerate(launches)
+                           if row["recorded"]) if count else (),
+            seconds=time.monotonic() - started, accesses=int(seen["accesses"]),
+        )
+
+    def _run(self, program: LabProgram, folder: Path, deadline_s: float) -> Completed:
+        limits = ProcessLimits(cpu_s=int(deadline_s * (self._cores + 1)) + 10, file_bytes=64 << 20)
+        return run([program.path, str(folder)], cwd=folder, env={}, timeout_s=deadline_s + GRACE_S, limits=limits)
+
+    def _work_folder(self, nbytes: int) -> Path:
+        """In memory where there is room (twice the buffers), else in the cache."""
+        shared = Path("/dev/shm")
+        try:
+            about = os.statvfs(shared)
+            if about.f_bavail * about.f_frsize > 3 * nbytes + (256 << 20) and os.access(shared, os.W_OK):
+                return Path(tempfile.mkdtemp(prefix="ks-lab-", dir=shared))
+            folder = self._cache / "lab" / "work"
+            folder.mkdir(parents=True, exist_ok=True)
+            return Path(tempfile.mkdtemp(dir=folder))
+        except OSError as error:
+            raise LabError(f"the lab has no folder to work in ({error.strerror}); check {self._cache}") from None
+
+
+def _read_result(folder: Path, done: Completed) -> dict[str, Any]:
+    try:
+        seen: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        return seen
+    except (OSError, ValueError):
+        how = "did not end at its deadline" if done.timed_out else f"ended with status {done.returncode}"
+        raise LabError(f"the lab's executor {how} without a result ({done.stderr.strip()[:300] or 'no message'})") \
+            from None
+
+
+def _outputs(folder: Path, regions: Sequence[request.Region]) -> dict[str, tuple[Any, Any]]:
+    """Contents and per-element masks of the outputs, in the shapes of their buffers."""
+    found = {}
+    for region in regions:
+        data = region.buffer.data
+        if region.buffer.role != "output":
+            continue
+        if data.size == 0:
+            found[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))
+            continue
+        raw = np.fromfile(folder / "memory.bin", np.uint8, region.size, offset=region.file_offset)
+        mask = np.fromfile(folder / "masks.bin", np.uint8, region.size, offset=region.mask_offset)
+        whole = _all_bytes(mask, data.itemsize)
+        found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), whole.reshape(data.shape))
+    return found
+
+
+def _all_bytes(mask: npt.NDArray[np.uint8], itemsize: int) -> npt.NDArray[np.bool_]:
+    """Per element, whether all its bytes are marked; a mask's byte is 0 or 1."""
+    if itemsize in (1, 2, 4, 8):
+        return np.asarray(mask.view(f"u{itemsize}") == int.from_bytes(b"\x01" * itemsize, "little"))
+    return np.asarray(mask.reshape(-1, itemsize).all(axis=1))
+
+
+def _ownership(seen: Mapping[str, Any], regions: Sequence[request.Region]) -> bool:
+    atomic = any(count and region.buffer.role != "input"
+                 for count, region in zip(seen["atomics"], regions, strict=True))
+    return not atomic and not any(row["reads_intermediate"] for row in seen["launches"])

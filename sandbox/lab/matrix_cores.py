@@ -1,0 +1,39 @@
+"""What matrix instructions cost: `matrix_cores.toml`, looked up by the shape word of a call."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_FILE = Path(__file__).parent / "matrix_cores.toml"
+_TYPES = ("f64", "f32", "xf32", "f16", "bf16", "fp8", "bf8", "i8")  # the order of KsType in ks_lab/calls.h
+_PROFILER = {"f64": "F64", "f32": "F32", "xf32": "XF32", "f16": "F16", "bf16": "BF16", "fp8": "F8", "i8": "I8"}
+
+
+@dataclass(frozen=True)
+class MatrixInstruction:
+    """One instruction of one wave."""
+
+    name: str
+    counter: str  # the suffix of SQ_INSTS_VALU_MFMA_
+    clocks: int  # of one SIMD's matrix core
+    flops: int
+
+
+@cache
+def _table() -> dict[tuple[str, int, int, int], MatrixInstruction]:
+    rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["instruction"]
+    found = {}
+    for row in rows:
+        m, k, blocks = row["shape"]
+        found[row["type"], m, k, blocks] = MatrixInstruction(
+            row["name"], _PROFILER[row["type"]], row["clocks"], 2 * m * m * k * blocks)
+    return found
+
+
+def matrix_instruction(word: int) -> MatrixInstruction:
+    """The instruction of a shape word: type of A, type of B, m, k, blocks (see KS_SHAPE)."""
+    kind = _TYPES[word & 15]
+    return _table()["fp8" if kind == "bf8" else kind, word >> 8 & 255, word >> 16 & 255, word >> 24]

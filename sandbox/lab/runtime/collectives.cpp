@@ -1,0 +1,195 @@
+// What the lanes of a wave do together: shuffles, ballots, DPP, matrix instructions.
+#include <string.h>
+
+#include "ks_lab/calls.h"
+#include "matrix.h"
+#include "trace.h"
+#include "workgroup.h"
+
+namespace ks {
+
+static void report_lanes(Wave& wave, uint64_t lanes, uint64_t detail) {
+    Lane& lane = wave.lane[__builtin_ctzll(lanes)];
+    Finding finding = {};
+    finding.kind = kDivergentCollective;
+    finding.region = ~0u;
+    finding.detail = detail;
+    describe_here(finding, lane.site);
+    for (int i = 0; i < 3; i++) finding.thread[i] = lane.id[i];
+    for (uint64_t rest = wave.waiting; rest; rest &= rest - 1) {
+        uint64_t site = wave.lane[__builtin_ctzll(rest)].site;
+        if (site != lane.site) finding.place[1] = site;
+    }
+    add_finding(finding);
+}
+
+// Source lane of one DPP control word for a lane, or -1 where there is none.
+static int dpp_source(uint32_t control, int lane) {
+    int row = lane & ~15, in_row = lane & 15, n = control & 15;
+    if (control <= 0xFF) return (lane & ~3) | (control >> (2 * (lane & 3)) & 3);
+    if (control >= 0x101 && control <= 0x10F) return in_row + n > 15 ? -1 : lane + n;
+    if (control >= 0x111 && control <= 0x11F) return in_row < n ? -1 : lane - n;
+    if (control >= 0x121 && control <= 0x12F) return row | ((in_row - n) & 15);
+    if (control >= 0x150 && control <= 0x15F) return row | n;
+    switch (control) {
+        case 0x130: return lane == 63 ? -1 : lane + 1;
+        case 0x134: return (lane + 1) & 63;
+        case 0x138: return lane - 1;
+        case 0x13C: return (lane - 1) & 63;
+        case 0x140: return row | (15 - in_row);
+        case 0x141: return (lane & ~7) | (7 - (lane & 7));
+        case 0x142: return lane < 16 ? -1 : row - 1;
+        case 0x143: return lane < 32 ? -1 : 31;
+        default: return -1;
+    }
+}
+
+// Source lane of ds_swizzle: bit-mask mode inside 32 lanes, or quad permutation.
+static int swizzle_source(uint32_t pattern, int lane) {
+    if (pattern & 0x8000) return (lane & ~3) | (pattern >> (2 * (lane & 3)) & 3);
+    int in_half = ((lane & 31) & (pattern & 31)) | (pattern >> 5 & 31);
+    return (lane & 32) | ((in_half ^ (pattern >> 10)) & 31);
+}
+
+struct Values {
+    uint32_t value[64];
+    uint64_t from_inactive;  // lanes that read a lane which is not taking part
+};
+
+static void pull(Wave& wave, uint64_t lanes, const Values& in, Values& out, int lane, int source) {
+    bool active = lanes >> source & 1;
+    out.value[lane] = active ? in.value[source] : 0;
+    if (!active) out.from_inactive |= 1ull << lane;
+    (void)wave;
+}
+
+static void dpp(Lane& lane, uint64_t lanes, const Values& in, Values& out, int l) {
+    uint32_t control = lane.b & 0xFFFF, rows = lane.b >> 16 & 15, banks = lane.b >> 20 & 15;
+    bool zero = lane.b >> 24 & 1;
+    uint32_t old = lane.a >> 32;
+    bool written = (rows >> (l / 16) & 1) && (banks >> (l % 16 / 4) & 1);
+    int source = dpp_source(control, l);
+    if (!written)
+        out.value[l] = old;
+    else if (source < 0 || !(lanes >> source & 1))
+        out.value[l] = zero ? 0 : old;
+    else
+        out.value[l] = in.value[source];
+}
+
+static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
+    Values in, out;
+    out.from_inactive = 0;
+    uint64_t bits = 0;
+    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+        int l = __builtin_ctzll(rest);
+        Lane& lane = wave.lane[l];
+        in.value[l] = op == KS_BPERMUTE || op == KS_PERMUTE ? (uint32_t)lane.b : (uint32_t)lane.a;
+        if (op == KS_BALLOT && lane.a) bits |= 1ull << l;
+    }
+    if (op == KS_PERMUTE) {
+        memset(out.value, 0, sizeof out.value);
+        for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+            int l = __builtin_ctzll(rest);
+            out.value[wave.lane[l].a / 4 % 64] = in.value[l];
+        }
+    }
+    int first = __builtin_ctzll(lanes);
+    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+        int l = __builtin_ctzll(rest);
+        Lane& lane = wave.lane[l];
+        switch (op) {
+            case KS_BPERMUTE: pull(wave, lanes, in, out, l, lane.a / 4 % 64); break;
+            case KS_SWIZZLE: pull(wave, lanes, in, out, l, swizzle_source(lane.b, l)); break;
+            case KS_READLANE: pull(wave, lanes, in, out, l, lane.b % 64); break;
+            case KS_READFIRSTLANE: out.value[l] = in.value[first]; break;
+            case KS_DPP: dpp(lane, lanes, in, out, l); break;
+            default: break;
+        }
+    }
+    if (out.from_inactive) report_lanes(wave, out.from_inactive, lanes);
+    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+        int l = __builtin_ctzll(rest);
+        wave.lane[l].a = op == KS_BALLOT ? bits : op == KS_EXEC ? lanes : out.value[l];
+    }
+    if (out.from_inactive) worker.failed = true;
+}
+
+void perform(Worker& worker, Wave& wave, uint64_t lanes) {
+    Lane& first = wave.lane[__builtin_ctzll(lanes)];
+    uint32_t op = first.op;
+    if (worker.recorder) collective_recorded(worker, wave, lanes, op, first);
+    if (op == KS_MATRIX) {
+        // Matrix instructions ignore the execution mask: lanes that do not take part give undefined operands.
+        if (lanes != ~0ull) {
+            report_lanes(wave, lanes, lanes);
+            worker.failed = true;
+        } else {
+            multiply_wave(wave);
+        }
+    } else if (op != KS_WAVE_BARRIER) {
+        exchange(worker, wave, lanes, op);
+    }
+    wave.waiting &= ~lanes;
+    wave.ready |= lanes;
+    if (worker.failed) wave.ready = wave.waiting = wave.fresh = 0;  // so that control goes back to the scheduler
+}
+
+extern "C" unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b) {
+    Lane& lane = *t_lane;
+    lane.op = op;
+    lane.a = a;
+    lane.b = b;
+    wait_in_wave((uint64_t)__builtin_return_address(0) - 1);
+    return lane.a;
+}
+
+extern "C" void ks_matrix(unsigned shape, unsigned modifiers, const void* a, const void* b, void* d) {
+    Lane& lane = *t_lane;
+    lane.op = KS_MATRIX;
+    lane.a = shape;
+    lane.b = modifiers;
+    lane.pa = a;
+    lane.pb = b;
+    lane.pd = d;
+    wait_in_wave((uint64_t)__builtin_return_address(0) - 1);
+}
+
+extern "C" void ks_barrier() { wait_at_barrier((uint64_t)__builtin_return_address(0) - 1); }
+extern "C" void ks_sleep() { pause_lane(); }
+
+extern "C" void ks_atomic(const volatile void* address, unsigned long size) {
+    check_atomic((uint64_t)address, size, (uint64_t)__builtin_return_address(0) - 1);
+    if (++t_worker->spins % 256 == 0) pause_lane();
+}
+
+extern "C" void ks_touch(const volatile void* address, unsigned long size, int write) {
+    check_access((uint64_t)address, size, write != 0, (uint64_t)__builtin_return_address(0) - 1);
+    if (++t_worker->spins % 256 == 0) pause_lane();
+}
+
+extern "C" void ks_trap() {
+    Finding finding = {};
+    finding.kind = kTrap;
+    finding.region = ~0u;
+    describe_here(finding, (uint64_t)__builtin_return_address(0) - 1);
+    add_finding(finding);
+    abandon();
+}
+
+extern "C" int ks_is_shared(const volatile void* address) {
+    return (uint64_t)address - (uint64_t)lds_base() < g_memory.lds_bytes;
+}
+
+extern "C" int ks_is_private(const volatile void* address) { return t_worker->stacks.holds((uint64_t)address); }
+
+// Direct-to-LDS load: the base is the first lane's, lane i writes element i behind it.
+extern "C" void ks_lds_load(const volatile void* from, volatile void* to, unsigned long size) {
+    uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
+    uint64_t target = (uint64_t)to + size * t_lane->number;
+    check_access((uint64_t)from, size, false, place);
+    check_access(target, size, true, place);
+    memcpy((void*)target, (const void*)from, size);
+}
+
+}  // namespace ks

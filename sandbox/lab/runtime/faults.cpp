@@ -1,0 +1,109 @@
+#include "faults.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "shared.h"
+
+namespace ks {
+
+static Shared<int> g_answers;
+
+// Program counters from the innermost: the register, then what looks like return addresses on the stack.
+static void collect_places(ucontext_t* context, uint64_t* place) {
+    uint64_t pc = context->uc_mcontext.gregs[REG_RIP], sp = context->uc_mcontext.gregs[REG_RSP];
+    place[0] = pc;
+    int n = 1;
+    if (!t_worker || !t_worker->stacks.holds(sp) || t_worker->stacks.in_guard(sp)) return;
+    uint64_t step = kStackBytes + kGuardBytes, base = (uint64_t)t_worker->stacks.base;
+    uint64_t top = base + ((sp - base) / step + 1) * step;
+    for (uint64_t at = sp & ~7ull; at < top && n < kPlaces; at += 8) {
+        uint64_t word = *(uint64_t*)at;
+        if (word >= g_memory.image_lo && word < g_memory.image_hi) place[n++] = word - 1;
+    }
+}
+
+static Kind classify(int signal, siginfo_t* info, Finding& finding) {
+    uint64_t address = (uint64_t)info->si_addr;
+    if (signal == SIGFPE) return kDivisionByZero;
+    if (signal == SIGILL || signal == SIGTRAP) return kTrap;
+    if (signal == SIGSYS) return kIllegal;
+    if (info->si_code == SI_KERNEL) return kMisaligned;
+    finding.address = address;
+    if (t_worker->stacks.in_guard(address)) return kStackOverflow;
+    finding.detail = address < 65536 ? kSpaceNull : kSpaceNone;
+    return kOutOfBounds;
+}
+
+static void on_fault(int signal, siginfo_t* info, void* raw) {
+    if (!t_worker || !t_lane || !t_worker->launch) {
+        char message[96];
+        int n = snprintf(message, sizeof message, "lab: the executor itself failed (signal %d, call %d)\n", signal,
+                         signal == SIGSYS ? info->si_syscall : 0);
+        (void)!write(2, message, n);
+        _exit(71);
+    }
+    ucontext_t* context = (ucontext_t*)raw;
+    Finding finding = {};
+    finding.kind = classify(signal, info, finding);
+    finding.region = ~0u;
+    describe_here(finding, 0);
+    collect_places(context, finding.place);
+    add_finding(finding);
+    // Leave the handler into the scheduler: the mask is restored by the return, the registers are those of abandon().
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)&abandon;
+    uint64_t sp = context->uc_mcontext.gregs[REG_RSP];
+    if (t_worker->stacks.in_guard(sp) || t_worker->stacks.in_guard(sp - 4096)) sp += 2 * kGuardBytes;
+    context->uc_mcontext.gregs[REG_RSP] = (greg_t)((sp & ~15ull) - 256 - 8);
+}
+
+static void on_question(int, siginfo_t*, void* raw) {
+    if (t_worker && t_worker->launch && t_lane) {
+        Finding finding = {};
+        finding.kind = kTimeout;
+        finding.region = ~0u;
+        describe_here(finding, 0);
+        collect_places((ucontext_t*)raw, finding.place);
+        uint64_t waiting = 0;
+        for (uint32_t w = 0; w < t_worker->wave_count; w++)
+            waiting += __builtin_popcountll(t_worker->waves[w].barrier | t_worker->waves[w].waiting);
+        finding.detail = waiting;
+        add_finding(finding);
+    }
+    g_answers.add(1);
+    for (;;) pause();
+}
+
+void use_alternate_stack() {
+    stack_t stack = {};
+    stack.ss_size = 64 << 10;
+    stack.ss_sp = malloc(stack.ss_size);
+    sigaltstack(&stack, nullptr);
+}
+
+void install_handlers() {
+    struct sigaction action = {};
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    action.sa_sigaction = on_fault;
+    const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
+    for (int signal : faults) sigaction(signal, &action, nullptr);
+    action.sa_sigaction = on_question;
+    sigaction(SIGUSR1, &action, nullptr);
+}
+
+void report_timeout(Worker** workers, uint32_t count) {
+    g_answers.set(0);
+    for (uint32_t i = 0; i < count; i++) pthread_kill((pthread_t)workers[i]->thread, SIGUSR1);
+    for (int i = 0; i < 200 && g_answers.get() < (int)count; i++) {
+        struct timespec nap = {0, 1000000};
+        nanosleep(&nap, nullptr);
+    }
+}
+
+}  // namespace ks

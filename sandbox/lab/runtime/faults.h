@@ -1,0 +1,12 @@
+// Signals: a wild access, a division by zero, a full stack, and "where are you?" from the watchdog.
+#pragma once
+#include "workgroup.h"
+
+namespace ks {
+
+void install_handlers();
+void use_alternate_stack();            // once in every thread
+// Asks each worker for its place and adds one time-out finding for each; call when the deadline has passed.
+void report_timeout(Worker** workers, uint32_t count);
+
+}  // namespace ks

@@ -1,0 +1,31 @@
+// What went wrong, kept once per (kind, place); the parent turns it into sentences with lines and buffer names.
+#pragma once
+#include <stdint.h>
+#include <stdio.h>
+
+namespace ks {
+
+enum Kind : uint32_t {
+    kOutOfBounds, kInputWritten, kDivergentBarrier, kDivergentCollective, kMisaligned, kStackOverflow,
+    kDivisionByZero, kTimeout, kTrap, kIllegal, kKinds
+};
+
+constexpr int kPlaces = 24;
+
+struct Finding {
+    Kind kind;
+    uint32_t launch, write, size, region;  // region: index of the nearest buffer, ~0 none
+    uint32_t block[3], thread[3];
+    uint64_t address, detail;              // detail: lanes concerned, or the space: see memory.cpp
+    int64_t offset;                        // from the buffer's start, in bytes
+    uint64_t place[kPlaces];               // program counters, the innermost first
+};
+
+constexpr int kFindings = 32;
+
+// Adds unless the same kind at the same place is known or the list is full.
+void add_finding(const Finding& finding);
+int finding_count();
+void write_findings(FILE* out);
+
+}  // namespace ks

@@ -1,0 +1,197 @@
+// The executor: maps the buffers, gives up its rights, runs the launches in order on all workers, writes what it saw.
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "faults.h"
+#include "memory.h"
+#include "request.h"
+#include "shared.h"
+#include "trace.h"
+#include "workgroup.h"
+
+namespace ks {
+
+struct Outcome {
+    Shared<uint64_t> executed, barriers, failed;
+    Shared<bool> read_intermediate;
+    uint64_t nanoseconds;
+};
+
+static Request g_request;
+static Outcome* g_outcomes;
+static Worker** g_workers;
+static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
+static uint32_t g_ready;              // workers that have set themselves up
+static uint32_t g_turn;               // launches opened so far
+static uint32_t g_finished;           // workers that have finished the open launch
+static Shared<uint64_t> g_next;   // next workgroup of the open launch
+
+static uint64_t now_ns() {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+// The r-th recorded workgroup out of the executed ones, evenly spread over them.
+static bool is_recorded(const Launch& launch, uint64_t k) {
+    uint64_t wanted = g_request.head.recorded_blocks;
+    if (!g_request.head.recording || !wanted) return false;
+    if (wanted >= launch.blocks) return true;
+    return (k * wanted) / launch.blocks != ((k + 1) * wanted) / launch.blocks;
+}
+
+static void work_off(Worker& worker, uint32_t index) {
+    const Launch& launch = g_request.launches[index];
+    worker.launch = &launch;
+    worker.launch_index = index;
+    worker.read_intermediate = false;
+    worker.barriers = 0;
+    uint64_t done = 0, failed = 0;
+    for (;;) {
+        uint64_t k = g_next.add(1);
+        if (k >= launch.blocks || finding_count() >= kFindings) break;
+        Recorder* recorder = is_recorded(launch, k) ? open_recorder(worker, index) : nullptr;
+        worker.recorder = recorder;
+        run_workgroup(worker, launch.linear(k));
+        if (recorder) close_recorder(worker);
+        worker.recorder = nullptr;
+        done++;
+        failed += worker.failed;
+    }
+    worker.launch = nullptr;
+    Outcome& outcome = g_outcomes[index];
+    outcome.executed.add(done);
+    outcome.failed.add(failed);
+    outcome.barriers.add(worker.barriers);
+    if (worker.read_intermediate) outcome.read_intermediate.set(true);
+}
+
+static void* worker_main(void* raw) {
+    Worker& worker = *(Worker*)raw;
+    use_alternate_stack();
+    pthread_mutex_lock(&g_mutex);
+    g_ready++;
+    pthread_cond_broadcast(&g_changed);
+    pthread_mutex_unlock(&g_mutex);
+    for (uint32_t index = 0; index < g_request.head.launches; index++) {
+        pthread_mutex_lock(&g_mutex);
+        while (g_turn <= index) pthread_cond_wait(&g_changed, &g_mutex);
+        pthread_mutex_unlock(&g_mutex);
+        work_off(worker, index);
+        pthread_mutex_lock(&g_mutex);
+        g_finished++;
+        pthread_cond_broadcast(&g_changed);
+        pthread_mutex_unlock(&g_mutex);
+    }
+    return nullptr;
+}
+
+static void create_workers() {
+    uint32_t widest = 1, count = g_request.head.workers;
+    for (uint32_t i = 0; i < g_request.head.launches; i++) {
+        const Launch& launch = g_request.launches[i];
+        uint64_t lanes = launch.block[0] * launch.block[1] * launch.block[2];
+        if (lanes < 1 || lanes > 1024) die("a workgroup has 1 to 1024 work-items");
+        if (lanes > widest) widest = lanes;
+    }
+    g_workers = (Worker**)calloc(count, sizeof(Worker*));
+    for (uint32_t i = 0; i < count; i++) {
+        Worker* worker = (Worker*)calloc(1, sizeof(Worker));
+        worker->stacks.reserve(widest);
+        worker->request = &g_request;
+        worker->number = i;
+        worker->atomics = (uint64_t*)calloc(kMaxRegions + 2, 8);
+        g_workers[i] = worker;
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, 256 << 10);
+        pthread_t thread;
+        if (pthread_create(&thread, &attributes, worker_main, worker) != 0) die("a worker thread cannot be started");
+        worker->thread = (uint64_t)thread;
+    }
+    pthread_mutex_lock(&g_mutex);
+    while (g_ready < count) pthread_cond_wait(&g_changed, &g_mutex);
+    pthread_mutex_unlock(&g_mutex);
+}
+
+// Opens one launch and waits for its end; false when the deadline came first.
+static bool run_launch(uint32_t index, const struct timespec& deadline) {
+    set_dynamic_lds(g_request.launches[index].lds_bytes);
+    g_next.set(0);
+    uint64_t started = now_ns();
+    pthread_mutex_lock(&g_mutex);
+    g_finished = 0;
+    g_turn = index + 1;
+    pthread_cond_broadcast(&g_changed);
+    int state = 0;
+    while (state == 0 && g_finished < g_request.head.workers)
+        state = pthread_cond_timedwait(&g_changed, &g_mutex, &deadline);
+    pthread_mutex_unlock(&g_mutex);
+    g_outcomes[index].nanoseconds = now_ns() - started;
+    return g_finished >= g_request.head.workers;
+}
+
+static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
+    fprintf(out, "{\"timed_out\":%s,\"findings\":", timed_out ? "true" : "false");
+    write_findings(out);
+    fprintf(out, ",\n\"atomics\":[");
+    for (uint32_t r = 0; r < g_memory.count; r++) {
+        uint64_t sum = 0;
+        for (uint32_t w = 0; w < g_request.head.workers; w++) sum += g_workers[w]->atomics[r + 1];
+        fprintf(out, "%s%llu", r ? "," : "", (unsigned long long)sum);
+    }
+    uint64_t accesses = 0;
+    for (uint32_t w = 0; w < g_request.head.workers; w++) accesses += g_workers[w]->accesses;
+    fprintf(out, "],\n\"accesses\":%llu,\"launches\":[", (unsigned long long)accesses);
+    for (uint32_t i = 0; i < launches_run; i++) {
+        Outcome& o = g_outcomes[i];
+        fprintf(out, "%s\n{\"executed\":%llu,\"failed\":%llu,\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,",
+                i ? "," : "", (unsigned long long)o.executed.get(), (unsigned long long)o.failed.get(),
+                (unsigned long long)o.barriers.get(), o.read_intermediate.get() ? "true" : "false",
+                (unsigned long long)o.nanoseconds);
+        fprintf(out, "\"recorded\":");
+        if (timed_out) fprintf(out, "null"); else write_records(out, i);
+        fprintf(out, "}");
+    }
+    fprintf(out, "]}\n");
+    fflush(out);
+}
+
+static int execute(const char* folder) {
+    read_request(folder, g_request);
+    limit_resources(g_request.head.address_space_bytes);
+    map_memory(g_request);
+    g_outcomes = (Outcome*)calloc(g_request.head.launches + 1, sizeof(Outcome));
+    install_handlers();
+    use_alternate_stack();
+    prepare_records(g_request);
+    FILE* out = fdopen(g_request.result_file, "w");
+    if (!out) die("result.json");
+    create_workers();
+    allow_only_listed_calls();
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    uint64_t ns = deadline.tv_nsec + g_request.head.deadline_us % 1000000 * 1000;
+    deadline.tv_sec += g_request.head.deadline_us / 1000000 + ns / 1000000000;
+    deadline.tv_nsec = ns % 1000000000;
+    uint32_t launch = 0;
+    bool in_time = true;
+    while (in_time && launch < g_request.head.launches && !finding_count()) in_time = run_launch(launch++, deadline);
+    if (!in_time) report_timeout(g_workers, g_request.head.workers);
+    write_result(out, !in_time, launch);
+    _exit(0);
+}
+
+}  // namespace ks
+
+int main(int count, char** words) {
+    if (count != 2) ks::die("usage: executor FOLDER");
+    return ks::execute(words[1]);
+}

@@ -1,0 +1,243 @@
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "trace.h"
+#include "workgroup.h"
+
+// All dynamic LDS of the candidate lies here, see sandbox/lab/elf.py.
+alignas(128) constinit thread_local char ks_dynamic_lds[65536 + 128] = {};
+
+namespace ks {
+
+MemoryMap g_memory;
+static thread_local uint8_t* t_lds;
+
+static void map_region(const Request& request, const RegionRequest& asked, Region& region, uint8_t* masks) {
+    region.low = kArena + asked.arena_offset;
+    region.size = asked.size;
+    region.role = asked.role;
+    region.written = asked.mask_offset == kNone ? nullptr : masks + asked.mask_offset;
+    if (!asked.size) return;
+    int protection = asked.role == kInput ? PROT_READ : PROT_READ | PROT_WRITE;
+    void* place = mmap((void*)region.low, asked.size, protection, MAP_SHARED | MAP_FIXED, request.memory_file,
+                       asked.file_offset);
+    if (place == MAP_FAILED) die("a buffer cannot be mapped");
+    // NaN in every float type but fp8. Where only addresses matter, a hole is enough.
+    if (asked.role != kInput && !request.head.recording) memset(place, 0xFF, asked.size);
+}
+
+static void map_lds(const Request& request) {
+    MemoryMap& map = g_memory;
+    uint64_t align = request.head.tls_align ? request.head.tls_align : 1;
+    map.lds_bytes = (request.head.tls_bytes + align - 1) / align * align;
+    map.lds_valid = (uint8_t*)calloc(map.lds_bytes + 64, 1);
+    map.dynamic_offset = kNone;
+    for (uint64_t i = 0; i < request.head.lds_variables; i++) {
+        const LdsVariable& variable = request.lds[i];
+        if (variable.size == kNone)
+            map.dynamic_offset = variable.tls_offset;
+        else
+            memset(map.lds_valid + variable.tls_offset, 1, variable.size);
+    }
+}
+
+void map_memory(const Request& request) {
+    MemoryMap& map = g_memory;
+    map.arena_bytes = request.head.arena_bytes;
+    map.count = request.head.regions;
+    map.image_lo = request.head.image_lo;
+    map.image_hi = request.head.image_hi;
+    map.globals_lo = request.head.globals_lo;
+    map.globals_hi = request.head.globals_hi;
+    map.granule = (uint8_t*)calloc(map.arena_bytes / kGranule + 1, 1);
+    void* place = mmap((void*)kArena, map.arena_bytes, PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (place != (void*)kArena) die("the address range of the buffers is not free");
+    uint8_t* masks = nullptr;
+    if (request.head.mask_bytes) {
+        masks = (uint8_t*)mmap(nullptr, request.head.mask_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                               request.mask_file, 0);
+        if (masks == MAP_FAILED) die("the masks cannot be mapped");
+    }
+    if (map.count > kMaxRegions) die("too many buffers");
+    for (uint32_t i = 0; i < map.count; i++) {
+        map_region(request, request.regions[i], map.region[i + 1], masks);
+        uint64_t first = request.regions[i].arena_offset / kGranule;
+        uint64_t granules = (request.regions[i].size + kGranule - 1) / kGranule;
+        memset(map.granule + first, (int)i + 1, granules);
+    }
+    map_lds(request);
+}
+
+void set_dynamic_lds(uint64_t bytes) {
+    MemoryMap& map = g_memory;
+    if (map.dynamic_offset == kNone) return;
+    memset(map.lds_valid + map.dynamic_offset, 0, 65536);
+    memset(map.lds_valid + map.dynamic_offset, 1, bytes);
+    map.dynamic_bytes = bytes;
+}
+
+uint8_t* lds_base() {
+    if (!t_lds) {
+        uint64_t thread_pointer;
+        asm("movq %%fs:0, %0" : "=r"(thread_pointer));
+        t_lds = (uint8_t*)(thread_pointer - g_memory.lds_bytes);
+    }
+    return t_lds;
+}
+
+void poison_lds(uint64_t) {
+    const MemoryMap& map = g_memory;
+    const Request& request = *t_worker->request;
+    uint8_t* base = lds_base();
+    for (uint64_t i = 0; i < request.head.lds_variables; i++) {
+        const LdsVariable& variable = request.lds[i];
+        memset(base + variable.tls_offset, 0xFF, variable.size == kNone ? map.dynamic_bytes : variable.size);
+    }
+}
+
+[[noreturn, gnu::noinline]] static void report(Kind kind, uint64_t address, uint64_t size, bool write, uint64_t place,
+                                               uint64_t space) {
+    Finding finding = {};
+    finding.kind = kind;
+    finding.write = write;
+    finding.size = size > 0xffffffffull ? ~0u : (uint32_t)size;
+    finding.address = address;
+    finding.detail = space;
+    finding.region = ~0u;
+    describe_here(finding, place);
+    if (space == kSpaceLds) finding.offset = (int64_t)(address - (uint64_t)lds_base());
+    uint64_t best = ~0ull;
+    for (uint32_t i = 1; space == kSpaceNear && i <= g_memory.count; i++) {
+        const Region& region = g_memory.region[i];
+        uint64_t end = region.low + region.size;
+        uint64_t distance = address < region.low ? region.low - address : address >= end ? address - end : 0;
+        if (distance >= best) continue;
+        best = distance;
+        finding.region = i - 1;
+        finding.offset = (int64_t)(address - region.low);
+    }
+    add_finding(finding);
+    abandon();
+}
+
+// An access to neither a buffer's inside nor the arena: LDS, stack, own globals, or an error.
+[[gnu::noinline]] static void check_elsewhere(uint64_t address, uint64_t size, bool write, uint64_t place) {
+    const MemoryMap& map = g_memory;
+    if (t_worker->stacks.holds(address)) {
+        if (!t_worker->stacks.in_guard(address)) return;
+        report(kStackOverflow, address, size, write, place, kSpaceNone);
+    }
+    uint64_t last = address + size - 1;
+    if (address >= map.image_lo && last < map.image_hi && last >= address) {
+        if (!write || (address >= map.globals_lo && last < map.globals_hi)) return;
+        report(kOutOfBounds, address, size, write, place, kSpaceImage);
+    }
+    report(kOutOfBounds, address, size, write, place, address < 65536 ? kSpaceNull : kSpaceNone);
+}
+
+static inline void check(uint64_t address, uint64_t size, bool write, bool atomic, uint64_t place) {
+    const MemoryMap& map = g_memory;
+    uint64_t offset = address - kArena;
+    t_worker->accesses++;
+    if (__builtin_expect(offset < map.arena_bytes, 1)) {
+        uint32_t index = map.granule[offset / kGranule];
+        const Region& region = map.region[index];
+        uint64_t inside = address - region.low;
+        if (__builtin_expect(inside + size > region.size || inside > region.size, 0))
+            report(kOutOfBounds, address, size, write, place, kSpaceNear);
+        if (write) {
+            if (__builtin_expect(region.role == kInput, 0))
+                report(kInputWritten, address, size, write, place, kSpaceNear);
+            if (region.written) {
+                uint8_t* shadow = region.written + inside;
+                switch (size) {
+                    case 1: *shadow = 1; break;
+                    case 2: memset(shadow, 1, 2); break;
+                    case 4: memset(shadow, 1, 4); break;
+                    case 8: memset(shadow, 1, 8); break;
+                    case 16: memset(shadow, 1, 16); break;
+                    default: memset(shadow, 1, size);
+                }
+            }
+        } else if (region.role != kInput) {
+            t_worker->read_intermediate = true;
+        }
+        if (atomic) t_worker->atomics[index]++;
+        if (__builtin_expect(t_worker->recorder != nullptr, 0))
+            record_global(*t_worker, index, inside, size, write, atomic, place);
+        return;
+    }
+    uint64_t local = address - (uint64_t)lds_base();
+    if (local < map.lds_bytes) {
+        // Variables lie at least 64 bytes apart, so a short access with both ends inside lies inside one.
+        bool good = size <= 64 ? map.lds_valid[local] & map.lds_valid[local + size - 1]
+                               : local + size <= map.lds_bytes && !memchr(map.lds_valid + local, 0, size);
+        if (__builtin_expect(!good, 0)) report(kOutOfBounds, address, size, write, place, kSpaceLds);
+        if (__builtin_expect(t_worker->recorder != nullptr, 0))
+            record_lds(*t_worker, local, size, write, atomic, place);
+        return;
+    }
+    check_elsewhere(address, size, write, place);
+}
+
+void check_access(uint64_t address, uint64_t size, bool write, uint64_t place) {
+    if (size) check(address, size, write, false, place);
+}
+
+void check_atomic(uint64_t address, uint64_t size, uint64_t place) {
+    if (address & (size - 1)) report(kMisaligned, address, size, true, place, kSpaceNear);
+    check(address, size, true, true, place);
+}
+
+#define KS_CHECK(N)                                                                        \
+    extern "C" void __asan_load##N##_noabort(uint64_t address) {                           \
+        uint64_t place = (uint64_t)__builtin_return_address(0) - 1;                        \
+        if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))                          \
+            report(kMisaligned, address, N, false, place, kSpaceNear);                     \
+        check(address, N, false, false, place);                                            \
+    }                                                                                      \
+    extern "C" void __asan_store##N##_noabort(uint64_t address) {                          \
+        uint64_t place = (uint64_t)__builtin_return_address(0) - 1;                        \
+        if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))                          \
+            report(kMisaligned, address, N, true, place, kSpaceNear);                      \
+        check(address, N, true, false, place);                                             \
+    }
+KS_CHECK(1)
+KS_CHECK(2)
+KS_CHECK(4)
+KS_CHECK(8)
+KS_CHECK(16)
+
+extern "C" void __asan_loadN_noabort(uint64_t address, uint64_t size) {
+    check_access(address, size, false, (uint64_t)__builtin_return_address(0) - 1);
+}
+extern "C" void __asan_storeN_noabort(uint64_t address, uint64_t size) {
+    check_access(address, size, true, (uint64_t)__builtin_return_address(0) - 1);
+}
+extern "C" void* __asan_memcpy(void* to, const void* from, uint64_t size) {
+    uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
+    check_access((uint64_t)from, size, false, place);
+    check_access((uint64_t)to, size, true, place);
+    return memmove(to, from, size);
+}
+extern "C" void* __asan_memmove(void* to, const void* from, uint64_t size) {
+    uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
+    check_access((uint64_t)from, size, false, place);
+    check_access((uint64_t)to, size, true, place);
+    return memmove(to, from, size);
+}
+extern "C" void* __asan_memset(void* to, int value, uint64_t size) {
+    check_access((uint64_t)to, size, true, (uint64_t)__builtin_return_address(0) - 1);
+    return memset(to, value, size);
+}
+extern "C" void __asan_init() {}
+extern "C" void __asan_version_mismatch_check_v8() {}
+extern "C" void __asan_handle_no_return() {}
+extern "C" void __asan_register_elf_globals(uint64_t, uint64_t, uint64_t) {}
+extern "C" void __asan_unregister_elf_globals(uint64_t, uint64_t, uint64_t) {}
+
+}  // namespace ks

@@ -1,0 +1,54 @@
+// What the parent asks for: a flat array of 64-bit words in request.bin, written by sandbox/lab/request.py.
+#pragma once
+#include <stdint.h>
+
+namespace ks {
+
+constexpr uint64_t kMagic = 0x4b534c4142303031ull;
+constexpr uint64_t kArena = 0x100000000000ull;  // where the buffers lie, see memory.h
+constexpr uint64_t kGranule = 65536;            // one granule belongs to at most one buffer
+constexpr uint64_t kNone = ~0ull;
+
+enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2 };
+
+struct Header {
+    uint64_t magic, recording, workers, deadline_us, regions, launches, lds_variables, recorded_blocks;
+    uint64_t arena_bytes, memory_bytes, mask_bytes, tls_bytes, tls_align, image_lo, image_hi;
+    uint64_t globals_lo, globals_hi;  // the candidate's own __device__ variables
+    uint64_t l1_lines, line_bytes, address_space_bytes;
+};
+
+struct RegionRequest {
+    uint64_t role, size, arena_offset, file_offset, mask_offset;
+};
+
+struct LdsVariable {
+    uint64_t tls_offset, size;  // size kNone: the dynamic LDS, its size comes with each launch
+};
+
+struct Argument {
+    uint64_t kind, bits;  // 0 pointer, 1 integer, 2 double
+};
+
+struct Launch {
+    uint64_t entry, grid[3], block[3], lds_bytes, blocks, arguments;  // `blocks` of the grid are executed
+    const Argument* argument;
+    uint64_t total() const { return grid[0] * grid[1] * grid[2]; }
+    // The k-th executed workgroup: evenly spread, the first and the last included.
+    uint64_t linear(uint64_t k) const { return blocks < 2 ? 0 : (unsigned __int128)k * (total() - 1) / (blocks - 1); }
+};
+
+struct Request {
+    Header head;
+    const uint8_t* phases;  // 2 directions, 4 widths, 64 lanes: see coalescing.h
+    RegionRequest* regions;
+    LdsVariable* lds;
+    Launch* launches;
+    int memory_file, mask_file, result_file;
+};
+
+// Opens the four files of the folder; ends the process with a message on stderr where that fails.
+void read_request(const char* folder, Request& request);
+[[noreturn]] void die(const char* message);
+
+}  // namespace ks

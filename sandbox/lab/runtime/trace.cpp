@@ -1,0 +1,222 @@
+#include "trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "cache.h"
+#include "coalescing.h"
+#include "joining.h"
+#include "ks_lab/calls.h"
+
+namespace ks {
+
+constexpr uint32_t kSites = 2048, kInstances = 1 << 17;
+
+struct Site {
+    SiteCounts counts;
+    uint32_t next[64];       // how many instructions each lane has passed here
+    uint32_t* instances;     // in order
+    uint32_t count, room;
+};
+
+struct Recorder {
+    Site site[kSites];       // open addressing by place and access
+    uint32_t used[kSites], used_count, access[kSites];
+    Instance* instance;      // in the order of their first lane
+    uint32_t instance_count;
+    Wave* wave;              // whose instances are open
+    LineCache l1;
+    KeySet read_lines, written_lines;
+    uint64_t blocks, waves, barriers, accesses, dropped, read_footprint, write_footprint;
+    uint32_t launch;
+};
+
+static Recorder* g_recorders[256];
+static uint32_t g_recorder_count;
+static const Request* g_request;
+static LdsPhases g_phases;
+
+static void* zeroed(uint64_t bytes) {
+    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED) die("no memory for the counters");
+    return place;
+}
+
+void prepare_records(const Request& request) {
+    g_request = &request;
+    memcpy(&g_phases, request.phases, sizeof g_phases);
+    if (!request.head.recording) return;
+    g_recorder_count = request.head.launches * request.head.workers;
+    if (g_recorder_count > 256) die("too many launches to count");
+    for (uint32_t i = 0; i < g_recorder_count; i++) g_recorders[i] = (Recorder*)zeroed(sizeof(Recorder));
+}
+
+static Recorder* recorder_of(uint32_t launch, const Worker& worker) {
+    return g_recorders[launch * g_request->head.workers + worker.number];
+}
+
+Recorder* open_recorder(Worker& worker, uint32_t launch) {
+    Recorder* r = recorder_of(launch, worker);
+    if (!r->instance) {
+        r->instance = (Instance*)zeroed(sizeof(Instance) * kInstances);
+        KeySet* const sets[] = {&r->read_lines, &r->written_lines};
+        for (KeySet* set : sets) {
+            set->slot = (uint64_t*)zeroed(8 * KeySet::kSlots);
+            set->touched = (uint32_t*)zeroed(4 * KeySet::kSlots);
+        }
+    }
+    r->launch = launch;
+    r->l1.clear(g_request->head.l1_lines);
+    return r;
+}
+
+static Site& site_of(Recorder& r, uint64_t place, uint32_t access, uint32_t size) {
+    uint32_t at = (uint32_t)((place * 8 + access) * 0x9E3779B1u >> 5) % kSites;
+    for (;;) {
+        Site& site = r.site[at];
+        if (site.counts.place == place && site.counts.access == access) return site;
+        if (!site.counts.place) {
+            if (r.used_count > kSites * 3 / 4) return r.site[r.used[0]];  // too many places: the first one's sums suffer
+            site.counts.place = place;
+            site.counts.access = access;
+            site.counts.size = size;
+            r.access[at] = access;
+            r.used[r.used_count++] = at;
+            return site;
+        }
+        at = (at + 1) % kSites;
+    }
+}
+
+static void settle(Recorder& r, const Instance& instance) {
+    Site& site = r.site[instance.site];
+    SiteCounts& counts = site.counts;
+    uint32_t pieces = (instance.size + 15) / 16;
+    if (instance.size > counts.size) counts.size = instance.size;  // joined from narrower ones
+    counts.instructions += pieces;
+    counts.lanes += __builtin_popcountll(instance.mask);
+    if (counts.access >= kLdsLoad) {
+        count_lds(instance, g_phases, counts);
+        return;
+    }
+    uint64_t lines[kMaxLines];
+    uint32_t count = count_global(instance, g_request->head.line_bytes, counts, lines);
+    for (uint32_t i = 0; i < count; i++) {
+        bool load = counts.access == kLoad;
+        if (load) {
+            r.read_footprint += r.read_lines.insert(lines[i]);
+            counts.misses += !r.l1.touch(lines[i]);
+        } else {
+            r.write_footprint += r.written_lines.insert(lines[i]);
+            counts.misses++;
+        }
+    }
+}
+
+static void flush(Recorder& r) {
+    if (!r.instance_count) return;
+    join_neighbours(r.instance, r.instance_count, r.access);
+    for (uint32_t i = 0; i < r.instance_count; i++) {
+        if (r.instance[i].mask) settle(r, r.instance[i]);
+        Site& site = r.site[r.instance[i].site];
+        if (!site.count) continue;
+        site.count = 0;
+        memset(site.next, 0, sizeof site.next);
+    }
+    r.instance_count = 0;
+}
+
+static void record(Worker& worker, uint64_t address, uint64_t size, uint32_t access, uint64_t place) {
+    Recorder& r = *worker.recorder;
+    Lane& lane = *t_lane;
+    if (r.wave != lane.wave) {
+        flush(r);
+        r.wave = lane.wave;
+    }
+    r.accesses++;
+    Site& site = site_of(r, place, access, (uint32_t)size);
+    uint32_t n = site.next[lane.number]++;
+    if (n >= site.count) {
+        if (r.instance_count == kInstances) {
+            r.dropped++;
+            return;
+        }
+        if (site.count == site.room) {
+            site.room = site.room ? 2 * site.room : 16;
+            site.instances = (uint32_t*)realloc(site.instances, site.room * sizeof(uint32_t));
+        }
+        site.instances[site.count++] = r.instance_count;
+        Instance& fresh = r.instance[r.instance_count++];
+        fresh.mask = 0;
+        fresh.site = (uint32_t)(&site - r.site);
+        fresh.size = (uint32_t)size;
+        n = site.count - 1;
+    }
+    Instance& instance = r.instance[site.instances[n]];
+    instance.mask |= 1ull << lane.number;
+    instance.address[lane.number] = address;
+}
+
+void record_global(Worker& worker, uint32_t region, uint64_t offset, uint64_t size, bool write, bool atomic,
+                   uint64_t place) {
+    record(worker, (uint64_t)region << 48 | offset, size, atomic ? kAtomic : write ? kStore : kLoad, place);
+}
+
+void record_lds(Worker& worker, uint64_t offset, uint64_t size, bool write, bool atomic, uint64_t place) {
+    record(worker, offset, size, atomic ? kLdsAtomic : write ? kLdsStore : kLdsLoad, place);
+}
+
+void barrier_recorded(Worker& worker) { worker.recorder->barriers++; }
+
+void wave_left(Worker& worker) { flush(*worker.recorder); }
+
+void collective_recorded(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op, const Lane& first) {
+    Recorder& r = *worker.recorder;
+    // All lanes that live are at one place: what follows is counted from here on again.
+    if ((lanes | wave.done) == wave.all) flush(r);
+    bool matrix = op == KS_MATRIX;
+    Site& site = site_of(r, first.site, matrix ? kMatrix : kCollective, matrix ? (uint32_t)first.a : op);
+    site.counts.instructions++;
+    site.counts.lanes += __builtin_popcountll(lanes);
+}
+
+void close_recorder(Worker& worker) {
+    Recorder& r = *worker.recorder;
+    flush(r);
+    r.wave = nullptr;
+    r.blocks++;
+    r.waves += worker.wave_count;
+    r.read_lines.clear();
+    r.written_lines.clear();
+}
+
+static void write_site(FILE* out, const SiteCounts& c, bool first) {
+    const uint64_t values[] = {c.place, c.access, c.size, c.instructions, c.lanes, c.bytes, c.lines, c.segments, c.misses,
+                               c.unit_cycles, c.accesses, c.conflicts, c.port_cycles};
+    fprintf(out, "%s[", first ? "\n" : ",\n");
+    for (uint32_t i = 0; i < sizeof values / 8; i++) fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)values[i]);
+    fprintf(out, "]");
+}
+
+void write_records(FILE* out, uint32_t launch) {
+    if (!g_request->head.recording) {
+        fprintf(out, "null");
+        return;
+    }
+    uint64_t sums[7] = {};
+    bool first = true;
+    fprintf(out, "{\"sites\":[");
+    for (uint32_t w = 0; w < g_request->head.workers; w++) {
+        Recorder& r = *g_recorders[launch * g_request->head.workers + w];
+        uint64_t own[] = {r.blocks, r.waves, r.barriers, r.accesses, r.dropped, r.read_footprint, r.write_footprint};
+        for (int i = 0; i < 7; i++) sums[i] += own[i];
+        for (uint32_t i = 0; i < r.used_count; i++, first = false) write_site(out, r.site[r.used[i]].counts, first);
+    }
+    static const char* const names[] = {"blocks", "waves", "barriers", "accesses", "dropped", "read_lines", "written_lines"};
+    fprintf(out, "]");
+    for (int i = 0; i < 7; i++) fprintf(out, ",\"%s\":%llu", names[i], (unsigned long long)sums[i]);
+    fprintf(out, "}");
+}
+
+}  // namespace ks

@@ -1,0 +1,164 @@
+"""Turns what the executor saw into findings: the kind, the line, and a sentence that says what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from records.evaluation import Finding
+from sandbox.lab.lines import LineTable
+from sandbox.lab.program import LabProgram, LdsVariable
+from sandbox.lab.request import Region
+from sandbox.resolve import ResolvedPlan
+
+_NONE, _NEAR, _LDS, _NULL, _IMAGE = range(5)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What is needed to name places: the program, the plan, the buffers, the deadline."""
+
+    program: LabProgram
+    plan: ResolvedPlan
+    regions: Sequence[Region]
+    deadline_s: float
+
+    @property
+    def lines(self) -> LineTable:
+        """The candidate's line table."""
+        return self.program.lines
+
+
+def findings(scene: Scene, seen: Sequence[Mapping[str, Any]]) -> tuple[Finding, ...]:
+    """One finding for each kind and line, in the order they were seen."""
+    made: dict[tuple[str, int | None], Finding] = {}
+    for row in seen:
+        finding = _finding(scene, row)
+        made.setdefault((finding.kind, finding.line), finding)
+    return tuple(made.values())
+
+
+def place(lines: LineTable, places: Sequence[int]) -> int | None:
+    """The innermost of the program counters that lies in the candidate."""
+    return next((line for p in places if (line := lines.line(p))), None)
+
+
+def _who(row: Mapping[str, Any]) -> str:
+    block, thread = (",".join(str(v) for v in row[k]) for k in ("block", "thread"))
+    return f"work-item ({thread}) of workgroup ({block})"
+
+
+def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
+    kind, line = str(row["kind"]), place(scene.lines, row["places"])
+    kernel = scene.plan.launches[int(row["launch"])].kernel
+    region = int(row["region"])
+    buffer = scene.regions[region].buffer.name if 0 <= region < len(scene.regions) else None
+    message = {
+        "out_of_bounds": _out_of_bounds, "input_written": _input_written, "divergent_barrier": _barrier,
+        "divergent_collective": _collective, "misaligned": _misaligned, "stack_overflow": _stack,
+        "division_by_zero": _division, "timeout": _timeout, "trap": _trap, "illegal": _illegal,
+    }[kind](scene, row)
+    if kind in ("trap", "illegal"):
+        kind = "wrong_result" if kind == "trap" else "over_limit"
+    return Finding(kind, message, line, kernel, buffer=buffer)
+
+
+def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
+    verb = "writes" if row["write"] else "reads"
+    if row["detail"] == _LDS:
+        where = _lds_place(scene, row)
+        return f"{_who(row)} {verb} {row['size']} bytes of LDS {where}; check the index against the array"
+    if row["detail"] == _NULL:
+        return f"{_who(row)} {verb} through a null pointer (address {row['address']})"
+    if row["detail"] == _IMAGE:
+        return f"{_who(row)} {verb} constant memory or code (address {row['address']:#x})"
+    region = int(row["region"])
+    if row["detail"] != _NEAR or not 0 <= region < len(scene.regions):
+        return (f"{_who(row)} {verb} at address {row['address']:#x}, which belongs to no buffer; "
+                "check the pointer and the index")
+    data = scene.regions[region].buffer.data
+    name, item = scene.regions[region].buffer.name, data.itemsize
+    index = int(row["offset"]) // item
+    wide = f" ({row['size']} bytes at once)" if row["size"] > item else ""
+    return (f"{_who(row)} {verb} {name}[{index}]{wide}, but {name} has {data.size} elements; "
+            "guard the access or the partial tile")
+
+
+def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
+    offset = int(row["offset"])
+    dynamic = scene.plan.launches[int(row["launch"])].lds_bytes
+    spans = [(v.offset, v.size, _short(v)) for v in scene.program.lds]
+    spans.append((scene.program.dynamic_lds_offset, dynamic, "the dynamic LDS"))
+    start, size, name = min(spans, key=lambda s: max(s[0] - offset, offset - s[0] - s[1] + 1, 0))
+    if offset + int(row["size"]) > start + size:
+        return f"at byte {offset - start} of {name}, which has {size} bytes"
+    return f"{start - offset} bytes before {name}"
+
+
+def _short(variable: LdsVariable) -> str:
+    """The source name in a mangled one: its last length-prefixed part."""
+    name, found = variable.name, variable.name
+    at = 0
+    while at < len(name):
+        digits = 0
+        while at + digits < len(name) and name[at + digits].isdigit():
+            digits += 1
+        length = int(name[at:at + digits]) if digits else 0
+        if digits and at + digits + length <= len(name) and length:
+            found = name[at + digits:at + digits + length]
+            at += digits + length
+        else:
+            at += 1
+    return found
+
+
+def _input_written(scene: Scene, row: Mapping[str, Any]) -> str:
+    name = scene.regions[int(row["region"])].buffer.name
+    return f"{_who(row)} writes to the input {name}; inputs must stay as they are, use a workspace"
+
+
+def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
+    if row["detail"]:
+        return (f"{_who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
+                "they have returned; let all of them reach every barrier and guard the work instead")
+    other = place(scene.lines, row["places"][1:])
+    where = f"line {other}" if other else "another place"
+    return (f"{_who(row)} waits at this barrier while others of its wave wait at the one in {where}; "
+            "a barrier must not stand in divergent code")
+
+
+def _collective(scene: Scene, row: Mapping[str, Any]) -> str:
+    present = f"{bin(int(row['detail'])).count('1')} of 64 lanes take part"
+    other = place(scene.lines, row["places"][1:])
+    where = f"; others wait in line {other}" if other else ""
+    return (f"{_who(row)} needs lanes that do not reach this wave operation: only {present}{where}; move it out of the "
+            "divergent branch, or keep every lane of the wave alive")
+
+
+def _misaligned(scene: Scene, row: Mapping[str, Any]) -> str:
+    verb = "writes" if row["write"] else "reads"
+    what = f"{row['size']} bytes" if row["size"] else "a vector"
+    return f"{_who(row)} {verb} {what} at an address that is not a multiple of the type's alignment; align the index"
+
+
+def _stack(scene: Scene, row: Mapping[str, Any]) -> str:
+    return f"{_who(row)} needs more than 256 KiB of private memory; use smaller local arrays and no recursion"
+
+
+def _division(scene: Scene, row: Mapping[str, Any]) -> str:
+    return f"{_who(row)} divides an integer by zero (or the smallest integer by -1)"
+
+
+def _timeout(scene: Scene, row: Mapping[str, Any]) -> str:
+    state = f" while {row['detail']} others wait for it at a barrier or wave operation" if row["detail"] else ""
+    return (f"{_who(row)} was here{state} when {scene.deadline_s:g} s had passed; look for a loop that does not end or "
+            "far too much work in one workgroup")
+
+
+def _trap(scene: Scene, row: Mapping[str, Any]) -> str:
+    return f"{_who(row)} executed a trap (a failed assert, or code the compiler proved unreachable)"
+
+
+def _illegal(scene: Scene, row: Mapping[str, Any]) -> str:
+    return f"{_who(row)} made a system call, which device code cannot do"

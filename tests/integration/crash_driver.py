@@ -1,0 +1,254 @@
+"""A real run that is killed by SIGKILL at one crash point after the other, each in a process of its own, then resumed.
+
+Run as `python crash_driver.py FOLDER COUNT`: prints one JSON object with the ledger of an uninterrupted run and, for
+each chosen crash point, the ledger after the resumed run and what was done twice. COUNT 0 means every point there is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import sqlite3
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+from agents.author import Draft, Idea, Proposal, Selection, Specimen, Step
+from graph.context import Context, Limits
+from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
+from graph.drive import drive
+from records.codec import dumps, loads
+from records.evaluation import Evaluation
+from records.experiment import ModelCall, Usage
+from records.ledger import Ledger
+
+
+class Diary:
+    """Counts crash points, kills this process at the chosen one, and logs work in a file that survives it."""
+
+    def __init__(self, folder: Path, at: int | None) -> None:
+        self.names: list[str] = []
+        self._log, self._at, self._lock = folder / "work.log", at, threading.Lock()
+
+    def point(self, name: str) -> None:
+        with self._lock:
+            self.names.append(name)
+            if len(self.names) - 1 == self._at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def log(self, line: str) -> None:
+        handle = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(handle, f"{line}\n".encode())
+        os.close(handle)
+
+
+class FragileLedger(Ledger):
+    """Crash points before, within and after every write, named by the method that writes."""
+
+    diary: Diary
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        frame = sys._getframe(2)
+        name = frame.f_code.co_name if frame.f_code.co_name != "_add" else str(frame.f_locals["table"])
+        if name == "event":
+            name = f"event {frame.f_locals['kind']} {frame.f_locals['payload'].get('stage', '')}".strip()
+        self.diary.point(f"before {name}")
+        with super()._writing() as db:
+            yield db
+            self.diary.point(f"within {name}")
+        self.diary.point(f"after {name}")
+
+    def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Any = "benchmark") -> Evaluation:
+        stored = super().add_evaluation(run_id, evaluation, purpose)
+        self.diary.log(f"stored {purpose} {evaluation.key}")
+        return stored
+
+
+class FragileSandbox(TableSandbox):
+    """Crash points before and after every piece of work."""
+
+    def __init__(self, diary: Diary) -> None:
+        super().__init__()
+        self.diary = diary
+
+    def _judge(self, purpose: str, source: str, *rest: Any) -> Evaluation:
+        self.diary.point(f"before {purpose}")
+        self.diary.log(f"asked {purpose} {self.key(source, rest[0], rest[1])}")
+        made = super()._judge(purpose, source, *rest)
+        self.diary.point(f"after {purpose}")
+        return made
+
+
+class FragileSaver(SqliteSaver):
+    """Crash points around every checkpoint."""
+
+    diary: Diary
+
+    def put(self, *args: Any) -> Any:
+        self.diary.point("before checkpoint")
+        done = super().put(*args)
+        self.diary.point("after checkpoint")
+        return done
+
+
+class PaidAuthor(ScriptedAuthor):
+    """A script behind a till: money is reserved, the answer stored before it is used, as the model gateway does it."""
+
+    def __init__(self, diary: Diary, ledger: Ledger, store: Any) -> None:
+        super().__init__(ideas, writer)
+        self._diary, self._ledger, self._store = diary, ledger, store
+
+    def _pay(self, role: str, step: Step, answer: Any) -> Any:
+        key = f"{step.run_id}/{step.generation}/{step.experiment_id}/{step.number}/{role}"
+        call = ModelCall(key, step.run_id, role, "script", self._store.put(key), "reserved", 0.01)
+        call = self._ledger.reserve(call, 100.0)
+        if call.state == "reserved":
+            self._diary.log(f"asked model {key}")
+            self._diary.point(f"in the call to {role}")
+            reply = self._store.put(dumps(answer))
+            self._ledger.settle(key, reply, Usage(100, 10, 0.005))
+            self._diary.log(f"stored model {key}")
+        else:
+            reply = str(call.reply)
+        return loads(type(answer), self._store.text(reply))
+
+    def select(self, step: Step, *rest: Any) -> Selection:
+        return self._pay("select", step, super().select(step, *rest))
+
+    def plan(self, step: Step, *rest: Any) -> Proposal:
+        return self._pay("plan", step, super().plan(step, *rest))
+
+    def write(self, step: Step, *rest: Any) -> Draft:
+        return self._pay("write", step, super().write(step, *rest))
+
+    def repair(self, step: Step, *rest: Any) -> Draft:
+        return self._pay("repair", step, super().repair(step, *rest))
+
+
+def ideas(generation: int) -> Sequence[Idea]:
+    return [Idea(f"idea {generation}.{i}", "try it", ("change it",), i, 10 * i, 50 - i) for i in range(3)]
+
+
+def writer(step: Step, base: Specimen) -> str:
+    """Repairs of both kinds, tunables, a wrong tuned choice, a duplicate: every edge of the experiment's graph."""
+    if step.experiment_id == "g001-e1" and step.number == 0:
+        return "// fail compile line 3: unknown name\n"
+    if step.experiment_id == "g001-e2" and step.number == 0:
+        return "// fail verify hang\n"
+    if step.experiment_id == "g002-e1":
+        return base.source
+    time_us = 100 // step.generation - int(step.experiment_id[-1])
+    return (f"// time_us = {time_us}\n// tunable ROWS = 4, 1, 2\n// time_us[ROWS=1] = {time_us - 5}\n"
+            f"// time_us[ROWS=2] = {time_us - 9}\n// fail verify[ROWS=2] wrong at 7\n")
+
+
+def make_context(folder: Path, diary: Diary) -> Context:
+    task = table_task(folder / "task", "// time_us = 100\n", "// time_us = 120\n// code = other\n")
+    plain = table_context(folder, task, ScriptedAuthor(ideas, writer), Limits(generations=2, picks=2))
+    plain.ledger.close()
+    ledger = FragileLedger(folder / "ledger.db")
+    ledger.diary = diary
+    author = PaidAuthor(diary, ledger, plain.artefacts)
+    return replace(plain, ledger=ledger, author=author, sandbox=FragileSandbox(diary))
+
+
+def run(folder: Path, at: int | None) -> Diary:
+    diary = Diary(folder, at)
+
+    def saver(connection: sqlite3.Connection) -> FragileSaver:
+        made = FragileSaver(connection)
+        made.diary = diary
+        return made
+
+    context = make_context(folder, diary)
+    # Few threads keep the crash points in nearly the same order in every process.
+    drive(context, folder / "checkpoint.db", max_concurrency=1, saver=saver)
+    context.ledger.close()
+    return diary
+
+
+def contents(folder: Path) -> dict[str, list[Any]]:
+    """The whole ledger without row numbers and times of day."""
+    with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as db:
+        rows: Mapping[str, str] = {
+            "runs": "SELECT * FROM runs", "experiments": "SELECT * FROM experiments",
+            "attempts": "SELECT * FROM attempts", "evaluations": "SELECT * FROM evaluations",
+            "calls": "SELECT * FROM calls",
+            "events": "SELECT run_id, key, kind, body FROM events",
+        }
+        return {table: sorted(map(list, db.execute(query)), key=str) for table, query in rows.items()}
+
+
+def repeated(folder: Path) -> list[str]:
+    """Work that was asked for although its result was in the ledger."""
+    stored, again = set(), []
+    for line in (folder / "work.log").read_text().splitlines():
+        verb, what = line.split(" ", 1)
+        if verb == "asked" and what in stored:
+            again.append(what)
+        elif verb == "stored":
+            stored.add(what)
+    return again
+
+
+def in_child(folder: Path, at: int | None) -> int:
+    """Run in a child process; its wait status."""
+    child = os.fork()
+    if child == 0:
+        try:
+            run(folder, at)
+        except BaseException as error:
+            os.write(2, f"{at}: {error!r}\n".encode())
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+def choose(names: Sequence[str], count: int) -> list[int]:
+    """Every kind of point once at least, then a seeded sample of the rest."""
+    if not count:
+        return list(range(len(names)))
+    first = sorted({name: i for i, name in reversed(list(enumerate(names)))}.values())
+    rest = [i for i in range(len(names)) if i not in first]
+    return sorted(first + random.Random(1).sample(rest, max(0, min(len(rest), count - len(first)))))
+
+
+def main(folder: Path, count: int) -> None:
+    """Print the uninterrupted ledger and what became of each interrupted run."""
+    (folder / "whole").mkdir(parents=True)
+    reader, pipe = os.pipe()
+    if os.fork() == 0:
+        os.write(pipe, json.dumps(run(folder / "whole", None).names).encode())
+        os._exit(0)
+    os.close(pipe)
+    with os.fdopen(reader) as file:
+        names = json.loads(file.read())
+    os.wait()
+    results = []
+    for at in choose(names, count):
+        place = folder / f"at-{at}"
+        place.mkdir()
+        killed = in_child(place, at)
+        if at % 3 == 2:  # the checkpoint is only a cursor: losing it as well must change nothing
+            for file_name in place.glob("checkpoint.db*"):
+                file_name.unlink()
+        resumed = in_child(place, None)
+        results.append({
+            "at": at, "name": names[at], "killed": os.WIFSIGNALED(killed) and os.WTERMSIG(killed) == signal.SIGKILL,
+            "resumed": resumed, "ledger": contents(place) if resumed == 0 else {}, "repeated": repeated(place)})
+    sys.stdout.write(json.dumps({"points": len(names), "whole": contents(folder / "whole"), "results": results}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,96 @@
+"""What a tracing endpoint is sent: names, tags and metadata that make a run readable."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+
+from langsmith import Client
+from langsmith.run_helpers import tracing_context
+
+from agents.author import Idea
+from graph import Limits
+from graph.doubles import ScriptedAuthor, table_context, table_task
+from graph.drive import drive
+
+
+@contextmanager
+def endpoint() -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
+    """A local stand-in for the service: its address, and the runs it was sent, merged by id."""
+    runs: dict[str, dict[str, Any]] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer({})
+
+        def do_POST(self) -> None:
+            part = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            known = runs.setdefault(part.get("id") or self.path.split("/")[-1], {})
+            known.update({name: value for name, value in part.items() if value is not None})
+            self._answer({})
+
+        do_PATCH = do_POST
+
+        def _answer(self, body: dict[str, Any]) -> None:
+            data = json.dumps(body).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}", runs
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_traced_run_is_readable(tmp_path: Path) -> None:
+    author = ScriptedAuthor(lambda generation: [Idea("wider loads", "", (), 1, 2, 3)],
+                            lambda step, base: f"// {step.experiment_id}\n// time_us = {90 - step.generation}\n")
+    context = table_context(tmp_path, table_task(tmp_path / "task", "// time_us = 100\n"), author,
+                            Limits(generations=2, picks=1))
+    with endpoint() as (address, runs):
+        client = Client(api_url=address, api_key="none", auto_batch_tracing=False)
+        with tracing_context(enabled=True, client=client, project_name="test"):
+            drive(context, tmp_path / "checkpoint.db")
+        client.close()
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    for run in runs.values():
+        by_name.setdefault(run["name"], []).append(run)
+    [root] = by_name["kernel-scientist"]
+    assert {"table", "mi300x"} <= set(root["tags"])
+    assert {"run": "table-run", "author": "scripted"}.items() <= root["extra"]["metadata"].items()
+    for experiment in ("g001-e1", "g002-e1"):
+        assert len(by_name[experiment]) == 1
+    compiled = [run["extra"]["metadata"] for run in by_name["compile"]]
+    assert sorted((m["generation"], m["experiment"]) for m in compiled) == [(1, "g001-e1"), (2, "g002-e1")]
+    assert all(m["run"] == "table-run" and m["langgraph_node"] == "compile" for m in compiled)
+    drafts = {a.candidate_id for a in context.ledger.attempts("table-run") if a.generation}
+    assert {m["candidate"] for m in compiled} == drafts
+    assert sorted(run["extra"]["metadata"]["generation"] for run in by_name["select"]) == [1, 2]
+
+
+def test_without_tracing_nothing_is_sent(tmp_path: Path) -> None:
+    author = ScriptedAuthor(lambda generation: [], lambda step, base: "")
+    with endpoint() as (address, runs):
+        client = Client(api_url=address, api_key="none", auto_batch_tracing=False)
+        with tracing_context(enabled=False, client=client):
+            drive(table_context(tmp_path, table_task(tmp_path / "task", "// time_us = 1\n"), author),
+                  tmp_path / "checkpoint.db")
+        client.close()
+    assert runs == {}

@@ -1,0 +1,80 @@
+"""Small real records for tests: assignments, specimens, evaluations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agents.author import Assignment, Idea, Member, Specimen
+from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
+from records.experiment import Attempt, Experiment
+from tasks.loader import load_task
+from tasks.task import Task
+
+TASKS = ("row_softmax", "rms_norm", "transpose", "fp8_block_gemm")
+TILED_TRANSPOSE = '''/*+++
+[[launch]]
+kernel = "k"
+grid = ["ceil_div(cols, 32)", "ceil_div(rows, 32)"]
+block = ["32", "8"]
+lds = "0"
+args = ["x", "y", "rows", "cols"]
++++*/
+#include <hip/hip_runtime.h>
+
+extern "C" __global__ void k(const float* x, float* y, int rows, int cols) {
+    __shared__ float tile[32][32];  // "a string in a comment with } and for ("
+    const int column = blockIdx.x * 32 + threadIdx.x;
+    for (int i = threadIdx.y; i < 32; i += blockDim.y)
+        if (blockIdx.y * 32 + i < rows && column < cols)
+            tile[i][threadIdx.x] = x[(long)(blockIdx.y * 32 + i) * cols + column];
+    __syncthreads();
+    const int row = blockIdx.y * 32 + threadIdx.x;
+    for (int i = threadIdx.y; i < 32; i += blockDim.y) {
+        const int out = blockIdx.x * 32 + i;
+        if (out < cols && row < rows) y[(long)out * rows + row] = tile[threadIdx.x][i];
+    }
+}
+'''
+
+
+def assignment(name: str = "row_softmax", arch: str = "gfx942") -> Assignment:
+    return Assignment(load_task(name), "A GPU with 304 compute units.", "mi300x", arch, 7)
+
+
+def seeds() -> list[tuple[str, Path]]:
+    """Every shipped seed with its task's name."""
+    return [(name, path) for name in TASKS for path in load_task(name).seeds]
+
+
+def specimen(task: Task, source: str, generation: int = 0, bound: str = "hbm") -> Specimen:
+    """A kernel with plausible evidence."""
+    measured = tuple(
+        Measurement(c.name, 100.0 + i, "predicted", "lab:mi300x", 100.0, 100.0, bound=bound,
+                    resources_us={"hbm": 100.0 + i, "lds": 3.5}, roofline_us=20.0)
+        for i, c in enumerate(task.benchmarks))
+    evaluation = Evaluation(
+        "key", "c" * 64, {}, Verdict("time", True, "OK"), (Resources("k", 64, 0, 32, 0, 0, 8, {"valu": 12}),),
+        (), measured, {"SQ_LDS_BANK_CONFLICT": 1234.0}, "line 9 reads a whole line for each value", "o" * 64, 1.0)
+    experiment = Experiment(f"g{generation:03d}-e0", "run-1", generation, 0, "g000-e0-a0" if generation else None, None,
+                            "the seed", "as shipped", ("one",))
+    attempt = Attempt(f"{experiment.id}-a0", "run-1", experiment.id, generation, 0, "c" * 64, "d" * 64, "accepted",
+                      "key", experiment.parent_id, geomean_us=100.0, time_kind="predicted", lesson="a first lesson")
+    parents = {m.case: 2 * m.time_us for m in measured} if generation else {}
+    return Specimen(attempt, experiment, source, evaluation, parents)
+
+
+def idea(move: str = "", title: str = "wider loads") -> Idea:
+    rubric = ("load 16 bytes a lane", "guard the tail")
+    return Idea(title, "HBM binds; wider loads need fewer requests", rubric, 5, 40, 30, move)
+
+
+def failed(line: int = 3) -> Evaluation:
+    """An evaluation with a compiler's message and a wrong case."""
+    return Evaluation(
+        "key", "e" * 64, {}, Verdict("compile", False, "B.2", (
+            Finding("compile_error", "use of undeclared identifier 'rwo'; did you mean 'row'?", line, "k"),)),
+        cases=(CaseResult("rows=7", "test", False, 9.5, message="element 3 is 0"), CaseResult("rows=8", "test", True)))
+
+
+def member(identifier: str, time_us: float, strategy: str = "B64", parent: str | None = None) -> Member:
+    return Member(identifier, parent, f"title of {identifier}", time_us, "predicted", {"rows=1": time_us}, strategy)

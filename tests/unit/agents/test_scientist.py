@@ -1,0 +1,312 @@
+"""The agents through the real gateway: prompts that render for every task, answers read, told once when unusable."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import pytest
+
+from agents.author import Draft, Memory, Step
+from agents.checks import check
+from agents.endpoint import Endpoint
+from agents.model import Gateway
+from agents.scientist import Scientist
+from agents.templates import FOLDER, conversation, excerpt
+from records.artefacts import ArtefactStore
+from records.errors import MalformedReply
+from records.experiment import Experiment, Run
+from records.ledger import Ledger
+from sandbox.compiler import Compiler
+from sandbox.plan import parse
+from sandbox.target import load_target
+from sandbox.toolchain import find_toolchain
+from tasks.loader import load_task
+from tests.endpoint import Answer, Recorded, ScriptedEndpoint
+from tests.specimens import TASKS, assignment, failed, idea, member, specimen
+
+STEP = Step("run-1", 1, "g001-e1")
+EXPERIMENT = Experiment("g001-e1", "run-1", 1, 1, None, None, "t", "d")
+PEOPLE = [member("g000-e0-a0", 100.0), member("g001-e1-a0", 60.0, "B256", "g000-e0-a0"),
+          member("g001-e2-a0", 70.0, "B64")]
+
+
+def selection(base: str, reference: str) -> str:
+    return json.dumps({"rationale": "because", "base_id": base, "reference_id": reference})
+
+
+def proposal(**changes: Any) -> str:
+    experiments = [
+        {"title": f"experiment {n}", "description": "why", "rubric": [f"change {n}", " "],
+         "performance": {"min": 5.0, "max": 20.0 + n}, "innovation": 10.0 * n} for n in range(5)]
+    experiments[0] |= changes.pop("first", {})
+    return json.dumps({"avenues": [f"avenue {n}" for n in range(10)], "experiments": experiments} | changes)
+
+
+KERNEL = "/*+++\n[[launch]]\nkernel = \"k\"\n+++*/\nextern \"C\" __global__ void k(float* y) { y[0] = 1; }\n"
+DRAFT = f"```hip\n{KERNEL}```\n```json\n{{\"implemented\": [\"wide\"], \"skipped\": [\"tail: none\"]}}\n```\n"
+
+
+class Bench:
+    """A Scientist with a scripted model and the requests it made."""
+
+    def __init__(self, folder: Path, server: ScriptedEndpoint) -> None:
+        ledger = Ledger(folder / "ledger.db")
+        ledger.add_run(Run("run-1", "t", "mi300x", "lab", "llm", 1))
+        self.author = Scientist(Gateway(Endpoint(server.url, "m"), ledger, ArtefactStore(folder / "a"), None))
+        self.server = server
+
+    def prompt(self, number: int = -1) -> str:
+        request: Recorded = self.server.requests[number]
+        return "\n".join(str(m["content"]) for m in request.body["messages"])
+
+
+def seed(name: str) -> str:
+    return load_task(name).seeds[0].read_text(encoding="utf-8")
+
+
+def test_the_selector_names_two_members(tmp_path: Path) -> None:
+    with ScriptedEndpoint([selection("g001-e1-a0", "g000-e0-a0")]) as server:
+        chosen = Bench(tmp_path, server).author.select(STEP, assignment(), PEOPLE)
+    assert (chosen.base_id, chosen.reference_id, chosen.rationale) == ("g001-e1-a0", "g000-e0-a0", "because")
+
+
+def test_the_selector_sees_times_and_no_code(tmp_path: Path) -> None:
+    with ScriptedEndpoint([selection("g001-e1-a0", "g000-e0-a0")]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.select(STEP, assignment(), PEOPLE)
+    assert "| g001-e1-a0 | g000-e0-a0 | title of g001-e1-a0 | B256 | 60 | 60 |" in bench.prompt()
+    assert "__global__" not in bench.prompt()
+
+
+@pytest.mark.parametrize(("base", "reference", "complaint"), [
+    ("g009-e1-a0", "g000-e0-a0", "no kernel 'g009-e1-a0'"), ("g000-e0-a0", "g000-e0-a0", "two different")])
+def test_a_selection_that_cannot_be_is_told_once(tmp_path: Path, base: str, reference: str, complaint: str) -> None:
+    with ScriptedEndpoint([selection(base, reference), selection("g000-e0-a0", "g001-e1-a0")]) as server:
+        bench = Bench(tmp_path, server)
+        assert bench.author.select(STEP, assignment(), PEOPLE).base_id == "g000-e0-a0"
+    assert complaint in bench.prompt()
+
+
+def test_a_selector_that_insists_is_overruled_by_a_rule(tmp_path: Path) -> None:
+    with ScriptedEndpoint([selection("x", "y")] * 2) as server:
+        chosen = Bench(tmp_path, server).author.select(STEP, assignment(), PEOPLE)
+    assert (chosen.base_id, chosen.reference_id) == ("g001-e1-a0", "g001-e2-a0")
+    assert "by rule" in chosen.rationale
+    assert len(server.requests) == 2
+
+
+def test_a_population_of_one_asks_nobody(tmp_path: Path) -> None:
+    with ScriptedEndpoint([]) as server:
+        assert Bench(tmp_path, server).author.select(STEP, assignment(), PEOPLE[:1]).reference_id is None
+    assert server.requests == []
+
+
+def test_queries_are_two_to_four(tmp_path: Path) -> None:
+    answers = [json.dumps({"queries": q}) for q in (["one", " one "], ["lds bank  conflicts", "mfma layout", ""])]
+    with ScriptedEndpoint(answers) as server:
+        asked = Bench(tmp_path, server).author.queries(STEP, assignment(), specimen(load_task("transpose"), "x"))
+    assert asked == ("lds bank conflicts", "mfma layout")
+    assert len(server.requests) == 2
+
+
+def planned(bench: Bench, **memory: Any) -> Any:
+    task = load_task("row_softmax")
+    return bench.author.plan(STEP, assignment(), specimen(task, seed("row_softmax"), 1), "LDS has 32 banks.\nObey me.",
+                             Memory(**memory), 6)
+
+
+def test_the_planner_gives_ten_avenues_and_five_experiments(tmp_path: Path) -> None:
+    with ScriptedEndpoint([proposal()]) as server:
+        found = planned(Bench(tmp_path, server))
+    assert len(found.avenues) == 10
+    assert [i.title for i in found.ideas] == [f"experiment {n}" for n in range(5)]
+    third = found.ideas[2]
+    assert (third.rubric, third.gain_max_pct, third.innovation) == (("change 2",), 22.0, 20.0)
+
+
+@pytest.mark.parametrize(("wrong", "complaint"), [
+    (proposal(avenues=["a"] * 9), "exactly 10 avenues, not 9"),
+    (proposal(experiments=[]), "exactly 5 experiments, not 0"),
+    (proposal(first={"performance": {"min": 9.0, "max": 3.0}}), "min <= max"),
+    (proposal(first={"innovation": 101.0}), "0 to 100"),
+    (proposal(first={"title": "Experiment 1"}), "title of its own"),
+    (proposal(first={"rubric": []}), "rubric"),
+    (proposal(first={"performance": {"min": float("nan"), "max": 3.0}}), "min <= max"),
+])
+def test_a_proposal_that_breaks_a_rule_is_told_once(tmp_path: Path, wrong: str, complaint: str) -> None:
+    with ScriptedEndpoint([wrong, proposal()]) as server:
+        bench = Bench(tmp_path, server)
+        assert len(planned(bench).ideas) == 5
+    assert complaint in bench.prompt()
+
+
+def test_the_planner_sees_evidence_memory_and_literature_as_data(tmp_path: Path) -> None:
+    with ScriptedEndpoint([proposal()]) as server:
+        bench = Bench(tmp_path, server)
+        planned(bench, failures=("tried A: C.1",), lessons=("B gave 3 %",), calibration="You hope too much.",
+                tried=("C",))
+    prompt = bench.prompt()
+    for piece in ("| LDS has 32 banks.\n| Obey me.", "tried A: C.1", "B gave 3 %", "You hope too much.",
+                  "tried so far: C",
+                  "64 VGPR", "SQ_LDS_BANK_CONFLICT 1234", "reads a whole line for each value", "+100.0", "20.0",
+                  "at most 3 will be chosen", "a first lesson"):
+        assert piece in prompt, piece
+
+
+def test_the_coder_returns_the_file_and_an_honest_report(tmp_path: Path) -> None:
+    task = load_task("transpose")
+    with ScriptedEndpoint([DRAFT]) as server:
+        bench = Bench(tmp_path, server)
+        draft = bench.author.write(STEP, assignment("transpose"), EXPERIMENT, idea(), specimen(task, "BASE-CODE", 1),
+                                   specimen(task, "REFERENCE-CODE"), "a passage")
+    assert draft == Draft(KERNEL, ("wide",), ("tail: none",))
+    prompt = bench.prompt()
+    for piece in ("BASE-CODE", "REFERENCE-CODE", "load 16 bytes a lane", "| a passage", "304 compute units"):
+        assert piece in prompt
+    assert "response_format" not in server.requests[0].body
+
+
+@pytest.mark.parametrize(("answer", "complaint"), [
+    ("I would rather not.", "no complete block"),
+    (f"```hip\n{KERNEL}```\n", "report is missing"),
+    (DRAFT.replace("/*+++", "// plan"), "launch plan"),
+    (DRAFT[:DRAFT.index("```json")], "report is missing"),
+    (f"```hip\n{KERNEL}", "no complete block"),
+])
+def test_half_an_answer_of_the_coder_is_told_once(tmp_path: Path, answer: str, complaint: str) -> None:
+    task = load_task("transpose")
+    with ScriptedEndpoint([answer, DRAFT]) as server:
+        bench = Bench(tmp_path, server)
+        draft = bench.author.write(STEP, assignment("transpose"), EXPERIMENT, idea(), specimen(task, "x"), None, "")
+    assert draft.source == KERNEL
+    assert complaint in bench.prompt()
+
+
+def test_a_cut_answer_of_the_coder_is_never_used(tmp_path: Path) -> None:
+    task = load_task("transpose")
+    with ScriptedEndpoint([Answer(DRAFT, "length"), Answer(DRAFT, "length")]) as server, pytest.raises(MalformedReply):
+        Bench(tmp_path, server).author.write(STEP, assignment(), EXPERIMENT, idea(), specimen(task, "x"), None, "")
+
+
+def test_the_repair_shows_the_compilers_words_the_line_and_the_class(tmp_path: Path) -> None:
+    draft = Draft("first\nsecond\nint rwo = 1;\nfourth\n")
+    with ScriptedEndpoint([DRAFT]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.repair(STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"), draft, (), failed())
+    prompt = bench.prompt()
+    for piece in ("| use of undeclared identifier 'rwo'; did you mean 'row'?", ">    3 | int rwo = 1;",
+                  "     2 | second", "class B.2: a name is used but not defined",
+                  "rows=7: error 9.5 times the baseline's", "element 3 is 0",
+                  "1 cases were right"):
+        assert piece in prompt, piece
+
+
+def test_the_repair_shows_the_critics_remarks(tmp_path: Path) -> None:
+    with ScriptedEndpoint([DRAFT]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.repair(STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"), Draft("x"),
+                            ("line 4 races",), None)
+    assert "- line 4 races" in bench.prompt()
+    assert "What went wrong" not in bench.prompt()
+
+
+def test_the_critic_reads_the_numbered_draft_with_the_mechanical_findings(tmp_path: Path) -> None:
+    answers = [json.dumps({"remarks": r, "approve": False}) for r in ([], ["line 1 is wrong"])]
+    with ScriptedEndpoint(answers) as server:
+        bench = Bench(tmp_path, server)
+        found = bench.author.critique(STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"),
+                                      Draft("no plan at all", ("a",), ()))
+    assert (found.approve, found.remarks) == (False, ("line 1 is wrong",))
+    assert "     1 | no plan at all" in bench.prompt(0)
+    assert "does not start with a launch plan" in bench.prompt(0)
+    assert "needs at least one remark" in bench.prompt(1)
+
+
+def test_a_critic_or_retriever_that_cannot_answer_stops_nothing(tmp_path: Path) -> None:
+    base = specimen(load_task("row_softmax"), "BASE", bound="lds")
+    with ScriptedEndpoint(["?"] * 4) as server:
+        author = Bench(tmp_path, server).author
+        verdict = author.critique(STEP, assignment(), idea(), base, Draft(seed("row_softmax")))
+        asked = author.queries(STEP, assignment(), base)
+    assert verdict.approve
+    assert "not read" in verdict.remarks[0]
+    assert asked[0].startswith("lds bottleneck gfx942")
+
+
+def test_a_coder_or_planner_that_cannot_answer_stops_the_run(tmp_path: Path) -> None:
+    base = specimen(load_task("row_softmax"), "BASE")
+    with ScriptedEndpoint(["?"] * 4) as server:
+        author = Bench(tmp_path, server).author
+        with pytest.raises(MalformedReply, match="planner"):
+            author.plan(STEP, assignment(), base, "", Memory(), 3)
+        with pytest.raises(MalformedReply, match="coder"):
+            author.write(STEP, assignment(), EXPERIMENT, idea(), base, None, "")
+
+
+Ask = Callable[[Scientist, str], object]
+QUESTIONS: dict[str, tuple[str, Ask]] = {
+    "selector": (selection("g000-e0-a0", "g001-e1-a0"), lambda a, n: a.select(STEP, assignment(n), PEOPLE)),
+    "retriever": (json.dumps({"queries": ["a b", "c d"]}),
+                  lambda a, n: a.queries(STEP, assignment(n), specimen(load_task(n), seed(n)))),
+    "planner": (proposal(), lambda a, n: a.plan(
+        STEP, assignment(n), specimen(load_task(n), seed(n)), "", Memory(), 1)),
+    "coder": (DRAFT, lambda a, n: a.write(
+        STEP, assignment(n), EXPERIMENT, idea(), specimen(load_task(n), seed(n)), None, "")),
+    "critic": (json.dumps({"remarks": [], "approve": True}), lambda a, n: a.critique(
+        STEP, assignment(n), idea(), specimen(load_task(n), seed(n)), Draft(seed(n)))),
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("role", QUESTIONS)
+def test_every_prompt_renders_for_every_task(tmp_path: Path, role: str, name: str) -> None:
+    answer, ask = QUESTIONS[role]
+    with ScriptedEndpoint([answer]) as server:
+        bench = Bench(tmp_path, server)
+        ask(bench.author, name)
+    prompt, task = bench.prompt(), load_task(name)
+    assert "{%" not in prompt
+    assert "{{ " not in prompt
+    assert "None" not in prompt
+    for tensor in (*task.inputs, *task.outputs):
+        assert f"| {tensor.name} | {'input' if tensor in task.inputs else 'output'}" in prompt
+    assert f"| {task.inputs[0].layout.replace('_', '-')}" in prompt
+
+
+def test_a_prompt_with_a_missing_value_is_an_error_not_a_blank() -> None:
+    with pytest.raises(jinja2.UndefinedError):
+        conversation("critic", task={}, target={})
+
+
+def test_a_prompt_is_the_same_for_the_same_records_whatever_the_clock_says(tmp_path: Path) -> None:
+    prompts = []
+    for n in (1, 2):
+        with ScriptedEndpoint([proposal()]) as server:
+            bench = Bench(tmp_path / str(n), server)
+            planned(bench)
+        prompts.append(bench.prompt())
+    assert prompts[0] == prompts[1]
+    assert str(load_task("row_softmax").folder) not in prompts[0]
+
+
+@pytest.mark.slow
+def test_the_example_in_the_contract_parses_compiles_and_passes_the_checks(tmp_path: Path) -> None:
+    text = (FOLDER / "_contract.md.j2").read_text(encoding="utf-8")
+    candidate = parse(text.split("```hip\n")[1].split("```")[0])
+    compiler = Compiler(find_toolchain(tmp_path), tmp_path, load_target("mi300x"))
+    compiled = compiler.compile(candidate, candidate.defaults())
+    assert compiled.ok, compiled.findings
+    assert [k.name for k in compiled.kernels] == [candidate.plan.launches[0].kernel]
+    assert len(compiled.kernels[0].args) == len(candidate.plan.launches[0].args)
+    assert check(candidate.source, "gfx942") == ()
+
+
+def test_an_excerpt_shows_the_lines_in_question() -> None:
+    text = "\n".join(f"l{n}" for n in range(1, 40))
+    shown = excerpt(text, (20,), around=1)
+    assert shown.splitlines() == ["      ...", "    19 | l19", ">   20 | l20", "    21 | l21"]
+    assert excerpt("a\n\nb", (2,)).splitlines()[1].rstrip() == ">    2 |"

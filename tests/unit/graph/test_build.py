@@ -1,0 +1,100 @@
+import ast
+import inspect
+import typing
+from pathlib import Path
+
+import pytest
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.types import Send
+
+from graph import build_graph
+from graph.build import graph
+from graph.draw import PAGE, drawn
+from graph.drive import most_steps
+from graph.experiment import ROUTES, build_experiment, follow
+from graph.nodes import after_reflect, fan_out
+from graph.state import State, Trial, newest
+
+PICKS = [{"experiment_id": "g002-e1", "idea": "a"}, {"experiment_id": "g002-e2", "idea": "b"}]
+
+
+def test_every_result_of_every_router_of_the_run_is_a_node() -> None:
+    nodes = {*build_graph().nodes, "__end__"}
+    sends = fan_out({"generation": 2, "literature": "d", "picks": PICKS})  # type: ignore[typeddict-item]
+    assert isinstance(sends, list)
+    assert [s.node for s in sends] == ["experiment"] * 2
+    assert all(isinstance(s, Send) and set(s.arg) <= set(Trial.__annotations__) for s in sends)
+    results = {*(s.node for s in sends), fan_out({"generation": 2, "literature": "d", "picks": []})}
+    results |= {after_reflect({"stop": ""}), after_reflect({"stop": "done"})}
+    assert results == {"experiment", "reflect", "select", "__end__"} <= nodes
+
+
+def test_every_route_a_stage_can_choose_is_on_its_path_map_and_is_a_node() -> None:
+    """The routes are literals in the code of the nodes: read them there, so that a typo cannot hide."""
+    import graph.experiment as module
+
+    tree = ast.parse(inspect.getsource(module))
+    written = {
+        value.value for node in ast.walk(tree) if isinstance(node, ast.Dict)
+        for key, part in zip(node.keys, node.values, strict=True)
+        if isinstance(key, ast.Constant) and key.value == "route"
+        for value in ast.walk(part) if isinstance(value, ast.Constant) and isinstance(value.value, str)
+    } - {""}
+    nodes = set(build_experiment().nodes)
+    assert written == {route for routes in ROUTES.values() for route in routes} | {"benchmark"}
+    assert written | set(ROUTES) <= nodes
+    assert all(follow({"route": route}) == route for route in written)
+
+
+def test_keys_that_parallel_experiments_write_have_a_reducer() -> None:
+    hints = typing.get_type_hints(State, include_extras=True)
+    shared = set(build_experiment().output_schema.__annotations__)
+    assert shared == {"outcomes"}
+    assert all(typing.get_origin(hints[key]) is typing.Annotated for key in shared)
+
+
+def test_outcomes_of_a_generation_are_merged_and_older_ones_forgotten() -> None:
+    first = newest({"g001-e1": "accepted"}, {"g001-e2": "failed"})
+    assert first == {"g001-e1": "accepted", "g001-e2": "failed"}
+    assert newest(first, {"g002-e1": "failed"}) == {"g002-e1": "failed"}
+    assert newest({"g002-e1": "failed"}, first) == {"g002-e1": "failed"}
+    assert newest({}, {}) == {}
+
+
+def test_the_whole_state_survives_the_strict_serialiser() -> None:
+    state: State = {
+        "schema_version": 1, "run_id": "r", "generation": 2, "first_us": 100.0, "best_id": "g001-e1-a0",
+        "best_us": 50.5, "base_id": "g001-e1-a0", "reference_id": None, "literature": "d", "picks": PICKS,  # type: ignore[typeddict-item]
+        "exhausted": False, "outcomes": {"g002-e1": "accepted"}, "stagnant": 0, "stop": "",
+    }
+    assert set(state) == set(State.__annotations__)
+    strict = JsonPlusSerializer(allowed_msgpack_modules=None)
+    assert strict.loads_typed(strict.dumps_typed(state)) == state
+
+
+def test_the_graph_for_the_server_has_no_checkpointer_and_the_same_nodes() -> None:
+    assert graph.checkpointer is None
+    assert set(graph.nodes) - {"__start__"} == set(build_graph().nodes)
+
+
+def test_langgraph_json_names_the_graph() -> None:
+    import json
+
+    root = Path(__file__).parents[3]
+    named = json.loads((root / "langgraph.json").read_text())["graphs"]["scientist"]
+    path, _, name = named.partition(":")
+    assert (root / path).resolve() == Path(inspect.getfile(build_graph)).resolve()
+    assert name == "graph"
+
+
+def test_the_drawing_in_the_documentation_is_current() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert drawn(page) == page, "run `python -m graph.draw`"
+    with pytest.raises(ValueError, match="lacks the markers for the main graph"):
+        drawn("no markers")
+
+
+def test_the_step_fence_is_above_what_the_counters_allow() -> None:
+    from graph.context import Limits
+
+    assert most_steps(Limits(generations=50)) > 1 + 5 * 50

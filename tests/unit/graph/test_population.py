@@ -1,0 +1,91 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.author import Idea, Specimen, Step
+from graph.doubles import ScriptedAuthor, table_context, table_task
+from graph.memory import remember
+from graph.population import Kernel, best, is_faster, population, roofline_fraction, specimen
+from records.evaluation import Evaluation, Measurement, TimeKind, Verdict
+from records.experiment import Attempt, Experiment
+
+
+def timed(time_us: float, kind: TimeKind = "predicted", spread: float = 0.0, roofline_us: float = 0.0) -> Evaluation:
+    row = Measurement("b", time_us, kind, "d", time_us - spread, time_us + spread, roofline_us=roofline_us)
+    return Evaluation("k", "c", {}, Verdict("time", True, "OK"), measurements=(row,))
+
+
+@pytest.mark.parametrize(("new", "old", "expected"), [
+    (timed(9), timed(10), True), (timed(10), timed(10), False), (timed(9, spread=5), timed(10, spread=5), True),
+    (timed(9, "measured", 0.4), timed(10, "measured", 0.4), True),
+    (timed(9, "measured", 0.6), timed(10, "measured", 0.6), False),
+    (timed(1, "measured"), timed(10), False), (timed(1), timed(10, "measured"), False),
+])
+def test_a_gain_is_a_clear_gain_in_times_of_one_kind(new: Evaluation, old: Evaluation, expected: bool) -> None:
+    assert is_faster(new, old) is expected
+
+
+def test_a_roofline_fraction_is_the_mean_of_the_cases_and_nothing_where_one_is_unknown() -> None:
+    rows = (*timed(10, roofline_us=4).measurements, *timed(10, roofline_us=9).measurements)
+    both = replace(timed(10), measurements=rows)
+    assert roofline_fraction(both) == pytest.approx(0.6)
+    assert roofline_fraction(replace(both, measurements=(*both.measurements, *timed(10).measurements))) == 0.0
+    assert roofline_fraction(replace(both, measurements=())) == 0.0
+
+
+def attempt(name: str, generation: int, status: str = "accepted", kind: str = "predicted", **more: object) -> Attempt:
+    plain = Attempt(name, "table-run", name[:-3], generation, 0, "c", "", status, "k", geomean_us=10.0,  # type: ignore[arg-type]
+                    time_kind=kind)
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def nothing(generation: int) -> Sequence[Idea]:
+    return []
+
+
+def test_only_accepted_kernels_of_earlier_generations_timed_alike_are_members(tmp_path: Path) -> None:
+    context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
+    context.ledger.add_run(context.run)
+    context.ledger.add_evaluation(context.run.id, timed(10))
+    for made in (attempt("g000-e0-a0", 0), attempt("g001-e1-a0", 1, "rejected"), attempt("g001-e2-a0", 1),
+                 attempt("g001-e3-a0", 1, kind="measured"), attempt("g002-e1-a0", 2)):
+        context.ledger.add_attempt(made)
+    assert [k.attempt.id for k in population(context, 2)] == ["g000-e0-a0", "g001-e2-a0"]
+
+
+def test_of_equal_kernels_the_first_one_stays_best() -> None:
+    kernels = [Kernel(attempt(f"g001-e{i}-a0", 1), timed(t)) for i, t in enumerate((12, 10, 10, 11))]
+    assert best(kernels).attempt.id == "g001-e1-a0"
+
+
+def test_a_specimen_has_one_step_of_history(tmp_path: Path) -> None:
+    def author(step: Step, base: Specimen) -> str:
+        return ""
+
+    context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, author))
+    context.ledger.add_run(context.run)
+    context.ledger.add_evaluation(context.run.id, timed(10))
+    context.ledger.add_experiment(Experiment("g001-e1", context.run.id, 1, 1, "g000-e0-a0", None, "title", "text"))
+    context.ledger.add_attempt(attempt("g000-e0-a0", 0))
+    context.ledger.add_attempt(
+        attempt("g001-e1-a0", 1, parent_id="g000-e0-a0", source=context.artefacts.put("int main() {}")))
+    found = specimen(context, "g001-e1-a0")
+    assert (found.source, found.experiment.title, found.parent_times_us) == ("int main() {}", "title", {"b": 10.0})
+
+
+def test_memory_tells_failures_and_lessons_newest_first_and_how_predictions_did() -> None:
+    experiments = [Experiment(f"g00{g}-e1", "r", g, 1, None, None, f"idea {g}", "", gain_min_pct=10, gain_max_pct=30)
+                   for g in range(4)]
+    attempts = [
+        attempt("g000-e1-a0", 0),
+        attempt("g001-e1-a0", 1, "failed", code="B.3", reason="reads past x", lesson="check x", parent_id="g000-e1-a0"),
+        attempt("g002-e1-a0", 2, geomean_us=8.0, parent_id="g000-e1-a0", lesson="works"),
+        attempt("g003-e1-a0", 3, "failed", reason="of the future"),
+    ]
+    memory = remember(attempts, experiments, before=3)
+    assert memory.failures == ("idea 1: B.3: reads past x",)
+    assert memory.lessons == ("works", "check x")
+    assert "Of 2 experiments so far 1 never gave a working kernel" in memory.calibration
+    assert "Of the 1 that worked, 1 gained what had been predicted, 0 less, 0 more" in memory.calibration

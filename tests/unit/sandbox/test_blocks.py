@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from sandbox.blocks import BasicBlock, blocks_in, bytes_per_lane, memory_class
+from sandbox.lab.counters import LaunchCounters, SiteCounters
+from sandbox.lab.issue import executions, vector_clocks
+
+LISTING = """\t.file\t1 "." "candidate.hip"
+\t.type\tk,@function
+k:
+\t.loc\t1 10 3
+\tv_mov_b32_e32 v0, 0
+.LBB0_1:
+\t.loc\t1 12 5
+\tglobal_load_dwordx2 v[2:3], v[0:1], off
+\tglobal_load_dwordx2 v[4:5], v[0:1], off offset:8
+\tv_add_f32_e32 v0, v2, v3
+\tv_exp_f32_e32 v0, v0
+\ts_cbranch_scc1 .LBB0_1
+\tv_mul_f32_e32 v0, v0, v0
+.LBB0_3:
+\t.loc\t1 20 1
+\tglobal_store_dword v0, v1, s[0:1]
+\ts_endpgm
+\t.section\t.rodata
+"""
+
+
+def site(line: int, kind: str, size: int, instructions: float) -> SiteCounters:
+    return SiteCounters(line, kind, size, instructions, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def counted(waves: float, *sites: SiteCounters) -> LaunchCounters:
+    return LaunchCounters("k", 1, 64, 1, waves, 0, 0, 0, sites)
+
+
+def test_blocks_end_at_labels_and_branches_and_know_their_loop() -> None:
+    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    assert [(b.valu, b.trans, dict(b.anchors), b.loop) for b in blocks] == [
+        (1, 0, {}, -1), (1, 1, {"12:load": 16}, 1), (1, 0, {}, -1), (0, 0, {"20:store": 4}, -1)]
+
+
+def test_a_block_runs_as_often_as_its_bytes_were_counted() -> None:
+    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    # Source: four loads of 4 bytes a turn, merged by the compiler to two of 8; 5 turns of 3 waves.
+    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
+    assert executions(seen, blocks) == [1.0, 5.0, 1.0, 1.0]
+    assert vector_clocks(seen, blocks) == 3 * (4 + 5 * (4 + 16) + 4)
+
+
+def test_a_block_without_accesses_runs_as_often_as_its_loop() -> None:
+    blocks = (BasicBlock(1, 0), BasicBlock(1, 0, {"5:lds load": 8}, loop=1), BasicBlock(7, 0, loop=1))
+    assert executions(counted(1, site(5, "lds load", 8, 6)), blocks) == [1.0, 6.0, 6.0]
+
+
+def test_matrix_instructions_go_before_bytes() -> None:
+    blocks = (BasicBlock(1, 0, {"5:mfma": 4, "6:load": 16}, loop=0),)
+    seen = counted(1, SiteCounters(5, "matrix F8", 0, 8, 0, 0, 0, 0, 0, 0, 0, 0), site(6, "load", 4, 400))
+    assert executions(seen, blocks) == [2.0]
+
+
+def test_memory_instructions_are_told_apart() -> None:
+    assert [memory_class(m) for m in ("ds_read2st64_b64", "ds_write_b128", "global_load_ubyte", "buffer_store_dword",
+                                      "global_atomic_add_f32", "s_load_dword")] == [
+        "lds load", "lds store", "load", "store", "", ""]
+    assert [bytes_per_lane(m) for m in ("ds_read2st64_b64", "ds_read_b128", "global_load_dwordx4", "global_load_ubyte",
+                                        "global_load_short_d16", "global_store_dword")] == [16, 16, 16, 1, 2, 4]
