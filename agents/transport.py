@@ -260,5 +260,5 @@ def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int) -> RawR
     usd = price.cost_usd(prompt, completion)
     if not usd and isinstance(stated, (int, float)):
         usd = float(stated)
-    return RawReply(clean(text), str(metadata.get("finish_reason") or ""), model, Usage(prompt, completion, usd),
-                    bool(counted.get("output_tokens")))
+    return RawReply(endpoint.hide(clean(text)), str(metadata.get("finish_reason") or ""), model,
+                    Usage(prompt, completion, usd), bool(counted.get("output_tokens")))

@@ -110,7 +110,7 @@ def tune(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
 
     def estimate(choice: Mapping[str, int]) -> float | None:
         made = evaluate(context, "estimate", source, choice)
-        return made.geomean_us if made.verdict.accepted else None
+        return made.rank_us if made.verdict.accepted else None
 
     starts = [desk.base().attempt.tunables]
     ranked = search(choices, starts, estimate, context.limits.tunings, context.run.seed)[:FINALISTS]

@@ -114,7 +114,8 @@ def _limit(pid: int, limits: ProcessLimits) -> None:
         (resource.RLIMIT_CORE, 0, 0), (resource.RLIMIT_AS, limits.memory_bytes, 0),
         (resource.RLIMIT_NPROC, limits.processes, 0),
     ]
-    with contextlib.suppress(ProcessLookupError):  # a program that has ended already needs no limit
+    # A program that has ended needs no limit: ESRCH once it is reaped, EPERM while it is a zombie.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         for kind, value, slack in wanted:
             if value is not None:
                 hard = resource.prlimit(pid, kind)[1]

@@ -12,6 +12,12 @@ PRIVATE = ("KERNEL_SCIENTIST_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAP
 DEVICES = (Path("/dev/kfd"), Path("/dev/nvidiactl"))
 
 
+@pytest.fixture(scope="session")
+def compiler_cache() -> Path:
+    """One compiler cache for all tests and runs: it is keyed by content, and the first link of a new one takes long."""
+    return TESTS.parent / ".cache" / "tests"
+
+
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:

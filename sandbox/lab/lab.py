@@ -101,17 +101,26 @@ class Lab:
         return run([program.path, str(folder)], cwd=folder, env={}, timeout_s=deadline_s + GRACE_S, limits=limits)
 
     def _work_folder(self, nbytes: int) -> Path:
-        """In memory where there is room (twice the buffers), else in the cache."""
+        """In memory where there is ample room, else in the cache."""
         shared = Path("/dev/shm")
         try:
             about = os.statvfs(shared)
             if about.f_bavail * about.f_frsize > 3 * nbytes + (256 << 20) and os.access(shared, os.W_OK):
-                return Path(tempfile.mkdtemp(prefix="ks-lab-", dir=shared))
+                _sweep(shared)
+                return Path(tempfile.mkdtemp(prefix=f"ks-lab-{os.getpid()}-", dir=shared))
             folder = self._cache / "lab" / "work"
             folder.mkdir(parents=True, exist_ok=True)
             return Path(tempfile.mkdtemp(dir=folder))
         except OSError as error:
             raise LabError(f"the lab has no folder to work in ({error.strerror}); check {self._cache}") from None
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes that were killed have left in memory."""
+    for left in folder.glob("ks-lab-*-*"):
+        owner = left.name.split("-")[2]
+        if owner.isdigit() and not Path("/proc", owner).exists():
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _read_result(folder: Path, done: Completed) -> dict[str, Any]:

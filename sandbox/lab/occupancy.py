@@ -43,9 +43,12 @@ def occupancy(blocks: int, threads: int, lds_bytes: int, resources: Resources | 
     simds = limits["simd_per_unit"]
     per_simd = resources.waves_per_simd if resources and resources.waves_per_simd > 0 else limits["waves_per_simd"]
     granule = limits["lds_granule"]
-    by_lds = limits["lds_bytes"] // (-(-lds_bytes // granule) * granule) if lds_bytes else limits["blocks_per_unit"]
-    options = {"registers": per_simd * simds // waves, "LDS": by_lds,
-               "wave slots": limits["waves_per_simd"] * simds // waves, "workgroup slots": limits["blocks_per_unit"]}
+    slots = limits["waves_per_simd"] * simds // waves
+    options = {"wave slots": slots, "registers": per_simd * simds // waves}
+    if lds_bytes:
+        options["LDS"] = limits["lds_bytes"] // (-(-lds_bytes // granule) * granule)
+    if waves > 1:  # a workgroup of one wave needs none of the unit's barriers
+        options["workgroup slots"] = limits["blocks_per_unit"]
     limit = min(options, key=lambda name: options[name])
     units = min(target.units, blocks)
     return Occupancy(blocks, waves, max(1, options[limit]), units, math.ceil(blocks / units), limit)

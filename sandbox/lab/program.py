@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -32,6 +33,7 @@ INCLUDE = executor.INCLUDE
 LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
 LINK_LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)  # the first link of a cache builds the C library
 TIMEOUT_S = 60.0
+FORMAT = "2"  # raise it when the same source would give another program or description
 LINK_TIMEOUT_S = 600.0
 _HOST_MACROS = (  # what would tell device code that it runs on the host
     "__x86_64__", "__x86_64", "__amd64__", "__amd64", "__linux__", "__linux", "linux", "__gnu_linux__", "__unix__",
@@ -118,12 +120,13 @@ class Builder:
         """SHA-256 of everything but the candidate: runtime, flags, headers, compiler."""
         files = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
         headers = [(str(path.relative_to(INCLUDE)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
-        parts = [executor.identity(self.toolchain), list(FLAGS), headers]
+        parts = [FORMAT, executor.identity(self.toolchain), list(FLAGS), headers]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path,
                folder: Path) -> LabProgram | tuple[Finding, ...]:
         text, refused = translate(candidate.source)
+        refused += _tells_apart(candidate.source)
         if refused:
             return refused
         (work / SOURCE).write_text(f"{text}\n{_bridges(candidate)}", encoding="utf-8")
@@ -133,14 +136,17 @@ class Builder:
                           "/clang", *macros, "-c", SOURCE, "-o", "candidate.o")
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
-        prepared, variables = prepare_object((work / "candidate.o").read_bytes())
-        (work / "candidate.o").write_bytes(prepared)
+        prepared = prepare_object((work / "candidate.o").read_bytes())
+        if prepared.start_up:
+            return (Finding("compile_error", "the file has start-up or exit code (a constructor or a global with a "
+                            "run-time initialiser); initialise in a kernel instead"),)
+        (work / "candidate.o").write_bytes(prepared.data)
         done = self._tool(work, "cc", "-target", "x86_64-linux-musl", "-static", "-g", "candidate.o",
                           *(str(path) for path in executor.objects(self.toolchain, self.cache)), "-o", "program")
         if done.returncode != 0:
             return _link_findings(done)
-        return _describe(candidate, Elf((work / "program").read_bytes()), Elf(prepared),
-                         {v.name for v in variables}, folder / "program")
+        return _describe(candidate, Elf((work / "program").read_bytes()), Elf(prepared.data),
+                         set(prepared.lds), folder / "program")
 
     def _visible_files(self, work: Path) -> dict[str, object]:
         clang = self.toolchain.zig.parent / "lib" / "include"
@@ -158,6 +164,13 @@ class Builder:
         linking = tool == "cc"
         return run(self.toolchain.command(tool, *args), cwd=work, env=environment, output_cap=2 * 65536,
                    timeout_s=LINK_TIMEOUT_S if linking else TIMEOUT_S, limits=LINK_LIMITS if linking else LIMITS)
+
+
+def _tells_apart(source: str) -> tuple[Finding, ...]:
+    """A kernel that asks whether it runs in the lab would be judged on other code than the GPU runs."""
+    return tuple(Finding("compile_error", "the macro KS_LAB is not for kernels: the same code must run in the lab and "
+                         "on the GPU", number)
+                 for number, line in enumerate(source.split("\n"), 1) if re.search(r"\bKS_(?:LAB|INLINE)\b", line))
 
 
 def _bridges(candidate: Candidate) -> str:

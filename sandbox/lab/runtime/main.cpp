@@ -51,7 +51,7 @@ static void work_off(Worker& worker, uint32_t index) {
     const Launch& launch = g_request.launches[index];
     worker.launch = &launch;
     worker.launch_index = index;
-    worker.read_intermediate = false;
+    t_hot = Hot{};
     worker.barriers = 0;
     uint64_t done = 0, failed = 0;
     for (;;) {
@@ -59,9 +59,11 @@ static void work_off(Worker& worker, uint32_t index) {
         if (k >= launch.blocks || finding_count() >= kFindings) break;
         Recorder* recorder = is_recorded(launch, k) ? open_recorder(worker, index) : nullptr;
         worker.recorder = recorder;
+        t_hot.recording = recorder != nullptr;
         run_workgroup(worker, launch.linear(k));
         if (recorder) close_recorder(worker);
         worker.recorder = nullptr;
+        t_hot.recording = false;
         done++;
         failed += worker.failed;
     }
@@ -70,7 +72,8 @@ static void work_off(Worker& worker, uint32_t index) {
     outcome.executed.add(done);
     outcome.failed.add(failed);
     outcome.barriers.add(worker.barriers);
-    if (worker.read_intermediate) outcome.read_intermediate.set(true);
+    worker.accesses += t_hot.accesses;
+    if (t_hot.read_intermediate) outcome.read_intermediate.set(true);
 }
 
 static void* worker_main(void* raw) {

@@ -14,6 +14,7 @@ namespace ks {
 
 MemoryMap g_memory;
 static thread_local uint8_t* t_lds;
+thread_local Hot t_hot;
 
 static void map_region(const Request& request, const RegionRequest& asked, Region& region, uint8_t* masks) {
     region.low = kArena + asked.arena_offset;
@@ -142,7 +143,7 @@ void poison_lds(uint64_t) {
 static inline void check(uint64_t address, uint64_t size, bool write, bool atomic, uint64_t place) {
     const MemoryMap& map = g_memory;
     uint64_t offset = address - kArena;
-    t_worker->accesses++;
+    t_hot.accesses++;
     if (__builtin_expect(offset < map.arena_bytes, 1)) {
         uint32_t index = map.granule[offset / kGranule];
         const Region& region = map.region[index];
@@ -164,10 +165,10 @@ static inline void check(uint64_t address, uint64_t size, bool write, bool atomi
                 }
             }
         } else if (region.role != kInput) {
-            t_worker->read_intermediate = true;
+            t_hot.read_intermediate = true;
         }
         if (atomic) t_worker->atomics[index]++;
-        if (__builtin_expect(t_worker->recorder != nullptr, 0))
+        if (__builtin_expect(t_hot.recording, 0))
             record_global(*t_worker, index, inside, size, write, atomic, place);
         return;
     }
@@ -177,7 +178,7 @@ static inline void check(uint64_t address, uint64_t size, bool write, bool atomi
         bool good = size <= 64 ? map.lds_valid[local] & map.lds_valid[local + size - 1]
                                : local + size <= map.lds_bytes && !memchr(map.lds_valid + local, 0, size);
         if (__builtin_expect(!good, 0)) report(kOutOfBounds, address, size, write, place, kSpaceLds);
-        if (__builtin_expect(t_worker->recorder != nullptr, 0))
+        if (__builtin_expect(t_hot.recording, 0))
             record_lds(*t_worker, local, size, write, atomic, place);
         return;
     }

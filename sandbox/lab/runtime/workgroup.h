@@ -41,13 +41,18 @@ struct Worker {
     const Request* request;
     Stacks stacks;
     Recorder* recorder;          // of the workgroups that are recorded, else null
-    uint64_t barriers, spins, accesses;
+    uint64_t barriers, spins, accesses;  // the last one counts up at the end of each launch
     uint64_t* atomics;           // per region: how many accesses were atomic, in all workgroups
-    bool read_intermediate;      // a workspace or an output was read
     uint64_t thread;             // pthread_t
 };
 
 extern "C" thread_local uint32_t ks_ids[12];  // work-item, workgroup, workgroup size, grid in workgroups: x y z each
+// What every access touches, apart from the rest and without a pointer to follow.
+struct Hot {
+    uint64_t accesses;
+    bool recording, read_intermediate;
+};
+extern thread_local Hot t_hot;
 extern thread_local Worker* t_worker;
 extern thread_local Lane* t_lane;
 

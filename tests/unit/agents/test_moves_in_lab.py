@@ -25,9 +25,8 @@ KERNELS = {
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
-    cache: Path = tmp_path_factory.mktemp("lab")
-    return Lab(find_toolchain(cache), cache, load_target("mi300x"))
+def lab(compiler_cache: Path) -> Lab:
+    return Lab(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"))
 
 
 @pytest.mark.slow

@@ -38,8 +38,8 @@ extern "C" __global__ __launch_bounds__(64) void softmax(const float* x, float* 
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
+def cache(compiler_cache: Path) -> Path:
+    return compiler_cache
 
 
 @pytest.fixture(scope="module")

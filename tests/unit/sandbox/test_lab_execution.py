@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -210,3 +213,17 @@ def test_the_kernels_macros_are_those_of_the_device() -> None:
 __global__ void k(int* y) { y[threadIdx.x] = __AMDGCN_WAVEFRONT_SIZE__; }
 """, [launch("k", ["y"])], {}, {"y": np.zeros(64, np.int32)})
     assert (done.outputs["y"] == 64).all()
+
+
+def test_a_kernel_may_not_ask_whether_it_runs_in_the_lab() -> None:
+    source = "\n#ifdef KS_LAB // here\n#endif\n__global__ void k(int* y) { y[0] = 1; }"
+    found = build(HEAD + source, [launch("k", ["y"])])
+    assert [(f.kind, f.line) for f in found] == [("compile_error", marked_line(source))]
+
+
+def test_what_a_killed_run_left_in_memory_is_swept() -> None:
+    left = Path("/dev/shm/ks-lab-999999999-test")
+    left.mkdir(exist_ok=True)
+    source = "__global__ void k(int* y) { y[threadIdx.x] = 1; }"
+    execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(64, np.int32)})
+    assert not left.exists() and not list(Path("/dev/shm").glob(f"ks-lab-{os.getpid()}-*"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sandbox.lab.lab import Execution
-from tests.lab_bench import execute, floats, launch, marked_line
+from tests.lab_bench import HEAD, build, execute, floats, launch, marked_line
 
 X, Y = floats(64), np.zeros(64, np.float32)
 
@@ -192,3 +192,33 @@ __global__ void k(const float* x, float* y) {
     done = run(source)
     assert [(f.kind, f.line) for f in done.findings] == [("over_limit", marked_line(source))]
     assert "system call" in done.findings[0].message
+
+
+@pytest.mark.parametrize("code", [
+    "volatile float seed = 3; __device__ float value = seed + 1;",
+    "volatile int mark; __attribute__((constructor)) void early() { mark = 1; }",
+    "volatile int mark; __attribute__((constructor(1))) void early() { mark = 1; }",
+    "volatile int mark; __attribute__((destructor)) void late() { mark = 1; }",
+    "volatile int mark; void early() { mark = 1; }"
+    " __attribute__((section(\".preinit_array\"), used)) static void (*entry)() = early;",
+    "volatile int mark; extern \"C\" void* pick() { mark = 1; return nullptr; }"
+    " __attribute__((ifunc(\"pick\"))) void chosen(); __device__ void use() { chosen(); }",
+])
+def test_code_that_would_run_before_the_lab_is_confined_is_refused(code: str) -> None:
+    kernel = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }"
+    found = build(f"{HEAD}{code}\n{kernel}", [launch("k", ["x", "y"])])
+    assert isinstance(found, tuple) and found[0].kind == "compile_error"
+
+
+def test_names_of_the_runtime_and_of_the_c_library_are_free_for_candidates() -> None:
+    done = run("""
+namespace ks { __device__ __noinline__ int allow_only_listed_calls() { return 1; } }
+extern "C" __device__ __noinline__ long syscall(long n) { return n + 1; }
+extern "C" __device__ __noinline__ int main(int n) { return n + 2; }
+extern "C" __global__ void k(const float* x, float* y) {
+    __shared__ float tile[64];
+    tile[threadIdx.x] = ks::allow_only_listed_calls() + syscall(threadIdx.x);
+    __syncthreads();
+    y[threadIdx.x] = tile[threadIdx.x];
+}""")
+    assert done.findings == () and done.outputs["y"].tolist() == [i + 2 for i in range(64)]

@@ -1,0 +1,1 @@
+"""The edge: command line, settings, wiring, reports. The only package that reads the environment or prints."""

@@ -1,0 +1,118 @@
+"""The command line. Heavy libraries are imported inside the commands, so that `--help` is instant.
+
+Exit codes: 0 yes, 1 a clean no, 2 the command or its input cannot be, 3 the machine is at fault, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from types import ModuleType
+
+import typer
+
+from app.commands import check, demo, doctor, knowledge, report, resume, run, runs, tasks, test
+from app.screen import note
+from records.errors import MachineError, ScientistError
+
+INTERRUPTED = 130
+NAME = "kernel-scientist"
+
+app = typer.Typer(
+    name=NAME, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Make GPU kernels faster: a graph of agents plans, writes, verifies, tunes and times them.\n\n"
+         "Exit codes: 0 yes, 1 a clean no, 2 wrong usage, 3 the machine is at fault, 130 interrupted.",
+)
+
+
+def _purpose(module: ModuleType) -> str:
+    """A command in a few words: its file's docstring after the name."""
+    return (module.__doc__ or "").split(": ", 1)[1].strip()
+
+
+def _register(module: ModuleType) -> None:
+    app.command(module.__name__.rsplit(".", 1)[1], short_help=_purpose(module))(module.command)
+
+
+for _module in (demo, run, resume, check, runs, report, tasks):
+    _register(_module)
+app.add_typer(knowledge.app, name="knowledge", short_help=_purpose(knowledge))
+for _module in (doctor, test):
+    _register(_module)
+
+
+@app.callback()
+def _edge(version: bool = typer.Option(False, "--version", help="Print the version.", is_eager=True)) -> None:
+    """Make GPU kernels faster."""
+
+
+def main() -> None:
+    """The console script. Threads that still wait for a network do not hold the exit: all records are on the disk."""
+    code = run_command(sys.argv[1:])
+    with suppress(BrokenPipeError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
+        os._exit(code)
+    sys.exit(code)
+
+
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; every fault becomes one sentence on standard error."""
+    try:
+        if list(arguments[:1]) == ["--version"]:
+            sys.stdout.write(f"{NAME} {_version()}\n")
+            return 0
+        return int(app(args=list(arguments), prog_name=NAME, standalone_mode=False) or 0)
+    except typer.TyperException as error:
+        return _usage(error)
+    except ScientistError as error:
+        note(f"{NAME}: {' '.join(str(error).split())}")
+        return error.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        note(f"{NAME}: interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # the outermost edge: the only place that catches everything
+        note(f"{NAME}: an unexpected {type(error).__name__} stopped the program; this is a fault in it, "
+             f"please report the file {_keep(error)}")
+        return MachineError.exit_code
+
+
+def _usage(error: typer.TyperException) -> int:
+    context = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        sys.stdout.write(f"{context.get_help()}\n" if context is not None else "")
+        return 2
+    path = context.command_path if context is not None else NAME
+    note(f"{NAME}: {error.format_message().rstrip('.')}; try `{path} --help`")
+    return error.exit_code
+
+
+def _keep(error: BaseException) -> Path:
+    """Save the traceback where it can be attached to a report; it names code, never values of variables."""
+    text = "".join(traceback.format_exception(error))
+    with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", prefix=f"kernel-scientist-{datetime.now():%Y%m%d-%H%M%S}-", suffix=".log",
+            delete=False) as file:
+        file.write(text)
+    return Path(file.name)
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("gpu-kernel-scientist")
+    except PackageNotFoundError:
+        return "(not installed)"

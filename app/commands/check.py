@@ -1,0 +1,168 @@
+"""`check`: the verdict on one kernel file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands.options import Json, TargetName
+from app.screen import emit, format_us, say, table
+from records.errors import UsageError
+
+if TYPE_CHECKING:
+    from records.evaluation import Evaluation, Resources
+
+MAX_FILE_BYTES = 1_000_000
+
+
+def command(
+    file: Annotated[Path, typer.Argument(
+        metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)],
+    task: Annotated[str, typer.Option("--task", help="A task's name or the path of its folder.", show_default=False)],
+    target: TargetName = "mi300x",
+    on: Annotated[str, typer.Option("--on", help="lab or device: where the verdict comes from.")] = "lab",
+    seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,
+    set_: Annotated[list[str] | None, typer.Option(
+        "--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times.")] = None,
+    json: Json = False,
+) -> None:
+    """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
+    from app.settings import load_settings
+    from app.wire import make_sandbox
+    from tasks.loader import load_task
+
+    source, chosen = read_source(file), _tunables(set_ or [])
+    settings, loaded = load_settings(), load_task(task)
+    sandbox = make_sandbox(settings, target, on, seed)
+    evaluation = sandbox.benchmark(source, loaded, chosen or None)
+    if json:
+        emit(verdict_json(evaluation))
+    else:
+        _print(evaluation, source, file.name)
+    if not evaluation.verdict.accepted:
+        raise typer.Exit(1)
+
+
+def read_source(path: Path) -> str:
+    """The kernel file as text; UsageError in one sentence when that cannot be."""
+    try:
+        if path.is_file() and path.stat().st_size > MAX_FILE_BYTES:
+            raise UsageError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes, which no kernel file is")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not UTF-8 text; give a .hip source file") from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
+
+
+def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
+    """The object of `check --json`."""
+    verdict = evaluation.verdict
+    return {
+        "accepted": verdict.accepted, "stage": verdict.stage, "code": verdict.code,
+        "findings": [{"kind": f.kind, "line": f.line, "message": f.message} for f in verdict.findings],
+        "resources": _resources_json(evaluation.resources), "cases": _cases_json(evaluation),
+        "counters": dict(evaluation.counters),
+    }
+
+
+def _resources_json(resources: Sequence[Resources]) -> dict[str, int]:
+    """One object for the file: the hungriest kernel's figure in each field."""
+    if not resources:
+        return {}
+    most = {name: max(getattr(r, name) for r in resources)
+            for name in ("vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes")}
+    return most | {"waves_per_simd": min(r.waves_per_simd for r in resources)}
+
+
+def _cases_json(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Verified cases, then timed ones; a case that was both is one object."""
+    timed = {m.case: m for m in evaluation.measurements}
+    rows: list[dict[str, Any]] = []
+    for case in evaluation.cases:
+        m = timed.pop(case.name, None) if case.role == "benchmark" else None
+        rows.append({"name": case.name, "correct": case.correct, "error": case.error, **_time_json(m)})
+    return rows + [{"name": m.case, "correct": None, "error": None, **_time_json(m)} for m in timed.values()]
+
+
+def _time_json(m: Any) -> Mapping[str, Any]:
+    if m is None:
+        return dict.fromkeys(("time_us", "time_kind", "ci_low", "ci_high", "bound", "roofline_fraction"))
+    return {"time_us": m.time_us, "time_kind": m.kind, "ci_low": m.ci_low_us, "ci_high": m.ci_high_us,
+            "bound": m.bound, "roofline_fraction": m.roofline_fraction}
+
+
+def _tunables(pairs: Sequence[str]) -> dict[str, int]:
+    chosen: dict[str, int] = {}
+    for pair in pairs:
+        name, _, value = pair.partition("=")
+        try:
+            chosen[name.strip()] = int(value)
+        except ValueError:
+            raise UsageError(f"--set wants NAME=VALUE with a whole number, not {pair!r}") from None
+    return chosen
+
+
+def _print(evaluation: Evaluation, source: str, name: str) -> None:
+    from records.evaluation import CODES
+
+    verdict = evaluation.verdict
+    if verdict.accepted:
+        say(f"{name}: accepted")
+    else:
+        say(f"{name}: rejected at stage {verdict.stage}: {verdict.code}, {CODES.get(verdict.code, '')}")
+    lines = source.split("\n")
+    for finding in verdict.findings:
+        say()
+        where = f"line {finding.line}: " if finding.line else ""
+        say(f"  {where}{finding.kind.replace('_', ' ')}: {finding.message}"
+            + (f" (case {finding.case})" if finding.case else ""))
+        if finding.line and finding.line <= len(lines):
+            for number in range(max(1, finding.line - 1), min(len(lines), finding.line + 1) + 1):
+                say(f"  {'>' if number == finding.line else ' '} {number:4} | {lines[number - 1].rstrip()}")
+    _print_resources(evaluation)
+    _print_cases(evaluation)
+    _print_times(evaluation)
+
+
+def _print_resources(evaluation: Evaluation) -> None:
+    if evaluation.tunables:
+        say("\nTunables: " + ", ".join(f"{k}={v}" for k, v in evaluation.tunables.items()))
+    if evaluation.resources:
+        say("\nResources, by the compiler")
+        table(["  kernel", "VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "waves per SIMD"],
+              [[f"  {r.kernel}", str(r.vgpr), str(r.agpr), str(r.sgpr), str(r.lds_bytes), str(r.scratch_bytes),
+                str(r.waves_per_simd)] for r in evaluation.resources], right=range(1, 7))
+
+
+def _print_cases(evaluation: Evaluation) -> None:
+    if not evaluation.cases:
+        return
+    say("\nVerification (error in multiples of the baseline's own)")
+    rows = []
+    for case in evaluation.cases:
+        part = "" if case.executed >= 1 and case.compared >= 1 else \
+            f"sample: {case.executed:.1%} executed, {case.compared:.1%} compared"
+        rows.append([
+            f"  {case.name}", case.role.replace("_", " "), "correct" if case.correct else "wrong",
+            f"{case.error:.3g}" if case.error is not None else "-", "; ".join(filter(None, (part, case.message)))])
+    table(["  case", "role", "result", "error", ""], rows, right=[3])
+
+
+def _print_times(evaluation: Evaluation) -> None:
+    if evaluation.measurements:
+        kind = evaluation.time_kind
+        say(f"\nTimes: {kind}" + (", not measured: lower bounds from counted work" if kind == "predicted" else ""))
+        table(["  case", f"{kind} time", "bound", "speed of light", "share"],
+              [[f"  {m.case}", format_us(m.time_us), m.bound or "-", format_us(m.roofline_us),
+                f"{m.roofline_fraction:.0%}"] for m in evaluation.measurements], right=[1, 3, 4])
+        say(f"  geometric mean: {format_us(evaluation.geomean_us)} ({kind})")
+    if evaluation.counters:
+        say("\nCounters, over the benchmarks")
+        rows = [[f"  {name}", f"{value:,.0f}"] for name, value in sorted(evaluation.counters.items())]
+        table(["  counter", "value"], rows, right=[1])
+    if evaluation.explanation:
+        say("\n" + evaluation.explanation.strip())

@@ -1,0 +1,38 @@
+"""`demo`: the main job with no key and no GPU."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.commands.options import Json, Trace
+from app.commands.run import drive, finish
+from app.screen import note, say
+
+SMALL = {"tunings": 12}  # enough to find a good choice, and the demo ends in minutes on two cores
+
+
+def command(
+    generations: Annotated[int, typer.Option("--generations", min=1, help="Most generations.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
+    trace: Trace = False,
+    json: Json = False,
+) -> None:
+    """Make a softmax kernel for the MI300X faster, on this machine, without a model and without a GPU."""
+    from app.settings import load_settings
+    from app.tracing import tracing
+    from app.wire import Request
+
+    settings = load_settings()
+    (note if json else say)(
+        "A softmax kernel for AMD MI300X. It is compiled for that GPU for real, executed and verified on this\n"
+        "machine's processor, and its time is predicted as a lower bound: every time below is predicted, none\n"
+        "is measured.\n")
+    limits = dict(SMALL, generations=generations)
+    request = Request("row_softmax", author="playbook", on="lab", seed=seed, limits=limits)
+    with tracing(settings, trace):
+        from app.session import open_session
+
+        with open_session(settings, request) as session:
+            finish(drive(session, settings, json), session, json)

@@ -1,0 +1,53 @@
+"""`doctor`: what this machine can do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from app.commands.options import Json
+from app.screen import console, emit, is_terminal, note, printable, say
+
+STYLES = {"ok": "green", "warn": "yellow", "missing": "red"}
+
+
+def command(
+    warm: Annotated[bool, typer.Option(
+        "--warm", help="Only build what the compiler needs once; part of the set-up.")] = False,
+    json: Json = False,
+) -> None:
+    """Say what this machine can do, with a remedy a line; exit 1 where something needed is missing."""
+    from app.doctor import Line, examine
+    from app.settings import load_settings
+
+    settings = load_settings()
+    if warm:
+        from sandbox.toolchain import find_toolchain
+
+        find_toolchain(settings.cache_folder / "toolchain").warm(note)
+        return
+    lines: list[Line] = []
+    for line in examine(settings):
+        lines.append(line)
+        if not json:
+            _print(line.state, f"{line.name:24} {line.found}")
+            if line.remedy and line.state != "ok":
+                say(f"{'':34}{line.remedy}")
+    ready = not any(line.needed and line.state == "missing" for line in lines)
+    if json:
+        emit({"ready": ready, "lines": [asdict(line) for line in lines]})
+    else:
+        say("\nready" if ready else "\nnot ready: something that is needed is missing")
+    if not ready:
+        raise typer.Exit(1)
+
+
+def _print(state: str, text: str) -> None:
+    if is_terminal():
+        from rich.text import Text
+
+        console().print(Text.assemble((f"{state:8}", STYLES[state]), "  ", printable(text)), soft_wrap=True)
+    else:
+        say(f"{state:8}  {text}")

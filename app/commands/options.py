@@ -1,0 +1,15 @@
+"""Options that several commands take, described once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON answer on standard output.")]
+TargetName = Annotated[str, typer.Option("--target", help="The GPU to optimise for.")]
+TaskName = Annotated[str, typer.Argument(
+    metavar="TASK", help="A task's name or the path of a task folder.", show_default=False)]
+RunId = Annotated[str, typer.Argument(
+    metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)]
+Trace = Annotated[bool, typer.Option("--trace", help="Send traces to LangSmith, with keys blotted out.")]

@@ -1,0 +1,30 @@
+"""`resume`: go on with a run that was stopped."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.commands.options import Json, RunId, Trace
+from app.commands.run import drive, finish
+
+
+def command(
+    run: RunId,
+    budget_usd: Annotated[float | None, typer.Option(
+        "--budget-usd", min=0, help="A new limit for the whole run, what was spent included.",
+        show_default=False)] = None,
+    trace: Trace = False,
+    json: Json = False,
+) -> None:
+    """Go on with a run where it stopped; nothing that was paid for is asked again."""
+    from app.settings import load_settings
+    from app.tracing import tracing
+
+    settings = load_settings()
+    with tracing(settings, trace):
+        from app.session import resume_session
+
+        with resume_session(settings, run, budget_usd) as session:
+            finish(drive(session, settings, json), session, json)

@@ -1,0 +1,126 @@
+"""`run`: search for a faster kernel for a task."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands.options import Json, TargetName, TaskName, Trace
+from app.screen import emit, format_times, format_us, note, say
+
+if TYPE_CHECKING:
+    from app.session import RunResult, Session
+    from app.settings import Settings
+
+INTERRUPTED = 130
+
+
+def command(
+    task: TaskName,
+    target: TargetName = "mi300x",
+    on: Annotated[str, typer.Option("--on", help="auto, lab, device or spool:DIR: where verdicts come from.")] = "auto",
+    author: Annotated[str | None, typer.Option(
+        "--author", help="llm or playbook; llm when a model is configured, else playbook.", show_default=False)] = None,
+    generations: Annotated[int, typer.Option("--generations", min=1, help="Most generations.")] = 4,
+    budget_usd: Annotated[float | None, typer.Option(
+        "--budget-usd", min=0, help="Most to spend on the model.", show_default=False)] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
+    picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments a generation.")] = 3,
+    tunings: Annotated[int, typer.Option("--tunings", min=1, help="Tunable choices estimated a kernel.")] = 24,
+    trace: Trace = False,
+    json: Json = False,
+) -> None:
+    """Search for a faster kernel; exit 0 if a verified one beats the seed, 1 if none does."""
+    from app.settings import load_settings
+    from app.tracing import tracing
+    from app.wire import Request
+
+    settings = load_settings()
+    request = Request(task, target, on, author, seed, budget_usd,
+                      {"generations": generations, "picks": picks, "tunings": tunings})
+    with tracing(settings, trace):
+        from app.session import open_session
+
+        with open_session(settings, request) as session:
+            finish(drive(session, settings, json, chosen=author is None), session, json)
+
+
+def drive(session: Session, settings: Settings, json: bool, chosen: bool = False) -> RunResult:
+    """Run a session with progress on the screen; Ctrl-C leaves a run that can be resumed, and says how."""
+    from app.progress import Watcher
+
+    run = session.context.run
+    tell = note if json else say
+    why = " (no model is configured; set OPENAI_API_KEY or OPENAI_BASE_URL for one)" \
+        if chosen and run.author == "playbook" else ""
+    tell(f"run {run.id}: {run.task} for {run.target} on the {run.on}, author {run.author}{why}")
+    try:
+        with _stoppable(), Watcher(run, session.context.ledger, json).watching() as watcher:
+            return session.drive(watcher)
+    except KeyboardInterrupt:
+        note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def finish(result: RunResult, session: Session, json: bool) -> None:
+    """Print what came of it; exit 1 where no verified kernel beats the seed."""
+    if json:
+        emit(asdict(result))
+    else:
+        _print(result, session)
+    if not result.is_gain:
+        raise typer.Exit(1)
+
+
+def _print(result: RunResult, session: Session) -> None:
+    run, best = session.run, result.best
+    say()
+    say(f"{run.status}: {run.stop_reason}" if run.stop_reason else run.status)
+    if best is None:
+        say("no kernel was verified and timed")
+    else:
+        kind = "predicted by the lab, not measured on a GPU" if best.time_kind == "predicted" else "measured"
+        say(f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean ({kind})")
+        say(f"             {format_times(best.speedup_over_seed)} the seed's speed" + _bound(session, best.id))
+        say(f"kernel       {best.path}")
+    say(f"report       {session.folder / 'report.html'}")
+    say(f"tried        {result.attempts} attempts in {result.generations} generations, {result.accepted} verified")
+    say(f"spent        ${result.usd:.2f} in {result.llm_calls} model calls, {result.seconds:.0f} s")
+    if run.status == "paused":
+        say(f"go on with   kernel-scientist resume {run.id} --budget-usd X")
+
+
+def _bound(session: Session, attempt_id: str) -> str:
+    """By what the best kernel's time is bound, over its benchmark cases."""
+    ledger = session.context.ledger
+    attempt = next(a for a in ledger.attempts(session.context.run.id) if a.id == attempt_id)
+    evaluation = ledger.evaluation(attempt.evaluation_key)
+    bounds = sorted({m.bound for m in evaluation.measurements if m.bound}) if evaluation else []
+    return f"; bound by {', '.join(bounds)}" if bounds else ""
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """The first signal stops cleanly after the steps in flight, the second at once: the ledger bears both."""
+    asked = False
+
+    def stop(number: int, frame: Any) -> None:
+        nonlocal asked
+        if asked:
+            os._exit(INTERRUPTED)
+        asked = True
+        note("stopping after the steps in flight; once more to stop at once")
+        raise KeyboardInterrupt
+
+    before = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,148 @@
+"""Progress of a run for whoever watches: a live table at a terminal, a line an event elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from app.screen import console, format_seconds, format_times, format_us, is_terminal, note, printable, say
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from records.experiment import Run
+    from records.ledger import Ledger
+
+STYLES = {"accepted": "green", "rejected": "red", "failed": "red", "duplicate": "yellow"}
+
+
+@dataclass
+class Board:
+    """What is known of a run at a moment."""
+
+    run: Run
+    titles: Mapping[str, str]
+    generation: int = 0
+    generations: int = 0
+    stages: dict[str, str] = field(default_factory=dict)  # by experiment of this generation
+    best_us: float | None = None
+    kind: str = ""
+    speedup: float | None = None
+    usd: float = 0.0
+
+
+class Watcher:
+    """Takes the graph's events; a line each, and at a terminal a table of the generation below them."""
+
+    def __init__(self, run: Run, ledger: Ledger, stderr: bool) -> None:
+        """`stderr`: standard output is kept for the JSON answer."""
+        self._ledger = ledger
+        self._stderr = stderr
+        self._started = time.monotonic()
+        self._live: Any = None
+        self.board = Board(run, {})
+
+    def __call__(self, event: Mapping[str, Any]) -> None:
+        """Take one event."""
+        self.board.usd = float(event.get("usd", self.board.usd))
+        line = self._take(event)
+        stamped = f"[{format_seconds(time.monotonic() - self._started)}] {line}"
+        if self._live is None:
+            if line:
+                (note if self._stderr else say)(stamped)
+            return
+        if line:
+            self._live.console.print(printable(stamped), style=_style(event), soft_wrap=True)
+        self._live.refresh()
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[Watcher]:
+        """Show the table while the run goes on, where there is a terminal to show it on."""
+        if not is_terminal(self._stderr):
+            yield self
+            return
+        from rich.live import Live
+
+        screen = console(self._stderr)
+        with Live(get_renderable=self._render, console=screen, refresh_per_second=4, transient=True) as live:
+            self._live = live
+            try:
+                yield self
+            finally:
+                self._live = None
+
+    def _take(self, event: Mapping[str, Any]) -> str:
+        """Update the board and say it in a line; an unknown event, or one of no news, gives an empty line."""
+        board, kind, experiment = self.board, event.get("event"), str(event.get("experiment", ""))
+        if kind == "generation":
+            board.generation, board.generations, board.stages = int(event["generation"]), int(event["of"]), {}
+            return f"generation {board.generation} of {board.generations}" if board.generation else "judging the seeds"
+        if kind == "selected":
+            return f"  building on {event.get('base')}: {_short(event.get('why'))}"
+        if kind == "planned":
+            names = [n.strip() for n in str(event.get("experiments", "")).split(",") if n.strip()]
+            board.stages = dict.fromkeys(names, "planned")
+            return "  planned " + "; ".join(f"{n} {self._title(n)}".strip() for n in names) if names else ""
+        if kind == "stage":
+            board.stages[experiment] = _stage(event)
+            return f"  {experiment} {_stage(event)}" if not self._live else ""
+        if kind == "attempt":
+            board.stages[experiment] = str(event.get("status"))
+            return f"  {event.get('attempt')} {_outcome(event)}"
+        if kind == "best":
+            board.best_us, board.speedup = event.get("best_us"), event.get("speedup")
+            board.kind = str(event.get("time_kind"))
+            return f"  best so far {format_us(board.best_us)} {board.kind}, {format_times(board.speedup)} the seed"
+        if kind == "warning":
+            return f"  note: {_short(event.get('message'), 200)}"
+        return f"stopped: {event.get('reason')}" if kind == "stopped" else ""
+
+    def _title(self, experiment_id: str) -> str:
+        if experiment_id not in self.board.titles:
+            self.board.titles = {e.id: e.title for e in self._ledger.experiments(self.board.run.id)}
+        return self.board.titles.get(experiment_id, "")
+
+    def _render(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        board = self.board
+        grid = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        for name, stage in board.stages.items():
+            style = STYLES.get(stage, "cyan")
+            grid.add_row(Text(name, style="dim"), Text(printable(self._title(name))[:60]), Text(stage, style=style))
+        best = f"{format_us(board.best_us)} {board.kind}  {format_times(board.speedup)}" if board.best_us else "-"
+        return Group(
+            Text(""),
+            Text(f"{board.run.task} for {board.run.target}, {board.run.author}, on the {board.run.on}", style="bold"),
+            Text(f"generation {board.generation}/{board.generations}   best {best}   spent ${board.usd:.2f}   "
+                 f"{format_seconds(time.monotonic() - self._started)}"),
+            grid)
+
+
+def _style(event: Mapping[str, Any]) -> str:
+    if event.get("event") == "best":
+        return "bold green"
+    return STYLES.get(str(event.get("status")), "bold" if event.get("event") == "generation" else "default")
+
+
+def _stage(event: Mapping[str, Any]) -> str:
+    number = int(event.get("number") or 0)
+    return f"{event.get('stage')}" + (f" (repair {number})" if number else "")
+
+
+def _outcome(event: Mapping[str, Any]) -> str:
+    if event.get("status") == "accepted":
+        return f"accepted: {format_us(event.get('geomean_us'))} {event.get('time_kind')}"
+    code = event.get("code")
+    return f"{event.get('status')}: " + " ".join(
+        part for part in ("" if code == "OK" else str(code or ""), _short(event.get("reason"), 140)) if part)
+
+
+def _short(text: object, most: int = 100) -> str:
+    flat = " ".join(str(text or "").split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"

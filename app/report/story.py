@@ -1,0 +1,235 @@
+"""What a run's records say, gathered for reading: the winner, the seed, every attempt, the cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from records.artefacts import ArtefactStore
+from records.errors import LedgerError
+from records.evaluation import CODES, Evaluation, Finding, Measurement, geomean_us
+from records.experiment import Attempt, Event, Experiment, ModelCall, Run
+from records.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What the records do not hold: names of task and target in words, the environment, texts to blot out."""
+
+    task_title: str = ""
+    task_description: str = ""
+    target_title: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()  # blotted out wherever they stand
+    home: str = ""  # shown as ~
+
+
+@dataclass(frozen=True)
+class Row:
+    """One attempt as the page shows it."""
+
+    order: int  # 1 for the first attempt of the run
+    attempt: Attempt
+    experiment: Experiment | None
+    evaluation: Evaluation | None
+    source: str
+    speedup: float | None  # over the seed, same kind of time only
+    gain_pct: float | None  # how much faster than the parent, in per cent of the new time
+    is_record: bool  # faster than everything before it
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the sandbox said against it."""
+        return self.evaluation.verdict.findings if self.evaluation else ()
+
+    @property
+    def meaning(self) -> str:
+        """The verdict's code in words."""
+        return CODES.get(self.attempt.code, "")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One benchmark case of the winner beside the seed's."""
+
+    measurement: Measurement
+    seed_us: float | None
+
+    @property
+    def speedup(self) -> float | None:
+        """How many times faster than the seed."""
+        return self.seed_us / self.measurement.time_us if self.seed_us else None
+
+
+@dataclass(frozen=True)
+class Bill:
+    """What one model cost in one role."""
+
+    role: str
+    model: str
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    usd: float
+
+
+@dataclass(frozen=True)
+class Story:
+    """Everything the page shows, already ordered."""
+
+    run: Run
+    extras: Extras
+    rows: tuple[Row, ...]
+    seed: Row | None
+    best: Row | None
+    shapes: tuple[Shape, ...]
+    bills: tuple[Bill, ...]
+    literature: tuple[str, ...]  # passages the planner was given, each once
+    events: tuple[Event, ...]
+    generations: int
+    kind: str  # predicted | measured | "" when nothing was timed
+    roofline_us: float | None  # geometric mean of the speed of light over the winner's cases
+
+    @property
+    def accepted(self) -> int:
+        """How many attempts were verified."""
+        return sum(row.attempt.status == "accepted" for row in self.rows)
+
+    @property
+    def usd(self) -> float:
+        """What the model cost."""
+        return sum(bill.usd for bill in self.bills)
+
+    @property
+    def calls(self) -> int:
+        """How many answered questions were paid for."""
+        return sum(bill.calls for bill in self.bills)
+
+    @property
+    def calibration(self) -> str:
+        """How the planner's hopes compared with what was found; empty where nothing can be compared."""
+        pairs = [(row.experiment, row.gain_pct) for row in self.rows
+                 if row.experiment is not None and row.gain_pct is not None and row.attempt.generation > 0]
+        if not pairs:
+            return ""
+        below = sum(gain < hoped.gain_min_pct for hoped, gain in pairs)
+        above = sum(gain > hoped.gain_max_pct for hoped, gain in pairs)
+        return (f"Of {len(pairs)} verified experiments {len(pairs) - below - above} gained what the planner had hoped "
+                f"for, {below} less and {above} more.")
+
+    @property
+    def lessons(self) -> tuple[str, ...]:
+        """What was learnt, each once, in the order it was learnt."""
+        return tuple(dict.fromkeys(row.attempt.lesson for row in self.rows if row.attempt.lesson))
+
+
+def tell(ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras | None = None) -> Story:
+    """Gather a run's records; UsageError when there is no such run, LedgerError when a record is damaged."""
+    run = ledger.run(run_id)
+    attempts = ledger.attempts(run.id)
+    experiments = {e.id: e for e in ledger.experiments(run.id)}
+    evaluations = {a.id: ledger.evaluation(a.evaluation_key) for a in attempts}
+    kind, events = time_kind(attempts), ledger.events(run.id)
+    seed = seed_attempt(attempts)
+    winner = best_attempt(attempts)
+    rows = _rows(attempts, experiments, evaluations, artefacts, seed, kind)
+    by_id = {row.attempt.id: row for row in rows}
+    best, first = by_id.get(winner.id) if winner else None, by_id.get(seed.id) if seed else None
+    shapes = _shapes(best, first)
+    return Story(
+        run=run, extras=extras or Extras(), rows=rows, seed=first, best=best, shapes=shapes,
+        bills=_bills(ledger.calls(run.id)), literature=_literature(events), events=events,
+        generations=max((a.generation for a in attempts), default=0), kind=kind, roofline_us=_roofline_us(best),
+    )
+
+
+def time_kind(attempts: Sequence[Attempt]) -> str:
+    """The kind of time the run is ranked by: measured where anything was, for the two are never compared."""
+    kinds = {a.time_kind for a in attempts if a.status == "accepted" and a.geomean_us is not None}
+    return "measured" if "measured" in kinds else "predicted" if kinds else ""
+
+
+def best_attempt(attempts: Sequence[Attempt]) -> Attempt | None:
+    """The fastest verified attempt; the earliest of equals."""
+    kind = time_kind(attempts)
+    timed = [a for a in attempts if a.status == "accepted" and a.geomean_us is not None and a.time_kind == kind]
+    return min(timed, key=lambda a: a.geomean_us or 0.0, default=None)
+
+
+def seed_attempt(attempts: Sequence[Attempt]) -> Attempt | None:
+    """The task's first seed, which every speed-up is counted from; None when it was not verified."""
+    first = next((a for a in attempts if a.generation == 0), None)
+    return first if first is not None and first.status == "accepted" else None
+
+
+def speedup(seed: Attempt | None, attempt: Attempt | None) -> float | None:
+    """How many times faster than the seed; None unless both have a time of the same kind."""
+    if seed is None or attempt is None or not seed.geomean_us or not attempt.geomean_us:
+        return None
+    return seed.geomean_us / attempt.geomean_us if seed.time_kind == attempt.time_kind else None
+
+
+def _rows(
+    attempts: Sequence[Attempt], experiments: Mapping[str, Experiment], evaluations: Mapping[str, Evaluation | None],
+    artefacts: ArtefactStore, seed: Attempt | None, kind: str,
+) -> tuple[Row, ...]:
+    rows, record, by_id = list[Row](), float("inf"), {a.id: a for a in attempts}
+    for order, attempt in enumerate(attempts, 1):
+        time_us = attempt.geomean_us if attempt.status == "accepted" and attempt.time_kind == kind else None
+        is_record = time_us is not None and time_us < record
+        record = min(record, time_us) if time_us is not None else record
+        parent = by_id.get(attempt.parent_id or "")
+        faster = speedup(parent, attempt) if attempt.status == "accepted" else None
+        rows.append(Row(
+            order=order, attempt=attempt, experiment=experiments.get(attempt.experiment_id),
+            evaluation=evaluations[attempt.id], source=_text(artefacts, attempt.source), is_record=is_record,
+            speedup=speedup(seed, attempt) if attempt.status == "accepted" else None,
+            gain_pct=(faster - 1) * 100 if faster else None,
+        ))
+    return tuple(rows)
+
+
+def _text(artefacts: ArtefactStore, digest: str) -> str:
+    """A source, or a sentence where it should be: a report must still open when an artefact is lost."""
+    try:
+        return artefacts.text(digest)
+    except (LedgerError, UnicodeDecodeError):
+        return "" if not digest else "(this source is missing from the artefact store or damaged)"
+
+
+def _shapes(best: Row | None, seed: Row | None) -> tuple[Shape, ...]:
+    if best is None or best.evaluation is None:
+        return ()
+    before = {m.case: m for m in seed.evaluation.measurements} if seed and seed.evaluation else {}
+    return tuple(
+        Shape(m, before[m.case].time_us if m.case in before and before[m.case].kind == m.kind else None)
+        for m in best.evaluation.measurements
+    )
+
+
+def _roofline_us(best: Row | None) -> float | None:
+    """Weighted geometric mean of the cases at the speed of light."""
+    if best is None or best.evaluation is None or any(m.roofline_us <= 0 for m in best.evaluation.measurements):
+        return None
+    return geomean_us(tuple(_at_roofline(m) for m in best.evaluation.measurements))
+
+
+def _at_roofline(m: Measurement) -> Measurement:
+    return Measurement(m.case, m.roofline_us, m.kind, m.device, m.roofline_us, m.roofline_us, weight=m.weight)
+
+
+def _literature(events: Sequence[Event]) -> tuple[str, ...]:
+    told = (e.payload for e in events if e.kind == "literature")
+    return tuple(dict.fromkeys(f"{p.get('title')}: {p.get('section')} ({p.get('source')})" for p in told))
+
+
+def _bills(calls: Sequence[ModelCall]) -> tuple[Bill, ...]:
+    groups: dict[tuple[str, str], list[ModelCall]] = {}
+    for call in calls:
+        if call.state == "done":
+            groups.setdefault((call.role, call.model), []).append(call)
+    return tuple(
+        Bill(role, model, len(group), sum(c.usage.prompt_tokens for c in group),
+             sum(c.usage.completion_tokens for c in group), sum(c.usage.usd for c in group))
+        for (role, model), group in sorted(groups.items())
+    )

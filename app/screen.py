@@ -1,0 +1,80 @@
+"""What a person sees: standard output for answers, standard error for the way there. No colour unless at a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def is_terminal(stderr: bool = False) -> bool:
+    """Whether a person is watching, so that lines may be redrawn."""
+    return (sys.stderr if stderr else sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
+
+
+def printable(text: str) -> str:
+    """The text without control characters: a kernel's or a model's words must not drive the terminal."""
+    return "".join(c if c in "\n\t" or (c >= " " and not "\x7f" <= c <= "\x9f") else "�" for c in text)
+
+
+def say(text: str = "") -> None:
+    """One line on standard output."""
+    _write(sys.stdout, printable(text) + "\n")
+
+
+def note(text: str) -> None:
+    """One line on standard error."""
+    _write(sys.stderr, printable(text) + "\n")
+
+
+def emit(value: Any) -> None:
+    """The JSON answer of a command on standard output."""
+    _write(sys.stdout, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def console(stderr: bool = False) -> Console:
+    """A rich console that honours NO_COLOR and plain pipes."""
+    from rich.console import Console
+
+    plain = not is_terminal(stderr) or bool(os.environ.get("NO_COLOR"))
+    return Console(stderr=stderr, no_color=plain, highlight=False, markup=False, emoji=False)
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """Aligned columns on standard output; `right` are the columns of numbers."""
+    cells = [list(headings), *[[printable(cell).replace("\n", " ") for cell in row] for row in rows]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(headings))]
+    for row in cells:
+        parts = [c.rjust(w) if i in right else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))]
+        say("  ".join(parts).rstrip())
+
+
+def format_us(time_us: float | None) -> str:
+    """A time with three significant digits and its unit."""
+    if time_us is None:
+        return "-"
+    for scale, unit in ((1e6, "s"), (1e3, "ms")):
+        if time_us >= scale:
+            return f"{time_us / scale:.3g} {unit}"
+    return f"{time_us:.3g} us"
+
+
+def format_times(value: float | None) -> str:
+    """A speed-up with its sign."""
+    return "-" if value is None else f"{value:.2f}x"
+
+
+def format_seconds(seconds: float) -> str:
+    """Elapsed time for people."""
+    whole = int(seconds)
+    return f"{whole // 3600}h {whole % 3600 // 60:02}m" if whole >= 3600 else f"{whole // 60}:{whole % 60:02}"
+
+
+def _write(stream: Any, text: str) -> None:
+    stream.write(text.encode(stream.encoding or "utf-8", "replace").decode(stream.encoding or "utf-8"))
+    stream.flush()

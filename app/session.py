@@ -1,0 +1,173 @@
+"""One run from the outside: start or resume it, watch it, and take the best kernel and the report home."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from app import wire
+from app.environment import describe
+from app.report import Extras, tell, write_report
+from app.report.story import best_attempt, seed_attempt, speedup
+from app.settings import Settings
+from records.errors import LedgerError, TaskError, UsageError
+from records.experiment import Run
+
+if TYPE_CHECKING:
+    from graph.context import Context
+
+Progress = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Best:
+    """The fastest verified kernel of a run."""
+
+    id: str
+    path: str
+    geomean_us: float
+    time_kind: str
+    speedup_over_seed: float | None
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What `run --json` prints."""
+
+    run_id: str
+    best: Best | None
+    generations: int
+    attempts: int
+    accepted: int
+    llm_calls: int
+    usd: float
+    seconds: float  # of this session
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether a verified kernel is faster than the seed."""
+        return self.best is not None and (self.best.speedup_over_seed or 0.0) > 1.0
+
+
+class Session:
+    """A run with everything it needs, ready to go. Use it in a `with` block."""
+
+    def __init__(self, settings: Settings, context: Context, folder: Path) -> None:
+        """Made by `open_session` and `resume_session`."""
+        self.settings = settings
+        self.context = context
+        self.folder = folder
+        self._started = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Use the session in a `with` block."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Close the stores."""
+        self.context.ledger.close()
+        close = getattr(self.context.literature, "close", None)
+        if close is not None:
+            close()
+
+    @property
+    def run(self) -> Run:
+        """The run as the ledger has it, with its status; as asked for before it is in there."""
+        with suppress(UsageError):
+            return self.context.ledger.run(self.context.run.id)
+        return self.context.run
+
+    def drive(self, progress: Progress) -> RunResult:
+        """Run, or go on where it stopped, to the end; then write the best kernel and the report.
+
+        KeyboardInterrupt and MachineError leave a run that can be resumed.
+        """
+        from graph.drive import drive
+
+        drive(self.context, self.folder / "checkpoint.db", progress)
+        return self.conclude()
+
+    def conclude(self) -> RunResult:
+        """Write `best.hip` and `report.html` from what is in the ledger now, and sum the run up."""
+        result = summary(self.context.ledger, self.run, self.folder, time.monotonic() - self._started)
+        if result.best is not None:
+            attempts = {a.id: a for a in self.context.ledger.attempts(result.run_id)}
+            write_text(Path(result.best.path), self.context.artefacts.text(attempts[result.best.id].source))
+        publish(self.settings, self.context.ledger, self.context.artefacts, self.run, self.folder / "report.html")
+        return result
+
+
+def open_session(settings: Settings, request: wire.Request) -> Session:
+    """A new run; nothing is written to the ledger before it is driven."""
+    from tasks.linter import refuse_weak
+    from tasks.loader import load_task
+
+    task = load_task(request.task)
+    refuse_weak(task)
+    if request.target not in task.targets:
+        raise UsageError(f"the task {task.name} is not for {request.target}, but for {', '.join(task.targets)}")
+    run = wire.new_run(settings, request, task)
+    return _session(settings, run, wire.open_records(settings, create=True))
+
+
+def resume_session(settings: Settings, run_id: str, budget_usd: float | None = None) -> Session:
+    """An earlier run, to go on; with more money for the model where that is given."""
+    ledger, artefacts = wire.open_records(settings, create=False)
+    return _session(settings, wire.find_run(ledger, run_id), (ledger, artefacts), budget_usd)
+
+
+def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
+    """What came of a run so far."""
+    attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
+    best, seed = best_attempt(attempts), seed_attempt(attempts)
+    return RunResult(
+        run_id=run.id, generations=max((a.generation for a in attempts), default=0), attempts=len(attempts),
+        accepted=sum(a.status == "accepted" for a in attempts), llm_calls=spend.calls, usd=round(spend.usd, 6),
+        seconds=round(seconds, 3),
+        best=None if best is None else Best(
+            best.id, str(folder / "best.hip"), best.geomean_us or 0.0, best.time_kind or "", speedup(seed, best)))
+
+
+def publish(settings: Settings, ledger: Any, artefacts: Any, run: Run, path: Path) -> Path:
+    """Write a run's report; what cannot be looked up any more, like a deleted task, is left out."""
+    from sandbox.target import load_target
+    from tasks.loader import load_task
+
+    words: dict[str, str] = {}
+    with suppress(TaskError):
+        task = load_task(run.task)
+        words |= {"task_title": task.title, "task_description": task.description.strip()}
+    with suppress(UsageError):
+        words["target_title"] = load_target(run.target).title
+    extras = Extras(**words, environment=describe(settings), secrets=settings.secrets(), home=str(Path.home()))
+    return write_report(tell(ledger, artefacts, run.id, extras), path)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all; LedgerError when its folder cannot be written to."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except OSError as error:
+        raise LedgerError(f"{path} cannot be written ({error.strerror}); free some space or mend the folder") from None
+
+
+def _session(settings: Settings, run: Run, stores: tuple[Any, Any], budget_usd: float | None = None) -> Session:
+    ledger, artefacts = stores
+    budget = budget_usd if budget_usd is not None else float(run.config.get("budget_usd") or settings.budget_usd)
+    try:
+        context = wire.make_context(settings, run, ledger, artefacts, budget)
+        return Session(settings, context, wire.make_folder(settings, run))
+    except BaseException:
+        ledger.close()
+        raise

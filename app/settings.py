@@ -1,0 +1,134 @@
+"""Settings: read once from the environment and `.env` in the current folder, then frozen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from records.errors import SettingsError
+
+PREFIX = "KERNEL_SCIENTIST_"
+ROLES = ("selector", "retriever", "planner", "coder", "critic")
+
+
+def _cache_folder() -> Path:
+    """The user's cache folder by the XDG convention."""
+    base = os.environ.get("XDG_CACHE_HOME") or ""
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "kernel-scientist"
+
+
+class Settings(BaseSettings):
+    """Every setting, with `KERNEL_SCIENTIST_` before its name in upper case unless an alias is given."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_file=".env", env_file_encoding="utf-8", env_ignore_empty=True, extra="ignore",
+        frozen=True, populate_by_name=True, use_attribute_docstrings=True, hide_input_in_errors=True,
+    )
+
+    runs_folder: Path = Path("runs")
+    """Where runs are kept, one folder each."""
+    cache_folder: Path = Field(default_factory=_cache_folder)
+    """Compiled kernels and the compiler's own cache; may be deleted at any time."""
+    knowledge_folder: Path | None = None
+    """The knowledge store; `knowledge` in the cache folder when not given."""
+    cores: int | None = Field(default=None, ge=1)
+    """Threads the lab may use; all of them when not given."""
+
+    api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("OPENAI_API_KEY", PREFIX + "API_KEY"))
+    """Key of the model's endpoint (`OPENAI_API_KEY`)."""
+    base_url: str | None = Field(
+        default=None, validation_alias=AliasChoices("OPENAI_BASE_URL", PREFIX + "BASE_URL"))
+    """Any OpenAI-compatible endpoint (`OPENAI_BASE_URL`); OpenAI's own when not given."""
+    model: str = Field(default="gpt-5.1", validation_alias=AliasChoices("OPENAI_MODEL", PREFIX + "MODEL"))
+    """Model of every role that has none of its own (`OPENAI_MODEL`)."""
+    model_selector: str | None = None
+    """Model that chooses base and reference kernels."""
+    model_retriever: str | None = None
+    """Model that phrases the literature queries."""
+    model_planner: str | None = None
+    """Model that plans experiments."""
+    model_coder: str | None = None
+    """Model that writes and repairs kernels."""
+    model_critic: str | None = None
+    """Model that reviews kernels before they are compiled."""
+    usd_per_million_prompt_tokens: float = Field(default=1.25, ge=0)
+    """Price of a million prompt tokens; it drives the budget, so set it to your endpoint's."""
+    usd_per_million_completion_tokens: float = Field(default=10.0, ge=0)
+    """Price of a million completion tokens."""
+    model_timeout_s: float = Field(default=600.0, gt=0)
+    """How long one call to the model may take."""
+    model_retries: int = Field(default=4, ge=0)
+    """Further tries after a call failed for a reason that may pass."""
+    max_completion_tokens: int = Field(default=32000, ge=256)
+    """Most tokens one answer may have; the budget reserves their price before each call."""
+    budget_usd: float = Field(default=5.0, ge=0)
+    """What one run may spend on the model unless `--budget-usd` says otherwise."""
+
+    tracing: bool = Field(default=False, validation_alias=AliasChoices("LANGSMITH_TRACING", PREFIX + "TRACING"))
+    """Send traces to LangSmith (`LANGSMITH_TRACING`); off unless asked."""
+    langsmith_api_key: SecretStr | None = Field(default=None, validation_alias="LANGSMITH_API_KEY")
+    """Key for LangSmith."""
+    langsmith_endpoint: str | None = Field(default=None, validation_alias="LANGSMITH_ENDPOINT")
+    """Where traces go; LangSmith's own address when not given."""
+    langsmith_project: str = Field(default="kernel-scientist", validation_alias="LANGSMITH_PROJECT")
+    """Project the traces are filed under."""
+
+    @field_validator("runs_folder", "cache_folder", "knowledge_folder")
+    @classmethod
+    def _absolute(cls, value: Path | None) -> Path | None:
+        return value.expanduser().absolute() if value is not None else None
+
+    @field_validator("base_url", "langsmith_endpoint")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        if value is not None and not value.startswith(("http://", "https://")):
+            raise ValueError("it must start with http:// or https://")
+        return value.rstrip("/") if value else value
+
+    @model_validator(mode="after")
+    def _place_knowledge(self) -> Self:
+        if self.knowledge_folder is None:
+            object.__setattr__(self, "knowledge_folder", self.cache_folder / "knowledge")
+        return self
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model's endpoint is configured: a key, or the address of one that may need none."""
+        return self.api_key is not None or self.base_url is not None
+
+    @property
+    def knowledge(self) -> Path:
+        """Folder of the knowledge store."""
+        return self.knowledge_folder or self.cache_folder / "knowledge"
+
+    def models(self) -> Mapping[str, str]:
+        """The model of each role."""
+        return {role: getattr(self, f"model_{role}") or self.model for role in ROLES}
+
+    def secrets(self) -> tuple[str, ...]:
+        """Texts that must never be printed or stored."""
+        return tuple(s.get_secret_value() for s in (self.api_key, self.langsmith_api_key) if s is not None)
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the settings; SettingsError names the first bad one and never shows a value."""
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        why = first["msg"].removeprefix("Value error, ")
+        raise SettingsError(f"the setting {_name(first['loc'])} is not usable: {why}") from None
+    except (UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"the file .env in this folder is no UTF-8 text ({type(error).__name__})") from None
+
+
+def _name(location: tuple[int | str, ...]) -> str:
+    """The variable a person would set for this field."""
+    name = str(location[0]) if location else "?"
+    return name if name.isupper() else PREFIX + name.upper()

@@ -1,0 +1,241 @@
+"""The command line from outside: one sentence and the right exit code for whatever is wrong, and an instant start."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.cli import app, run_command
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = ROOT / "tasks" / "row_softmax" / "seed.hip"
+HEAVY = ("langgraph", "langchain_core", "langchain_openai", "langsmith", "openai", "chromadb", "numpy", "pydantic",
+         "jinja2", "graph", "agents", "knowledge", "sandbox", "tasks")
+WEAK = """
+name = "constant"
+title = "Nothing"
+description = "Writes zeros, whatever comes in."
+targets = ["mi300x"]
+[[input]]
+name = "x"
+dtype = "f32"
+shape = ["rows", "cols"]
+[[output]]
+name = "y"
+dtype = "f32"
+shape = ["rows", "cols"]
+[[test]]
+rows = 7
+cols = 10
+[[benchmark]]
+rows = 64
+cols = 64
+[work]
+flops = "rows * cols"
+bytes = "8 * rows * cols"
+peak = "fp32_vector"
+[tolerance]
+ratio = 2.0
+"""
+COMMANDS = ("demo", "run", "resume", "check", "runs", "report", "tasks", "knowledge", "doctor", "test")
+
+
+@pytest.fixture(autouse=True)
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "file").write_text("not a folder")
+    return tmp_path
+
+
+def refused(capsys: pytest.CaptureFixture[str], arguments: Sequence[str], code: int) -> str:
+    """Run a command that must fail with one sentence on standard error and nothing on standard output."""
+    assert run_command(arguments) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("kernel-scientist: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), [
+    (["run", "nosuch"], 2, "no task 'nosuch'"),
+    (["run", "folder/nosuch"], 2, "no task folder"),
+    (["run", "row_softmax", "--author", "llm"], 2, "OPENAI_API_KEY"),
+    (["run", "row_softmax", "--author", "me"], 2, "--author is llm or playbook"),
+    (["run", "row_softmax", "--target", "h200"], 3, "h200 is not there yet"),
+    (["run", "row_softmax", "--target", "nosuch"], 2, "nosuch"),
+    (["run", "row_softmax", "--on", "device"], 3, "use --on lab"),
+    (["run", "row_softmax", "--on", "spool:/tmp/x"], 3, "use --on lab"),
+    (["run", "row_softmax", "--on", "moon"], 2, "auto, lab, device or spool:DIR"),
+    (["run", "row_softmax", "--generations", "0"], 2, "--generations"),
+    (["run", "row_softmax", "--budget-usd", "much"], 2, "--budget-usd"),
+    (["run"], 2, "TASK"),
+    (["nosuch"], 2, "No such command"),
+    (["run", "row_softmax", "--nosuch"], 2, "--nosuch"),
+    (["check", "nosuch.hip", "--task", "row_softmax"], 2, "nosuch.hip cannot be read"),
+    (["check", ".", "--task", "row_softmax"], 2, "cannot be read"),
+    (["check", str(SEED), "--task", "nosuch"], 2, "no task 'nosuch'"),
+    (["check", str(SEED), "--task", "row_softmax", "--on", "device"], 3, "use --on lab"),
+    (["check", str(SEED), "--task", "row_softmax", "--target", "h200"], 3, "not there yet"),
+    (["check", str(SEED), "--task", "row_softmax", "--set", "ROWS"], 2, "NAME=VALUE"),
+    (["resume", "nosuch"], 2, "there are no runs"),
+    (["report", "nosuch"], 2, "there are no runs"),
+    (["tasks", "nosuch"], 2, "no task 'nosuch'"),
+    (["knowledge", "add", "nosuch.md"], 2, "nosuch.md"),
+    (["knowledge", "remove", "nosuch"], 2, "nosuch"),
+    (["knowledge", "search", " "], 2, "query"),
+])
+def test_what_cannot_be_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str,
+) -> None:
+    assert words in refused(capsys, arguments, code)
+
+
+def test_a_kernel_file_that_is_no_text(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "k.hip").write_bytes(b"\xff\xfe\x00")
+    assert "not UTF-8 text" in refused(capsys, ["check", "k.hip", "--task", "row_softmax"], 2)
+
+
+def test_a_document_that_is_no_text(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "d.md").write_bytes(b"\x7fELF\x00\x01\xff\xfe")
+    assert "d.md" in refused(capsys, ["knowledge", "add", "d.md"], 2)
+
+
+@pytest.mark.parametrize("arguments", [["runs"], ["report", "x"], ["resume", "x"], ["run", "row_softmax"]])
+def test_a_damaged_ledger(capsys: pytest.CaptureFixture[str], place: Path, arguments: list[str]) -> None:
+    (place / "runs").mkdir()
+    (place / "runs" / "ledger.db").write_bytes(b"this is no database at all" * 100)
+    assert "is damaged" in refused(capsys, arguments, 3)
+
+
+def test_a_runs_folder_that_cannot_be_written(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path,
+) -> None:
+    monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(place / "file" / "runs"))
+    assert "cannot be written to" in refused(capsys, ["run", "row_softmax", "--author", "playbook"], 3)
+
+
+def test_a_setting_that_is_not_usable(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNEL_SCIENTIST_CORES", "-4")
+    assert "KERNEL_SCIENTIST_CORES" in refused(capsys, ["runs"], 2)
+
+
+def test_a_run_that_is_not_in_the_ledger(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    from records.ledger import Ledger
+
+    Ledger(place / "runs" / "ledger.db").close()
+    for command in ("report", "resume"):
+        assert "there is no run 'x'" in refused(capsys, [command, "x"], 2)
+        assert "there is no run yet" in refused(capsys, [command, "last"], 2)
+
+
+def test_a_fault_of_ours_is_a_short_message_and_a_saved_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    @app.command("burst")
+    def burst() -> None:
+        raise ZeroDivisionError("a fault of ours")
+
+    try:
+        err = refused(capsys, ["burst"], 3)
+    finally:
+        app.registered_commands.pop()
+    log = Path(err.rsplit(" ", 1)[1].strip())
+    assert "ZeroDivisionError: a fault of ours" in log.read_text()
+    log.unlink()
+
+
+def test_help_starts_without_anything_heavy() -> None:
+    program = (
+        "import sys; from app.cli import run_command; code = run_command(['--help']);"
+        f"print('LOADED', code, sorted(set({HEAVY!r}) & set(sys.modules)))")
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "LOADED 0 []"
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} +\S", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", [[c] for c in COMMANDS if c != "knowledge"]
+                         + [["knowledge", c] for c in ("add", "list", "remove", "search")])
+def test_every_command_has_help_and_json(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
+    assert run_command([*command, "--help"]) == 0
+    assert "--json" in capsys.readouterr().out
+
+
+def test_the_module_and_the_console_script_are_the_same_program() -> None:
+    command = [sys.executable, "-m", "app", "--version"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("kernel-scientist ")
+
+
+def test_no_runs_is_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["runs", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_tasks_are_listed_with_shapes_types_and_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["tasks", "row_softmax", "--json"]) == 0
+    (task,) = json.loads(capsys.readouterr().out)
+    assert task["inputs"] == [{"name": "x", "dtype": "f32", "shape": ["rows", "cols"], "layout": "row_major"}]
+    assert task["seeds"][0] == "seed.hip"
+    assert run_command(["tasks"]) == 0
+    out = capsys.readouterr().out
+    assert "x: f32[rows, cols]" in out
+    assert "fp8_block_gemm" in out
+
+
+def test_a_weak_task_is_a_clean_no(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    folder = place / "constant"
+    folder.mkdir()
+    (folder / "seed.hip").write_text(SEED.read_text())
+    (folder / "task.toml").write_text(WEAK)
+    (folder / "reference.py").write_text(
+        "import numpy as np\n"
+        "def make_inputs(case, rng):\n"
+        "    return {'x': rng.standard_normal((case.dims['rows'], case.dims['cols'])).astype(np.float32)}\n"
+        "def reference(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape)}\n"
+        "def baseline(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape, np.float32)}\n")
+    code = run_command(["tasks", "--lint", str(folder), "--json"])
+    out, err = capsys.readouterr()
+    assert (code, err) == (1, "")
+    assert json.loads(out)["constant"]
+
+
+def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "note.md").write_text("# Zebra stripes in LDS\n\nZebra padding of 33 words avoids bank conflicts.\n")
+    assert run_command(["knowledge", "add", "note.md", "--json"]) == 0
+    (added,) = json.loads(capsys.readouterr().out)
+    assert added["status"] == "added"
+    assert run_command(["knowledge", "search", "zebra padding", "-k", "2", "--json"]) == 0
+    hits = json.loads(capsys.readouterr().out)
+    assert list(hits[0]) == ["score", "document", "title", "section", "text", "source", "licence"]
+    assert hits[0]["document"] == added["id"]
+    assert run_command(["knowledge", "remove", added["id"], "--json"]) == 0
+    capsys.readouterr()
+    assert run_command(["knowledge", "list", "--json"]) == 0
+    assert added["id"] not in [d["id"] for d in json.loads(capsys.readouterr().out)]
+
+
+def test_doctor_says_what_there_is_with_a_remedy(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path,
+) -> None:
+    assert run_command(["doctor", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    lines = {line["name"]: line for line in answer["lines"]}
+    assert answer["ready"] is True
+    assert "clang" in lines["compiler (gfx942, lab)"]["found"]
+    assert [name for name, line in lines.items() if line["state"] == "missing" and not line["remedy"]] == []
+    monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(place / "file" / "runs"))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")
+    assert run_command(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "set KERNEL_SCIENTIST_RUNS_FOLDER to another place" in out
+    assert re.search(r"^missing +model", out, re.MULTILINE)
+    assert "not ready" in out

@@ -1,0 +1,89 @@
+"""The command line on the real compiler and the real lab."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from app.cli import run_command
+
+SEED = Path(__file__).resolve().parents[2] / "tasks" / "row_softmax" / "seed.hip"
+
+
+@pytest.fixture(autouse=True)
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Runs go to a folder of the test; the compiler's cache is the user's, because filling it takes half a minute."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KERNEL_SCIENTIST_KNOWLEDGE_FOLDER", str(tmp_path / "knowledge"))
+    return tmp_path
+
+
+def test_a_seed_is_accepted_with_all_its_evidence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["check", str(SEED), "--task", "row_softmax", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["accepted"], answer["stage"], answer["code"], answer["findings"]) == (True, "time", "OK", [])
+    assert answer["resources"]["vgpr"] > 0
+    timed = [c for c in answer["cases"] if c["time_us"] is not None]
+    assert timed
+    assert {c["time_kind"] for c in timed} == {"predicted"}
+    assert all(0 < c["roofline_fraction"] <= 1 and c["bound"] for c in timed)
+    assert all(c["correct"] for c in answer["cases"] if c["correct"] is not None)
+    assert answer["counters"]
+
+
+def test_the_readable_verdict_shows_the_line_that_is_wrong(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    source = SEED.read_text().replace("__global__", "__globl__", 1)
+    line = next(n for n, text in enumerate(source.split("\n"), 1) if "__globl__" in text)
+    (place / "broken.hip").write_text(source)
+    assert run_command(["check", "broken.hip", "--task", "row_softmax"]) == 1
+    out = capsys.readouterr().out
+    assert "rejected at stage compile" in out
+    assert re.search(rf"line {line}: compile error: ", out)
+    assert re.search(rf"^ +> +{line} \| .*__globl__", out, re.MULTILINE)
+
+
+def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["check", str(SEED), "--task", "row_softmax"]) == 0
+    out = capsys.readouterr().out
+    for expected in ("seed.hip: accepted", "Resources, by the compiler", "Verification",
+                     "Times: predicted, not measured", "geometric mean", "Counters"):
+        assert expected in out
+
+
+@pytest.mark.slow
+def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    assert run_command(["demo", "--generations", "1", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    best = answer["best"]
+    assert best["speedup_over_seed"] > 1
+    assert (best["time_kind"], answer["usd"], answer["llm_calls"]) == ("predicted", 0.0, 0)
+    assert run_command(["check", best["path"], "--task", "row_softmax", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["accepted"]
+    assert run_command(["runs", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["run_id"], row["status"]) == (answer["run_id"], "done")
+    assert run_command(["report", "last", "--out", "page.html"]) == 0
+    assert "Predicted times." in (place / "page.html").read_text()
+    capsys.readouterr()
+    assert run_command(["resume", "last", "--json"]) == 0  # a run that is done is told again, not run again
+    assert json.loads(capsys.readouterr().out)["best"] == best
+
+
+@pytest.mark.slow
+def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")
+    assert run_command(["run", "row_softmax", "--author", "llm", "--generations", "1", "--json"]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    last = err.rstrip("\n").splitlines()[-1]
+    assert last.startswith("kernel-scientist: ")
+    assert "127.0.0.1:9" in last
+    assert "Traceback" not in err
+    assert run_command(["runs", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["status"] == "paused"

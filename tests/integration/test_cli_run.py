@@ -1,0 +1,185 @@
+"""Runs from outside: their answers, files and interruptions, on the graph's own doubles instead of a compiler."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from agents.author import Author, Draft, Idea, Specimen, Step
+from app.commands.check import verdict_json
+from app.commands.run import drive, finish
+from app.session import Session, summary
+from app.settings import load_settings
+from app.wire import make_author
+from graph.context import Limits
+from graph.doubles import ScriptedAuthor, table_context, table_task
+from records.errors import LabError
+from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
+
+from ..endpoint import Answer, ScriptedEndpoint
+
+SEED = "// time_us = 100\n// roofline_us = 5\n"
+CANARY = "sk-canary-7c1f0e5d9b3a"
+
+
+def ideas(generation: int) -> Sequence[Idea]:
+    return [Idea(f"idea {n}", "try it", ("do it",), 5, 50, 10 * n) for n in range(3)]
+
+
+def faster(step: Step, base: Specimen) -> Draft:
+    """Ten microseconds less a generation, another text for each experiment."""
+    return Draft(f"// {step.experiment_id}\n// time_us = {100 - 10 * step.generation - int(step.experiment_id[-1])}\n"
+                 "// roofline_us = 5\n", ("done",))
+
+
+def session_of(folder: Path, author: Author, generations: int = 2) -> Session:
+    task = table_task(folder / "task", SEED)
+    context = table_context(folder / "runs", task, author, Limits(generations=generations))
+    place = folder / "runs" / context.run.id
+    place.mkdir(parents=True)
+    return Session(load_settings(runs_folder=folder / "runs", cache_folder=folder / "cache"), context, place)
+
+
+def ended(session: Session, json_asked: bool = True) -> int:
+    """Drive a session as the command does and return the exit code."""
+    with session:
+        try:
+            finish(drive(session, session.settings, json_asked), session, json_asked)
+        except typer.Exit as stop:
+            return stop.exit_code
+    return 0
+
+
+def test_run_json_has_the_fields_of_the_design_and_nothing_else(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path,
+) -> None:
+    assert ended(session_of(tmp_path, ScriptedAuthor(ideas, faster))) == 0
+    out, err = capsys.readouterr()
+    answer = json.loads(out)
+    assert list(answer) == ["run_id", "best", "generations", "attempts", "accepted", "llm_calls", "usd", "seconds"]
+    assert list(answer["best"]) == ["id", "path", "geomean_us", "time_kind", "speedup_over_seed"]
+    best = answer["best"]
+    assert best["time_kind"] == "predicted"
+    assert best["speedup_over_seed"] == pytest.approx(100 / best["geomean_us"])
+    assert f"time_us = {best['geomean_us']:.0f}" in Path(best["path"]).read_text()
+    assert (answer["generations"], answer["attempts"], answer["accepted"], answer["llm_calls"]) == (2, 7, 7, 0)
+    assert "generation 2 of 2" in err
+
+
+def test_the_last_words_name_kernel_report_and_what_binds(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    session = session_of(tmp_path, ScriptedAuthor(ideas, faster))
+    assert ended(session, json_asked=False) == 0
+    out = capsys.readouterr().out
+    for expected in ("predicted by the lab, not measured", "bound by table", str(session.folder / "best.hip"),
+                     str(session.folder / "report.html"), "7 attempts in 2 generations, 7 verified"):
+        assert expected in out
+    assert "best so far" in out
+    assert "<!doctype html>" in (session.folder / "report.html").read_text()
+
+
+def test_no_gain_is_a_clean_no(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    slower = ScriptedAuthor(ideas, lambda step, base: f"// {step.experiment_id}\n// time_us = 200\n")
+    assert ended(session_of(tmp_path, slower)) == 1
+    assert json.loads(capsys.readouterr().out)["best"]["speedup_over_seed"] == 1.0
+
+
+def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_end(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pressed: list[str] = []
+
+    def interrupted(step: Step, base: Specimen) -> Draft:
+        if step.experiment_id == "g002-e1" and not pressed:
+            pressed.append(step.experiment_id)
+            os.kill(os.getpid(), signal.SIGINT)
+        return faster(step, base)
+
+    session = session_of(tmp_path, ScriptedAuthor(ideas, interrupted))
+    assert ended(session) == 130
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"interrupted; resume with: kernel-scientist resume {session.context.run.id}" in err
+    again = session_again(session, ScriptedAuthor(ideas, faster))
+    assert again.run.status == "paused"
+    assert ended(again) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["generations"], answer["attempts"]) == (2, 7)
+
+
+def session_again(session: Session, author: Author) -> Session:
+    """The same run in what could be another process: a new ledger connection, nothing kept in memory."""
+    from records.ledger import Ledger
+
+    context = replace(session.context, ledger=Ledger(session.context.ledger.path), author=author)
+    return Session(session.settings, context, session.folder)
+
+
+def test_a_machine_at_fault_is_raised_and_the_run_can_go_on(tmp_path: Path) -> None:
+    broken = ScriptedAuthor(ideas, lambda step, base: "// machine verify the lab is on fire\n// time_us = 1\n")
+    session = session_of(tmp_path, broken)
+    with pytest.raises(LabError, match="on fire"):
+        ended(session)
+    assert session_again(session, broken).run.status == "paused"
+
+
+def test_the_summary_needs_nothing_but_the_ledger(tmp_path: Path) -> None:
+    session = session_of(tmp_path, ScriptedAuthor(ideas, faster))
+    with session:
+        result = session.drive(lambda event: None)
+        assert summary(session.context.ledger, session.run, session.folder, result.seconds) == result
+        assert result.best is not None
+        assert result.best.id in {a.id for a in session.context.ledger.attempts(result.run_id)}
+        assert json.dumps(asdict(result))
+
+
+def echo(body: dict[str, Any]) -> Answer:
+    """A hostile or careless server: an answer with the key in it."""
+    return Answer(f"I know your key, it is {CANARY}.")
+
+
+def test_a_key_is_in_no_file_and_no_line_of_a_run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    with ScriptedEndpoint(echo) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        session = session_of(tmp_path, ScriptedAuthor(ideas, faster), generations=1)
+        context = session.context
+        context.ledger.add_run(context.run)
+        run = replace(context.run, author="llm")
+        author = make_author(session.settings, run, context.ledger, context.artefacts, 5.0)
+        session.context = replace(context, author=author)
+        ended(session)
+        assert server.requests[0].headers["authorization"] == f"Bearer {CANARY}"
+    out, err = capsys.readouterr()
+    spellings = (CANARY.encode(), base64.b64encode(CANARY.encode()).rstrip(b"="))
+    assert [s for s in spellings if s in (out + err).encode()] == []
+    files = [p for p in tmp_path.rglob("*") if p.is_file()]
+    assert any(p.name == "report.html" for p in files)
+    assert [p for p in files if any(s in p.read_bytes() for s in spellings)] == []
+
+
+def test_check_json_has_the_fields_of_the_design_and_nothing_else() -> None:
+    times = (Measurement("n=64", 10.0, "predicted", "lab:mi300x", 9.0, 11.0, bound="hbm", roofline_us=5.0),)
+    evaluation = Evaluation(
+        "k", "c", {"ROWS": 4}, Verdict("time", True, "OK", (Finding("race", "mend it", 3, "kernel"),)),
+        (Resources("a", 10, 0, 20, 64, 0, 8), Resources("b", 30, 4, 10, 0, 16, 4)),
+        (CaseResult("n=4", "test", True, 0.5), CaseResult("n=64", "benchmark", True, 0.25)), times, {"x": 1.0})
+    answer = verdict_json(evaluation)
+    assert list(answer) == ["accepted", "stage", "code", "findings", "resources", "cases", "counters"]
+    assert answer["findings"] == [{"kind": "race", "line": 3, "message": "mend it"}]
+    assert answer["resources"] == {
+        "vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
+    assert answer["cases"] == [
+        {"name": "n=4", "correct": True, "error": 0.5, "time_us": None, "time_kind": None, "ci_low": None,
+         "ci_high": None, "bound": None, "roofline_fraction": None},
+        {"name": "n=64", "correct": True, "error": 0.25, "time_us": 10.0, "time_kind": "predicted", "ci_low": 9.0,
+         "ci_high": 11.0, "bound": "hbm", "roofline_fraction": 0.5},
+    ]

@@ -1,0 +1,156 @@
+"""LangSmith against a local stand-in: readable when asked for, silent when not, never a key, never a stuck exit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.settings import load_settings
+from app.tracing import tracing
+from records.errors import SettingsError
+
+from ..endpoint import ScriptedEndpoint
+
+try:
+    HAS_EXPORTER = find_spec("opentelemetry.exporter.otlp.proto.http.trace_exporter") is not None
+except ModuleNotFoundError:
+    HAS_EXPORTER = False
+ROOT = Path(__file__).resolve().parents[2]
+DRIVER = Path(__file__).with_name("traced_run.py")
+MODEL_KEY, TRACE_KEY = "sk-canary-7c1f0e5d9b3a", "lsv2-canary-51d2c8e0aa47"
+DEADLINE_S = 60.0
+
+
+class Collector:
+    """Takes batches of traces as plain JSON and remembers every request."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.bodies: list[bytes] = []
+        collector = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                collector.paths.append(self.path)
+                self._answer({"version": "0", "batch_ingest_config": {
+                    "use_multipart_endpoint": False, "scale_up_qsize_trigger": 1000, "scale_up_nthreads_limit": 1,
+                    "scale_down_nempty_trigger": 4, "size_limit": 100, "size_limit_bytes": 20971520}})
+
+            def do_POST(self) -> None:
+                collector.paths.append(self.path)
+                collector.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+                self._answer({})
+
+            do_PATCH = do_POST
+
+            def _answer(self, document: Any) -> None:
+                body = json.dumps(document).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Every traced step; what a later update says is merged over what the first post said."""
+        merged: dict[str, dict[str, Any]] = {}
+        for body in self.bodies:
+            batch = json.loads(body)
+            for part in (*batch.get("post", ()), *batch.get("patch", ())):
+                known = merged.setdefault(part["id"], {})
+                known.update({name: value for name, value in part.items() if value is not None})
+        return list(merged.values())
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    found = Collector()
+    thread = threading.Thread(target=found.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield found
+    found.server.shutdown()
+    found.server.server_close()
+    thread.join()
+
+
+def run(folder: Path, how: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """One traced or untraced run in its own process; it must end by itself within the deadline."""
+    with ScriptedEndpoint(lambda body: "extern kernel") as model:
+        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT),
+                       "OPENAI_API_KEY": MODEL_KEY, "OPENAI_BASE_URL": model.url, **settings}
+        done = subprocess.run([sys.executable, str(DRIVER), str(folder), how], env=environment, cwd=folder, text=True,
+                              capture_output=True, timeout=DEADLINE_S, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "done\n"
+    return done
+
+
+def test_a_traced_run_can_be_read_and_holds_no_key(tmp_path: Path, collector: Collector) -> None:
+    done = run(tmp_path, "ask", LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY=TRACE_KEY, LANGSMITH_PROJECT="mine")
+    assert done.stderr == ""
+    assert set(collector.paths) <= {"/info", "/runs/batch"}
+    runs = collector.runs()
+    names = {r["name"] for r in runs}
+    assert {"kernel-scientist", "open_run", "select", "retrieve", "plan", "experiment", "reflect", "coder"} <= names
+    root = next(r for r in runs if r["name"] == "kernel-scientist" and r.get("parent_run_id") is None)
+    assert root["session_name"] == "mine"
+    assert {"table", "mi300x"} <= set(root["tags"])
+    assert metadata(root).items() >= {
+        "run": "table-run", "task": "table", "target": "mi300x", "author": "scripted"}.items()
+    call = next(r for r in runs if r["name"] == "coder")
+    assert {"coder", "run:table-run", "generation:1"} <= set(call["tags"])
+    assert metadata(call)["candidate"]
+    assert metadata(call).items() >= {
+        "run": "table-run", "generation": 1, "experiment": "g001-e1", "node": "coder"}.items()
+    node = next(r for r in runs if r["name"] == "verify")
+    assert metadata(node).items() >= {"run": "table-run", "generation": 1, "experiment": "g001-e1"}.items()
+    everything = b"".join(collector.bodies)
+    assert b"Write a kernel." in everything
+    assert [key for key in (MODEL_KEY, TRACE_KEY) if key.encode() in everything] == []
+
+
+def metadata(found: dict[str, Any]) -> dict[str, Any]:
+    return dict((found.get("extra") or {}).get("metadata") or {})
+
+
+@pytest.mark.parametrize("leftover", [{}, {"LANGCHAIN_TRACING_V2": "true"}])
+def test_nothing_is_sent_unless_asked_even_with_a_key(
+    tmp_path: Path, collector: Collector, leftover: dict[str, str],
+) -> None:
+    run(tmp_path, "quiet", LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY=TRACE_KEY, **leftover)
+    assert collector.paths == []
+
+
+def test_the_environment_can_ask_too(tmp_path: Path, collector: Collector) -> None:
+    (tmp_path / ".env").write_text(f"LANGSMITH_TRACING=true\nLANGSMITH_ENDPOINT={collector.url}\n")
+    run(tmp_path, "quiet")
+    assert "kernel-scientist" in {r["name"] for r in collector.runs()}
+
+
+def test_a_dead_endpoint_neither_fails_nor_shows_a_key(tmp_path: Path) -> None:
+    done = run(tmp_path, "ask", LANGSMITH_ENDPOINT="http://127.0.0.1:9", LANGSMITH_API_KEY=TRACE_KEY)
+    assert TRACE_KEY[:12] not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(HAS_EXPORTER, reason="the OpenTelemetry exporter is installed here")
+def test_open_telemetry_without_its_packages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGSMITH_OTEL_ENABLED", "true")
+    with pytest.raises(SettingsError, match="LANGSMITH_OTEL_ENABLED"), tracing(load_settings(), True):
+        pass

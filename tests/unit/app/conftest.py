@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from records.artefacts import ArtefactStore
+from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, TimeKind, Verdict, geomean_us
+from records.experiment import Attempt, Experiment, ModelCall, Run, Usage
+from records.ledger import Ledger
+
+CASES = ("rows=8,cols=64", "rows=16,cols=32")
+
+
+@dataclass
+class Notebook:
+    """A ledger to write a run into, attempt by attempt."""
+
+    ledger: Ledger
+    artefacts: ArtefactStore
+    run: Run
+    texts: Callable[[str], str] = field(default=lambda name: name)  # what stands in each free-text field
+
+    def start(self, **changes: Any) -> Notebook:
+        t = self.texts
+        fields: dict[str, Any] = {"task": t("task"), "target": "mi300x", "on": "lab", "author": t("author"), "seed": 7,
+                                  "config": {"generations": 2, "note": t("config")}}
+        self.run = Run(self.run.id, **{**fields, **changes})
+        self.ledger.add_run(self.run)
+        return self
+
+    def attempt(self, generation: int, slot: int, time_us: float | None, parent: str | None = None,
+                kind: TimeKind = "predicted", source: str = "line one\nline two\n", number: int = 0) -> Attempt:
+        t, name = self.texts, f"g{generation:03d}-e{slot}"
+        self.ledger.add_experiment(Experiment(
+            name, self.run.id, generation, slot, parent, None, t("title"), t("description"), (t("rubric"),), 5, 40, 60))
+        accepted = time_us is not None
+        times = tuple(
+            Measurement(case, time_us * f, kind, t("device"), time_us * f, time_us * f, bound=t("bound"),
+                        roofline_us=1.0)
+            for case, f in zip(CASES, (0.5, 2.0), strict=True)) if time_us is not None else ()
+        findings = () if accepted else (Finding("out_of_bounds", t("finding"), 2, t("kernel"), t("case"), t("buffer")),)
+        verdict = Verdict("time" if accepted else "execute", accepted, "OK" if accepted else "B.3", findings)
+        evaluation = Evaluation(
+            f"key-{name}-{number}", t("candidate"), {t("tunable"): 4}, verdict,
+            (Resources(t("kernel"), 32, 0, 16, 0, 0, 8, {t("instruction"): 3}),),
+            (CaseResult(t("verified"), "test", True, 0.5, message=t("message")),), times, {t("counter"): 12.0},
+            t("explanation"))
+        self.ledger.add_evaluation(self.run.id, evaluation)
+        attempt = Attempt(
+            f"{name}-a{number}", self.run.id, name, generation, number, t("candidate"), self.artefacts.put(source),
+            "accepted" if accepted else "rejected", evaluation.key, parent, (t("report"),), (t("skipped"),),
+            t("critique"),
+            {t("tunable"): 4}, geomean_us(times), kind if accepted else None, verdict.code, verdict.stage,
+            "" if accepted else t("reason"), t("strategy"), t("lesson"))
+        self.ledger.add_attempt(attempt)
+        return attempt
+
+    def call(self, key: str, usd: float) -> None:
+        role, model = self.texts("role"), self.texts("model")
+        self.ledger.reserve(ModelCall(key, self.run.id, role, model, "p", "reserved", usd), None)
+        self.ledger.settle(key, "r", Usage(1000, 200, usd))
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Notebook:
+    return Notebook(Ledger(tmp_path / "ledger.db"), ArtefactStore(tmp_path / "artefacts"),
+                    Run("run-1", "task", "mi300x", "lab", "playbook", 7))

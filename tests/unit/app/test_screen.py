@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app.screen import emit, format_seconds, format_us, printable, say, table
+
+
+def test_nothing_said_can_drive_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    say("before\x1b[2J\x1b]0;title\x07after\x9b31m")
+    out = capsys.readouterr().out
+    assert not set(out) & {"\x1b", "\x07", "\x9b"}
+    assert "before" in out
+    assert "after" in out
+
+
+def test_ordinary_text_is_left_alone() -> None:
+    assert printable("ä × 2\n\tfloat x;") == "ä × 2\n\tfloat x;"
+
+
+def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
+    table(["name", "value"], [["a", "1"], ["longer", "1000"]], right=[1])
+    assert capsys.readouterr().out.splitlines() == ["name    value", "a           1", "longer   1000"]
+
+
+@pytest.mark.parametrize(("time_us", "text"), [
+    (None, "-"), (0.5, "0.5 us"), (12.345, "12.3 us"), (2500.0, "2.5 ms"), (3e6, "3 s"),
+])
+def test_times_carry_their_unit(time_us: float | None, text: str) -> None:
+    assert format_us(time_us) == text
+
+
+def test_elapsed_time() -> None:
+    assert (format_seconds(5), format_seconds(65), format_seconds(3700)) == ("0:05", "1:05", "1h 01m")
+
+
+def test_json_is_json(capsys: pytest.CaptureFixture[str]) -> None:
+    emit({"a": [1, None, "ü\x1b"]})
+    assert json.loads(capsys.readouterr().out) == {"a": [1, None, "ü\x1b"]}
