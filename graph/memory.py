@@ -14,7 +14,7 @@ RECENT = 12  # lines of each kind that fit into a prompt without crowding out th
 
 
 def remember(attempts: Sequence[Attempt], experiments: Sequence[Experiment], before: int) -> Memory:
-    """Failures and lessons of the generations below `before`, newest first."""
+    """Failures and lessons of the generations below `before`, newest first, and every experiment's title."""
     titles = {e.id: e.title for e in experiments}
     earlier = [a for a in reversed(attempts) if a.generation < before]
     failures = [
@@ -23,7 +23,8 @@ def remember(attempts: Sequence[Attempt], experiments: Sequence[Experiment], bef
     ]
     lessons = [a.lesson for a in earlier if a.lesson]
     outcomes = _outcomes(earlier[::-1], experiments)
-    return Memory(tuple(failures[:RECENT]), tuple(lessons[:RECENT]), calibration.paragraph(outcomes))
+    tried = tuple(e.title for e in experiments if 0 < e.generation < before)
+    return Memory(tuple(failures[:RECENT]), tuple(lessons[:RECENT]), calibration.paragraph(outcomes), tried)
 
 
 def gain_pct(attempt: Attempt, parent: Attempt | None) -> float | None:
