@@ -53,7 +53,9 @@ def _compiler(settings: Settings) -> Line:
     try:
         version = find_toolchain(settings.cache_folder / "toolchain").version
     except ScientistError as error:
-        return Line("compiler (gfx942, lab)", "missing", str(error), "run ./kernel-scientist again to repair it", True)
+        told = "KERNEL_SCIENTIST_" in str(error)
+        remedy = "then run this again" if told else "run ./kernel-scientist again to repair it"
+        return Line("compiler (gfx942, lab)", "missing", str(error), remedy, True)
     return Line("compiler (gfx942, lab)", "ok", version, needed=True)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from app.screen import console, format_seconds, format_times, format_us, is_terminal, note, printable, say
+from app.screen import console, format_seconds, format_times, format_us, heading, is_terminal, note, printable, say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -102,7 +102,7 @@ class Watcher:
 
     def _title(self, experiment_id: str) -> str:
         if experiment_id not in self.board.titles:
-            self.board.titles = {e.id: e.title for e in self._ledger.experiments(self.board.run.id)}
+            self.board.titles = {e.id: heading(e.title) for e in self._ledger.experiments(self.board.run.id)}
         return self.board.titles.get(experiment_id, "")
 
     def _render(self) -> RenderableType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,11 @@ def format_us(time_us: float | None) -> str:
 def format_times(value: float | None) -> str:
     """A speed-up with its sign."""
     return "-" if value is None else f"{value:.2f}x"
+
+
+def heading(title: str) -> str:
+    """An experiment's title without the fingerprint by which the playbook knows what it has tried on which kernel."""
+    return re.sub(r"(\[[a-z_]+:[\w.+]+) on [0-9a-f]{8}\]", r"\1]", title)
 
 
 def format_seconds(seconds: float) -> str:

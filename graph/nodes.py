@@ -124,7 +124,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     elif state["exhausted"]:
         stop = "nothing is left to try"
     elif generation >= limits.generations:
-        stop = f"all {limits.generations} generations are used"
+        many = limits.generations != 1
+        stop = f"all {limits.generations} generations are used" if many else "the one generation asked for is used"
     elif stagnant >= limits.stagnation:
         stop = f"no gain in {stagnant} generations"
     else:

@@ -86,7 +86,7 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class Measurement:
-    """A time for one benchmark case. A predicted time is a lower bound and is never compared with a measured one."""
+    """A time for one benchmark case. A predicted time comes from a model and is never compared with a measured one."""
 
     case: str
     time_us: float
@@ -129,7 +129,7 @@ class Evaluation:
 
     @property
     def rank_us(self) -> float | None:
-        """The geometric mean with a hundredth of what the other resources need: orders equal bounds, for tuning only."""
+        """The geometric mean and a hundredth of what the other resources need: orders equal bounds, for tuning only."""
         return geomean_us(tuple(
             replace(m, time_us=m.time_us + 0.01 * (sum(m.resources_us.values()) - max(m.resources_us.values())))
             if m.resources_us else m for m in self.measurements))

@@ -46,7 +46,7 @@ from sandbox.toolchain import Toolchain
 INCLUDE = Path(__file__).parent / "include"
 TIMEOUT_S = 60.0
 LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
-FORMAT = "2"  # raise it when a stored compilation would be read differently
+FORMAT = "3"  # raise it when a stored compilation would be read differently
 MAX_LISTING = 16 << 20
 FLAGS = (
     "-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-nostdinc", "-O3", "-std=c++20", "-S",

@@ -14,8 +14,9 @@ SOURCE = "candidate.hip"
 ASSEMBLY = "candidate.s"
 MAX_TEXT = 65536
 MAX_FINDINGS = 20
+MAX_NOTES = 3
 _ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?P<column>\d+): )?(?:fatal )?error: (?P<text>.*)$")
-_PLACE = re.compile(rf"^{re.escape(SOURCE)}:(\d+):\d+: note:")
+_PLACE = re.compile(rf"^{re.escape(SOURCE)}:(\d+):\d+: note: (.*)$")
 _INCLUDED = re.compile(rf"^(?:In file included|\s+) from {re.escape(SOURCE)}:(\d+):")
 _BACKEND = re.compile(r"error: error in backend: (.*)")
 _CANNOT_SELECT = re.compile(r"Cannot select: .*?(?:%|@)?llvm\.amdgcn\.([\w.]+)", re.S)
@@ -109,7 +110,19 @@ def _errors(said: str, source: str) -> Iterator[Finding]:
                     "smaller __shared__ arrays")
             yield Finding("over_limit", text, where or _line_with(source, kernel), kernel)
             continue
+        message = "".join((message, *_notes(lines, number)))
         yield Finding("compile_error", message, where or _nearest_place(lines, number))
+
+
+def _notes(lines: list[str], number: int) -> Iterator[str]:
+    """What the compiler adds about the candidate's own lines: why an overload does not fit, what was meant."""
+    told = 0
+    for line in lines[number + 1:number + 60]:
+        if told == MAX_NOTES or _ERROR.match(line):
+            return
+        if match := _PLACE.match(line):
+            told += 1
+            yield f"; line {match[1]}: {match[2]}"
 
 
 def _nearest_place(lines: list[str], number: int) -> int | None:

@@ -15,7 +15,7 @@ from records.errors import PlanError
 from records.evaluation import CaseResult, Evaluation, Finding, Stage, Verdict
 from sandbox.candidate import Candidate
 from sandbox.compiler import Compilation, Compiler
-from sandbox.judge import Judge
+from sandbox.judge import Judge, Patience
 from sandbox.lab.lab import Lab, LabProgram
 from sandbox.limits import check_arguments, check_limits, resources_of
 from sandbox.plan import check, parse
@@ -44,11 +44,13 @@ class Built:
 class Evaluator:
     """The lab as a sandbox: real compilation, functional execution, a predicted time."""
 
-    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, seed: int, cores: int | None = None) -> None:
-        """`seed` drives the held-out inputs; `cores` limits the lab's threads."""
+    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, seed: int, cores: int | None = None,
+                 patience: Patience | None = None) -> None:
+        """`seed` drives the held-out inputs; `cores` limits the lab's threads; `patience` says when to give up."""
         self.target = target
         self.device = f"lab:{target.name}"
         self._seed = seed
+        self._patience = patience or Patience()
         self._toolchain = toolchain
         self._compiler = Compiler(toolchain, cache, target)
         self._lab = Lab(toolchain, cache, target, cores)
@@ -112,7 +114,7 @@ class Evaluator:
         evaluation, built = self._prepare(source, task, tunables)
         if built is None:
             return evaluation
-        judge, rows = Judge(self._lab, task), list[CaseResult]()
+        judge, rows = Judge(self._lab, task, self._patience), list[CaseResult]()
         for case, variant in self._cases(task):
             refused = self._refused(built, task, case)
             if refused:
@@ -165,6 +167,6 @@ class Evaluator:
 
     def _mismatches(self, compilation: Compilation, plans: list[ResolvedPlan]) -> tuple[Finding, ...]:
         """What the code object's own metadata says against the plan, on any listed case; each thing once."""
-        found = [f for plan in plans for f in (*check_arguments(plan, compilation.kernels),
-                                               *check_limits(plan, self.target, compilation.kernels))]
+        found = [*check_arguments(plans[0], compilation.kernels)]  # which are the same on every case
+        found += [f for plan in plans for f in check_limits(plan, self.target, compilation.kernels)]
         return tuple(dict.fromkeys(found))

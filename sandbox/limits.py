@@ -14,7 +14,7 @@ from sandbox.target import Target
 def check_limits(plan: ResolvedPlan, target: Target, kernels: Sequence[KernelMetadata] = ()) -> tuple[Finding, ...]:
     """One `over_limit` finding for every launch that the GPU would refuse."""
     return tuple(
-        Finding("over_limit", message, kernel=launch.kernel)
+        Finding("over_limit", message, line=launch.line, kernel=launch.kernel)
         for launch in plan.launches for message in _excesses(launch, target, find_kernel(launch.kernel, kernels))
     )
 
@@ -25,12 +25,12 @@ def check_arguments(plan: ResolvedPlan, kernels: Sequence[KernelMetadata]) -> tu
     for launch in plan.launches:
         same = [k for k in kernels if launch.kernel in (k.name, k.symbol)]
         if len(same) == 1:
-            found += [Finding("over_limit", m, kernel=launch.kernel) for m in _mismatches(launch, same[0])]
+            found += [Finding("over_limit", m, launch.line, launch.kernel) for m in _mismatches(launch, same[0])]
             continue
         names = ", ".join(sorted(k.name for k in kernels)) or "none"
         message = (f"the source has {len(same)} kernels named {launch.kernel!r}; give each its own name" if same
                    else f"the plan launches {launch.kernel!r}, but the source has no such kernel; it has: {names}")
-        found.append(Finding("compile_error", message, kernel=launch.kernel))
+        found.append(Finding("compile_error", message, launch.line, launch.kernel))
     return tuple(found)
 
 

@@ -65,6 +65,8 @@ def parse(source: str) -> Candidate:
         raise PlanError(f"the file is larger than {MAX_SOURCE_BYTES} bytes", 1)
     if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
         raise PlanError("the file is not plain UTF-8 text", 1)
+    if not text.strip():
+        raise PlanError("the file is empty; it must hold a launch plan and device code", 1)
     start = len(text) - len(text.lstrip())
     first_line = text.count("\n", 0, start) + 1
     if text.startswith("```", start):

@@ -45,6 +45,7 @@ class ResolvedLaunch:
     block: tuple[int, int, int]
     lds_bytes: int
     args: tuple[BufferArg | ScalarArg, ...]
+    line: int | None = None  # where [[launch]] stands in the file
 
     @property
     def threads(self) -> int:
@@ -99,6 +100,7 @@ def _launch(launch: Launch, task: Task, case: Case, names: Mapping[str, int], bu
         launch.kernel, _extent("grid", launch.grid, launch, case, names),
         _extent("block", launch.block, launch, case, names), lds,
         tuple(_argument(text, launch, task, case, names, buffers) for text in launch.args),
+        launch.line,
     )
 
 

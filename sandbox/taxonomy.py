@@ -15,7 +15,7 @@ _BY_KIND = {
 }
 _COMPILE = (
     ("A.3", re.compile(r"file not found|(cannot|may not) be included|no member named .* in namespace", re.I)),
-    ("B.2", re.compile(r"undeclared identifier|unknown type name|undefined symbol|no (member|matching)", re.I)),
+    ("B.2", re.compile(r"undeclared identifier|unknown type name|undefined symbol|no member", re.I)),
     ("B.1", re.compile(r"builtin|intrinsic|cannot select|must be a constant|inline asm|argument to .* must", re.I)),
     ("B.4", re.compile(r"lds size|local memory|exceeds limit|launch_bounds|workgroup size", re.I)),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -41,13 +42,13 @@ def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, tar
             resources: tuple[Resources, ...], tunables: Mapping[str, int],
             code: Mapping[str, tuple[BasicBlock, ...]]) -> Prediction:
     """Count and bound every benchmark case."""
-    patterns = input_patterns(task)
+    memory = input_memory(task)
     measurements: list[Measurement] = []
     bounds: list[Bound] = []
     counters: Counter[str] = Counter()
     for case in task.benchmarks:
         plan = resolve(candidate, task, case, tunables)
-        buffers = task_buffers(task, case, plan, repeated_inputs(task, case, patterns))
+        buffers = task_buffers(task, case, plan, case_inputs(task, case, memory))
         execution = lab.execute(program, plan, buffers, count=True, blocks=COUNTED_BLOCKS, deadline_s=DEADLINE_S)
         if execution.findings:
             return Prediction((), {}, "", execution.findings)
@@ -70,15 +71,15 @@ def measurement(case: Case, limit: Bound, target: Target, roofline_us: float) ->
                        resources_us=dict(limit.resources_us), roofline_us=roofline_us)
 
 
-def input_patterns(task: Task) -> dict[str, Array]:
-    """A small case's inputs as flat memory: values of the right kind to repeat."""
+def input_memory(task: Task) -> dict[str, Array]:
+    """Flat memory for the largest benchmark's inputs: a small case's values, which are of the right kind, repeated."""
     case = task.tests[0]
     inputs = task.draw(case)
-    return {s.name: flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s) for s in task.inputs}
+    return {s.name: np.resize(flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s),
+                              max(prod(task.shape_of(s, b)) for b in task.benchmarks)) for s in task.inputs}
 
 
-def repeated_inputs(task: Task, case: Case, patterns: Mapping[str, Array]) -> dict[str, Array]:
-    """Inputs of the case's shapes, filled by repeating the patterns."""
-    return {s.name: np.resize(patterns[s.name], task.shape_of(s, case)) for s in task.inputs}
-
-
+def case_inputs(task: Task, case: Case, memory: Mapping[str, Array]) -> dict[str, Array]:
+    """Inputs of the case's shapes: views of the beginning of the memory, because filling it again would take longer."""
+    shapes = {s.name: task.shape_of(s, case) for s in task.inputs}
+    return {name: memory[name][:prod(shape)].reshape(shape) for name, shape in shapes.items()}

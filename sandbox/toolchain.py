@@ -46,7 +46,8 @@ class Toolchain:
                 folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ToolchainError(
-                f"the compiler's cache {self.cache} cannot be written ({error.strerror}); choose another cache folder"
+                f"the compiler's cache {self.cache} cannot be written ({error.strerror}); "
+                "set KERNEL_SCIENTIST_CACHE_FOLDER to another place"
             ) from None
         return {name: str(folder) for name, folder in folders.items()}
 

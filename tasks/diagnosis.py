@@ -91,6 +91,10 @@ def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> str:
     if float(np.abs(got - factors[:, None] * want).max()) > 0.05 * float(error.max()):
         return ""
     row = int(np.argmax(np.abs(factors - 1)))
+    empty = np.flatnonzero(~got.any(axis=1) & want.any(axis=1))
+    if row in empty:
+        return (f"{empty.size} of {got.shape[0]} rows are zero, from row {empty[0]} to row {empty[-1]}: nothing was "
+                "computed or stored there, or zeros were stored over it")
     return (f"each row is the expected one times a factor of its own (row {row}: {factors[row]:.6g}): look at what the "
             "row's sum or maximum leaves out or takes twice")
 

@@ -13,7 +13,7 @@ from app.screen import emit, format_us, say, table
 from records.errors import UsageError
 
 if TYPE_CHECKING:
-    from records.evaluation import Evaluation, Resources
+    from records.evaluation import CaseResult, Evaluation, Finding, Resources
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -118,7 +118,7 @@ def _print(evaluation: Evaluation, source: str, name: str) -> None:
     for finding in verdict.findings:
         say()
         where = f"line {finding.line}: " if finding.line else ""
-        say(f"  {where}{finding.kind.replace('_', ' ')}: {finding.message}"
+        say(f"  {where}{_title(finding, verdict.stage)}: {finding.message}"
             + (f" (case {finding.case})" if finding.case else ""))
         if finding.line and finding.line <= len(lines):
             for number in range(max(1, finding.line - 1), min(len(lines), finding.line + 1) + 1):
@@ -126,6 +126,11 @@ def _print(evaluation: Evaluation, source: str, name: str) -> None:
     _print_resources(evaluation)
     _print_cases(evaluation)
     _print_times(evaluation)
+
+
+def _title(finding: Finding, stage: str) -> str:
+    """What kind of thing it is, in words; what is wrong with the plan is called so at whatever stage it shows."""
+    return "launch plan" if stage == "parse" or finding.kind == "over_limit" else finding.kind.replace("_", " ")
 
 
 def _print_resources(evaluation: Evaluation) -> None:
@@ -144,18 +149,26 @@ def _print_cases(evaluation: Evaluation) -> None:
     say("\nVerification (error in multiples of the baseline's own)")
     rows = []
     for case in evaluation.cases:
-        part = "" if case.executed >= 1 and case.compared >= 1 else \
-            f"sample: {case.executed:.1%} executed, {case.compared:.1%} compared"
-        rows.append([
-            f"  {case.name}", case.role.replace("_", " "), "correct" if case.correct else "wrong",
-            f"{case.error:.3g}" if case.error is not None else "-", "; ".join(filter(None, (part, case.message)))])
+        rows.append([f"  {case.name}", case.role.replace("_", " "), _result(case),
+                     f"{case.error:.3g}" if case.error is not None else "-", _share(case)])
     table(["  case", "role", "result", "error", ""], rows, right=[3])
+
+
+def _result(case: CaseResult) -> str:
+    return "correct" if case.correct else "stopped, see above" if case.error is None else "wrong, see above"
+
+
+def _share(case: CaseResult) -> str:
+    """How much of a case was looked at, where that is not all of it; nothing is compared of a case that was stopped."""
+    if case.error is None or (case.executed >= 1 and case.compared >= 1):
+        return ""
+    return f"sample: {case.executed:.1%} executed, {case.compared:.1%} compared"
 
 
 def _print_times(evaluation: Evaluation) -> None:
     if evaluation.measurements:
         kind = evaluation.time_kind
-        say(f"\nTimes: {kind}" + (", not measured: lower bounds from counted work" if kind == "predicted" else ""))
+        say(f"\nTimes: {kind}" + (", not measured: counted work at published rates" if kind == "predicted" else ""))
         table(["  case", f"{kind} time", "bound", "speed of light", "share"],
               [[f"  {m.case}", format_us(m.time_us), m.bound or "-", format_us(m.roofline_us),
                 f"{m.roofline_fraction:.0%}"] for m in evaluation.measurements], right=[1, 3, 4])

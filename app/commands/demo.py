@@ -27,8 +27,8 @@ def command(
     settings = load_settings()
     (note if json else say)(
         "A softmax kernel for AMD MI300X. It is compiled for that GPU for real, executed and verified on this\n"
-        "machine's processor, and its time is predicted as a lower bound: every time below is predicted, none\n"
-        "is measured.\n")
+        "machine's processor, and its time is predicted from counted work and published rates: every time below\n"
+        "is predicted, none is measured.\n")
     limits = dict(SMALL, generations=generations)
     request = Request("row_softmax", author="playbook", on="lab", seed=seed, limits=limits)
     with tracing(settings, trace):

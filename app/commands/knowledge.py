@@ -75,7 +75,8 @@ def search(
     for number, hit in enumerate([] if json else hits, 1):
         text = " ".join(hit.text.split())
         text = text if len(text) <= WIDTH else text[:WIDTH] + "…"
-        say(f"{number}. {hit.title}: {hit.section}\n   {text}\n   {hit.source}")
+        place = hit.section.removeprefix(hit.title).removeprefix(" > ")
+        say(f"{number}. {hit.title}{place and ': '}{place}\n   {text}\n   {hit.source}")
     if not hits:
         if not json:
             say("nothing was found")

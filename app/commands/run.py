@@ -13,6 +13,7 @@ import typer
 
 from app.commands.options import Json, TargetName, TaskName, Trace
 from app.screen import emit, format_times, format_us, note, say
+from records.errors import MachineError
 
 if TYPE_CHECKING:
     from app.session import RunResult, Session
@@ -66,6 +67,9 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
     except KeyboardInterrupt:
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
         raise typer.Exit(INTERRUPTED) from None
+    except MachineError:
+        note(f"the run is kept; once the fault below is mended, go on with: kernel-scientist resume {run.id}")
+        raise
 
 
 def finish(result: RunResult, session: Session, json: bool) -> None:
@@ -88,7 +92,7 @@ def _print(result: RunResult, session: Session) -> None:
         kind = "predicted by the lab, not measured on a GPU" if best.time_kind == "predicted" else "measured"
         say(f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean ({kind})")
         say(f"             {format_times(best.speedup_over_seed)} the seed's speed" + _bound(session, best.id))
-        say(f"kernel       {best.path}")
+        say(f"kernel       {best.path}" + ("" if result.is_gain else " (no verified kernel is faster than the seed)"))
     say(f"report       {session.folder / 'report.html'}")
     say(f"tried        {result.attempts} attempts in {result.generations} generations, {result.accepted} verified")
     say(f"spent        ${result.usd:.2f} in {result.llm_calls} model calls, {result.seconds:.0f} s")

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from app.report.difference import difference, excerpt, listing
 from app.report.drawing import draw_curve, draw_tree, format_us, state_of
 from app.report.story import Story
+from app.screen import heading
 from records.errors import LedgerError
 
 FOLDER = Path(__file__).parent
@@ -32,7 +33,8 @@ def render(story: Story) -> str:
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
         finalize=lambda value: blot(value) if isinstance(value, str) and not isinstance(value, Markup) else value)
-    environment.filters.update(us=format_us, times=_times, count=_count, signed=_signed, usd=_usd, share=_share)
+    environment.filters.update(us=format_us, times=_times, count=_count, signed=_signed, usd=_usd,
+                               share=_share, heading=heading)
     environment.globals.update(listing=listing, excerpt=excerpt, difference=difference, state_of=state_of)
     css = (FOLDER / "style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()

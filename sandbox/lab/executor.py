@@ -47,8 +47,8 @@ def objects(toolchain: Toolchain, cache: Path) -> tuple[Path, ...]:
             os.rename(work, folder)  # noqa: PTH104 - fails where another process was first, replace() would not
         except OSError:
             if not folder.is_dir():
-                raise LabError(f"the lab's runtime cannot be stored in {folder.parent}; choose another cache folder") \
-                    from None
+                raise LabError(f"the lab's runtime cannot be stored in {folder.parent}; "
+                               "set KERNEL_SCIENTIST_CACHE_FOLDER to another place") from None
         finally:
             shutil.rmtree(work, ignore_errors=True)
     return tuple(sorted(folder.glob("*.o")))

@@ -12,7 +12,7 @@ _TITLES = {
     "launch": "the launch overhead", "hbm": "the memory bandwidth (HBM)", "mall": "the Infinity Cache",
     "l2": "the L2 cache", "l1": "the L1 and its address unit", "lds port": "the LDS ports",
     "lds banks": "the LDS banks", "mfma": "the matrix cores",
-    "valu": "the vector ALUs (counted from the listing's blocks)",
+    "valu": "the vector ALUs (an estimate from the machine code)",
     "latency": "latency that the waves in flight do not hide",
 }
 _GLOBAL = ("load", "store", "atomic")

@@ -216,6 +216,8 @@ def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], 
     hits = json.loads(capsys.readouterr().out)
     assert list(hits[0]) == ["score", "document", "title", "section", "text", "source", "licence"]
     assert hits[0]["document"] == added["id"]
+    assert run_command(["knowledge", "search", "zebra padding", "-k", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "1. Zebra stripes in LDS"
     assert run_command(["knowledge", "remove", added["id"], "--json"]) == 0
     capsys.readouterr()
     assert run_command(["knowledge", "list", "--json"]) == 0

@@ -45,6 +45,35 @@ def test_the_readable_verdict_shows_the_line_that_is_wrong(capsys: pytest.Captur
     assert re.search(rf"^ +> +{line} \| .*__globl__", out, re.MULTILINE)
 
 
+@pytest.mark.parametrize(("old", "new", "line", "words"), [
+    ('kernel = "row_softmax"', 'kernel = "softmax"', 2, "launches 'softmax', but the source has no such kernel"),
+    ('"rows", "cols"]', '"rows"]', 2, "launch plan: the plan passes 3 arguments to row_softmax, but"),
+    ('"y", "rows"', '"rows", "y"', 2, "launch plan: argument 2 of row_softmax: the plan passes the i32 value"),
+    ('"ceil_div(rows, 64)"', "0", 2, "launch plan: grid of row_softmax is 0"),
+    ('"ceil_div(rows, 64)"', '"rows - 9999"', 2, "launch plan: grid of row_softmax is -9992"),
+    ('lds = "0"', "ldss = 0", 6, "launch plan: launch 1 has the unknown key 'ldss'"),
+])
+def test_what_is_wrong_with_a_plan_is_called_so_with_its_line(
+    capsys: pytest.CaptureFixture[str], place: Path, old: str, new: str, line: int, words: str,
+) -> None:
+    source = SEED.read_text()
+    assert source.count(old) == 1
+    (place / "k.hip").write_text(source.replace(old, new))
+    assert run_command(["check", "k.hip", "--task", "row_softmax"]) == 1
+    out = capsys.readouterr().out
+    assert words in out
+    assert re.search(rf"^ +> +{line} \| ", out, re.MULTILINE)
+
+
+def test_a_case_that_was_stopped_is_told_once(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "k.hip").write_text(SEED.read_text().replace("if (row >= rows) return;", ""))
+    assert run_command(["check", "k.hip", "--task", "row_softmax"]) == 1
+    out = capsys.readouterr().out
+    assert out.count("out of bounds: work-item") == out.count(" reads x[") == 1
+    assert re.search(r"rows=7,cols=1000 +test +stopped, see above", out)
+    assert "sample" not in out
+
+
 def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["check", str(SEED), "--task", "row_softmax"]) == 0
     out = capsys.readouterr().out
@@ -81,7 +110,8 @@ def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
     assert run_command(["run", "row_softmax", "--author", "llm", "--generations", "1", "--json"]) == 3
     out, err = capsys.readouterr()
     assert out == ""
-    last = err.rstrip("\n").splitlines()[-1]
+    before, last = err.rstrip("\n").splitlines()[-2:]
+    assert re.search(r"go on with: kernel-scientist resume \d+-\d+-row_softmax-", before)
     assert last.startswith("kernel-scientist: ")
     assert "127.0.0.1:9" in last
     assert "Traceback" not in err

@@ -88,8 +88,10 @@ def test_the_last_words_name_kernel_report_and_what_binds(capsys: pytest.Capture
 
 def test_no_gain_is_a_clean_no(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     slower = ScriptedAuthor(ideas, lambda step, base: f"// {step.experiment_id}\n// time_us = 200\n")
-    assert ended(session_of(tmp_path, slower)) == 1
+    assert ended(session_of(tmp_path / "a", slower)) == 1
     assert json.loads(capsys.readouterr().out)["best"]["speedup_over_seed"] == 1.0
+    assert ended(session_of(tmp_path / "b", slower), json_asked=False) == 1
+    assert "no verified kernel is faster than the seed" in capsys.readouterr().out
 
 
 def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_end(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

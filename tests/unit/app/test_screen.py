@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from app.screen import emit, format_seconds, format_us, printable, say, table
+from app.screen import emit, format_seconds, format_us, heading, printable, say, table
 
 
 def test_nothing_said_can_drive_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -29,6 +29,15 @@ def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
 ])
 def test_times_carry_their_unit(time_us: float | None, text: str) -> None:
     assert format_us(time_us) == text
+
+
+@pytest.mark.parametrize(("title", "shown"), [
+    ("unroll the loops [unroll:2 on f3585392]", "unroll the loops [unroll:2]"),
+    ("two at once [together:restrict+unroll on f3585392]: +3 %", "two at once [together:restrict+unroll]: +3 %"),
+    ("store [i] on 8 lanes", "store [i] on 8 lanes"),
+])
+def test_a_title_is_shown_without_the_playbooks_fingerprint(title: str, shown: str) -> None:
+    assert heading(title) == shown
 
 
 def test_elapsed_time() -> None:

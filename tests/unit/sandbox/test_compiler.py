@@ -144,6 +144,14 @@ def test_every_fault_is_a_finding_on_its_line(
     assert message in result.findings[0].message
 
 
+def test_an_error_says_why_an_overload_does_not_fit(compiler: Compiler) -> None:
+    function = "__device__ float f(float a, float* b) { return a + *b; }\n"
+    result = build(compiler, HIP + function + K + "x[0] = f(x, x); }\n")
+    assert result.findings[0].line == 4
+    assert "no matching function for call to 'f'" in result.findings[0].message
+    assert "line 2: candidate function not viable: no known conversion from 'float *'" in result.findings[0].message
+
+
 MFMA = HIP + """typedef float v16 __attribute__((ext_vector_type(16)));
 typedef short s2 __attribute__((ext_vector_type(2)));
 typedef _Float16 h8 __attribute__((ext_vector_type(8)));

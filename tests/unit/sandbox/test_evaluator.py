@@ -11,6 +11,7 @@ from sandbox.judge import Judge, Patience
 from sandbox.lab.lab import Lab
 from sandbox.plan import parse
 from sandbox.target import load_target
+from sandbox.timing import case_inputs, input_memory
 from sandbox.toolchain import find_toolchain
 from tasks import Task, load_task
 
@@ -115,6 +116,13 @@ def test_a_wrong_kernel_is_refused_at_its_stage_with_its_code(
         assert first.line == line_of(source, at)
 
 
+def test_a_mismatch_of_arguments_is_told_once_and_not_for_every_case(evaluator: Evaluator, softmax: Task) -> None:
+    source = changed('"x", "y", "rows"', '"x", "rows", "y"')
+    findings = verify(evaluator, softmax, source).verdict.findings
+    assert [f.message.split(":")[0] for f in findings] == ["argument 2 of softmax", "argument 3 of softmax"]
+    assert {f.line for f in findings} == {line_of(source, "[[launch]]")}
+
+
 def test_an_overflow_that_the_tests_miss_is_found_by_a_held_out_family(evaluator: Evaluator, softmax: Task) -> None:
     source = changed("float sum = 0.0f;", "top = fminf(top, 60.0f); float sum = 0.0f;")
     result = verify(evaluator, softmax, source)
@@ -171,6 +179,16 @@ def test_column_major_buffers_reach_the_kernel_as_they_lie_in_memory(evaluator: 
     assert result.verdict.accepted and result.resources[0].vgpr > 0
     small = next(c for c in task.tests if c.dims == {"m": 64, "n": 64, "k": 128})
     assert np.isfortran(np.asfortranarray(task.draw(small)["a"]))
+
+
+def test_benchmark_inputs_are_a_small_cases_values_repeated(softmax: Task) -> None:
+    memory = input_memory(softmax)
+    pattern = softmax.draw(softmax.tests[0])["x"].ravel()
+    for case in softmax.benchmarks:
+        x = case_inputs(softmax, case, memory)["x"]
+        assert x.shape == (case.dims["rows"], case.dims["cols"])
+        assert np.array_equal(x.ravel()[:pattern.size], pattern)
+        assert np.array_equal(x.ravel()[pattern.size:2 * pattern.size], pattern[:x.size - pattern.size])
 
 
 def test_coalesced_reads_are_predicted_faster(evaluator: Evaluator, softmax: Task) -> None:

@@ -101,6 +101,8 @@ def test_normalising_twice_changes_nothing_and_keeps_lines(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "message", "line"), [
     ("__global__ void k() {}", "has no launch plan: it must start with the comment", 1),
+    ("", "the file is empty; it must hold a launch plan", 1),
+    ("\n \n", "the file is empty", 1),
     ("\n\n// hello\n/*+++\n+++*/", "has no launch plan", 3),
     ("```hip\n/*+++\n+++*/\n```", "starts with a Markdown fence", 1),
     ("/*+++\n[[launch]]\n", "is not closed", 1),
@@ -250,6 +252,7 @@ def resolved(plan: str = PLAN, rows: int = 7):
 def test_over_limit_launches_are_found(old: str, new: str, more: dict[str, object], message: str) -> None:
     found = check_limits(resolved(PLAN.replace(old, new)), load_target("mi300x"), (kernel(**more), FINISH))
     assert [f.kind for f in found] == ["over_limit"]
+    assert found[0].line in (2, 8)
     assert message in found[0].message
 
 
@@ -276,12 +279,13 @@ ARGS = '["x", "part", "rows", "cols:i64", "eps"]'
 ])
 def test_arguments_are_held_against_the_code_object(args: str, message: str) -> None:
     found = check_arguments(resolved(PLAN.replace(ARGS, args)), (kernel(), FINISH))
-    assert [(f.kind, f.kernel) for f in found] == [("over_limit", "sums")]
+    assert [(f.kind, f.kernel, f.line) for f in found] == [("over_limit", "sums", 2)]
     assert message in found[0].message
 
 
 def test_unknown_and_ambiguous_kernels_are_named() -> None:
     unknown = check_arguments(resolved(), (kernel("total"), FINISH))
     assert "'sums', but the source has no such kernel; it has: finish, total" in unknown[0].message
+    assert unknown[0].line == 2
     twice = check_arguments(resolved(), (kernel(), kernel(symbol="_Z4sumsi"), FINISH))
     assert "the source has 2 kernels named 'sums'" in twice[0].message

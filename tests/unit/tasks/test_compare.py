@@ -194,6 +194,7 @@ WRONG: dict[str, Callable[[Array], Array]] = {
     "the expected one times 0.5": lambda c: c * F32(0.5),
     "the expected one times -1": lambda c: -c,
     "the expected one plus 0.25": lambda c: c + F32(0.25),
+    "20 of 40 rows are zero, from row 0 to row 19": lambda c: c * (np.arange(len(c)) >= 20)[:, None].astype(F32),
     "times a factor of its own (row 39: 1.1)": lambda c: c * np.linspace(1.001, 1.1, 40)[:, None],
     "in row 39 (the last)": lambda c: np.vstack([c[:-1], c[-1:] + np.linspace(1, 2, 70, dtype=F32)]),
     "in columns 64 to 69 (the last ones)": lambda c: np.hstack([c[:, :64], c[:, 64:] * 0]),

@@ -1,0 +1,95 @@
+"""Two generations by a real author behind the model, answered again from its transcript.
+
+Everything between is real: the HTTP client, the ladder, the graph, the ledger, the compiler and the lab. The winner is
+expected by its content, not by its time. When the lab's model of the GPU was changed on purpose and another of these
+kernels wins now, look at the difference and make it the expected one:
+
+    python -m tests.transcript refresh
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agents.coder import read_draft
+from graph.context import Context
+from graph.drive import drive
+from graph.tuning import with_defaults
+from records.evaluation import Evaluation
+from records.experiment import Attempt, ModelCall
+
+from ..endpoint import ScriptedEndpoint
+from ..transcript import PRICE, Transcript, context, leader
+
+REFRESH = "; if the lab was changed on purpose, run: python -m tests.transcript refresh"
+
+
+@pytest.mark.slow
+def test_a_real_authors_run_is_replayed_offline_to_the_same_best_kernel(tmp_path: Path, compiler_cache: Path) -> None:
+    transcript = Transcript.read()
+    with ScriptedEndpoint(transcript.answer) as server:
+        made = context(server.url, tmp_path, compiler_cache)
+        run = drive(made, tmp_path / "checkpoint.db")
+        asked = len(server.requests)
+
+        assert transcript.unknown == []
+        assert transcript.served == set(transcript.lines), "a recorded answer was never asked for"
+        assert asked == len(transcript.lines)
+        assert (run.status, run.stop_reason) == ("done", "all 2 generations are used")
+        check_winner(made, leader(made), transcript)
+        check_attempts({a.id: a for a in made.ledger.attempts(run.id)})
+        check_calls(made.ledger.calls(run.id), transcript)
+
+        # Without its checkpoint a run starts over and finds everything in the ledger.
+        made.ledger.finish(run.id, "paused")
+        for file in tmp_path.glob("checkpoint.db*"):
+            file.unlink()
+        again = drive(made, tmp_path / "checkpoint.db")
+        assert (again.status, len(server.requests)) == ("done", asked)
+        assert leader(made).candidate_id == transcript.expected["candidate_id"]
+    made.ledger.close()
+
+
+def check_winner(made: Context, best: Attempt, transcript: Transcript) -> None:
+    """The recorded kernel, verified on every test shape, and not a character of it from anywhere but an answer."""
+    found = {name: getattr(best, name) for name in ("id", "candidate_id")} | {"tunables": dict(best.tunables)}
+    wanted = {"id": transcript.expected["best"], **{n: transcript.expected[n] for n in ("candidate_id", "tunables")}}
+    assert found == wanted, f"another kernel is the best now, at {best.geomean_us:.1f} us predicted{REFRESH}"
+    evaluation = made.ledger.evaluation(best.evaluation_key, "benchmark")
+    assert isinstance(evaluation, Evaluation)
+    tests = {case.name for case in made.assignment.task.tests}
+    assert len(tests) == 11
+    assert {row.name for row in evaluation.cases if row.role == "test" and row.correct} == tests
+    assert all(row.correct and row.executed > 0.5 for row in evaluation.cases)  # the largest are sampled
+    drafts = [read_draft(line.text) for line in transcript.lines.values() if line.role == "coder"]
+    source = made.artefacts.text(best.source)
+    assert source in [with_defaults(draft.source, best.tunables) for draft in drafts]
+
+
+def check_attempts(attempts: dict[str, Attempt]) -> None:
+    """Every experiment ends accepted; four drafts went back, each with its own reason."""
+    assert {name: a.status for name, a in attempts.items() if a.status != "accepted"} == {
+        "g001-e3-a0": "rejected", "g002-e2-a0": "rejected", "g002-e3-a0": "rejected", "g002-e3-a1": "rejected"}
+    assert {name for name, a in attempts.items() if a.status == "accepted" and a.generation} == {
+        "g001-e1-a0", "g001-e2-a0", "g001-e3-a1", "g002-e1-a0", "g002-e2-a1", "g002-e3-a2"}
+    overload, swizzle, critic, name = (attempts[i] for i in ("g001-e3-a0", "g002-e2-a0", "g002-e3-a0", "g002-e3-a1"))
+    assert (overload.stage, overload.code) == ("compile", "A.1")
+    assert "no known conversion from 'const uintx2'" in overload.reason and "(line 46)" in overload.reason
+    assert (swizzle.stage, swizzle.code) == ("correct", "C.1")
+    assert "elements are wrong" in swizzle.reason and "expected" in swizzle.reason
+    assert critic.reason.startswith("sent back by the critic: add_splits: `min(k / 512, ...)` rounds down")
+    assert name.stage == "compile"
+    assert name.reason == "redefinition of 'turn'; line 73: previous definition is here (line 77)"
+
+
+def check_calls(calls: tuple[ModelCall, ...], transcript: Transcript) -> None:
+    """Each answer is one paid call, with the tokens that the endpoint counted."""
+    assert {call.state for call in calls} == {"done"}
+    paid = Counter((c.role, c.usage.prompt_tokens, c.usage.completion_tokens) for c in calls)
+    assert paid == Counter((x.role, x.prompt_tokens, x.completion_tokens) for x in transcript.lines.values())
+    for call in calls:
+        cost = PRICE.cost_usd(call.usage.prompt_tokens, call.usage.completion_tokens)
+        assert call.usage.usd == pytest.approx(cost)
