@@ -101,7 +101,7 @@ def test_after_the_bound_the_attempt_is_failed_and_the_generation_goes_on(
     expected = {f"g001-e1-a{n}": "rejected" for n in range(last)}
     assert bench.statuses() == expected | {f"g001-e1-a{last}": "failed", "g001-e2-a0": "accepted"}
     assert "did not work" in bench.attempts()[f"g001-e1-a{last}"].lesson
-    assert (run.status, run.stop_reason) == ("done", "all 1 generations are used")
+    assert (run.status, run.stop_reason) == ("done", "the one generation asked for is used")
 
 
 def test_both_bounds_count_for_themselves(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line
         "g001-e1-a0": ("rejected", "compile", "B.2"), "g001-e1-a1": ("rejected", "correct", "C.1"),
         "g001-e1-a2": ("rejected", "execute", "B.5"), "g001-e1-a3": ("accepted", "time", "OK"),
         "g001-e2-a0": ("rejected", "compile", "B.2"), "g001-e2-a1": ("failed", "compile", "B.2")}
-    assert (run.status, run.stop_reason) == ("done", "all 1 generations are used")
+    assert (run.status, run.stop_reason) == ("done", "the one generation asked for is used")
     assert [step.generation for role, step in author.asked if role == "select"] == [1]
 
     told: list[Finding] = []
