@@ -1,0 +1,145 @@
+"""The lab's bound for the H200 beside measured times of the same kernels; no GPU is needed to print it.
+
+    python -m benchmarks.lab_ranking
+
+Measured once with `benchmarks/hardware.py` and stored in `data/lab_ranking_h200.json`: the median of up to 30 launches
+timed by events, in random order, with the L2 full of other data. The bound comes from 8 workgroups of each launch, the
+registers that NVIDIA's compiler gave the kernel, and, for the instructions, the listing for gfx942: the lab has none
+for sm_90a. The constants of `sandbox/targets/h200.toml` were set with these times in view, so the figures say how well
+the model can describe them and not how well it foretells others.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.screen import say, table
+from app.settings import load_settings
+from benchmarks.emulated import count, h200_lab, origin, stored
+from benchmarks.figure import Figure, report
+from benchmarks.specimens import Specimen
+from benchmarks.variants import Family, families
+from records.evaluation import Resources
+from sandbox.compiler import Compiler
+from sandbox.lab.bound import Bound, bound
+from sandbox.lab.lab import Lab
+from sandbox.target import Target, load_target
+from sandbox.toolchain import find_toolchain
+from tasks.task import Array
+
+FILE = "lab_ranking_h200.json"
+BLOCKS, TOP = 8, 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant: what binds it by the model, the bound, the measured median; microseconds."""
+
+    name: str
+    resource: str
+    bound_us: float
+    measured_us: float
+
+    @property
+    def exceeds(self) -> bool:
+        """Whether the bound is none."""
+        return self.bound_us > self.measured_us
+
+
+def resources(kernel: str, facts: Mapping[str, int], target: Target) -> Resources:
+    """Occupancy from the registers of the compiled kernel."""
+    granule, registers = target.limits["vgpr_granule"], facts["registers"]
+    waves = target.limits["vgpr_per_lane"] // (-(-registers // granule) * granule)
+    return Resources(kernel, registers, 0, 0, facts["shared_bytes"], facts["local_bytes"],
+                     min(target.limits["waves_per_simd"], waves))
+
+
+def predicted(lab: Lab, compiler: Compiler, target: Target, family: Family, specimen: Specimen,
+              inputs: Mapping[str, Array], facts: Mapping[str, int]) -> Bound:
+    """The bound of one variant."""
+    seen = count(lab, specimen, inputs, BLOCKS, BLOCKS)
+    code = {kernel.name: kernel.blocks for kernel in compiler.compile(specimen.candidate, specimen.chosen).kernels}
+    return bound([seen], [resources(seen.kernel, facts, target)], specimen.plan, target, family.bytes_moved,
+                 family.flops, "fp32_vector", code)
+
+
+def rows(family: Family, measured: Mapping[str, Any], lab: Lab, compiler: Compiler, target: Target) -> list[Row]:
+    """Every variant of a family that has a time."""
+    inputs, found = family.variants[0].inputs(), []
+    for specimen in family.variants:
+        about = measured.get(specimen.name, {})
+        if "cold_us" in about:
+            limit = predicted(lab, compiler, target, family, specimen, inputs, about["facts"])
+            found.append(Row(specimen.name, limit.resource, limit.time_us, about["cold_us"]))
+    return found
+
+
+def ranks(values: Sequence[float]) -> Array:
+    """Ranks from 0; equal values share the mean of theirs."""
+    given = np.asarray(values)
+    return np.asarray([(given < v).sum() + ((given == v).sum() - 1) / 2 for v in given])
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float:
+    """Rank correlation."""
+    return float(np.corrcoef(ranks(first), ranks(second))[0, 1])
+
+
+def chosen(row: Row, found: Sequence[Row]) -> float:
+    """Chance to be among the TOP by bound when ties are broken by lot."""
+    below = sum(r.bound_us < row.bound_us for r in found)
+    same = sum(r.bound_us == row.bound_us for r in found)
+    return min(1.0, max(0.0, (TOP - below) / same))
+
+
+def recall(found: Sequence[Row]) -> float:
+    """How many of the TOP fastest by measurement are among the TOP by bound; ties at the edge count by their share."""
+    fastest = sorted(found, key=lambda r: r.measured_us)[:TOP]
+    return sum(chosen(r, found) for r in fastest) / TOP
+
+
+def figures(by_family: Mapping[str, Sequence[Row]]) -> list[Figure]:
+    """What the table amounts to."""
+    every = [r for found in by_family.values() for r in found]
+    correlations = {name: spearman([r.bound_us for r in found], [r.measured_us for r in found])
+                    for name, found in by_family.items()}
+    best = [min(found, key=lambda r: r.measured_us) for found in by_family.values()]
+    held = [chosen(b, found) for b, found in zip(best, by_family.values(), strict=True)]
+    over = 100 * sum(r.exceeds for r in every) / len(every)
+    return [
+        Figure("lab_ranking.variants", float(len(every)), "variants", "asked for", 60.0, ">= 60", FILE),
+        *(Figure(f"lab_ranking.spearman.{name}", value, "", "perfect", 1.0, ">= 0.6", FILE)
+          for name, value in correlations.items()),
+        Figure("lab_ranking.spearman_median", float(np.median(list(correlations.values()))), "", "perfect", 1.0,
+               ">= 0.85", FILE),
+        Figure("lab_ranking.bound_above_measured", over, "% of variants", "allowed", 5.0, "<= 5", FILE),
+        *(Figure(f"lab_ranking.top5_recall.{name}", recall(found), "", "all", 1.0, "", FILE)
+          for name, found in by_family.items()),
+        Figure("lab_ranking.best_within_top5", float(sum(held)), "tasks", "tasks", float(len(held)), "", FILE),
+    ]
+
+
+def main() -> int:
+    """Bound every variant, print the tables, report."""
+    data, cache, target = stored(FILE), load_settings().cache_folder, load_target("h200")
+    lab = h200_lab()
+    compiler = Compiler(find_toolchain(cache / "toolchain"), cache / "kernels", load_target("mi300x"))
+    say(f"Measured: {origin(data['about'])}.")
+    by_family = {}
+    for family in families():
+        found = rows(family, data["families"][family.name]["variants"], lab, compiler, target)
+        by_family[family.name] = found
+        table([family.name, "measured us", "bound us", "bound/measured", "binds"],
+              [[r.name.removeprefix(f"{family.name} "), f"{r.measured_us:.1f}", f"{r.bound_us:.1f}",
+                f"{r.bound_us / r.measured_us:.2f}{' above' if r.exceeds else ''}", r.resource]
+               for r in sorted(found, key=lambda r: r.measured_us)], right=[1, 2, 3])
+    return report("Bound against times on the H200", figures(by_family))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
