@@ -22,6 +22,8 @@ C_TYPES: Mapping[str, str] = {  # raw bits first: they need no header and no con
 }
 MOST_COUNTERS = 24
 MOST_FINDINGS = 8
+MOST_HOT_LINES = 6
+MIN_SHARE = 0.1  # of a kernel, below which a line's cost is left out
 
 
 def work_view(work: Assignment) -> dict[str, Any]:
@@ -50,6 +52,7 @@ def specimen_view(specimen: Specimen) -> dict[str, Any]:
         "rubric": list(experiment.rubric), "implemented": list(attempt.report), "skipped": list(attempt.skipped),
         "lesson": attempt.lesson, "is_seed": experiment.parent_id is None, "source": specimen.source.rstrip(),
         "tunables": dict(evaluation.tunables), **evidence_view(evaluation, specimen.parent_times_us),
+        "hot_lines": hot_lines_view(evaluation, specimen.source),
     }
 
 
@@ -75,6 +78,18 @@ def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) 
         "counters": [{"name": name, "value": f"{value:.6g}"} for name, value in counters],
         "explanation": evaluation.explanation.strip(),
     }
+
+
+def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
+    """The lines that cause the cost, each with its text and its shares of the kernel's totals."""
+    lines, rows = source.split("\n"), []
+    for hot in evaluation.hot_lines[:MOST_HOT_LINES]:
+        costs = [f"{name.replace('_', ' ')} {value:.4g} ({100 * hot.shares[name]:.0f} %)"
+                 for name, value in hot.counters.items() if hot.shares.get(name, 0.0) >= MIN_SHARE]
+        if costs and hot.line <= len(lines):
+            rows.append({"line": hot.line, "kernel": hot.kernel, "text": lines[hot.line - 1].strip(),
+                         "costs": ", ".join(costs)})
+    return rows
 
 
 def failure_view(evaluation: Evaluation) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from types import ModuleType
 
 import typer
 
-from app.commands import check, demo, doctor, knowledge, report, resume, run, runs, tasks, test
+from app.commands import check, demo, doctor, isa, knowledge, report, resume, run, runs, tasks, test
 from app.screen import note
 from records.errors import MachineError, ScientistError
 
@@ -42,7 +42,7 @@ def _register(module: ModuleType) -> None:
     app.command(module.__name__.rsplit(".", 1)[1], short_help=_purpose(module))(module.command)
 
 
-for _module in (demo, run, resume, check, runs, report, tasks):
+for _module in (demo, run, resume, check, isa, runs, report, tasks):
     _register(_module)
 app.add_typer(knowledge.app, name="knowledge", short_help=_purpose(knowledge))
 for _module in (doctor, test):

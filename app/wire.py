@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agents.endpoint import Endpoint
     from graph.context import Context, Limits
     from records.artefacts import ArtefactStore
+    from sandbox.compiler import Compiler
     from sandbox.evaluator import Evaluator
     from tasks.task import Task
 
@@ -54,7 +55,7 @@ def resolve_on(on: str, target: str) -> str:
     raise UsageError(f"--on is auto, lab, device or spool:DIR, not {on!r}")
 
 
-def make_sandbox(settings: Settings, target: str, on: str, seed: int) -> Evaluator:
+def make_sandbox(settings: Settings, target: str, on: str, seed: int, *, exact: bool = False) -> Evaluator:
     """The evaluator for a target; UsageError or MachineError says what there is not."""
     if target == "h200":
         raise MachineError("the target h200 is not there yet; use --target mi300x")
@@ -65,7 +66,17 @@ def make_sandbox(settings: Settings, target: str, on: str, seed: int) -> Evaluat
     from sandbox.toolchain import find_toolchain
 
     return Evaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", known,
-                     seed, settings.cores)
+                     seed, settings.cores, exact=exact)
+
+
+def make_compiler(settings: Settings, target: str) -> Compiler:
+    """The compiler for a target; UsageError where the target needs another one."""
+    from sandbox.compiler import Compiler
+    from sandbox.target import load_target
+    from sandbox.toolchain import find_toolchain
+
+    known = load_target(target)
+    return Compiler(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", known)
 
 
 def make_endpoint(settings: Settings) -> Endpoint:

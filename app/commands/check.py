@@ -13,9 +13,11 @@ from app.screen import emit, format_us, say, table
 from records.errors import UsageError
 
 if TYPE_CHECKING:
-    from records.evaluation import CaseResult, Evaluation, Finding, Resources
+    from records.evaluation import CaseResult, Evaluation, Finding, HotLine, Resources
 
 MAX_FILE_BYTES = 1_000_000
+MIN_SHARE = 0.05  # of a kernel, below which a line's cost is not shown
+EXCERPT = 60  # characters of a source line
 
 
 def command(
@@ -27,6 +29,8 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,
     set_: Annotated[list[str] | None, typer.Option(
         "--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times.")] = None,
+    exact: Annotated[bool, typer.Option(
+        "--exact", help="Round matrix instructions as the hardware does; slower.")] = False,
     json: Json = False,
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
@@ -34,9 +38,9 @@ def command(
     from app.wire import make_sandbox
     from tasks.loader import load_task
 
-    source, chosen = read_source(file), _tunables(set_ or [])
+    source, chosen = read_source(file), tunables_of(set_ or [])
     settings, loaded = load_settings(), load_task(task)
-    sandbox = make_sandbox(settings, target, on, seed)
+    sandbox = make_sandbox(settings, target, on, seed, exact=exact)
     evaluation = sandbox.benchmark(source, loaded, chosen or None)
     if json:
         emit(verdict_json(evaluation))
@@ -66,6 +70,10 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
         "findings": [{"kind": f.kind, "line": f.line, "message": f.message} for f in verdict.findings],
         "resources": _resources_json(evaluation.resources), "cases": _cases_json(evaluation),
         "counters": dict(evaluation.counters),
+        "kernel_counters": {kernel: dict(values) for kernel, values in evaluation.kernel_counters.items()},
+        "hot_lines": [{"line": h.line, "kernel": h.kernel, "counters": dict(h.counters), "shares": dict(h.shares)}
+                      for h in evaluation.hot_lines],
+        "explanation": evaluation.explanation,
     }
 
 
@@ -90,12 +98,14 @@ def _cases_json(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _time_json(m: Any) -> Mapping[str, Any]:
     if m is None:
-        return dict.fromkeys(("time_us", "time_kind", "ci_low", "ci_high", "bound", "roofline_fraction"))
+        return dict.fromkeys(
+            ("time_us", "time_kind", "ci_low", "ci_high", "bound", "roofline_fraction", "resources_us"))
     return {"time_us": m.time_us, "time_kind": m.kind, "ci_low": m.ci_low_us, "ci_high": m.ci_high_us,
-            "bound": m.bound, "roofline_fraction": m.roofline_fraction}
+            "bound": m.bound, "roofline_fraction": m.roofline_fraction, "resources_us": dict(m.resources_us)}
 
 
-def _tunables(pairs: Sequence[str]) -> dict[str, int]:
+def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
+    """The choices of `--set NAME=VALUE`; UsageError for another form."""
     chosen: dict[str, int] = {}
     for pair in pairs:
         name, _, value = pair.partition("=")
@@ -114,18 +124,40 @@ def _print(evaluation: Evaluation, source: str, name: str) -> None:
         say(f"{name}: accepted")
     else:
         say(f"{name}: rejected at stage {verdict.stage}: {verdict.code}, {CODES.get(verdict.code, '')}")
+    excerpts(verdict.findings, source, verdict.stage)
+    _print_resources(evaluation)
+    _print_cases(evaluation)
+    _print_times(evaluation)
+    if evaluation.hot_lines:
+        say("\nWhere it goes, over the benchmarks: the lines that cause most of each cost")
+        _print_hot_lines(evaluation.hot_lines, source)
+    if evaluation.explanation:
+        say("\n" + evaluation.explanation.strip())
+
+
+def excerpts(findings: Sequence[Finding], source: str, stage: str = "") -> None:
+    """Each finding with the lines around the one it names."""
     lines = source.split("\n")
-    for finding in verdict.findings:
+    for finding in findings:
         say()
         where = f"line {finding.line}: " if finding.line else ""
-        say(f"  {where}{_title(finding, verdict.stage)}: {finding.message}"
+        say(f"  {where}{_title(finding, stage)}: {finding.message}"
             + (f" (case {finding.case})" if finding.case else ""))
         if finding.line and finding.line <= len(lines):
             for number in range(max(1, finding.line - 1), min(len(lines), finding.line + 1) + 1):
                 say(f"  {'>' if number == finding.line else ' '} {number:4} | {lines[number - 1].rstrip()}")
-    _print_resources(evaluation)
-    _print_cases(evaluation)
-    _print_times(evaluation)
+
+
+def _print_hot_lines(hot: Sequence[HotLine], source: str) -> None:
+    lines = source.split("\n")
+    rows = []
+    for h in hot:
+        said = lines[h.line - 1].strip() if h.line <= len(lines) else ""
+        costs = ", ".join(f"{name.replace('_', ' ')} {value:,.4g} ({h.shares[name]:.0%})"
+                          for name, value in h.counters.items() if h.shares.get(name, 0.0) >= MIN_SHARE)
+        if costs:
+            rows.append([f"  {h.line}", h.kernel, costs, said[:EXCERPT]])
+    table(["  line", "kernel", "cost (share of the kernel's)", "source"], rows)
 
 
 def _title(finding: Finding, stage: str) -> str:
@@ -173,9 +205,23 @@ def _print_times(evaluation: Evaluation) -> None:
               [[f"  {m.case}", format_us(m.time_us), m.bound or "-", format_us(m.roofline_us),
                 f"{m.roofline_fraction:.0%}"] for m in evaluation.measurements], right=[1, 3, 4])
         say(f"  geometric mean: {format_us(evaluation.geomean_us)} ({kind})")
+        _print_per_resource(evaluation)
     if evaluation.counters:
+        by_kernel = evaluation.kernel_counters
+        kernels = list(by_kernel) if len(by_kernel) > 1 else []
         say("\nCounters, over the benchmarks")
-        rows = [[f"  {name}", f"{value:,.0f}"] for name, value in sorted(evaluation.counters.items())]
-        table(["  counter", "value"], rows, right=[1])
-    if evaluation.explanation:
-        say("\n" + evaluation.explanation.strip())
+        rows = [[f"  {name}", f"{value:,.0f}",
+                 *(f"{by_kernel[k][name]:,.0f}" if name in by_kernel[k] else "-" for k in kernels)]
+                for name, value in sorted(evaluation.counters.items())]
+        table(["  counter", "all", *kernels], rows, right=range(1, 2 + len(kernels)))
+
+
+def _print_per_resource(evaluation: Evaluation) -> None:
+    """What each resource alone would need; the star is on the one that binds."""
+    names = list(dict.fromkeys(n for m in evaluation.measurements for n in m.resources_us))
+    if not names:
+        return
+    say("\nWhat each resource alone would need, us (* binds)")
+    table(["  case", *names], [
+        [f"  {m.case}", *(f"{m.resources_us[n]:.3g}{'*' if n == m.bound else ''}" if n in m.resources_us else "-"
+                          for n in names)] for m in evaluation.measurements], right=range(1, 1 + len(names)))

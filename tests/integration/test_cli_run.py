@@ -168,20 +168,21 @@ def test_a_key_is_in_no_file_and_no_line_of_a_run(
     assert [p for p in files if any(s in p.read_bytes() for s in spellings)] == []
 
 
-def test_check_json_has_the_fields_of_the_design_and_nothing_else() -> None:
+def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
     times = (Measurement("n=64", 10.0, "predicted", "lab:mi300x", 9.0, 11.0, bound="hbm", roofline_us=5.0),)
     evaluation = Evaluation(
         "k", "c", {"ROWS": 4}, Verdict("time", True, "OK", (Finding("race", "mend it", 3, "kernel"),)),
         (Resources("a", 10, 0, 20, 64, 0, 8), Resources("b", 30, 4, 10, 0, 16, 4)),
         (CaseResult("n=4", "test", True, 0.5), CaseResult("n=64", "benchmark", True, 0.25)), times, {"x": 1.0})
     answer = verdict_json(evaluation)
-    assert list(answer) == ["accepted", "stage", "code", "findings", "resources", "cases", "counters"]
+    assert list(answer) == ["accepted", "stage", "code", "findings", "resources", "cases", "counters",
+                            "kernel_counters", "hot_lines", "explanation"]
     assert answer["findings"] == [{"kind": "race", "line": 3, "message": "mend it"}]
     assert answer["resources"] == {
         "vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
     assert answer["cases"] == [
         {"name": "n=4", "correct": True, "error": 0.5, "time_us": None, "time_kind": None, "ci_low": None,
-         "ci_high": None, "bound": None, "roofline_fraction": None},
+         "ci_high": None, "bound": None, "roofline_fraction": None, "resources_us": None},
         {"name": "n=64", "correct": True, "error": 0.25, "time_us": 10.0, "time_kind": "predicted", "ci_low": 9.0,
-         "ci_high": 11.0, "bound": "hbm", "roofline_fraction": 0.5},
+         "ci_high": 11.0, "bound": "hbm", "roofline_fraction": 0.5, "resources_us": {}},
     ]

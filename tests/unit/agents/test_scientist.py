@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from agents.scientist import Scientist
 from agents.templates import FOLDER, conversation, excerpt
 from records.artefacts import ArtefactStore
 from records.errors import MalformedReply
+from records.evaluation import HotLine
 from records.experiment import Experiment, Run
 from records.ledger import Ledger
 from sandbox.compiler import Compiler
@@ -111,6 +113,23 @@ def test_queries_are_two_to_four(tmp_path: Path) -> None:
         asked = Bench(tmp_path, server).author.queries(STEP, assignment(), specimen(load_task("transpose"), "x"))
     assert asked == ("lds bank conflicts", "mfma layout")
     assert len(server.requests) == 2
+
+
+def test_the_planner_and_the_critic_see_the_costliest_lines(tmp_path: Path) -> None:
+    base = specimen(load_task("row_softmax"), seed("row_softmax"), 1)
+    line = next(n for n, text in enumerate(base.source.split("\n"), 1) if "sum +=" in text)
+    hot = HotLine(line, "row_softmax", {"l2_requests": 900.0, "l1_clocks": 5.0},
+                  {"l2_requests": 0.75, "l1_clocks": 0.01})
+    base = replace(base, evaluation=replace(base.evaluation, hot_lines=(hot,)))
+    with ScriptedEndpoint([proposal(), json.dumps({"approve": True, "remarks": []})]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.plan(STEP, assignment(), base, "", Memory(), 6)
+        bench.author.critique(STEP, assignment(), idea(), base, Draft(KERNEL))
+    for number in (0, 1):
+        said = next(t for t in bench.prompt(number).split("\n") if f"line {line} of `row_softmax`" in t)
+        assert "sum += expf(x[j] - top)" in said
+        assert "l2 requests 900 (75 %)" in said
+        assert "l1 clocks" not in said
 
 
 def planned(bench: Bench, **memory: Any) -> Any:

@@ -1,0 +1,134 @@
+"""`isa`: the machine code of a kernel file beside its source lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.commands.check import excerpts, read_source, tunables_of
+from app.commands.options import Json, TargetName
+from app.screen import emit, say, table
+from records.errors import UsageError
+
+if TYPE_CHECKING:
+    from records.evaluation import Finding, Resources
+    from sandbox.annotation import Instruction
+    from sandbox.compiler import Compilation
+
+Listings = Mapping[str, Sequence["Instruction"]]
+
+
+def command(
+    file: Annotated[Path, typer.Argument(
+        metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)],
+    task: Annotated[str, typer.Option(
+        "--task", help="Rate the occupancy for this task's shapes.", show_default=False)] = "",
+    target: TargetName = "mi300x",
+    kernel: Annotated[str, typer.Option("--kernel", help="Only this kernel of the file.", show_default=False)] = "",
+    set_: Annotated[list[str] | None, typer.Option(
+        "--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times.")] = None,
+    json: Json = False,
+) -> None:
+    """Compile one kernel and print its instructions under their source lines; exit 1 if it does not compile."""
+    from app.settings import load_settings
+    from app.wire import make_compiler
+    from records.errors import PlanError
+    from records.evaluation import Finding
+    from sandbox.annotation import annotate
+    from sandbox.diagnostics import SOURCE
+    from sandbox.plan import parse
+
+    source, chosen = read_source(file), tunables_of(set_ or [])
+    compiler = make_compiler(load_settings(), target)
+    try:
+        candidate = parse(source)
+        values = {**candidate.defaults(), **chosen}
+        compilation = compiler.compile(candidate, values)
+        resources = _resources(compilation, candidate, task, target, values)
+    except PlanError as error:
+        _refuse(file.name, source, [Finding("compile_error", str(error), line=error.line)], json)
+    if not compilation.ok:
+        _refuse(file.name, source, compilation.findings, json)
+    names = {k.symbol: k.name for k in compilation.kernels}
+    if kernel and kernel not in (*names, *names.values()):
+        raise UsageError(f"{file} has no kernel {kernel!r}; it has {', '.join(sorted(set(names.values())))}")
+    listings = {names[symbol]: rows for symbol, rows in annotate(compilation.listing, SOURCE).items()
+                if symbol in names and kernel in ("", symbol, names[symbol])}
+    if json:
+        emit({"ok": True, "findings": [], "kernels": [_kernel_json(n, rows, resources) for n, rows in
+                                                       listings.items()]})
+    else:
+        _print(listings, resources, source.split("\n"))
+
+
+def _resources(compilation: Compilation, candidate: Any, task: str, target: str,
+               values: Mapping[str, int]) -> Mapping[str, Resources]:
+    """By kernel; without a task for the largest block that each kernel allows."""
+    rows = compilation.resources
+    if task:
+        from sandbox.limits import resources_of
+        from sandbox.plan import check, resolve
+        from sandbox.target import load_target
+        from tasks.loader import load_task
+
+        loaded = load_task(task)
+        check(candidate, loaded)
+        plans = [resolve(candidate, loaded, case, values) for case in (*loaded.tests, *loaded.benchmarks)]
+        rows = resources_of(compilation.kernels, load_target(target), plans)
+    return {r.kernel: r for r in rows}
+
+
+def _refuse(name: str, source: str, findings: Sequence[Finding], json: bool) -> None:
+    if json:
+        emit({"ok": False, "findings": [{"kind": f.kind, "line": f.line, "message": f.message} for f in findings],
+              "kernels": []})
+    else:
+        say(f"{name}: does not compile")
+        excerpts(findings, source)
+    raise typer.Exit(1)
+
+
+def _kernel_json(name: str, rows: Sequence[Instruction], resources: Mapping[str, Resources]) -> dict[str, Any]:
+    r = resources[name]
+    return {
+        "name": name, "instructions": dict(r.instructions),
+        "resources": {"vgpr": r.vgpr, "agpr": r.agpr, "sgpr": r.sgpr, "lds_bytes": r.lds_bytes,
+                      "scratch_bytes": r.scratch_bytes, "waves_per_simd": r.waves_per_simd},
+        "listing": [{"line": i.line or None, "text": i.text, "class": i.group, "label": i.label or None,
+                     "loop_depth": i.depth} for i in rows],
+    }
+
+
+def _print(listings: Listings, resources: Mapping[str, Resources], lines: Sequence[str]) -> None:
+    for name, rows in listings.items():
+        say(f"{name}: {len(rows)} instructions")
+        _print_listing(rows, lines)
+        r = resources[name]
+        say("\nResources")
+        table(["  VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "waves per SIMD"],
+              [[f"  {r.vgpr}", str(r.agpr), str(r.sgpr), str(r.lds_bytes), str(r.scratch_bytes),
+                str(r.waves_per_simd)]], right=range(1, 6))
+        say("\nInstruction mix: all, and those inside loops")
+        looped = [i.group for i in rows if i.depth]
+        mix = sorted(r.instructions.items(), key=lambda item: -item[1])
+        table(["  class", "all", "in loops"], [[f"  {g}", str(n), str(looped.count(g))] for g, n in mix],
+              right=[1, 2])
+        say()
+
+
+def _print_listing(rows: Sequence[Instruction], lines: Sequence[str]) -> None:
+    """A heading wherever the source line changes; one bar before an instruction for each loop around it."""
+    before = -1
+    for row in rows:
+        if row.line != before:
+            said = lines[row.line - 1].strip() if 0 < row.line <= len(lines) else "(no source line)"
+            say(f"\n{row.line or '-':>5} | {said}")
+            before = row.line
+        bars = "|" * min(row.depth, 4)
+        if row.label:
+            say(f"        {bars:4} {row.label}:")
+        mnemonic, _, operands = row.text.partition(" ")
+        say(f"        {bars:4}   {mnemonic:28} {operands}".rstrip())

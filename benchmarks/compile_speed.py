@@ -1,0 +1,85 @@
+"""How long gfx942 code takes to make: 50 sources, each compiled once with nothing cached and once more from the cache.
+
+The sources are the tasks' seeds and this folder's kernels in turn, each with one further kernel whose arithmetic no
+other source has. The anchor of both is an empty kernel without any header, compiled in the same run: what starting the
+compiler, the assembler and the linker costs by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from app.settings import load_settings
+from benchmarks.figure import Figure, report
+from sandbox.candidate import Candidate, Plan
+from sandbox.compiler import Compiler
+from sandbox.plan import parse
+from sandbox.target import load_target
+from sandbox.toolchain import find_toolchain
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = 50
+EMPTY = 'extern "C" __attribute__((global)) void nothing() {}\n'
+EXTRA = """
+extern "C" __global__ __launch_bounds__(256) void extra(float* y, int n) {{
+    float sum = 0.0f;
+    for (int i = threadIdx.x; i < n; i += 256) sum = sum * {0}.5f + y[i];
+    y[threadIdx.x + {0}] = sum;
+}}
+"""
+
+
+def candidate(source: str) -> Candidate:
+    """A source without the launch plan's meaning: only the compiler sees it."""
+    return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(()), 1)
+
+
+def sources() -> list[str]:
+    """Distinct kernels."""
+    files = [*sorted((ROOT / "tasks").glob("*/*.hip")), *sorted((ROOT / "benchmarks" / "kernels").glob("*.hip"))]
+    return [files[i % len(files)].read_text(encoding="utf-8") + EXTRA.format(i + 1) for i in range(SOURCES)]
+
+
+def tunables(source: str) -> dict[str, int]:
+    """The defaults of the source's own plan, where it has one."""
+    return parse(source).defaults() if source.startswith("/*+++") else {}
+
+
+def seconds(compiler: Compiler, source: str, chosen: dict[str, int]) -> float:
+    """Wall time of one compilation; one that fails ends the benchmark."""
+    start = time.perf_counter()
+    made = compiler.compile(candidate(source), chosen)
+    spent = time.perf_counter() - start
+    if not made.ok:
+        sys.exit(f"a source does not compile: {made.findings[0].message}")
+    return spent
+
+
+def main() -> int:
+    """Compile everything twice in a new cache and report."""
+    toolchain = find_toolchain(load_settings().cache_folder / "toolchain")
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = Compiler(toolchain, Path(folder), load_target("mi300x"))
+        seconds(compiler, EMPTY, {})
+        first, again, empty = [], [], []
+        for number, source in enumerate(sources()):
+            chosen = tunables(source)
+            if number % 10 == 0:
+                empty.append(seconds(compiler, f"{EMPTY}// {number}\n", {}))
+            first.append(seconds(compiler, source, chosen))
+            again.append(seconds(compiler, source, chosen))
+    anchor = statistics.median(empty)
+    return report(f"Compiling {SOURCES} kernels for gfx942", [
+        Figure("compile.median", statistics.median(first), "s", "an empty kernel", anchor, "< 0.5"),
+        Figure("compile.slowest", max(first), "s", "an empty kernel", anchor),
+        Figure("compile.cached", statistics.median(again), "s", "an empty kernel", anchor, "< 0.005"),
+    ])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
