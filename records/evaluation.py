@@ -107,6 +107,16 @@ class Measurement:
 
 
 @dataclass(frozen=True)
+class HotLine:
+    """What one source line costs one kernel, over the benchmark cases. Keys: instructions, misses, conflicts, ..."""
+
+    line: int
+    kernel: str
+    counters: Mapping[str, float]
+    shares: Mapping[str, float]  # of the kernel's total, by the same keys
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Everything known of one candidate with one choice of tunables on one target."""
 
@@ -121,6 +131,8 @@ class Evaluation:
     explanation: str = ""  # what binds, by how much, which lines cause it
     code_object: str = ""  # SHA-256 of the device code; equal for candidates that differ in text only
     seconds: float = 0.0  # wall time the evaluation took
+    kernel_counters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # `counters` by kernel
+    hot_lines: tuple[HotLine, ...] = ()  # the costliest first
 
     @property
     def geomean_us(self) -> float | None:

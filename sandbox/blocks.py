@@ -30,6 +30,7 @@ class BasicBlock:
     trans: int
     anchors: Mapping[str, int] = field(default_factory=dict)
     loop: int = -1  # index of the first block of the innermost loop around it, -1 outside of loops
+    issued: Mapping[str, int] = field(default_factory=dict)  # instructions by the category that issues one at a time
 
 
 @dataclass
@@ -39,6 +40,7 @@ class _Draft:
     trans: int = 0
     anchors: Counter[str] = field(default_factory=Counter)
     jumps: list[str] = field(default_factory=list)
+    issued: Counter[str] = field(default_factory=Counter)
 
 
 def blocks_in(listing: str, source_name: str) -> dict[str, tuple[BasicBlock, ...]]:
@@ -65,6 +67,8 @@ def blocks_in(listing: str, source_name: str) -> dict[str, tuple[BasicBlock, ...
 
 def _add(blocks: list[_Draft], mnemonic: str, operands: str, line: int) -> None:
     block = blocks[-1]
+    if category := issue_category(mnemonic):
+        block.issued[category] += 1
     if mnemonic.startswith(("v_mfma", "v_smfmac")):
         block.anchors[f"{line}:mfma"] += 1
     elif mnemonic.startswith("v_"):
@@ -77,6 +81,21 @@ def _add(blocks: list[_Draft], mnemonic: str, operands: str, line: int) -> None:
     elif mnemonic.startswith(("s_branch", "s_cbranch")):
         block.jumps += _TARGET.findall(operands)
         blocks.append(_Draft())
+
+
+def issue_category(mnemonic: str) -> str:
+    """vector, memory, lds, scalar or branch; empty for waits and the like, which take no issue slot."""
+    if mnemonic.startswith("v_"):
+        return "vector"
+    if mnemonic.startswith("ds_"):
+        return "lds"
+    if mnemonic.startswith(("global_", "buffer_", "flat_", "scratch_")):
+        return "memory"
+    if mnemonic.startswith(("s_waitcnt", "s_nop", "s_sleep", "s_barrier", "s_setprio", "s_endpgm")):
+        return ""
+    if mnemonic.startswith(("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call")):
+        return "branch"
+    return "scalar" if mnemonic.startswith("s_") else ""
 
 
 def memory_class(mnemonic: str) -> str:
@@ -104,6 +123,6 @@ def _finish(drafts: list[_Draft]) -> tuple[BasicBlock, ...]:
              if place.get(target, index + 1) <= index]
     return tuple(
         BasicBlock(d.valu, d.trans, dict(d.anchors),
-                   max((start for start, end in loops if start <= index <= end), default=-1))
+                   max((start for start, end in loops if start <= index <= end), default=-1), dict(d.issued))
         for index, d in enumerate(drafts)
     )

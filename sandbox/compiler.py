@@ -46,7 +46,7 @@ from sandbox.toolchain import Toolchain
 INCLUDE = Path(__file__).parent / "include"
 TIMEOUT_S = 60.0
 LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
-FORMAT = "3"  # raise it when a stored compilation would be read differently
+FORMAT = "4"  # raise it when a stored compilation would be read differently
 MAX_LISTING = 16 << 20
 FLAGS = (
     "-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-nostdinc", "-O3", "-std=c++20", "-S",
@@ -82,7 +82,7 @@ class Compiler:
             raise UsageError(f"this compiler builds for AMD GPUs; {target.name} needs a machine with its own compiler")
         self.toolchain = toolchain
         self.target = target
-        self.cache = cache.absolute()
+        self.cache = cache.resolve()  # the virtual file system needs paths without links
 
     def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation:
         """Compile with these tunables as macros; ToolchainError when the machine, not the candidate, is at fault."""

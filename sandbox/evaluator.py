@@ -15,7 +15,7 @@ from records.errors import PlanError
 from records.evaluation import CaseResult, Evaluation, Finding, Stage, Verdict
 from sandbox.candidate import Candidate
 from sandbox.compiler import Compilation, Compiler
-from sandbox.judge import Judge, Patience
+from sandbox.judge import EXACT, Judge, Patience
 from sandbox.lab.lab import Lab, LabProgram
 from sandbox.limits import check_arguments, check_limits, resources_of
 from sandbox.plan import check, parse
@@ -44,13 +44,17 @@ class Built:
 class Evaluator:
     """The lab as a sandbox: real compilation, functional execution, a predicted time."""
 
-    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, seed: int, cores: int | None = None,
-                 patience: Patience | None = None) -> None:
-        """`seed` drives the held-out inputs; `cores` limits the lab's threads; `patience` says when to give up."""
+    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, seed: int, cores: int | None = None, *,
+                 patience: Patience | None = None, exact: bool = False) -> None:
+        """`seed` drives the held-out inputs; `cores` limits the lab's threads; `patience` says when to give up.
+
+        `exact`: matrix instructions round as the hardware does, which takes longer.
+        """
         self.target = target
         self.device = f"lab:{target.name}"
         self._seed = seed
-        self._patience = patience or Patience()
+        self._exact = exact
+        self._patience = patience or (EXACT if exact else Patience())
         self._toolchain = toolchain
         self._compiler = Compiler(toolchain, cache, target)
         self._lab = Lab(toolchain, cache, target, cores)
@@ -65,7 +69,7 @@ class Evaluator:
         except PlanError:
             identity, chosen = hashlib.sha256(source.encode()).hexdigest(), dict(tunables or {})
         parts = [identity, chosen, task.digest, self.target.name, self._toolchain.version, self.device, HARNESS,
-                 self._seed]
+                 self._seed, *(["exact"] if self._exact else [])]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def choices(self, source: str, task: Task) -> tuple[Mapping[str, int], ...]:
@@ -108,13 +112,14 @@ class Evaluator:
             return replace(evaluation, verdict=rejected("time", forecast.findings), seconds=time.monotonic() - started)
         return replace(evaluation, verdict=Verdict("time", True, "OK"), measurements=forecast.measurements,
                        counters=forecast.counters, explanation=forecast.explanation,
+                       kernel_counters=forecast.kernel_counters, hot_lines=forecast.hot_lines,
                        seconds=time.monotonic() - started)
 
     def _verify(self, source: str, task: Task, tunables: Mapping[str, int] | None) -> Evaluation:
         evaluation, built = self._prepare(source, task, tunables)
         if built is None:
             return evaluation
-        judge, rows = Judge(self._lab, task, self._patience), list[CaseResult]()
+        judge, rows = Judge(self._lab, task, self._patience, self._exact), list[CaseResult]()
         for case, variant in self._cases(task):
             refused = self._refused(built, task, case)
             if refused:

@@ -28,9 +28,12 @@ Rows = tuple[CaseResult, tuple[Finding, ...]]
 class Patience:
     """How much of a case to execute before sampling, and when to give up."""
 
-    accesses: int = 150_000_000  # memory accesses of one case above which workgroups are sampled
+    accesses: int = 400_000_000  # memory accesses of one case above which workgroups are sampled
     deadline_s: float = 15.0  # for one case
     pilot_blocks: int = 2  # executed first to learn what one workgroup costs
+
+
+EXACT = Patience(accesses=4_000_000, deadline_s=60.0)  # exact matrix instructions take some 40 times as long
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Judge:
     lab: Lab
     task: Task
     patience: Patience = Patience()
+    exact: bool = False  # matrix instructions round as the hardware does; slower
 
     def run(self, program: LabProgram, candidate: Candidate, tunables: Mapping[str, int], case: Case,
             variant: str | None = None) -> Rows:
@@ -63,15 +67,17 @@ class Judge:
         total = sum(prod(launch.grid) for launch in plan.launches)
         if len(plan.launches) > 1 or total <= 4 * self.patience.pilot_blocks:
             # A later launch reads what earlier ones wrote, so a share of them would show it unwritten memory.
-            return self.lab.execute(program, plan, buffers, count=False, blocks=None, deadline_s=deadline_s)
+            return self.lab.execute(program, plan, buffers, count=False, blocks=None, deadline_s=deadline_s,
+                                    exact=self.exact)
         pilot = self.lab.execute(program, plan, buffers, count=False, blocks=self.patience.pilot_blocks,
-                                 deadline_s=deadline_s)
+                                 deadline_s=deadline_s, exact=self.exact)
         if pilot.findings:
             return pilot
         each = max(1, pilot.accesses // self.patience.pilot_blocks)
         affordable = max(2 * self.patience.pilot_blocks, self.patience.accesses // each)
         blocks = None if affordable >= total or not pilot.ownership_valid else affordable
-        return self.lab.execute(program, plan, buffers, count=False, blocks=blocks, deadline_s=deadline_s)
+        return self.lab.execute(program, plan, buffers, count=False, blocks=blocks, deadline_s=deadline_s,
+                                exact=self.exact)
 
     def _compare(self, execution: Execution, inputs: Mapping[str, Array], case: Case) -> Rows:
         reference = self.task.reference(inputs, case)

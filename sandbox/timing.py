@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
 
-from records.evaluation import Finding, Measurement, Resources
+from records.evaluation import Finding, HotLine, Measurement, Resources
 from sandbox.blocks import BasicBlock
 from sandbox.candidate import Candidate
 from sandbox.judge import flatten, task_buffers
 from sandbox.lab.bound import Bound, bound
+from sandbox.lab.counters import LaunchCounters
+from sandbox.lab.hot_lines import hot_lines
 from sandbox.lab.lab import Lab, LabProgram
 from sandbox.resolve import resolve
 from sandbox.target import Target
@@ -36,6 +38,8 @@ class Prediction:
     counters: Mapping[str, float]
     explanation: str
     findings: tuple[Finding, ...] = ()
+    kernel_counters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    hot_lines: tuple[HotLine, ...] = ()
 
 
 def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, target: Target,
@@ -46,6 +50,8 @@ def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, tar
     measurements: list[Measurement] = []
     bounds: list[Bound] = []
     counters: Counter[str] = Counter()
+    by_kernel: dict[str, Counter[str]] = {}
+    launches: list[LaunchCounters] = []
     for case in task.benchmarks:
         plan = resolve(candidate, task, case, tunables)
         buffers = task_buffers(task, case, plan, case_inputs(task, case, memory))
@@ -56,11 +62,14 @@ def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, tar
         limit = bound(execution.launches, resources, plan, target, compulsory_bytes, flops, task.peak, code)
         for launch in execution.launches:
             counters.update(launch.counters)
+            by_kernel.setdefault(launch.kernel, Counter()).update(launch.counters)
+        launches += execution.launches
         bounds.append(limit)
         measurements.append(measurement(case, limit, target, target.roofline_us(flops, compulsory_bytes, task.peak)))
     slowest = max(range(len(bounds)), key=lambda i: bounds[i].time_us)
     return Prediction(tuple(measurements), dict(counters),
-                      f"{task.benchmarks[slowest].name}: {bounds[slowest].explanation}")
+                      f"{task.benchmarks[slowest].name}: {bounds[slowest].explanation}",
+                      kernel_counters=by_kernel, hot_lines=hot_lines(launches))
 
 
 def measurement(case: Case, limit: Bound, target: Target, roofline_us: float) -> Measurement:

@@ -12,6 +12,7 @@ _SKIP = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+
 _STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 _NOTHING = re.compile(
     r"s_(?:waitcnt(?:_\w+)?|nop|setprio|sleep|inst_prefetch)\b.*|buffer_\w*(?:inv|wb)\w*\b.*|;.*|//.*|")
+_WAIT = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\)")
 
 
 def translate(source: str) -> tuple[str, tuple[Finding, ...]]:
@@ -59,6 +60,14 @@ def _replacement(text: str) -> str | None:
     for instruction in (line.strip() for line in written.split("\n")):
         if instruction == "s_barrier":
             calls.append("__builtin_amdgcn_s_barrier()")
+        elif instruction.startswith("s_waitcnt") and (waits := _WAIT.findall(instruction)):
+            calls.append(f"__builtin_amdgcn_s_waitcnt({_encoded(dict(waits))})")
         elif not _NOTHING.fullmatch(instruction):
             return None
     return "(" + ", ".join([*calls, "(void)0"]) + ")"
+
+
+def _encoded(waits: dict[str, str]) -> int:
+    """The operand of s_waitcnt on gfx9; counters that are not named do not wait."""
+    memory, local = min(63, int(waits.get("vmcnt", 63))), min(15, int(waits.get("lgkmcnt", 15)))
+    return memory & 15 | (memory >> 4) << 14 | 7 << 4 | local << 8

@@ -15,7 +15,7 @@ from records.evaluation import Resources
 from sandbox.blocks import BasicBlock
 from sandbox.lab.counters import ATOMIC, LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE, LaunchCounters
 from sandbox.lab.explanation import explain
-from sandbox.lab.issue import vector_clocks
+from sandbox.lab.issue import issue_clocks, vector_clocks
 from sandbox.lab.occupancy import Occupancy, occupancy
 from sandbox.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.target import Target
@@ -98,14 +98,17 @@ def _launch(c: LaunchCounters, launch: ResolvedLaunch, own: Resources | None, ta
 
 def _memory_us(c: LaunchCounters, o: Occupancy, target: Target, compulsory: float) -> dict[str, float]:
     """Chip-wide traffic; a megabyte at one TB/s takes a microsecond."""
-    memory, line = target.memory, target.memory["line_bytes"]
+    memory = target.memory
     reach = min(1.0, UNITS_PER_HBM_SHARE * o.active_units)
     chip = o.active_units / target.units
-    requests = c.total("misses", LOAD, STORE) + ATOMIC_CLOCKS * c.total("misses", ATOMIC)
+    fill = memory.get("sector_bytes", memory["line_bytes"])
+    stores = c.total("misses", STORE) + ATOMIC_CLOCKS * c.total("misses", ATOMIC)
+    l2_us = max((c.total("misses", LOAD) + stores) / memory["l2_tb_s"],
+                stores / memory.get("l2_store_tb_s", memory["l2_tb_s"])) * fill / 1e6
     return {
         "hbm": compulsory / (memory["hbm_tb_s"] * reach) / 1e6,
         "mall": compulsory / (memory["mall_tb_s"] * reach) / 1e6,
-        "l2": requests * line / (memory["l2_tb_s"] * chip) / 1e6,
+        "l2": l2_us / chip,
     }
 
 
@@ -119,11 +122,11 @@ def _unit_us(c: LaunchCounters, o: Occupancy, target: Target) -> dict[str, float
     crossbar = [s for s in c.sites if s.kind == "wave operation"]
     banks = c.total("unit_clocks", *lds) + sum(s.unit_clocks for s in crossbar)
     port = c.total("port_clocks", *lds) + sum(s.port_clocks for s in crossbar)
-    ports = min(LDS_PORTS, o.waves_per_block * min(o.resident_blocks, o.blocks_on_busiest))
-    scale = 64 / target.memory["l1_bytes_per_clock"]
+    ports = min(target.memory.get("lds_ports", LDS_PORTS),
+                o.waves_per_block * min(o.resident_blocks, o.blocks_on_busiest))
     return {
-        "l1": _per_unit(c.total("unit_clocks", LOAD, STORE, ATOMIC) * scale, o, target),
-        "lds port": _per_unit(port / ports, o, target),
+        "l1": _per_unit(c.total("unit_clocks", LOAD, STORE, ATOMIC), o, target),
+        **({"lds port": _per_unit(port / ports, o, target)} if ports else {}),  # 0: no limit but the banks
         "lds banks": _per_unit(banks, o, target),
     }
 
@@ -135,7 +138,8 @@ def _arithmetic_us(c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock]
     found = {"mfma": _per_unit(matrix / simds, o, target)} if matrix else {}
     spread = o.active_units / target.units / o.imbalance
     floor = vector_flops / (target.peaks_tflops["fp32_vector"] * spread) / 1e6
-    return {**found, "valu": max(floor, _per_unit(vector_clocks(c, blocks) / simds, o, target))}
+    return {**found, "valu": max(floor, _per_unit(vector_clocks(c, blocks, target) / simds, o, target)),
+            "issue": _per_unit(issue_clocks(c, blocks, o.waves_per_simd, target) / simds, o, target)}
 
 
 def _latency_us(c: LaunchCounters, o: Occupancy, target: Target, compulsory: float) -> float:
@@ -143,14 +147,16 @@ def _latency_us(c: LaunchCounters, o: Occupancy, target: Target, compulsory: flo
     memory = target.memory
     waves = c.waves or 1.0
     lines, misses = c.total("lines", LOAD), c.total("misses", LOAD)
-    miss = misses / lines if lines else 0.0
-    cold = min(1.0, compulsory / (misses * memory["line_bytes"])) if misses else 0.0
+    fill = memory.get("sector_bytes", memory["line_bytes"])
+    asked = c.total("segments", LOAD) if "sector_bytes" in memory else lines
+    miss = misses / asked if asked else 0.0
+    cold = min(1.0, compulsory / (misses * fill)) if misses else 0.0
     global_clocks = (1 - miss) * memory["l1_latency_clocks"] + miss * (
         cold * memory["hbm_latency_clocks"] + (1 - cold) * memory["l2_latency_clocks"])
     loads = c.total("instructions", LOAD) / waves
     lds = c.total("instructions", LDS_LOAD) / waves
     shuffles = sum(s.instructions for s in c.sites if s.kind == "wave operation") / waves
-    chain = (_batches(loads, LOADS_IN_FLIGHT) * global_clocks
+    chain = (_batches(loads, memory.get("loads_in_flight", LOADS_IN_FLIGHT)) * global_clocks
              + (_batches(lds, LDS_IN_FLIGHT) + shuffles) * memory["lds_latency_clocks"]
              + c.barriers / max(1, c.blocks) * BARRIER_CLOCKS)
     return o.rounds * chain / target.clock_mhz

@@ -13,6 +13,7 @@ _TITLES = {
     "l2": "the L2 cache", "l1": "the L1 and its address unit", "lds port": "the LDS ports",
     "lds banks": "the LDS banks", "mfma": "the matrix cores",
     "valu": "the vector ALUs (an estimate from the machine code)",
+    "issue": "the issue of instructions of all kinds (an estimate from the machine code)",
     "latency": "latency that the waves in flight do not hide",
 }
 _GLOBAL = ("load", "store", "atomic")
@@ -45,7 +46,7 @@ def explain(resource: str, total_us: float, times_us: Mapping[str, float], c: La
     if o.active_units < target.units:
         parts.append(f"Only {o.active_units} of {target.units} compute units get a workgroup.")
     elif o.imbalance > 1.1:
-        parts.append(f"The grid fills the units unevenly: {o.blocks} workgroups on {target.units} units cost "
+        parts.append(f"Wave quantisation: {o.blocks} workgroups on {target.units} units cost "
                      f"{100 * (o.imbalance - 1):.0f} % more than an even spread.")
     return " ".join(parts)
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from records.evaluation import Finding
 from sandbox.candidate import Candidate
 from sandbox.lab import request, sentences
 from sandbox.lab.counters import LaunchCounters, launch_counters
+from sandbox.lab.phases import lane_groups
 from sandbox.lab.program import Builder, LabProgram
 from sandbox.lab.request import Buffer
 from sandbox.process import Completed, ProcessLimits, run
@@ -30,6 +31,7 @@ from sandbox.toolchain import Toolchain
 
 __all__ = ["Buffer", "Execution", "Lab", "LabProgram"]
 
+Checks = Literal["all", "bounds"]
 RECORDED_BLOCKS = 4  # workgroups of each launch whose accesses are recorded when counting
 GRACE_S = 5.0  # what the executor may take beyond the deadline before it is killed
 
@@ -47,6 +49,7 @@ class Execution:
     launches: tuple[LaunchCounters, ...]
     seconds: float
     accesses: int = 0  # loads and stores of all work-items
+    launch_seconds: tuple[float, ...] = ()  # wall time inside each launch, without start-up and files
 
 
 class Lab:
@@ -54,26 +57,37 @@ class Lab:
 
     def __init__(self, toolchain: Toolchain, cache: Path, target: Target, cores: int | None = None) -> None:
         """`cores` is the number of threads; by default all that this process may use."""
-        self._builder = Builder(toolchain, cache.absolute())
-        self._cache = cache.absolute()
+        self._builder = Builder(toolchain, cache.resolve(), target.wave)
+        self._cache = cache.resolve()
         self._target = target
         self._cores = cores or len(os.sched_getaffinity(0))
 
-    def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...]:
-        """Compile for execution; findings when the candidate cannot be executed here. Cached by content."""
-        return self._builder.build(candidate, tunables)
+    def build(self, candidate: Candidate, tunables: Mapping[str, int], *,
+              instrumented: bool = True) -> LabProgram | tuple[Finding, ...]:
+        """Compile for execution; findings when the candidate cannot be executed here. Cached by content.
+
+        Without instrumentation it runs faster and no verdict can rest on it: nothing is checked, masked or counted.
+        """
+        return self._builder.build(candidate, tunables, instrumented=instrumented)
 
     def execute(self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], *, count: bool,
-                blocks: int | None, deadline_s: float) -> Execution:
-        """Run all launches in order; `blocks` limits each launch to that many evenly spread workgroups."""
+                blocks: int | None, deadline_s: float, exact: bool = False, checks: Checks = "all",
+                recorded: int = RECORDED_BLOCKS) -> Execution:
+        """Run all launches in order; `blocks` limits each launch to that many evenly spread workgroups.
+
+        `exact` multiplies matrices as CDNA3's matrix cores round; else in the accumulator's type, which is faster.
+        `checks` "bounds" looks for no races and no unwritten memory; counting never does, as it skips workgroups.
+        """
         started = time.monotonic()
         totals = [math.prod(launch.grid) for launch in plan.launches]
         chosen = tuple(total if blocks is None else min(total, max(1, blocks)) for total in totals)
         work = request.Work(
-            blocks=chosen, recorded_blocks=RECORDED_BLOCKS if count else 0, workers=min(self._cores, max(chosen)),
+            blocks=chosen, recorded_blocks=recorded if count else 0, workers=min(self._cores, max(chosen)),
             deadline_s=deadline_s,
             l1_lines=int(self._target.memory["l1_bytes"] // self._target.memory["line_bytes"]),
-            line_bytes=int(self._target.memory["line_bytes"]),
+            line_bytes=int(self._target.memory["line_bytes"]), exact=exact,
+            checks=_checks(checks, count, len(totals) > 1 and chosen != tuple(totals)),
+            device=_device(self._target), phases=lane_groups(self._target.vendor, self._target.wave),
         )
         folder = self._work_folder(sum(b.data.nbytes for b in buffers))
         try:
@@ -94,6 +108,7 @@ class Lab:
             launches=tuple(launch_counters(i, row, scene, self._target) for i, row in enumerate(launches)
                            if row["recorded"]) if count else (),
             seconds=time.monotonic() - started, accesses=int(seen["accesses"]),
+            launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
         )
 
     def _run(self, program: LabProgram, folder: Path, deadline_s: float) -> Completed:
@@ -113,6 +128,19 @@ class Lab:
             return Path(tempfile.mkdtemp(dir=folder))
         except OSError as error:
             raise LabError(f"the lab has no folder to work in ({error.strerror}); check {self._cache}") from None
+
+
+def _checks(asked: Checks, count: bool, partial: bool) -> int:
+    """When a later launch reads what an earlier one wrote in part, unwritten memory is no fault."""
+    return 0 if count or asked == "bounds" else 1 if partial else 2
+
+
+def _device(target: Target) -> tuple[int, ...]:
+    """The last words of the request's header: what the counters must know of the device, see runtime/request.h."""
+    memory = target.memory
+    return (target.wave, int(memory.get("sector_bytes", 64)), int(memory.get("sector_bytes", memory["line_bytes"])),
+            min(target.wave, int(memory.get("l1_lanes_per_clock", 16))), int(memory["l1_bytes_per_clock"]),
+            int(memory.get("joins_global", 1)))
 
 
 def _sweep(folder: Path) -> None:

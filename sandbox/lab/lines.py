@@ -20,6 +20,11 @@ class LineTable:
         at = bisect.bisect_right(self.addresses, address) - 1
         return (self.lines[at] or None) if at >= 0 else None
 
+    def line_before(self, address: int, reach: int = 64) -> int | None:
+        """The last line of the candidate at or before this address, at most `reach` entries of the table back."""
+        at = bisect.bisect_right(self.addresses, address)
+        return next((line for line in self.lines[max(0, at - reach):at][::-1] if line), None)
+
 
 class _Reader:
     def __init__(self, data: bytes, at: int) -> None:

@@ -19,21 +19,22 @@ class MatrixInstruction:
     name: str
     counter: str  # the suffix of SQ_INSTS_VALU_MFMA_
     clocks: int  # of one SIMD's matrix core
-    flops: int
+    flops: int  # of a sparse one: as if A held every element
 
 
 @cache
-def _table() -> dict[tuple[str, int, int, int], MatrixInstruction]:
+def _table() -> dict[tuple[str, int, int, int, bool], MatrixInstruction]:
     rows = tomllib.loads(_FILE.read_text(encoding="utf-8"))["instruction"]
     found = {}
     for row in rows:
         m, k, blocks = row["shape"]
-        found[row["type"], m, k, blocks] = MatrixInstruction(
+        found[row["type"], m, k, blocks, row.get("sparse", False)] = MatrixInstruction(
             row["name"], _PROFILER[row["type"]], row["clocks"], 2 * m * m * k * blocks)
     return found
 
 
 def matrix_instruction(word: int) -> MatrixInstruction:
-    """The instruction of a shape word: type of A, type of B, m, k, blocks (see KS_SHAPE)."""
+    """The instruction of a shape word: type of A, type of B, m, k, blocks, sparse (see KS_SHAPE and KS_SPARSE)."""
     kind = _TYPES[word & 15]
-    return _table()["fp8" if kind == "bf8" else kind, word >> 8 & 255, word >> 16 & 255, word >> 24]
+    return _table()["fp8" if kind == "bf8" else kind, word >> 8 & 255, word >> 16 & 255, word >> 24 & 127,
+                    bool(word >> 31)]

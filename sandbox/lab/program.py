@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,7 @@ _CHECKS = (
     "-fsanitize=kernel-address", "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-opt=0",
     "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0", "-mllvm", "-asan-use-stack-safety=1",
     "-mllvm", "-asan-kernel-mem-intrinsic-prefix=1", "-mllvm", "-asan-instrument-atomics=0",
+    "-fsanitize=alignment,implicit-integer-truncation", "-fsanitize-recover=all",
 )
 FLAGS = (
     "-x", "c++", "-std=c++20", "-target", "x86_64-linux-musl", "-O2", "-march=x86-64-v3", "-fno-vectorize",
@@ -59,7 +60,7 @@ FLAGS = (
     "-fno-asynchronous-unwind-tables", "-ftls-model=local-exec", "-fno-pic", "-fno-finite-loops",
     "-fno-delete-null-pointer-checks", "-fno-strict-aliasing",
     "-fno-crash-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20", "-fmessage-length=0",
-    "-ftemplate-depth=512", "-fconstexpr-steps=10000000", "-w", *_CHECKS, "-DKS_LAB=1",
+    "-ftemplate-depth=512", "-fconstexpr-steps=10000000", "-w", "-DKS_LAB=1",
     *(f"-U{name}" for name in _HOST_MACROS), *(f"-D{text}" for text in _DEVICE_MACROS),
 )
 
@@ -94,10 +95,14 @@ class Builder:
 
     toolchain: Toolchain
     cache: Path
+    wave: int = 64
 
-    def build(self, candidate: Candidate, tunables: Mapping[str, int]) -> LabProgram | tuple[Finding, ...]:
-        """The program, or why the candidate cannot be one."""
-        key = hashlib.sha256(dumps([self.identity, candidate.id, dict(tunables)]).encode()).hexdigest()
+    def build(self, candidate: Candidate, tunables: Mapping[str, int], *,
+              instrumented: bool = True) -> LabProgram | tuple[Finding, ...]:
+        """The program, or why the candidate cannot be one. Without instrumentation no access is checked or counted."""
+        parts = [self.identity, candidate.id, dict(tunables), *([] if instrumented else ["plain"]),
+                 *([] if self.wave == 64 else [self.wave])]
+        key = hashlib.sha256(dumps(parts).encode()).hexdigest()
         folder = self.cache / "lab" / "programs" / key[:2] / key
         try:
             return loads(LabProgram, (folder / "program.json").read_text(encoding="utf-8"))
@@ -106,7 +111,7 @@ class Builder:
         (self.cache / "lab" / "work").mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(dir=self.cache / "lab" / "work"))
         try:
-            made = self._build(candidate, tunables, work, folder)
+            made = self._build(candidate, tunables, work, folder, _CHECKS if instrumented else ())
             if isinstance(made, LabProgram):
                 _keep(work / "program", dumps(made), folder)
             return made
@@ -120,20 +125,20 @@ class Builder:
         """SHA-256 of everything but the candidate: runtime, flags, headers, compiler."""
         files = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
         headers = [(str(path.relative_to(INCLUDE)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
-        parts = [FORMAT, executor.identity(self.toolchain), list(FLAGS), headers]
+        parts = [FORMAT, executor.identity(self.toolchain), [*FLAGS, *_CHECKS], headers]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
-    def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path,
-               folder: Path) -> LabProgram | tuple[Finding, ...]:
+    def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path, folder: Path,
+               checks: Sequence[str]) -> LabProgram | tuple[Finding, ...]:
         text, refused = translate(candidate.source)
         refused += _tells_apart(candidate.source)
         if refused:
             return refused
         (work / SOURCE).write_text(f"{text}\n{_bridges(candidate)}", encoding="utf-8")
         (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
-        macros = [f"-D{name}={value}" for name, value in tunables.items()]
-        done = self._tool(work, "clang", *FLAGS, "-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem",
-                          "/clang", *macros, "-c", SOURCE, "-o", "candidate.o")
+        macros = [f"-D{name}={value}" for name, value in tunables.items()] + _wave_macros(self.wave)
+        done = self._tool(work, "clang", *FLAGS, *checks, "-ivfsoverlay", "files.json", "-isystem", "/include",
+                          "-isystem", "/clang", *macros, "-c", SOURCE, "-o", "candidate.o")
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         prepared = prepare_object((work / "candidate.o").read_bytes())
@@ -164,6 +169,11 @@ class Builder:
         linking = tool == "cc"
         return run(self.toolchain.command(tool, *args), cwd=work, env=environment, output_cap=2 * 65536,
                    timeout_s=LINK_TIMEOUT_S if linking else TIMEOUT_S, limits=LINK_LIMITS if linking else LIMITS)
+
+
+def _wave_macros(wave: int) -> list[str]:
+    names = ("__AMDGCN_WAVEFRONT_SIZE__", "__AMDGCN_WAVEFRONT_SIZE")
+    return [] if wave == 64 else [*(w for n in names for w in (f"-U{n}", f"-D{n}={wave}")), f"-DKS_WAVE={wave}"]
 
 
 def _tells_apart(source: str) -> tuple[Finding, ...]:

@@ -62,6 +62,10 @@ class Work:
     deadline_s: float
     l1_lines: int
     line_bytes: int
+    checks: int = 2  # 0: bounds only, 1: all but unwritten buffers, 2: all; see runtime/shadow.h
+    exact: bool = False  # matrix instructions round as the hardware does
+    device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # the last words of runtime/request.h's header
+    phases: bytes = b""  # conflict groups, see phases.py
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -96,7 +100,7 @@ def write(folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: Sequen
     (folder / "result.json").touch()
     addresses = {region.buffer.name: region.address for region in regions}
     words = _header(program, plan, len(regions), work, arena_bytes, memory_bytes, mask_bytes)
-    words += struct.unpack("<64Q", lane_groups())
+    words += struct.unpack("<64Q", work.phases or lane_groups())
     for region in regions:
         words += [ROLES[region.buffer.role], region.size, region.address - ARENA, region.file_offset,
                   region.mask_offset]
@@ -114,11 +118,12 @@ def _header(program: LabProgram, plan: ResolvedPlan, regions: int, work: Work, a
             masks: int) -> list[int]:
     lanes = max(math.prod(launch.block) for launch in plan.launches)
     stacks = work.workers * lanes * (320 << 10)
-    space = arena + 2 * memory + 2 * masks + stacks + (4 << 30)
+    space = arena + 8 * memory + 2 * masks + stacks + (4 << 30)
     return [
         MAGIC, int(work.recorded_blocks > 0), work.workers, int(work.deadline_s * 1e6), regions, len(plan.launches),
         len(program.lds) + 1, work.recorded_blocks, arena, memory, masks, program.tls_bytes, program.tls_align,
-        *program.image, *program.globals, work.l1_lines, work.line_bytes, space,
+        *program.image, *program.globals, work.l1_lines, work.line_bytes, space, work.checks, int(work.exact),
+        *work.device,
     ]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from records.evaluation import Finding
+from sandbox.lab import hazards
 from sandbox.lab.lines import LineTable
 from sandbox.lab.program import LabProgram, LdsVariable
 from sandbox.lab.request import Region
@@ -52,13 +53,18 @@ def _who(row: Mapping[str, Any]) -> str:
 def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     kind, line = str(row["kind"]), place(scene.lines, row["places"])
     kernel = scene.plan.launches[int(row["launch"])].kernel
+    if line is None and kind == "stack_overflow" and row["places"]:  # where the compiler's own code touches the stack
+        line = scene.lines.line_before(row["places"][0])
     region = int(row["region"])
     buffer = scene.regions[region].buffer.name if 0 <= region < len(scene.regions) else None
     message = {
         "out_of_bounds": _out_of_bounds, "input_written": _input_written, "divergent_barrier": _barrier,
         "divergent_collective": _collective, "misaligned": _misaligned, "stack_overflow": _stack,
         "division_by_zero": _division, "timeout": _timeout, "trap": _trap, "illegal": _illegal,
+        "race": _hazard, "undrained_barrier": _hazard, "uninitialised": _hazard, "wave_mask": _hazard,
     }[kind](scene, row)
+    if buffer is None and kind in ("race", "undrained_barrier", "uninitialised"):
+        buffer = _lds_variable(scene, row)[2]
     if kind in ("trap", "illegal"):
         kind = "wrong_result" if kind == "trap" else "over_limit"
     return Finding(kind, message, line, kernel, buffer=buffer)
@@ -87,13 +93,33 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
     offset = int(row["offset"])
-    dynamic = scene.plan.launches[int(row["launch"])].lds_bytes
-    spans = [(v.offset, v.size, _short(v)) for v in scene.program.lds]
-    spans.append((scene.program.dynamic_lds_offset, dynamic, "the dynamic LDS"))
-    start, size, name = min(spans, key=lambda s: max(s[0] - offset, offset - s[0] - s[1] + 1, 0))
+    start, size, name = _lds_variable(scene, row)
     if offset + int(row["size"]) > start + size:
         return f"at byte {offset - start} of {name}, which has {size} bytes"
     return f"{start - offset} bytes before {name}"
+
+
+def _lds_variable(scene: Scene, row: Mapping[str, Any]) -> tuple[int, int, str]:
+    """Offset, size and name of the LDS variable nearest to the access."""
+    offset = int(row["offset"])
+    dynamic = scene.plan.launches[int(row["launch"])].lds_bytes
+    spans = [(v.offset, v.size, _short(v)) for v in scene.program.lds]
+    spans.append((scene.program.dynamic_lds_offset, dynamic, "the dynamic LDS"))
+    return min(spans, key=lambda s: max(s[0] - offset, offset - s[0] - s[1] + 1, 0))
+
+
+def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
+    region = int(row["region"])
+    if 0 <= region < len(scene.regions):
+        data = scene.regions[region].buffer
+        what = f"{data.name}[{int(row['offset']) // data.data.itemsize}]"
+    else:
+        start, _, name = _lds_variable(scene, row)
+        what = f"LDS at byte {int(row['offset']) - start} of {name}"
+    say = {"race": hazards.race, "undrained_barrier": hazards.undrained, "uninitialised": hazards.uninitialised,
+           "wave_mask": hazards.wave_mask}[str(row["kind"])]
+    return say({**row, "buffer": 0 <= region < len(scene.regions)}, _who(row), what,
+               scene.plan.launches[int(row["launch"])], lambda place_: scene.lines.line(place_))
 
 
 def _short(variable: LdsVariable) -> str:
@@ -139,7 +165,9 @@ def _collective(scene: Scene, row: Mapping[str, Any]) -> str:
 def _misaligned(scene: Scene, row: Mapping[str, Any]) -> str:
     verb = "writes" if row["write"] else "reads"
     what = f"{row['size']} bytes" if row["size"] else "a vector"
-    return f"{_who(row)} {verb} {what} at an address that is not a multiple of the type's alignment; align the index"
+    wanted = f"{row['detail']} bytes, " if not row["size"] and row["detail"] else ""
+    return (f"{_who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment; "
+            "align the index")
 
 
 def _stack(scene: Scene, row: Mapping[str, Any]) -> str:

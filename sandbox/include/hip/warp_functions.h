@@ -1,5 +1,9 @@
-// Functions across the 64 lanes of a wave. Masks are 64 bits wide.
+// Functions across the lanes of a wave: 64, or 32 in the lab for another device. Masks are 64 bits wide.
 #pragma once
+
+#ifndef KS_WAVE
+#define KS_WAVE 64
+#endif
 
 #include <hip/device_functions.h>
 #include <hip/ks_device.h>
@@ -10,7 +14,7 @@ struct ks_warp_size {
 };
 __attribute__((unused)) static constexpr ks_warp_size warpSize{};
 #else
-static constexpr int warpSize = 64;
+static constexpr int warpSize = KS_WAVE;
 #endif
 
 KS_INLINE unsigned __lane_id() { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)); }
@@ -40,52 +44,57 @@ template <class T> KS_INLINE T ks_pull_any(int lane, T value) {
   }
 }
 
-template <class T> KS_INLINE T __shfl(T value, int source, int width = 64) {
+template <class T> KS_INLINE T __shfl(T value, int source, int width = KS_WAVE) {
   const int self = static_cast<int>(__lane_id());
   return ks_pull_any((source & (width - 1)) + (self & ~(width - 1)), value);
 }
-template <class T> KS_INLINE T __shfl_up(T value, unsigned delta, int width = 64) {
+template <class T> KS_INLINE T __shfl_up(T value, unsigned delta, int width = KS_WAVE) {
   const int self = static_cast<int>(__lane_id());
   const int from = self - static_cast<int>(delta);
   return ks_pull_any(from < (self & ~(width - 1)) ? self : from, value);
 }
-template <class T> KS_INLINE T __shfl_down(T value, unsigned delta, int width = 64) {
+template <class T> KS_INLINE T __shfl_down(T value, unsigned delta, int width = KS_WAVE) {
   const int self = static_cast<int>(__lane_id());
   return ks_pull_any((self & (width - 1)) + static_cast<int>(delta) >= width ? self : self + static_cast<int>(delta), value);
 }
-template <class T> KS_INLINE T __shfl_xor(T value, int mask, int width = 64) {
+template <class T> KS_INLINE T __shfl_xor(T value, int mask, int width = KS_WAVE) {
   const int self = static_cast<int>(__lane_id());
   const int from = self ^ mask;
   return ks_pull_any(from >= ((self + width) & ~(width - 1)) ? self : from, value);
 }
 
 // The _sync forms take the lanes that take part; here every active lane does.
-#define KS_MASK(M) static_assert(sizeof(M) == 8, "a wave has 64 lanes: the mask must be 64 bits wide")
+#ifdef KS_LAB
+#define KS_SEEN(mask) ks_mask(mask)
+#else
+#define KS_SEEN(mask) static_cast<void>(mask)
+#endif
+#define KS_MASK(M) \
+  static_assert(sizeof(M) == 8 || KS_WAVE == 32, "a wave has 64 lanes: the mask must be 64 bits wide"); \
+  KS_SEEN(static_cast<unsigned long long>(mask))
 template <class M> KS_INLINE unsigned long long __ballot_sync(M mask, int predicate) {
   KS_MASK(M);
   return __ballot(predicate) & static_cast<unsigned long long>(mask);
 }
 template <class M> KS_INLINE int __any_sync(M mask, int predicate) {
-  KS_MASK(M);
   return __ballot_sync(mask, predicate) != 0;
 }
 template <class M> KS_INLINE int __all_sync(M mask, int predicate) {
-  KS_MASK(M);
   return __ballot_sync(mask, !predicate) == 0;
 }
-template <class M, class T> KS_INLINE T __shfl_sync(M, T value, int source, int width = 64) {
+template <class M, class T> KS_INLINE T __shfl_sync(M mask, T value, int source, int width = KS_WAVE) {
   KS_MASK(M);
   return __shfl(value, source, width);
 }
-template <class M, class T> KS_INLINE T __shfl_up_sync(M, T value, unsigned delta, int width = 64) {
+template <class M, class T> KS_INLINE T __shfl_up_sync(M mask, T value, unsigned delta, int width = KS_WAVE) {
   KS_MASK(M);
   return __shfl_up(value, delta, width);
 }
-template <class M, class T> KS_INLINE T __shfl_down_sync(M, T value, unsigned delta, int width = 64) {
+template <class M, class T> KS_INLINE T __shfl_down_sync(M mask, T value, unsigned delta, int width = KS_WAVE) {
   KS_MASK(M);
   return __shfl_down(value, delta, width);
 }
-template <class M, class T> KS_INLINE T __shfl_xor_sync(M, T value, int lane_mask, int width = 64) {
+template <class M, class T> KS_INLINE T __shfl_xor_sync(M mask, T value, int lane_mask, int width = KS_WAVE) {
   KS_MASK(M);
   return __shfl_xor(value, lane_mask, width);
 }
@@ -94,20 +103,21 @@ KS_INLINE void __syncwarp() {
   __builtin_amdgcn_wave_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
-template <class M> KS_INLINE void __syncwarp(M) {
+template <class M> KS_INLINE void __syncwarp(M mask) {
   KS_MASK(M);
   __syncwarp();
 }
 #undef KS_MASK
+#undef KS_SEEN
 
 // Block-wide votes: each wave leaves its count in LDS, every work-item adds them up.
 KS_INLINE int ks_block_count(int predicate) {
-  __shared__ int counts[16];
+  __shared__ int counts[1024 / KS_WAVE];
   const unsigned x = __builtin_amdgcn_workgroup_size_x(), y = __builtin_amdgcn_workgroup_size_y();
   const unsigned item = (__builtin_amdgcn_workitem_id_z() * y + __builtin_amdgcn_workitem_id_y()) * x + __builtin_amdgcn_workitem_id_x();
-  const unsigned waves = (x * y * __builtin_amdgcn_workgroup_size_z() + 63) / 64;
+  const unsigned waves = (x * y * __builtin_amdgcn_workgroup_size_z() + KS_WAVE - 1) / KS_WAVE;
   const int mine = __popcll(__ballot(predicate));
-  if (item % 64 == 0) counts[item / 64] = mine;
+  if (item % KS_WAVE == 0) counts[item / KS_WAVE] = mine;
   __syncthreads();
   int total = 0;
   for (unsigned i = 0; i < waves; ++i) total += counts[i];

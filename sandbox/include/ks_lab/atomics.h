@@ -12,22 +12,28 @@ template <class T> struct ks_plain<volatile T> { typedef T type; };
 template <class T> struct ks_plain<const T> { typedef T type; };
 template <class T> struct ks_plain<const volatile T> { typedef T type; };
 
+// Loads and stores, atomic or not, are watched as plain ones; this and the exchange below are not.
+template <class B> KS_INLINE B ks_look(const B* p) {
+    B value;
+    __asm__ volatile("mov %1, %0" : "=r"(value) : "m"(*p) : "memory");
+    return value;
+}
 template <class T> KS_INLINE typename ks_plain<T>::type ks_atomic_load(T* p) {
     typedef typename ks_plain<T>::type V;
     typedef typename ks_bits<sizeof(V)>::type B;
     ks_touch(p, sizeof(V), 0);
-    return __builtin_bit_cast(V, __atomic_load_n((B*)p, __ATOMIC_SEQ_CST));
+    return __builtin_bit_cast(V, ks_look((const B*)p));
 }
 template <class T> KS_INLINE void ks_atomic_store(T* p, typename ks_plain<T>::type v) {
     typedef typename ks_bits<sizeof(v)>::type B;
     ks_touch(p, sizeof(v), 1);
-    __atomic_store_n((B*)p, __builtin_bit_cast(B, v), __ATOMIC_SEQ_CST);
+    __atomic_exchange_n((B*)p, __builtin_bit_cast(B, v), __ATOMIC_SEQ_CST);
 }
 template <class T, class Change> KS_INLINE typename ks_plain<T>::type ks_atomic_change(T* p, Change change) {
     typedef typename ks_plain<T>::type V;
     typedef typename ks_bits<sizeof(V)>::type B;
     ks_atomic(p, sizeof(V));
-    B old = __atomic_load_n((B*)p, __ATOMIC_SEQ_CST);
+    B old = ks_look((const B*)p);
     for (;;) {
         B changed = __builtin_bit_cast(B, (V)change(__builtin_bit_cast(V, old)));
         if (__atomic_compare_exchange_n((B*)p, &old, changed, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
@@ -44,19 +50,24 @@ template <class T> KS_INLINE bool ks_atomic_cas(T* p, typename ks_plain<T>::type
     return done;
 }
 
+// An atomic that releases: what stands before it is visible to whoever reads it.
+KS_INLINE void ks_order(int order, int scope) {
+    if (order >= __ATOMIC_RELEASE && scope >= __HIP_MEMORY_SCOPE_WORKGROUP)
+        ks_fence(scope == __HIP_MEMORY_SCOPE_WORKGROUP ? 3 : 7);
+}
 #define KS_CHANGE(p, body) ks_atomic_change(p, [=](auto ks_old) { return body; })
 #define __hip_atomic_load(p, order, scope) ks_atomic_load(p)
-#define __hip_atomic_store(p, v, order, scope) ks_atomic_store(p, v)
-#define __hip_atomic_exchange(p, v, order, scope) ks_atomic_do_exchange(p, v)
-#define __hip_atomic_compare_exchange_strong(p, e, v, success, failure, scope) ks_atomic_cas(p, e, v)
-#define __hip_atomic_compare_exchange_weak(p, e, v, success, failure, scope) ks_atomic_cas(p, e, v)
-#define __hip_atomic_fetch_add(p, v, order, scope) ks_atomic_do_add(p, v)
-#define __hip_atomic_fetch_sub(p, v, order, scope) ks_atomic_do_sub(p, v)
-#define __hip_atomic_fetch_and(p, v, order, scope) ks_atomic_do_and(p, v)
-#define __hip_atomic_fetch_or(p, v, order, scope) ks_atomic_do_or(p, v)
-#define __hip_atomic_fetch_xor(p, v, order, scope) ks_atomic_do_xor(p, v)
-#define __hip_atomic_fetch_min(p, v, order, scope) ks_atomic_do_min(p, v)
-#define __hip_atomic_fetch_max(p, v, order, scope) ks_atomic_do_max(p, v)
+#define __hip_atomic_store(p, v, order, scope) (ks_order(order, scope), ks_atomic_store(p, v))
+#define __hip_atomic_exchange(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_exchange(p, v))
+#define __hip_atomic_compare_exchange_strong(p, e, v, success, failure, scope) (ks_order(success, scope), ks_atomic_cas(p, e, v))
+#define __hip_atomic_compare_exchange_weak(p, e, v, success, failure, scope) (ks_order(success, scope), ks_atomic_cas(p, e, v))
+#define __hip_atomic_fetch_add(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_add(p, v))
+#define __hip_atomic_fetch_sub(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_sub(p, v))
+#define __hip_atomic_fetch_and(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_and(p, v))
+#define __hip_atomic_fetch_or(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_or(p, v))
+#define __hip_atomic_fetch_xor(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_xor(p, v))
+#define __hip_atomic_fetch_min(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_min(p, v))
+#define __hip_atomic_fetch_max(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_max(p, v))
 
 #define KS_ATOMIC(name, body)                                                                                  \
     template <class T> KS_INLINE typename ks_plain<T>::type name(T* p, typename ks_plain<T>::type v) {         \

@@ -18,8 +18,14 @@ enum KsType : unsigned { KS_F64, KS_F32, KS_XF32, KS_F16, KS_BF16, KS_FP8, KS_BF
 KS_CALL unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b);
 // d holds C on entry and D on return; modifiers = cbsz | abid << 4 | blgp << 8.
 KS_CALL void ks_matrix(unsigned shape, unsigned modifiers, const void* a, const void* b, void* d);
+// Sparse: the shape word's top bit is set; `index` says which elements along k A holds.
+KS_CALL void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned index, const void* a, const void* b, void* d);
 KS_CALL void ks_barrier();
 extern "C" void ks_sleep();
+// What the work-item waits for or makes visible: 1 its LDS accesses, 2 those of buffers, 4 to other workgroups.
+extern "C" void ks_fence(unsigned kinds);
+// The mask of a _sync function: the lane itself must be in it.
+extern "C" void ks_mask(unsigned long mask);
 extern "C" void ks_atomic(const volatile void* address, unsigned long size);
 extern "C" void ks_touch(const volatile void* address, unsigned long size, int write);
 extern "C" __attribute__((noreturn)) void ks_trap();

@@ -3,6 +3,10 @@
 #ifndef KS_LAB_IDS_H
 #define KS_LAB_IDS_H
 
+#ifndef KS_WAVE
+#define KS_WAVE 64
+#endif
+
 #define KS_ID(name, offset)                                           \
     KS_INLINE unsigned name() {                                       \
         unsigned value;                                               \
@@ -28,8 +32,8 @@ KS_INLINE unsigned __builtin_amdgcn_grid_size_y() { return ks_grid_dim_y() * __b
 KS_INLINE unsigned __builtin_amdgcn_grid_size_z() { return ks_grid_dim_z() * __builtin_amdgcn_workgroup_size_z(); }
 KS_INLINE unsigned ks_lane_number() {
     unsigned x = __builtin_amdgcn_workgroup_size_x(), y = __builtin_amdgcn_workgroup_size_y();
-    return (__builtin_amdgcn_workitem_id_x() + x * (__builtin_amdgcn_workitem_id_y() + y * __builtin_amdgcn_workitem_id_z())) & 63;
+    return (__builtin_amdgcn_workitem_id_x() + x * (__builtin_amdgcn_workitem_id_y() + y * __builtin_amdgcn_workitem_id_z())) & (KS_WAVE - 1);
 }
-#define __builtin_amdgcn_wavefrontsize() 64u
+#define __builtin_amdgcn_wavefrontsize() (KS_WAVE + 0u)
 
 #endif

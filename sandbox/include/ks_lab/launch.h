@@ -2,6 +2,10 @@
 #ifndef KS_LAB_LAUNCH_H
 #define KS_LAB_LAUNCH_H
 
+#ifdef KS_LAB_H
+#pragma clang attribute pop
+#endif
+
 struct KsArgument {
     unsigned long kind, bits;  // 0 pointer, 1 integer, 2 double
 };
@@ -36,8 +40,8 @@ template <unsigned N, class... P> KS_BRIDGE void ks_invoke(void (*kernel)(P...),
 }
 #define KS_LAUNCH(number, count, ...)                                                                  \
     extern "C" __attribute__((nodebug, no_sanitize("kernel-address"), used)) void ks_launch_##number( \
-        const KsArgument* a) {                                                                         \
-        ks_invoke<count>(&__VA_ARGS__, a);                                                             \
+        const KsArgument* ks_given) {                                                                  \
+        ks_invoke<count>(&__VA_ARGS__, ks_given);                                                             \
     }
 
 // Dynamic LDS: the declarations in the candidate, whatever their names, are bound to this one.

@@ -93,6 +93,17 @@ KS_INLINE int __builtin_amdgcn_sdot4(int a, int b, int c, bool clamp) { return k
 KS_INLINE unsigned __builtin_amdgcn_udot4(unsigned a, unsigned b, unsigned c, bool clamp) {
     return ks_dot<unsigned, unsigned char, 4>(a, b, c, clamp);
 }
+KS_INLINE int __builtin_amdgcn_sdot8(int a, int b, int c, bool clamp) {
+    long sum = c;
+    for (int i = 0; i < 32; i += 4) sum += ((long)(int)((unsigned)a >> i << 28) >> 28) * ((long)(int)((unsigned)b >> i << 28) >> 28);
+    if (clamp) sum = sum < -0x80000000l ? -0x80000000l : sum > 0x7FFFFFFFl ? 0x7FFFFFFFl : sum;
+    return (int)sum;
+}
+KS_INLINE unsigned __builtin_amdgcn_udot8(unsigned a, unsigned b, unsigned c, bool clamp) {
+    unsigned long sum = c;
+    for (int i = 0; i < 32; i += 4) sum += (a >> i & 15) * (b >> i & 15);
+    return (unsigned)(clamp && sum > 0xFFFFFFFFul ? 0xFFFFFFFFul : sum);
+}
 KS_INLINE int __builtin_amdgcn_sdot2(ks_dot_short2 a, ks_dot_short2 b, int c, bool clamp) {
     return ks_dot<int, short, 2>(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c, clamp);
 }

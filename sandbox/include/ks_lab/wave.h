@@ -2,12 +2,22 @@
 #ifndef KS_LAB_WAVE_H
 #define KS_LAB_WAVE_H
 
+// A fence of a wave orders nothing for others; an address space narrows what it waits for.
+KS_INLINE constexpr unsigned ks_scope(const char* scope, const char* space = "", const char* = "") {
+    unsigned reach = scope[0] == 's' || (scope[0] == 'w' && scope[1] == 'a') ? 0 : scope[0] == 'w' ? 3 : 7;
+    return reach & (space[0] == 'l' ? 1 : space[0] == 'g' ? 6 : 7);
+}
+KS_INLINE void ks_release(int order, unsigned kinds) {
+    if (order >= __ATOMIC_RELEASE && kinds) ks_fence(kinds);
+}
 #define __builtin_amdgcn_s_barrier() ks_barrier()
-#define __builtin_amdgcn_fence(order, ...) __atomic_signal_fence(__ATOMIC_SEQ_CST)
+#define __builtin_amdgcn_fence(order, ...) \
+    (ks_release((order), ks_scope(__VA_ARGS__)), __atomic_signal_fence(__ATOMIC_SEQ_CST))
 #define __builtin_amdgcn_wave_barrier() ((void)ks_wave(KS_WAVE_BARRIER, 0, 0))
 #define __builtin_amdgcn_s_sleep(n) ks_sleep()
 #define __builtin_amdgcn_s_setprio(n) ((void)(n))
-#define __builtin_amdgcn_s_waitcnt(n) ((void)(n))
+#define __builtin_amdgcn_s_waitcnt(n) \
+    ks_fence(((n) >> 8 & 15 ? 0u : 1u) | (((n) & 15) | ((n) >> 10 & 48) ? 0u : 2u))
 #define __builtin_amdgcn_s_nop(n) ((void)(n))
 #define __builtin_amdgcn_sched_barrier(mask) ((void)(mask))
 #define __builtin_amdgcn_sched_group_barrier(mask, size, id) ((void)(mask), (void)(size), (void)(id))
@@ -24,8 +34,9 @@ KS_INLINE int __builtin_amdgcn_ds_bpermute(int address, int value) {
 KS_INLINE int __builtin_amdgcn_ds_permute(int address, int value) {
     return (int)ks_wave(KS_PERMUTE, (unsigned)address, (unsigned)value);
 }
-KS_INLINE int __builtin_amdgcn_ds_swizzle(int value, int pattern) {
-    return (int)ks_wave(KS_SWIZZLE, (unsigned)value, (unsigned)pattern);
+KS_INLINE int __builtin_amdgcn_ds_swizzle(int value, int pattern)
+    __attribute__((diagnose_if((pattern & 0xFFFF) >= 0xE000, "the lab does not model ds_swizzle's FFT mode", "error"))) {
+    return (int)ks_wave(KS_SWIZZLE, (unsigned)value, (unsigned)pattern & 0xFFFF);
 }
 KS_INLINE int __builtin_amdgcn_readlane(int value, int lane) {
     return (int)ks_wave(KS_READLANE, (unsigned)value, (unsigned)lane);

@@ -5,11 +5,12 @@
 
 namespace ks {
 
-// Least recently used, 16 sets.
+// Least recently used, 16 sets. A line is filled part by part, by what is asked for.
 struct LineCache {
-    static constexpr uint32_t kSets = 16, kMaxWays = 64;
+    static constexpr uint32_t kSets = 16, kMaxWays = 128;
     uint64_t tag[kSets][kMaxWays];
     uint64_t used[kSets][kMaxWays];
+    uint32_t parts[kSets][kMaxWays];
     uint64_t clock;
     uint32_t ways;
 
@@ -19,20 +20,23 @@ struct LineCache {
         memset(used, 0, sizeof used);
         clock = 0;
     }
-    // True for a hit; a miss puts the line in.
-    bool touch(uint64_t line) {
+    // How many of the wanted parts were not there; now they are.
+    uint32_t touch(uint64_t line, uint32_t wanted) {
         uint32_t set = (uint32_t)(line ^ line >> 4 ^ line >> 9) % kSets, oldest = 0;
         clock++;
         for (uint32_t way = 0; way < ways; way++) {
             if (tag[set][way] == line) {
                 used[set][way] = clock;
-                return true;
+                uint32_t missing = wanted & ~parts[set][way];
+                parts[set][way] |= wanted;
+                return (uint32_t)__builtin_popcount(missing);
             }
             if (used[set][way] < used[set][oldest]) oldest = way;
         }
         tag[set][oldest] = line;
         used[set][oldest] = clock;
-        return false;
+        parts[set][oldest] = wanted;
+        return (uint32_t)__builtin_popcount(wanted);
     }
 };
 

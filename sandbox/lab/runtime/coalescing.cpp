@@ -11,43 +11,64 @@ static inline void add_once(uint64_t* list, uint32_t& count, uint64_t value) {
     list[count++] = value;
 }
 
-uint32_t count_global(const Instance& instance, uint64_t line_bytes, SiteCounts& counts, uint64_t* lines) {
+static void add_part(Lines& lines, uint32_t& count, uint64_t line, uint32_t part) {
+    for (uint32_t i = count; i-- > 0;) {
+        if (lines.line[i] != line) continue;
+        lines.parts[i] |= 1u << part;
+        return;
+    }
+    if (count == kMaxLines) return;
+    lines.line[count] = line;
+    lines.parts[count++] = 1u << part;
+}
+
+uint32_t count_global(const Instance& instance, const Header& device, SiteCounts& counts, Lines& lines) {
     uint64_t segments[kMaxLines], before = 0;
-    uint32_t line_count = 0, segment_count = 0;
-    uint64_t size = instance.size > 128 ? 128 : instance.size;
-    for (uint32_t quarter = 0; quarter < 4; quarter++) {
-        uint64_t quarter_lines[kMaxLines / 2], quad_segments[16], quarter_bytes = 0;
-        uint32_t quarter_count = 0;
-        for (uint32_t quad = 0; quad < 4; quad++) {
+    uint32_t line_count = 0, segment_count = 0, group = (uint32_t)device.address_lanes;
+    uint64_t size = instance.size > 128 ? 128 : instance.size, unit = device.segment_bytes, line = device.line_bytes;
+    for (uint32_t first = 0; first < 64; first += group) {
+        uint64_t group_lines[kMaxLines / 2], quad_segments[16], group_bytes = 0;
+        uint32_t group_count = 0;
+        for (uint32_t quad = first; quad < first + group; quad += 4) {
             uint32_t quad_count = 0;
-            for (uint32_t l = quarter * 16 + quad * 4, end = l + 4; l < end; l++) {
+            for (uint32_t l = quad; l < quad + 4; l++) {
                 if (!(instance.mask >> l & 1)) continue;
                 uint64_t low = instance.address[l], high = low + size - 1;
-                for (uint64_t s = low / 64; s <= high / 64; s++) {
+                for (uint64_t s = low / unit; s <= high / unit; s++) {
                     if (quad_count < 16) add_once(quad_segments, quad_count, s);
                     if (segment_count < kMaxLines) add_once(segments, segment_count, s);
                 }
-                for (uint64_t n = low / line_bytes; n <= high / line_bytes; n++) {
-                    if (quarter_count < kMaxLines / 2) add_once(quarter_lines, quarter_count, n);
-                    if (line_count < kMaxLines) add_once(lines, line_count, n);
+                for (uint64_t n = low / line; n <= high / line; n++)
+                    if (group_count < kMaxLines / 2) add_once(group_lines, group_count, n);
+                for (uint64_t f = low / device.fill_bytes; f <= high / device.fill_bytes; f++) {
+                    uint64_t at = f * device.fill_bytes;
+                    add_part(lines, line_count, at / line, (uint32_t)(at % line / device.fill_bytes));
                 }
-                if (low != before || !quarter_bytes) quarter_bytes += size;
+                if (low != before || !group_bytes) group_bytes += size;
                 before = low;
             }
             counts.accesses += quad_count;
         }
-        // 16 lanes a clock; one line a clock; 64 bytes a clock
-        uint64_t cycles = quarter_count, data = (quarter_bytes + 63) / 64;
+        uint64_t cycles = group_count, data = (group_bytes + device.l1_bytes_per_clock - 1) / device.l1_bytes_per_clock;
         if (data > cycles) cycles = data;
         counts.unit_cycles += cycles;
-        counts.bytes += quarter_bytes;
+        counts.bytes += group_bytes;
     }
     counts.lines += line_count;
     counts.segments += segment_count;
     return line_count;
 }
 
-void count_lds(const Instance& instance, const LdsPhases& phases, SiteCounts& counts) {
+static bool holds(const uint64_t* list, uint32_t count, const uint64_t* wanted, uint32_t wanted_count) {
+    for (uint32_t i = 0; i < wanted_count; i++) {
+        bool found = false;
+        for (uint32_t k = 0; k < count && !found; k++) found = list[k] == wanted[i];
+        if (!found) return false;
+    }
+    return true;
+}
+
+void count_lds(const Instance& instance, const LdsPhases& phases, bool merges, SiteCounts& counts) {
     bool write = counts.access != kLdsLoad, atomic = counts.access == kLdsAtomic;
     uint32_t words = (instance.size + 3) / 4 ? (instance.size + 3) / 4 : 1;
     uint32_t rest = words;
@@ -74,6 +95,9 @@ void count_lds(const Instance& instance, const LdsPhases& phases, SiteCounts& co
         }
         for (uint32_t group = 0; group < 16; group++) {
             if (!used[group]) continue;
+            if (merges && group % 2 && used[group - 1] &&
+                holds(seen[group - 1], seen_count[group - 1], seen[group], seen_count[group]))
+                continue;
             uint32_t worst = 1;
             for (uint32_t bank = 0; bank < 32; bank++)
                 if (bank_load[group][bank] > worst) worst = bank_load[group][bank];

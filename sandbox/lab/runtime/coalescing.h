@@ -2,6 +2,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "request.h"
 #include "trace.h"
 
 namespace ks {
@@ -20,9 +21,17 @@ struct LdsPhases {
 
 constexpr uint32_t kMaxLines = 64 * 6;
 
+// The lines of an instruction, and in each which parts it touches: `fill_bytes` each, from the lowest bit on.
+struct Lines {
+    uint64_t line[kMaxLines];
+    uint32_t parts[kMaxLines];
+};
+
 // Adds what the LDS needs for this instruction.
-void count_lds(const Instance& instance, const LdsPhases& phases, SiteCounts& counts);
-// Adds what the address unit needs; writes the distinct lines to `lines` and returns how many there are.
-uint32_t count_global(const Instance& instance, uint64_t line_bytes, SiteCounts& counts, uint64_t* lines);
+// With `merges` a group that asks only for words of the one before it is served along with that one.
+void count_lds(const Instance& instance, const LdsPhases& phases, bool merges, SiteCounts& counts);
+// Adds what the address unit needs; writes the distinct lines and returns how many there are. The device's figures:
+// the unit takes `address_lanes` lanes in one go, a line a clock, `l1_bytes_per_clock` bytes a clock.
+uint32_t count_global(const Instance& instance, const Header& device, SiteCounts& counts, Lines& lines);
 
 }  // namespace ks

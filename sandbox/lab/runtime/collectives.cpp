@@ -3,6 +3,7 @@
 
 #include "ks_lab/calls.h"
 #include "matrix.h"
+#include "shadow.h"
 #include "trace.h"
 #include "workgroup.h"
 
@@ -44,8 +45,12 @@ static int dpp_source(uint32_t control, int lane) {
     }
 }
 
-// Source lane of ds_swizzle: bit-mask mode inside 32 lanes, or quad permutation.
+// Source lane of ds_swizzle: bit-mask mode or rotation inside 32 lanes, or quad permutation.
 static int swizzle_source(uint32_t pattern, int lane) {
+    if (pattern >= 0xC000) {
+        uint32_t by = pattern >> 5 & 31, kept = pattern & 31, from = lane + (pattern >> 10 & 1 ? 32 - by : by);
+        return (lane & 32) | (lane & kept) | (from & ~kept & 31);
+    }
     if (pattern & 0x8000) return (lane & ~3) | (pattern >> (2 * (lane & 3)) & 3);
     int in_half = ((lane & 31) & (pattern & 31)) | (pattern >> 5 & 31);
     return (lane & 32) | ((in_half ^ (pattern >> 10)) & 31);
@@ -80,7 +85,7 @@ static void dpp(Lane& lane, uint64_t lanes, const Values& in, Values& out, int l
 static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
     Values in, out;
     out.from_inactive = 0;
-    uint64_t bits = 0;
+    uint64_t bits = 0, width = worker.request->head.wave;
     for (uint64_t rest = lanes; rest; rest &= rest - 1) {
         int l = __builtin_ctzll(rest);
         Lane& lane = wave.lane[l];
@@ -91,7 +96,7 @@ static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
         memset(out.value, 0, sizeof out.value);
         for (uint64_t rest = lanes; rest; rest &= rest - 1) {
             int l = __builtin_ctzll(rest);
-            out.value[wave.lane[l].a / 4 % 64] = in.value[l];
+            out.value[wave.lane[l].a / 4 % width] = in.value[l];
         }
     }
     int first = __builtin_ctzll(lanes);
@@ -99,9 +104,9 @@ static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
         int l = __builtin_ctzll(rest);
         Lane& lane = wave.lane[l];
         switch (op) {
-            case KS_BPERMUTE: pull(wave, lanes, in, out, l, lane.a / 4 % 64); break;
+            case KS_BPERMUTE: pull(wave, lanes, in, out, l, lane.a / 4 % width); break;
             case KS_SWIZZLE: pull(wave, lanes, in, out, l, swizzle_source(lane.b, l)); break;
-            case KS_READLANE: pull(wave, lanes, in, out, l, lane.b % 64); break;
+            case KS_READLANE: pull(wave, lanes, in, out, l, lane.b % width); break;
             case KS_READFIRSTLANE: out.value[l] = in.value[first]; break;
             case KS_DPP: dpp(lane, lanes, in, out, l); break;
             default: break;
@@ -110,6 +115,7 @@ static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
     if (out.from_inactive) report_lanes(wave, out.from_inactive, lanes);
     for (uint64_t rest = lanes; rest; rest &= rest - 1) {
         int l = __builtin_ctzll(rest);
+        if (op == KS_BALLOT) wave.lane[l].ballot = bits;
         wave.lane[l].a = op == KS_BALLOT ? bits : op == KS_EXEC ? lanes : out.value[l];
     }
     if (out.from_inactive) worker.failed = true;
@@ -125,11 +131,12 @@ void perform(Worker& worker, Wave& wave, uint64_t lanes) {
             report_lanes(wave, lanes, lanes);
             worker.failed = true;
         } else {
-            multiply_wave(wave);
+            multiply_wave(wave, worker.request->head.exact);
         }
     } else if (op != KS_WAVE_BARRIER) {
         exchange(worker, wave, lanes, op);
     }
+    lanes_met(wave, lanes);
     wave.waiting &= ~lanes;
     wave.ready |= lanes;
     if (worker.failed) wave.ready = wave.waiting = wave.fresh = 0;  // so that control goes back to the scheduler
@@ -155,6 +162,19 @@ extern "C" void ks_matrix(unsigned shape, unsigned modifiers, const void* a, con
     wait_in_wave((uint64_t)__builtin_return_address(0) - 1);
 }
 
+// The index stands above the modifiers in the same word.
+extern "C" void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned index, const void* a, const void* b,
+                                 void* d) {
+    Lane& lane = *t_lane;
+    lane.op = KS_MATRIX;
+    lane.a = shape;
+    lane.b = (uint64_t)index << 32 | modifiers;
+    lane.pa = a;
+    lane.pb = b;
+    lane.pd = d;
+    wait_in_wave((uint64_t)__builtin_return_address(0) - 1);
+}
+
 extern "C" void ks_barrier() { wait_at_barrier((uint64_t)__builtin_return_address(0) - 1); }
 extern "C" void ks_sleep() { pause_lane(); }
 
@@ -164,7 +184,7 @@ extern "C" void ks_atomic(const volatile void* address, unsigned long size) {
 }
 
 extern "C" void ks_touch(const volatile void* address, unsigned long size, int write) {
-    check_access((uint64_t)address, size, write != 0, (uint64_t)__builtin_return_address(0) - 1);
+    check_atomic_move((uint64_t)address, size, write != 0, (uint64_t)__builtin_return_address(0) - 1);
     if (++t_worker->spins % 256 == 0) pause_lane();
 }
 
@@ -183,12 +203,12 @@ extern "C" int ks_is_shared(const volatile void* address) {
 
 extern "C" int ks_is_private(const volatile void* address) { return t_worker->stacks.holds((uint64_t)address); }
 
-// Direct-to-LDS load: the base is the first lane's, lane i writes element i behind it.
+// Direct-to-LDS load: the base is the first lane's, lane i writes at the i-th word behind it.
 extern "C" void ks_lds_load(const volatile void* from, volatile void* to, unsigned long size) {
     uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
-    uint64_t target = (uint64_t)to + size * t_lane->number;
-    check_access((uint64_t)from, size, false, place);
-    check_access(target, size, true, place);
+    uint64_t target = (uint64_t)to + 4 * t_lane->number;
+    t_lane->direct = true;
+    check_copy(target, (uint64_t)from, size, place);
     memcpy((void*)target, (const void*)from, size);
 }
 

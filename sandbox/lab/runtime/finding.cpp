@@ -10,7 +10,7 @@ static char g_lock;
 
 static const char* const kNames[kKinds] = {
     "out_of_bounds", "input_written", "divergent_barrier", "divergent_collective", "misaligned", "stack_overflow",
-    "division_by_zero", "timeout", "trap", "illegal",
+    "division_by_zero", "timeout", "trap", "illegal", "race", "undrained_barrier", "uninitialised", "wave_mask",
 };
 
 static bool known(const Finding& finding, int count) {
@@ -29,6 +29,12 @@ void add_finding(const Finding& finding) {
     __atomic_clear(&g_lock, __ATOMIC_RELEASE);
 }
 
+bool found(Kind kind) {
+    for (int i = 0; i < g_count.get(); i++)
+        if (g_findings[i].kind == kind) return true;
+    return false;
+}
+
 int finding_count() { return g_count.get(); }
 
 void write_findings(FILE* out) {
@@ -40,7 +46,8 @@ void write_findings(FILE* out) {
         fprintf(out, "\"block\":[%u,%u,%u],\"thread\":[%u,%u,%u],\"address\":%llu,\"detail\":%llu,\"offset\":%lld,",
                 f.block[0], f.block[1], f.block[2], f.thread[0], f.thread[1], f.thread[2],
                 (unsigned long long)f.address, (unsigned long long)f.detail, (long long)f.offset);
-        fprintf(out, "\"places\":[");
+        fprintf(out, "\"other\":[%llu,%llu],\"places\":[", (unsigned long long)f.other[0],
+                (unsigned long long)f.other[1]);
         for (int p = 0; p < kPlaces && f.place[p]; p++)
             fprintf(out, "%s%llu", p ? "," : "", (unsigned long long)f.place[p]);
         fprintf(out, "]}");

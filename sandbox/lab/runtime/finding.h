@@ -7,7 +7,7 @@ namespace ks {
 
 enum Kind : uint32_t {
     kOutOfBounds, kInputWritten, kDivergentBarrier, kDivergentCollective, kMisaligned, kStackOverflow,
-    kDivisionByZero, kTimeout, kTrap, kIllegal, kKinds
+    kDivisionByZero, kTimeout, kTrap, kIllegal, kRace, kUndrained, kUninitialised, kWaveMask, kKinds
 };
 
 constexpr int kPlaces = 24;
@@ -18,6 +18,7 @@ struct Finding {
     uint32_t block[3], thread[3];
     uint64_t address, detail;              // detail: lanes concerned, or the space: see memory.cpp
     int64_t offset;                        // from the buffer's start, in bytes
+    uint64_t other[2];                     // of a race: the other work-item in its workgroup, and the workgroup
     uint64_t place[kPlaces];               // program counters, the innermost first
 };
 
@@ -26,6 +27,7 @@ constexpr int kFindings = 32;
 // Adds unless the same kind at the same place is known or the list is full.
 void add_finding(const Finding& finding);
 int finding_count();
+bool found(Kind kind);
 void write_findings(FILE* out);
 
 }  // namespace ks

@@ -46,11 +46,12 @@ static uint32_t find_parts(Instance* list, uint32_t at, uint32_t count, const ui
     return found == wanted ? found : 0;
 }
 
-void join_neighbours(Instance* list, uint32_t count, const uint32_t* access) {
+void join_neighbours(Instance* list, uint32_t count, const uint32_t* access, bool global) {
     for (uint32_t at = 0; at < count; at++) {
         Instance& first = list[at];
         uint32_t kind = first.mask ? access[first.site] : kAtomic;
-        if ((kind != kLoad && kind != kStore && kind != kLdsLoad && kind != kLdsStore) || first.size >= kWidest ||
+        bool known = kind == kLdsLoad || kind == kLdsStore || (global && (kind == kLoad || kind == kStore));
+        if (!known || first.size >= kWidest ||
             (first.size & (first.size - 1)))
             continue;
         bool joined = false;

@@ -5,7 +5,7 @@
 
 namespace ks {
 
-// Joins what it can in the list (in program order); joined ones get a mask of 0.
-void join_neighbours(Instance* instance, uint32_t count, const uint32_t* access);
+// Joins what it can in the list (in program order), accesses to buffers too where asked; joined ones get a mask of 0.
+void join_neighbours(Instance* list, uint32_t count, const uint32_t* access, bool global);
 
 }  // namespace ks

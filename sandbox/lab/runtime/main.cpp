@@ -11,6 +11,7 @@
 #include "faults.h"
 #include "memory.h"
 #include "request.h"
+#include "shadow.h"
 #include "shared.h"
 #include "trace.h"
 #include "workgroup.h"
@@ -52,6 +53,8 @@ static void work_off(Worker& worker, uint32_t index) {
     worker.launch = &launch;
     worker.launch_index = index;
     t_hot = Hot{};
+    t_hot.shadow = g_request.head.checks != 0;
+    t_hot.whole = g_request.head.checks > 1;
     worker.barriers = 0;
     uint64_t done = 0, failed = 0;
     for (;;) {
@@ -67,6 +70,8 @@ static void work_off(Worker& worker, uint32_t index) {
         done++;
         failed += worker.failed;
     }
+    worker.launch_group += launch.total();
+    end_launch_shadow(worker);
     worker.launch = nullptr;
     Outcome& outcome = g_outcomes[index];
     outcome.executed.add(done);
@@ -106,7 +111,8 @@ static void create_workers() {
     }
     g_workers = (Worker**)calloc(count, sizeof(Worker*));
     for (uint32_t i = 0; i < count; i++) {
-        Worker* worker = (Worker*)calloc(1, sizeof(Worker));
+        Worker* worker = (Worker*)aligned_alloc(alignof(Worker), sizeof(Worker));
+        memset((void*)worker, 0, sizeof(Worker));
         worker->stacks.reserve(widest);
         worker->request = &g_request;
         worker->number = i;
@@ -172,6 +178,7 @@ static int execute(const char* folder) {
     limit_resources(g_request.head.address_space_bytes);
     map_memory(g_request);
     g_outcomes = (Outcome*)calloc(g_request.head.launches + 1, sizeof(Outcome));
+    prepare_shadows(g_request);
     install_handlers();
     use_alternate_stack();
     prepare_records(g_request);

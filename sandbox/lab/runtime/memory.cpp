@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "shadow.h"
 #include "trace.h"
 #include "workgroup.h"
 
@@ -106,10 +107,16 @@ void poison_lds(uint64_t) {
     finding.kind = kind;
     finding.write = write;
     finding.size = size > 0xffffffffull ? ~0u : (uint32_t)size;
-    finding.address = address;
     finding.detail = space;
-    finding.region = ~0u;
     describe_here(finding, place);
+    locate(finding, address, space);
+    add_finding(finding);
+    abandon();
+}
+
+void locate(Finding& finding, uint64_t address, uint64_t space) {
+    finding.address = address;
+    finding.region = ~0u;
     if (space == kSpaceLds) finding.offset = (int64_t)(address - (uint64_t)lds_base());
     uint64_t best = ~0ull;
     for (uint32_t i = 1; space == kSpaceNear && i <= g_memory.count; i++) {
@@ -121,8 +128,6 @@ void poison_lds(uint64_t) {
         finding.region = i - 1;
         finding.offset = (int64_t)(address - region.low);
     }
-    add_finding(finding);
-    abandon();
 }
 
 // An access to neither a buffer's inside nor the arena: LDS, stack, own globals, or an error.
@@ -140,8 +145,13 @@ void poison_lds(uint64_t) {
     report(kOutOfBounds, address, size, write, place, address < 65536 ? kSpaceNull : kSpaceNone);
 }
 
-static inline void check(uint64_t address, uint64_t size, bool write, bool atomic, uint64_t place) {
+static inline void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t place) {
     const MemoryMap& map = g_memory;
+    const bool write = flags & kWrites, atomic = flags & kAtomically;
+    if (__builtin_expect(t_hot.pending, 0)) {
+        settle_pending();
+        if (t_worker->failed) abandon();
+    }
     uint64_t offset = address - kArena;
     t_hot.accesses++;
     if (__builtin_expect(offset < map.arena_bytes, 1)) {
@@ -153,21 +163,13 @@ static inline void check(uint64_t address, uint64_t size, bool write, bool atomi
         if (write) {
             if (__builtin_expect(region.role == kInput, 0))
                 report(kInputWritten, address, size, write, place, kSpaceNear);
-            if (region.written) {
-                uint8_t* shadow = region.written + inside;
-                switch (size) {
-                    case 1: *shadow = 1; break;
-                    case 2: memset(shadow, 1, 2); break;
-                    case 4: memset(shadow, 1, 4); break;
-                    case 8: memset(shadow, 1, 8); break;
-                    case 16: memset(shadow, 1, 16); break;
-                    default: memset(shadow, 1, size);
-                }
-            }
+            if (region.written && !t_hot.shadow) mark_written(region.written + inside, size);
         } else if (region.role != kInput) {
             t_hot.read_intermediate = true;
         }
-        if (atomic) t_worker->atomics[index]++;
+        if (atomic && write) t_worker->atomics[index]++;
+        if (region.role != kInput && t_hot.shadow)
+            touch_global(index, inside, Touch{address, size, place, flags, t_lane->flat, true});
         if (__builtin_expect(t_hot.recording, 0))
             record_global(*t_worker, index, inside, size, write, atomic, place);
         return;
@@ -178,6 +180,7 @@ static inline void check(uint64_t address, uint64_t size, bool write, bool atomi
         bool good = size <= 64 ? map.lds_valid[local] & map.lds_valid[local + size - 1]
                                : local + size <= map.lds_bytes && !memchr(map.lds_valid + local, 0, size);
         if (__builtin_expect(!good, 0)) report(kOutOfBounds, address, size, write, place, kSpaceLds);
+        if (t_hot.shadow) touch_lds(local, size, flags, place);
         if (__builtin_expect(t_hot.recording, 0))
             record_lds(*t_worker, local, size, write, atomic, place);
         return;
@@ -186,12 +189,22 @@ static inline void check(uint64_t address, uint64_t size, bool write, bool atomi
 }
 
 void check_access(uint64_t address, uint64_t size, bool write, uint64_t place) {
-    if (size) check(address, size, write, false, place);
+    if (size) check(address, size, write ? kWrites : kReads, place);
+}
+
+void check_atomic_move(uint64_t address, uint64_t size, bool write, uint64_t place) {
+    check(address, size, kAtomically | (write ? kWrites : kReads), place);
+}
+
+void check_copy(uint64_t to, uint64_t from, uint64_t size, uint64_t place) {
+    if (!size) return;
+    check(from, size, kReads | kCopies, place);
+    check(to, size, kWrites | kCopies, place);
 }
 
 void check_atomic(uint64_t address, uint64_t size, uint64_t place) {
     if (address & (size - 1)) report(kMisaligned, address, size, true, place, kSpaceNear);
-    check(address, size, true, true, place);
+    check(address, size, kReads | kWrites | kAtomically, place);
 }
 
 #define KS_CHECK(N)                                                                        \
@@ -199,13 +212,13 @@ void check_atomic(uint64_t address, uint64_t size, uint64_t place) {
         uint64_t place = (uint64_t)__builtin_return_address(0) - 1;                        \
         if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))                          \
             report(kMisaligned, address, N, false, place, kSpaceNear);                     \
-        check(address, N, false, false, place);                                            \
+        check(address, N, kReads, place);                                                  \
     }                                                                                      \
     extern "C" void __asan_store##N##_noabort(uint64_t address) {                          \
         uint64_t place = (uint64_t)__builtin_return_address(0) - 1;                        \
         if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))                          \
             report(kMisaligned, address, N, true, place, kSpaceNear);                      \
-        check(address, N, true, false, place);                                             \
+        check(address, N, kWrites, place);                                                 \
     }
 KS_CHECK(1)
 KS_CHECK(2)
@@ -220,15 +233,11 @@ extern "C" void __asan_storeN_noabort(uint64_t address, uint64_t size) {
     check_access(address, size, true, (uint64_t)__builtin_return_address(0) - 1);
 }
 extern "C" void* __asan_memcpy(void* to, const void* from, uint64_t size) {
-    uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
-    check_access((uint64_t)from, size, false, place);
-    check_access((uint64_t)to, size, true, place);
+    check_copy((uint64_t)to, (uint64_t)from, size, (uint64_t)__builtin_return_address(0) - 1);
     return memmove(to, from, size);
 }
 extern "C" void* __asan_memmove(void* to, const void* from, uint64_t size) {
-    uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
-    check_access((uint64_t)from, size, false, place);
-    check_access((uint64_t)to, size, true, place);
+    check_copy((uint64_t)to, (uint64_t)from, size, (uint64_t)__builtin_return_address(0) - 1);
     return memmove(to, from, size);
 }
 extern "C" void* __asan_memset(void* to, int value, uint64_t size) {

@@ -38,7 +38,13 @@ void poison_lds(uint64_t dynamic_bytes);
 void check_access(uint64_t address, uint64_t size, bool write, uint64_t place);
 // As check_access for an atomic read-modify-write.
 void check_atomic(uint64_t address, uint64_t size, uint64_t place);
+// As check_access for an atomic load or store.
+void check_atomic_move(uint64_t address, uint64_t size, bool write, uint64_t place);
+void check_copy(uint64_t to, uint64_t from, uint64_t size, uint64_t place);
 
+struct Finding;
 enum Space : uint64_t { kSpaceNone, kSpaceNear, kSpaceLds, kSpaceNull, kSpaceImage };
+// Names the address: the offset in LDS, or the nearest buffer and the offset in it.
+void locate(Finding& finding, uint64_t address, uint64_t space);
 
 }  // namespace ks

@@ -97,26 +97,26 @@ static void settle(Recorder& r, const Instance& instance) {
     counts.instructions += pieces;
     counts.lanes += __builtin_popcountll(instance.mask);
     if (counts.access >= kLdsLoad) {
-        count_lds(instance, g_phases, counts);
+        count_lds(instance, g_phases, g_request->head.wave == 32, counts);
         return;
     }
-    uint64_t lines[kMaxLines];
-    uint32_t count = count_global(instance, g_request->head.line_bytes, counts, lines);
+    Lines lines;
+    uint32_t count = count_global(instance, g_request->head, counts, lines);
     for (uint32_t i = 0; i < count; i++) {
         bool load = counts.access == kLoad;
         if (load) {
-            r.read_footprint += r.read_lines.insert(lines[i]);
-            counts.misses += !r.l1.touch(lines[i]);
+            r.read_footprint += r.read_lines.insert(lines.line[i]);
+            counts.misses += r.l1.touch(lines.line[i], lines.parts[i]);
         } else {
-            r.write_footprint += r.written_lines.insert(lines[i]);
-            counts.misses++;
+            r.write_footprint += r.written_lines.insert(lines.line[i]);
+            counts.misses += (uint32_t)__builtin_popcount(lines.parts[i]);
         }
     }
 }
 
 static void flush(Recorder& r) {
     if (!r.instance_count) return;
-    join_neighbours(r.instance, r.instance_count, r.access);
+    join_neighbours(r.instance, r.instance_count, r.access, g_request->head.joins_global);
     for (uint32_t i = 0; i < r.instance_count; i++) {
         if (r.instance[i].mask) settle(r, r.instance[i]);
         Site& site = r.site[r.instance[i].site];

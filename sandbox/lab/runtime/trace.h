@@ -16,8 +16,8 @@ struct SiteCounts {
     uint32_t access, size;          // size: bytes per lane, the shape of a matrix instruction, or a collective's number
     uint64_t instructions, lanes;
     uint64_t bytes;                 // distinct bytes the lanes asked for
-    uint64_t lines, segments;       // distinct lines and 64-byte segments, summed over the instructions
-    uint64_t misses;                // lines not in the L1 model (loads), all lines (stores, atomics)
+    uint64_t lines, segments;       // distinct lines and segments (64 bytes, or a sector), summed over the instructions
+    uint64_t misses;                // parts of lines not in the L1 model (loads), all parts (stores, atomics)
     uint64_t unit_cycles;           // address and data cycles of the texture unit, or cycles of the LDS banks
     uint64_t accesses;              // quads of lanes times their segments (TCP accesses)
     uint64_t conflicts;             // extra bank cycles

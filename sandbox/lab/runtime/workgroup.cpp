@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "shadow.h"
 #include "trace.h"
 
 namespace ks {
@@ -88,6 +89,7 @@ static inline void advance(Worker& worker, Wave& wave, Lane& self) {
     Lane& next = wave.lane[__builtin_ctzll(above ? above : wave.ready)];
     wave.ready &= ~bit(next);
     if (&next == &self) return;
+    if (next.number < 63) __builtin_prefetch((&next + 1)->sp);  // the one that mostly comes next
     enter(next);
     ks_switch(&self.sp, next.sp);
 }
@@ -147,24 +149,28 @@ static void prepare(Worker& worker, uint64_t linear) {
     ks_ids[5] = linear / launch.grid[0] / launch.grid[1];
     uint32_t lanes = launch.block[0] * launch.block[1] * launch.block[2];
     worker.lane_count = lanes;
-    worker.wave_count = (lanes + 63) / 64;
+    const uint32_t full = (uint32_t)worker.request->head.wave;
+    worker.wave_count = (lanes + full - 1) / full;
     worker.failed = false;
     worker.stacks.reset();
-    for (uint32_t i = 0; i < lanes; i++) {
+    // Only what is the same in every workgroup of the launch; what must be fresh belongs below.
+    for (uint32_t i = 0; i < lanes && worker.numbered != &launch; i++) {
         Lane& lane = worker.lanes[i];
-        lane.number = i % 64;
+        lane.number = i % full;
         lane.flat = i;
         lane.id[0] = i % launch.block[0];
         lane.id[1] = i / launch.block[0] % launch.block[1];
         lane.id[2] = i / launch.block[0] / launch.block[1];
-        lane.wave = &worker.waves[i / 64];
+        lane.wave = &worker.waves[i / full];
     }
+    worker.numbered = &launch;
     for (uint32_t w = 0; w < worker.wave_count; w++) {
-        uint32_t width = lanes - 64 * w < 64 ? lanes - 64 * w : 64;
+        uint32_t width = lanes - full * w < full ? lanes - full * w : full;
         uint64_t all = width == 64 ? ~0ull : (1ull << width) - 1;
-        worker.waves[w] = Wave{all, 0, 0, 0, 0, all, 0, 0, false, false, 0, &worker.lanes[64 * w]};
+        worker.waves[w] = Wave{all, 0, 0, 0, 0, all, 0, 0, false, false, 0, &worker.lanes[full * w]};
     }
     poison_lds(launch.lds_bytes);
+    begin_shadow(worker, linear);
 }
 
 // Runs the wave until each of its lanes waits at the barrier or has ended.
@@ -222,6 +228,7 @@ static bool release_barrier(Worker& worker) {
         wave.turn = 0;
     }
     worker.barriers++;
+    barrier_passed(worker);
     if (worker.recorder) barrier_recorded(worker);
     return true;
 }
@@ -242,6 +249,7 @@ void run_workgroup(Worker& worker, uint64_t linear) {
         if (!waiting) break;
         if (!release_barrier(worker)) return;
     }
+    end_shadow(worker);
     t_lane = nullptr;
 }
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
-from sandbox.blocks import BasicBlock, blocks_in, bytes_per_lane, memory_class
+from sandbox.blocks import BasicBlock, blocks_in, bytes_per_lane, issue_category, memory_class
 from sandbox.lab.counters import LaunchCounters, SiteCounters
-from sandbox.lab.issue import executions, vector_clocks
+from sandbox.lab.issue import executions, issue_clocks, vector_clocks
+from sandbox.target import load_target
+
+MI300X = load_target("mi300x")
 
 LISTING = """\t.file\t1 "." "candidate.hip"
 \t.type\tk,@function
@@ -44,12 +47,17 @@ def test_a_block_runs_as_often_as_its_bytes_were_counted() -> None:
     # Source: four loads of 4 bytes a turn, merged by the compiler to two of 8; 5 turns of 3 waves.
     seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
     assert executions(seen, blocks) == [1.0, 5.0, 1.0, 1.0]
-    assert vector_clocks(seen, blocks) == 3 * (4 + 5 * (4 + 16) + 4)
+    assert vector_clocks(seen, blocks, MI300X) == 3 * (4 + 5 * (4 + 16) + 4)
 
 
 def test_a_block_without_accesses_runs_as_often_as_its_loop() -> None:
     blocks = (BasicBlock(1, 0), BasicBlock(1, 0, {"5:lds load": 8}, loop=1), BasicBlock(7, 0, loop=1))
     assert executions(counted(1, site(5, "lds load", 8, 6)), blocks) == [1.0, 6.0, 6.0]
+
+
+def test_a_loop_whose_accesses_nobody_made_did_not_run() -> None:
+    blocks = (BasicBlock(1, 0, {"5:load": 4}), BasicBlock(9, 0, {"7:load": 4}, loop=1), BasicBlock(9, 0, loop=1))
+    assert executions(counted(1, site(5, "load", 4, 1)), blocks) == [1.0, 0.0, 0.0]
 
 
 def test_matrix_instructions_go_before_bytes() -> None:
@@ -64,3 +72,20 @@ def test_memory_instructions_are_told_apart() -> None:
         "lds load", "lds store", "load", "store", "", ""]
     assert [bytes_per_lane(m) for m in ("ds_read2st64_b64", "ds_read_b128", "global_load_dwordx4", "global_load_ubyte",
                                         "global_load_short_d16", "global_store_dword")] == [16, 16, 16, 1, 2, 4]
+
+
+def test_issue_is_the_fullest_category_or_all_over_the_waves_that_share_a_simd() -> None:
+    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    assert [dict(b.issued) for b in blocks] == [
+        {"vector": 1}, {"memory": 2, "vector": 2, "branch": 1}, {"vector": 1}, {"memory": 1}]
+    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
+    # A wave: 12 vector, 11 memory, 5 branches; alone on its SIMD they come one after the other, else the vectors bind.
+    assert issue_clocks(seen, blocks, 1.0, MI300X) == 3 * 4 * 28
+    assert issue_clocks(seen, blocks, 8.0, MI300X) == 3 * 4 * 12
+    assert issue_clocks(seen, (), 1.0, MI300X) == 0.0
+
+
+def test_waits_take_no_issue_slot() -> None:
+    assert [issue_category(m) for m in ("s_waitcnt", "s_nop", "s_add_i32", "s_load_dwordx2", "ds_read_b128",
+                                        "v_mfma_f32_32x32x16_fp8_fp8", "s_cbranch_execz", "buffer_load_dword")] == [
+        "", "", "scalar", "scalar", "lds", "vector", "branch", "memory"]

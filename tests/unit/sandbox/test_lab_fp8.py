@@ -77,3 +77,60 @@ __global__ void k(int* y) {{
     step = 0.125 if name == "fp8" else 0.25
     assert set(values.tolist()) == {1.0, 1.0 + step}
     assert abs(values.mean() - 1.03125) < step / 1000
+
+
+HIP_TYPES = {"fp8": ("__hip_fp8_e4m3_fnuz", "__HIP_E4M3_FNUZ"), "bf8": ("__hip_fp8_e5m2_fnuz", "__HIP_E5M2_FNUZ")}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_hips_types_saturate_and_keep_nan(name: str) -> None:
+    """Finite values beyond the largest become it; infinities and NaN become NaN; without saturation all become NaN."""
+    dtype, (kind, tag) = FORMATS[name], HIP_TYPES[name]
+    top = {"fp8": 240.0, "bf8": 57344.0}[name]
+    x = np.concatenate([candidates(dtype), np.array([top, -top, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32)])
+    x = np.resize(x, -(-x.size // 64) * 64).astype(np.float32)
+    done = execute(f"""#include <hip/hip_fp8.h>
+__global__ void k(const float* x, unsigned char* y, unsigned char* z) {{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    y[i] = {kind}(x[i]).__x;
+    z[i] = __hip_cvt_float_to_fp8(x[i], __HIP_NOSAT, {tag});
+}}""", [launch("k", ["x", "y", "z"], [x.size // 64])], {"x": x},
+        {"y": np.zeros(x.size, np.uint8), "z": np.zeros(x.size, np.uint8)})
+    with np.errstate(over="ignore", invalid="ignore"):
+        wrapped = x.astype(dtype).view(np.uint8)
+        clamped = np.where(np.isfinite(x), np.clip(x, -top, top), np.nan).astype(np.float32).astype(dtype)
+    assert np.array_equal(done.outputs["y"], clamped.view(np.uint8))
+    assert np.array_equal(done.outputs["z"], wrapped)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_all_codes_go_through_hips_types_and_back(name: str) -> None:
+    codes, (kind, _) = np.arange(256, dtype=np.uint8), HIP_TYPES[name]
+    done = execute(f"""#include <hip/hip_fp8.h>
+__global__ void k(const {kind}* x, float* y, {kind}* z) {{
+    for (int i = threadIdx.x; i < 256; i += 64) {{ y[i] = float(x[i]); z[i] = {kind}(y[i]); }}
+}}""", [launch("k", ["x", "y", "z"])], {"x": codes}, {"y": np.zeros(256, np.float32), "z": np.zeros(256, np.uint8)})
+    assert np.array_equal(done.outputs["y"], codes.view(FORMATS[name]).astype(np.float32), equal_nan=True)
+    assert np.array_equal(done.outputs["z"], codes)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_stochastic_rounding_adds_the_upper_random_bits_below_the_kept_ones(name: str) -> None:
+    """Normal results: as many upper bits of the random word as the significand loses are added before the cut."""
+    dtype = FORMATS[name]
+    rng = np.random.default_rng(8)
+    x = (rng.uniform(1, 2, 4096) * np.exp2(rng.integers(-5, 7, 4096)) * rng.choice([-1, 1], 4096)).astype(np.float32)
+    random = rng.integers(0, 1 << 32, 4096, np.uint32)
+    done = execute(f"""
+__global__ void k(const float* x, const unsigned* r, int* y) {{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    y[i] = __builtin_amdgcn_cvt_sr_{name}_f32(x[i], r[i], 0x11223344, 1);
+}}""", [launch("k", ["x", "r", "y"], [64])], {"x": x, "r": random}, {"y": np.zeros(4096, np.int32)})
+    kept = 20 if name == "fp8" else 21
+    moved = x.view(np.uint32) + (random >> np.uint32(32 - kept))
+    expected = (moved >> kept << kept).view(np.float32).astype(dtype).view(np.uint8)
+    words = done.outputs["y"].view(np.uint32)
+    assert (words & 0xFFFF00FF == 0x11220044).all()
+    got = (words >> 8 & 0xFF).astype(np.uint8)
+    wrong = np.flatnonzero(got != expected)
+    assert wrong.size == 0, [(x[i], hex(random[i]), got[i], expected[i]) for i in wrong[:4]]

@@ -2,188 +2,117 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import re
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from sandbox.lab.lab import Execution
-from tests.lab_bench import execute, launch
+from tests.lab_bench import HEAD, build, execute, launch
+from tests.matrix_layouts import from_lanes, in_lanes, kernel, names, operand, oracle, positions, product
 
-ORACLE = Path(__file__).parents[2] / "data" / "lab" / "mfma_gfx942_layouts.json.gz"
-E4M3, E5M2, BF16 = ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz, ml_dtypes.bfloat16
-NUMPY: dict[str, Any] = {"f32": np.float32, "xf32": np.float32, "f16": np.float16, "bf16": BF16, "i8": np.int8,
-                         "fp8": E4M3, "bf8": E5M2, "f64": np.float64}
-NAMES = [
-    "v_mfma_f32_16x16x8_xf32", "v_mfma_f32_32x32x4_xf32", "v_mfma_f32_32x32x1_2b_f32", "v_mfma_f32_16x16x1_4b_f32",
-    "v_mfma_f32_4x4x1_16b_f32", "v_mfma_f32_32x32x2_f32", "v_mfma_f32_16x16x4_f32", "v_mfma_f32_32x32x4_2b_f16",
-    "v_mfma_f32_16x16x4_4b_f16", "v_mfma_f32_4x4x4_16b_f16", "v_mfma_f32_32x32x8_f16", "v_mfma_f32_16x16x16_f16",
-    "v_mfma_i32_32x32x4_2b_i8", "v_mfma_i32_16x16x4_4b_i8", "v_mfma_i32_4x4x4_16b_i8", "v_mfma_i32_32x32x16_i8",
-    "v_mfma_i32_16x16x32_i8", "v_mfma_f32_32x32x4_2b_bf16", "v_mfma_f32_16x16x4_4b_bf16", "v_mfma_f32_4x4x4_16b_bf16",
-    "v_mfma_f32_32x32x8_bf16", "v_mfma_f32_16x16x16_bf16", "v_mfma_f64_16x16x4_f64", "v_mfma_f64_4x4x4_4b_f64",
-    *(f"v_mfma_f32_{shape}_{a}_{b}"
-      for shape in ("16x16x32", "32x32x16") for a in ("fp8", "bf8") for b in ("fp8", "bf8")),
-]
-BROADCAST = ("v_mfma_f32_16x16x4_4b_f16", "v_mfma_f32_4x4x1_16b_f32", "v_mfma_i32_32x32x4_2b_i8")
+DENSE = names("mfma")
+BLOCKS = [n for n in DENSE if oracle()[n]["blocks"] > 1 and "f64" not in n]  # take CBSZ and ABID
+LANES = [*BLOCKS, "v_mfma_f32_32x32x2_f32", "v_mfma_f32_16x16x4_f32"]  # take BLGP
+BROADCASTS = [(n, cbsz, abid) for n in BLOCKS for cbsz in range(oracle()[n]["blocks"].bit_length())
+              for abid in {0, 1, (1 << cbsz) - 1} if abid < 1 << cbsz]
 
 
-@cache
-def oracle() -> dict[str, Any]:
-    return json.loads(gzip.decompress(ORACLE.read_bytes()))["instructions"]  # type: ignore[no-any-return]
+def run(cases: list[tuple[str, str]], *, count: bool = False, exact: bool = False) -> Execution:
+    """One launch for each (instruction, modifiers) with the operands of the instruction."""
+    source = "".join(kernel(i, n, m) for i, (n, m) in enumerate(cases))
+    inputs = {f"{matrix} of {n}": in_lanes(n, matrix, operand(n, matrix)) for n, _ in cases for matrix in "ABC"}
+    outputs = {f"d{i}": np.zeros_like(inputs[f"C of {n}"]) for i, (n, _) in enumerate(cases)}
+    launches = [launch(f"k{i}", [*(f"{matrix} of {n}" for matrix in "ABC"), f"d{i}"])
+                for i, (n, _) in enumerate(cases)]
+    return execute(source, launches, inputs, outputs, count=count, exact=exact)
 
 
-def types_of(name: str) -> tuple[str, str]:
-    parts = name.split("_")
-    return (parts[-2], parts[-1]) if parts[-1] in ("fp8", "bf8") else (parts[-1], parts[-1])
-
-
-def builtin(name: str) -> str:
-    parts = name.removeprefix("v_mfma_").split("_")
-    result, shape, kind = parts[0], parts[1], parts[-1]
-    if kind in ("fp8", "bf8"):
-        return f"{result}_{shape}_{parts[-2]}_{kind}"
-    wide = kind == "xf32" or name in ("v_mfma_i32_32x32x16_i8", "v_mfma_i32_16x16x32_i8")
-    return f"{result}_{shape}{'_' if wide else ''}{kind}{'_1k' if kind == 'bf16' else ''}"
-
-
-def positions(name: str, matrix: str) -> npt.NDArray[np.int64]:
-    """(row, column, block) of each slot of each lane."""
-    cells = [[re.fullmatch(r"\w\[(\d+)\]\[(\d+)\](?:\.B(\d+))?", cell) for cell in lane]
-             for lane in oracle()[name][matrix]["lanes"]]
-    return np.array([[[int(c[1]), int(c[2]), int(c[3] or 0)] for c in lane if c] for lane in cells])
-
-
-def operand(name: str, matrix: str) -> npt.NDArray[Any]:
-    """Small random integers, different at every place where the type has enough of them: [block, row, column]."""
-    about = oracle()[name]
-    m, k, blocks = about["m"], about["k"], about["blocks"]
-    shape = {"A": (blocks, m, k), "B": (blocks, k, m), "C": (blocks, m, m)}[matrix]
-    dtype = NUMPY[types_of(name)[matrix == "B"]] if matrix != "C" else result_type(name)
-    top = {"bf8": 4, "fp8": 16}.get(types_of(name)[matrix == "B"], 100) if matrix != "C" else 1000
-    rng = np.random.default_rng(len(name) * 7 + ord(matrix))
-    return rng.integers(-top, top + 1, shape).astype(dtype)
-
-
-def result_type(name: str) -> Any:
-    return np.float64 if "f64" in name else np.int32 if "i32" in name else np.float32
-
-
-def packed(name: str, matrix: str) -> npt.NDArray[np.uint8]:
-    at = positions(name, "D" if matrix == "C" else matrix)
-    values = operand(name, matrix)[at[..., 2], at[..., 0], at[..., 1]]
-    return np.ascontiguousarray(values).view(np.uint8).reshape(-1)
-
-
-def register_type(name: str) -> str:
-    per_lane = positions(name, "A").shape[1]
-    kind = types_of(name)[0]
-    if kind in ("fp8", "bf8", "i8"):
-        return "long" if per_lane == 8 else "int"
-    base = {"f32": "float", "xf32": "float", "f16": "_Float16", "bf16": "short", "f64": "double"}[kind]
-    return base if per_lane == 1 else f"{base} __attribute__((ext_vector_type({per_lane})))"
-
-
-def kernel(number: int, name: str, modifiers: str) -> str:
-    base = {np.float64: "double", np.int32: "int", np.float32: "float"}[result_type(name)]
-    count = positions(name, "D").shape[1]
-    out = base if count == 1 else f"{base} __attribute__((ext_vector_type({count})))"
-    return (f"typedef {register_type(name)} in{number}; typedef {out} out{number};\n"
-            f"__global__ void k{number}(const in{number}* a, const in{number}* b, const out{number}* c,"
-            f" out{number}* d) {{ int i = threadIdx.x;"
-            f" d[i] = __builtin_amdgcn_mfma_{builtin(name)}(a[i], b[i], c[i], {modifiers}); }}\n")
-
-
-def run(names: list[str], modifiers: list[str], *, count: bool = False) -> Execution:
-    source = "".join(kernel(i, n, m) for i, (n, m) in enumerate(zip(names, modifiers, strict=True)))
-    inputs = {f"{matrix.lower()}{i}": packed(n, matrix) for i, n in enumerate(names) for matrix in "ABC"}
-    outputs = {f"d{i}": np.zeros_like(packed(n, "C")) for i, n in enumerate(names)}
-    launches = [launch(f"k{i}", [f"a{i}", f"b{i}", f"c{i}", f"d{i}"]) for i in range(len(names))]
-    return execute(source, launches, inputs, outputs, count=count)
-
-
-@pytest.fixture(scope="module")
-def dense() -> Execution:
-    return run(NAMES, ["0, 0, 0"] * len(NAMES))
+@pytest.fixture(scope="module", params=[False, True], ids=["fast", "exact"])
+def dense(request: pytest.FixtureRequest) -> Execution:
+    return run([(n, "0, 0, 0") for n in DENSE], exact=request.param)
 
 
 @pytest.fixture(scope="module")
 def counted() -> Execution:
-    return run(NAMES, ["0, 0, 0"] * len(NAMES), count=True)
+    return run([(n, "0, 0, 0") for n in DENSE], count=True)
 
 
-def unpacked(name: str, raw: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
-    at = positions(name, "D")
-    result = np.zeros_like(operand(name, "C"))
-    result[at[..., 2], at[..., 0], at[..., 1]] = raw.view(result_type(name)).reshape(at.shape[:2])
-    return result
+@pytest.fixture(scope="module")
+def broadcast() -> Execution:
+    return run([(n, f"{cbsz}, {abid}, 0") for n, cbsz, abid in BROADCASTS])
 
 
-def product(name: str, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    return np.asarray(a.astype(np.float64) @ b.astype(np.float64))
+@pytest.fixture(scope="module")
+def moved() -> Execution:
+    return run([(n, f"0, 0, {blgp}") for n in LANES for blgp in range(8)])
 
 
-def test_the_list_holds_every_dense_instruction() -> None:
-    assert sorted(NAMES) == sorted(n for n in oracle() if n.startswith("v_mfma"))
+def test_there_are_32_dense_and_14_sparse_instructions_and_their_operands_are_distinct() -> None:
+    assert (len(DENSE), len(names("smfmac"))) == (32, 14)
+    a = operand("v_mfma_f32_32x32x8_f16", "A")
+    assert np.unique(a).size == a.size
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DENSE)
 def test_layout_and_product(dense: Execution, name: str) -> None:
     assert dense.findings == ()
-    expected = operand(name, "C") + product(name, operand(name, "A"), operand(name, "B"))
-    assert np.array_equal(unpacked(name, dense.outputs[f"d{NAMES.index(name)}"]), expected)
+    expected = operand(name, "C") + product(operand(name, "A"), operand(name, "B"))
+    assert np.array_equal(from_lanes(name, dense.outputs[f"d{DENSE.index(name)}"]), expected)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", DENSE)
 def test_clocks_and_operations(counted: Execution, name: str) -> None:
-    counters = counted.launches[NAMES.index(name)].counters
+    counters = counted.launches[DENSE.index(name)].counters
     assert counters["SQ_INSTS_MFMA"] == 1
     assert counters["SQ_VALU_MFMA_BUSY_CYCLES"] == oracle()[name]["cycles"]
     mops = sum(v for k, v in counters.items() if "_MOPS_" in k)
     assert mops * 512 == oracle()[name]["ops"]
 
 
-@pytest.mark.parametrize("name", BROADCAST)
-def test_one_block_of_a_serves_a_group_of_blocks(name: str) -> None:
-    blocks = oracle()[name]["blocks"]
-    cbsz, abid = (1, 1) if blocks == 2 else (2, 3)
-    done = run([name], [f"{cbsz}, {abid}, 0"])
-    group = 1 << cbsz
-    source = [(b // group) * group + abid for b in range(blocks)]
-    expected = operand(name, "C") + product(name, operand(name, "A")[source], operand(name, "B"))
-    assert np.array_equal(unpacked(name, done.outputs["d0"]), expected)
+@pytest.mark.parametrize("name", BLOCKS)
+def test_one_block_of_a_serves_a_group_of_blocks(broadcast: Execution, name: str) -> None:
+    swept = [(i, cbsz, abid) for i, (n, cbsz, abid) in enumerate(BROADCASTS) if n == name]
+    assert len(swept) >= 3
+    for number, cbsz, abid in swept:
+        source = [(b >> cbsz << cbsz) + abid for b in range(oracle()[name]["blocks"])]
+        expected = operand(name, "C") + product(operand(name, "A")[source], operand(name, "B"))
+        assert np.array_equal(from_lanes(name, broadcast.outputs[f"d{number}"]), expected), (cbsz, abid)
 
 
-@pytest.mark.parametrize("blgp", range(8))
-def test_lanes_of_b_are_broadcast_or_rotated(blgp: int) -> None:
-    name = "v_mfma_f32_32x32x8_f16"
-    source = {0: lambda i: i, 1: lambda i: i % 32, 2: lambda i: 32 + i % 32, 3: lambda i: (i + 16) % 64}.get(
-        blgp, lambda i: 16 * (blgp - 4) + i % 16)
+def moved_b(name: str, blgp: int) -> npt.NDArray[Any]:
+    """B as it counts when the lanes' registers are broadcast or rotated."""
+    lane = np.arange(64)
+    source = {0: lane, 1: lane % 32, 2: 32 + lane % 32, 3: (lane + 16) % 64}.get(blgp, 16 * (blgp - 4) + lane % 16)
     at, b = positions(name, "B"), operand(name, "B")
-    moved = np.zeros_like(b)
-    for lane in range(64):
-        for slot in range(at.shape[1]):
-            row, column, _ = at[lane, slot]
-            other = at[source(lane), slot]
-            moved[0, row, column] = b[0, other[0], other[1]]
-    done = run([name], [f"0, 0, {blgp}"])
-    expected = operand(name, "C") + product(name, operand(name, "A"), moved)
-    assert np.array_equal(unpacked(name, done.outputs["d0"]), expected)
+    result = np.zeros_like(b)
+    result[at[..., 2], at[..., 0], at[..., 1]] = b[at[source][..., 2], at[source][..., 0], at[source][..., 1]]
+    return result
 
 
-@pytest.mark.parametrize("bits", range(8))
-def test_double_precision_negates_by_the_same_bits(bits: int) -> None:
-    name = "v_mfma_f64_16x16x4_f64"
-    done = run([name], [f"0, 0, {bits}"])
-    sign = [-1 if bits >> i & 1 else 1 for i in range(3)]
-    expected = sign[2] * operand(name, "C") + sign[0] * sign[1] * product(name, operand(name, "A"), operand(name, "B"))
-    assert np.array_equal(unpacked(name, done.outputs["d0"]), expected)
+@pytest.mark.parametrize("name", LANES)
+def test_lanes_of_b_are_broadcast_or_rotated(moved: Execution, name: str) -> None:
+    for blgp in range(8):
+        expected = operand(name, "C") + product(operand(name, "A"), moved_b(name, blgp))
+        got = from_lanes(name, moved.outputs[f"d{LANES.index(name) * 8 + blgp}"])
+        assert np.array_equal(got, expected), blgp
+
+
+@pytest.mark.parametrize("name", [n for n in DENSE if "f64" in n])
+def test_double_precision_negates_by_the_same_bits(name: str) -> None:
+    done = run([(name, f"0, 0, {bits}") for bits in range(8)])
+    for bits in range(8):
+        sign = [-1 if bits >> i & 1 else 1 for i in range(3)]
+        expected = sign[2] * operand(name, "C") + sign[0] * sign[1] * product(operand(name, "A"), operand(name, "B"))
+        assert np.array_equal(from_lanes(name, done.outputs[f"d{bits}"]), expected), bits
+
+
+@pytest.mark.parametrize("modifiers", ["0, 0, 1", "1, 0, 0", "0, 1, 0"])
+@pytest.mark.parametrize("name", [n for n in DENSE if n not in LANES and "f64" not in n])
+def test_a_modifier_that_an_instruction_does_not_have_is_refused(name: str, modifiers: str) -> None:
+    found = build(HEAD + kernel(0, name, modifiers), [launch("k0", ["a", "b", "c", "d"])])
+    assert [f.kind for f in found] == ["compile_error"] and "must be 0" in found[0].message
 
 
 def test_a_matrix_instruction_that_half_the_wave_reaches_is_a_finding() -> None:

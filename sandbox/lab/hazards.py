@@ -1,0 +1,71 @@
+"""Sentences on order: races, barriers that do not drain, memory nobody wrote, masks of half a wave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sandbox.resolve import ResolvedLaunch
+
+Row = Mapping[str, Any]
+_RAW, _WAR, _WAW = range(3)
+_SAME_WAVE, _OTHER_WAVE, _OTHER_WORKGROUP = range(3)
+_DOES = ("reads", "overwrites", "writes")
+_DID = ("wrote", "reads", "wrote")
+
+
+def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
+    """Who meets whom where, and what would order them."""
+    hazard, relation = int(row["detail"]) & 15, int(row["detail"]) >> 4 & 15
+    is_global = bool(int(row["detail"]) >> 8)
+    start = f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)}"
+    if relation == _OTHER_WORKGROUP:
+        return (f"{start} in the same launch, and nothing orders workgroups; use atomics with __threadfence(), or a "
+                "launch of its own")
+    if relation == _SAME_WAVE:
+        return (f"{start} in the same wave with no wave operation between; put __builtin_amdgcn_wave_barrier(), "
+                "__syncwarp() or __syncthreads() between the two")
+    between = "put __syncthreads() between the two" if not is_global else "put __syncthreads() between the two accesses"
+    return f"{start} with no barrier between; {between}, or let atomics do it"
+
+
+def undrained(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
+    """A raw barrier stands between, but the write may still be under way."""
+    hazard = int(row["detail"]) & 15
+    return (f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)} before a raw "
+            "s_barrier, which does not wait for it; use __syncthreads(), or put a release fence or s_waitcnt before it")
+
+
+def uninitialised(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
+    """Nobody has written there before."""
+    place = "this workgroup" if not row["buffer"] else "any launch"
+    return f"{who} reads {what}, which nothing in {place} has written before; fill it first or do not read it"
+
+
+def wave_mask(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
+    """A mask that knows 32 lanes only."""
+    if not row["write"]:
+        return (f"{who} keeps only 32 of the 64 bits of a ballot, and the upper ones are set; use unsigned long long "
+                "and __popcll, __ffsll, __clzll")
+    mask = int(row["detail"])
+    return (f"{who} calls with the mask {mask:#x}, in which its own lane is missing; a wave has 64 lanes, so use "
+            "~0ull or __activemask()")
+
+
+def _other(row: Row, launch: ResolvedLaunch) -> str:
+    item, group = (int(v) for v in row["other"])
+    if int(row["detail"]) >> 4 & 15 == _OTHER_WORKGROUP:
+        if group >= launch.grid[0] * launch.grid[1] * launch.grid[2]:
+            return "another workgroup"
+        return f"workgroup ({_spread(group, launch.grid)})"
+    return f"work-item ({_spread(item, launch.block)})"
+
+
+def _spread(number: int, extent: tuple[int, int, int]) -> str:
+    x, y, _ = extent
+    return f"{number % x},{number // x % y},{number // x // y}"
+
+
+def _where(row: Row, line: Callable[[int], int | None]) -> str:
+    other = line(int(row["places"][1])) if len(row["places"]) > 1 else None
+    return f" in line {other}" if other else ""

@@ -1,0 +1,136 @@
+#include "global_shadow.h"
+
+#include <sys/mman.h>
+
+namespace ks {
+
+// workgroup << 37 | clock since its start << 16 | mask of bytes << 12 | more than one workgroup << 11 | as in LDS
+constexpr int kClockBits = 21;
+constexpr uint64_t kLastClock = (1ull << kClockBits) - 1, kGroups = (1ull << 27) - 1;
+
+struct RegionShadow {
+    Record *writer, *reader;
+    uint32_t *writer_place, *reader_place;
+    uint8_t* written;
+};
+static RegionShadow g_shadow[kMaxRegions + 2];
+static uint64_t g_released[1 << 16];  // by workgroup: its number << 32 | the clock of what it has released
+
+static void* zeroed(uint64_t bytes) {
+    void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED) die("no memory to watch the buffers");
+    return place;
+}
+
+void prepare_global_shadow(const Request&) {
+    for (uint32_t i = 1; i <= g_memory.count; i++) {
+        const Region& region = g_memory.region[i];
+        if (region.role == kInput || !region.size) continue;
+        uint64_t words = region.size / 4 + 8;
+        g_shadow[i] = {(Record*)zeroed(words * 8), (Record*)zeroed(words * 8), (uint32_t*)zeroed(words * 4),
+                       (uint32_t*)zeroed(words * 4), region.written};
+        if (!region.written) g_shadow[i].written = (uint8_t*)zeroed(region.size + 8);
+    }
+}
+
+static uint64_t since_start(uint64_t clock) {
+    uint64_t since = clock - t_worker->group_start;
+    return since < kLastClock ? since : kLastClock;
+}
+
+static uint64_t group_of(Record record) { return record >> (16 + kClockBits); }
+static uint64_t clock_of(Record record) { return record >> 16 & kLastClock; }
+
+// Of another workgroup of this launch: ordered when it released after the touch, and this one has looked at a flag.
+static bool released(Record record) {
+    if (!t_worker->acquired) return false;
+    uint64_t entry = __atomic_load_n(&g_released[group_of(record) & 0xFFFF], __ATOMIC_RELAXED);
+    return entry >> 32 == group_of(record) && (entry & 0xFFFFFFFF) > clock_of(record);
+}
+
+static void release_and_acquire(Worker& worker, bool writes) {
+    worker.acquired = true;
+    if (!writes || !worker.agent_fence) return;
+    uint64_t group = worker.group & kGroups;
+    __atomic_store_n(&g_released[group & 0xFFFF], group << 32 | since_start(worker.agent_fence), __ATOMIC_SEQ_CST);
+}
+
+static Order order_globally(Record record, Record self, uint64_t first_group) {
+    uint64_t group = group_of(record);
+    if (group < first_group || !record) return kOrdered;  // an earlier launch
+    if (group == group_of(self)) {
+        uint64_t clock = clock_of(record);
+        if (clock == kLastClock) return kOrdered;  // not known
+        return order_of(record & ~kMany, clock + t_worker->group_start, self, true);
+    }
+    return (record & self & kAtomicBit) || released(record) ? kOrdered : kRacing;
+}
+
+static void meet(Record record, Record self, uint64_t first_group, Hazard hazard, const Touch& touch, uint64_t place,
+                 bool early) {
+    if (!(record & self & 0xF000)) return;  // other bytes of the word
+    Order order = order_globally(record, self, first_group);
+    if (order == kOrdered) return;
+    bool other = group_of(record) != group_of(self);
+    Relation relation = other ? kOtherWorkgroup : (record ^ self) & t_shadow.wave ? kOtherWave : kSameWave;
+    if (early && order == kRacing && !other && place) {  // the reader came before anybody had written
+        Touch reader = touch;
+        reader.place = place;
+        reader.flags = kReads;
+        reader.item = record & kItem;
+        conflict(reader, kReadAfterWrite, order, relation, self & kItem, 0, touch.place);
+    }
+    conflict(touch, hazard, order, relation, record & kItem, group_of(record) - first_group, place);
+}
+
+static void write_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t first_group, const Touch& touch,
+                       bool early) {
+    Record old = __atomic_exchange_n(&shadow.writer[word], self, __ATOMIC_RELAXED);
+    if (group_of(old) >= first_group) {
+        meet(old, self, first_group, touch.flags & kReads ? kReadAfterWrite : kWriteAfterWrite, touch,
+             shadow.writer_place[word], false);
+        if ((self & 0xF000) != 0xF000 && group_of(old) == group_of(self))
+            __atomic_fetch_or(&shadow.writer[word], old & 0xF000, __ATOMIC_RELAXED);
+    }
+    shadow.writer_place[word] = (uint32_t)touch.place;
+    Record reader = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED);
+    if (group_of(reader) < first_group || !(reader & self & 0xF000)) return;
+    if ((reader & kMany) && group_of(reader) == group_of(self) && !t_worker->acquired)
+        conflict(touch, kWriteAfterRead, kRacing, kOtherWorkgroup, reader & kItem, kNone,
+                 shadow.reader_place[word]);
+    meet(reader, self, first_group, kWriteAfterRead, touch, shadow.reader_place[word], early);
+}
+
+static void read_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t first_group, const Touch& touch) {
+    Record last = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED), mine = self;
+    if (group_of(last) >= first_group) {
+        if (group_of(last) != group_of(self)) mine |= kMany;
+        else mine |= last & (kMany | 0xF000);
+    }
+    __atomic_store_n(&shadow.reader[word], mine, __ATOMIC_RELAXED);
+    shadow.reader_place[word] = (uint32_t)touch.place;
+    Record writer = __atomic_load_n(&shadow.writer[word], __ATOMIC_RELAXED);
+    if (group_of(writer) >= first_group)
+        meet(writer, self, first_group, kReadAfterWrite, touch, shadow.writer_place[word], false);
+}
+
+void touch_global(uint32_t region, uint64_t offset, const Touch& touch) {
+    RegionShadow& shadow = g_shadow[region];
+    if (!shadow.writer) return;
+    Worker& worker = *t_worker;
+    if (touch.flags & kAtomically) release_and_acquire(worker, touch.flags & kWrites);
+    bool early = !all_written(shadow.written + offset, touch.size, touch.flags);
+    if ((touch.flags & kReads) && early) suspect_unwritten(touch);
+    Record self = (worker.group & kGroups) << (16 + kClockBits) | since_start(worker.clock) << 16 | t_lane->flat |
+                  (touch.flags & kAtomically ? kAtomicBit : 0);
+    uint64_t first_group = (worker.launch_group + 1) & kGroups, end = offset + touch.size;
+    for (uint64_t word = offset / 4; word * 4 < end; word++) {
+        uint64_t low = word * 4 < offset ? offset - word * 4 : 0, high = end - word * 4 < 4 ? end - word * 4 : 4;
+        Record mask = ((1ull << high) - (1ull << low)) << 12;
+        if (touch.flags & kWrites) write_word(shadow, word, self | mask, first_group, touch, early);
+        else read_word(shadow, word, self | mask, first_group, touch);
+    }
+    if (touch.flags & kWrites) mark_written(shadow.written + offset, touch.size);
+}
+
+}  // namespace ks

@@ -1,0 +1,9 @@
+// The shadow of outputs and workspaces: per 4-byte word the last writer and the last reader, shared by all workers.
+#pragma once
+#include "shadow.h"
+
+namespace ks {
+
+void prepare_global_shadow(const Request& request);
+
+}  // namespace ks
