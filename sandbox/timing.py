@@ -1,7 +1,7 @@
 """Predicted times: counters of a few workgroups of each benchmark case, and the bound they give.
 
 The inputs are a small case's values repeated, since only addresses and control flow are counted. The result is a
-lower bound called a prediction; no clock of a GPU is involved.
+bound called a prediction; no clock of a GPU is involved.
 """
 
 from __future__ import annotations

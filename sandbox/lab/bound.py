@@ -1,9 +1,9 @@
-"""A lower bound on the time of a plan: the largest of the per-resource times, and which resource that is.
+"""A bound on the time of a plan: the largest of the per-resource times, and which resource that is.
 
 Each launch takes the launch overhead plus its slowest resource. Throughput inside a compute unit is charged to the
 busiest unit, so a grid that does not divide evenly costs what it costs. What this is for: to rank variants and to say
 what limits them. What it leaves out: reuse in the L2 between workgroups, conflicts between resources, the compiler's
-own instruction order, the clock under load.
+own instruction order, the clock under load. Vector ALUs, issue and latency are estimates and can be too high.
 """
 
 from __future__ import annotations

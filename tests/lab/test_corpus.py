@@ -47,6 +47,27 @@ __global__ void k(const float* x, float* y) {
     assert kinds(0, "all") == ["race"] and kinds(0, "bounds") == [] and kinds(9, "bounds") == ["out_of_bounds"]
 
 
+@pytest.mark.parametrize("kind", ["unsigned char", "unsigned short", "unsigned"])
+def test_a_barrier_orders_writes_to_parts_of_a_word(kind: str) -> None:
+    ordered = f"""
+__global__ void k({kind}* y) {{
+    y[threadIdx.x] = 7;
+    __syncthreads();
+    y[127 - threadIdx.x] = 9;
+}}"""
+    plan = ResolvedPlan((launch("k", ["y"], block=[128]),), {})
+    dtype = {"unsigned char": np.uint8, "unsigned short": np.uint16, "unsigned": np.uint32}[kind]
+
+    def kinds(source: str) -> list[str]:
+        buffers = (Buffer("y", np.zeros(128, dtype), "output"),)
+        program = build(HEAD + source, plan.launches)
+        done = lab().execute(program, plan, buffers, count=False, blocks=None, deadline_s=20)
+        return [finding.kind for finding in done.findings]
+
+    assert kinds(ordered) == []
+    assert kinds(ordered.replace("__syncthreads();", "")) == ["race"]
+
+
 def test_a_race_names_both_places_and_what_would_order_them() -> None:
     race = next(finding for faulty, _ in PAIRS if faulty.name == "read before the others have written"
                 for finding in findings(faulty))

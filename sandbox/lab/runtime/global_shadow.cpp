@@ -40,6 +40,7 @@ static uint64_t since_start(uint64_t clock) {
 
 static uint64_t group_of(Record record) { return record >> (16 + kClockBits); }
 static uint64_t clock_of(Record record) { return record >> 16 & kLastClock; }
+static uint64_t epoch_of(Record record) { return record >> 16; }
 
 // Of another workgroup of this launch: ordered when it released after the touch, and this one has looked at a flag.
 static bool released(Record record) {
@@ -89,7 +90,8 @@ static void write_word(RegionShadow& shadow, uint64_t word, Record self, uint64_
     if (group_of(old) >= first_group) {
         meet(old, self, first_group, touch.flags & kReads ? kReadAfterWrite : kWriteAfterWrite, touch,
              shadow.writer_place[word], false);
-        if ((self & 0xF000) != 0xF000 && group_of(old) == group_of(self))
+        // Bytes of other work-items stay known only within one epoch: later ones are ordered behind them by the barrier.
+        if ((self & 0xF000) != 0xF000 && epoch_of(old) == epoch_of(self))
             __atomic_fetch_or(&shadow.writer[word], old & 0xF000, __ATOMIC_RELAXED);
     }
     shadow.writer_place[word] = (uint32_t)touch.place;
@@ -105,7 +107,7 @@ static void read_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t
     Record last = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED), mine = self;
     if (group_of(last) >= first_group) {
         if (group_of(last) != group_of(self)) mine |= kMany;
-        else mine |= last & (kMany | 0xF000);
+        else mine |= last & (epoch_of(last) == epoch_of(self) ? kMany | 0xF000 : kMany);
     }
     __atomic_store_n(&shadow.reader[word], mine, __ATOMIC_RELAXED);
     shadow.reader_place[word] = (uint32_t)touch.place;
