@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 _FUNCTION = re.compile(r"^\t\.type\t(\S+),@function$")
@@ -46,11 +46,21 @@ class _Draft:
 def blocks_in(listing: str, source_name: str) -> dict[str, tuple[BasicBlock, ...]]:
     """Blocks of every function, by its symbol, in the order of the listing."""
     found: dict[str, list[_Draft]] = {}
+    for function, line, label, mnemonic, operands in walk(listing, source_name):
+        drafts = found.setdefault(function, [_Draft()])
+        if label:
+            drafts.append(_Draft(label=label))
+        else:
+            _add(drafts, mnemonic, operands, line)
+    return {name: _finish(drafts) for name, drafts in found.items()}
+
+
+def walk(listing: str, source_name: str) -> Iterator[tuple[str, int, str, str, str]]:
+    """(function, candidate line or 0, label, mnemonic, operands) of every label and instruction; one of the two."""
     function, line, mine = "", 0, set[str]()
     for text in listing.split("\n"):
         if match := _FUNCTION.match(text):
             function, line = match[1], 0
-            found[function] = [_Draft()]
         elif match := _FILE.match(text):
             if match[2] == source_name:
                 mine.add(match[1])
@@ -59,10 +69,9 @@ def blocks_in(listing: str, source_name: str) -> dict[str, tuple[BasicBlock, ...
         elif function and text.startswith("\t.section"):
             function = ""
         elif function and (match := _LABEL.match(text)):
-            found[function].append(_Draft(label=match[1]))
+            yield function, line, match[1], "", ""
         elif function and (match := _INSTRUCTION.match(text)):
-            _add(found[function], match[1], match[2], line)
-    return {name: _finish(drafts) for name, drafts in found.items()}
+            yield function, line, "", match[1], match[2]
 
 
 def _add(blocks: list[_Draft], mnemonic: str, operands: str, line: int) -> None:

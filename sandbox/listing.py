@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.blocks import BasicBlock, blocks_in
+from sandbox.blocks import BasicBlock, blocks_in, walk
 
 _METADATA = re.compile(r"^\t\.amdgpu_metadata\n(.*?)^\t\.end_amdgpu_metadata", re.S | re.M)
-_FUNCTION = re.compile(r"^\t\.type\t(\S+),@function$")
 _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+)")
 _FILE = re.compile(r'^\t\.file\t(\d+) (?:"[^"]*" )?"([^"]*)"')
-_INSTRUCTION = re.compile(r"^\t([a-z][a-z0-9_]+)")
 _HIDDEN = "hidden_"
 _BUFFER_KINDS = ("global_buffer", "dynamic_shared_pointer")
 
@@ -164,30 +162,15 @@ class _Mix:
 
 def _mixes(listing: str, source_name: str) -> dict[str, _Mix]:
     mixes: dict[str, _Mix] = {}
-    for function, line, mnemonic in _instructions(listing, source_name):
+    for function, line, label, mnemonic, _ in walk(listing, source_name):
+        if label:
+            continue
         mix = mixes.setdefault(function, _Mix())
         group = instruction_class(mnemonic)
         mix.total[group] += 1
         if line:
             mix.lines.setdefault(line, Counter())[group] += 1
     return mixes
-
-
-def _instructions(listing: str, source_name: str) -> Iterator[tuple[str, int, str]]:
-    """(function, candidate line or 0, mnemonic) of every instruction."""
-    function, line, mine = "", 0, set[str]()
-    for text in listing.split("\n"):
-        if match := _FUNCTION.match(text):
-            function, line = match[1], 0
-        elif match := _FILE.match(text):
-            if match[2] == source_name:
-                mine.add(match[1])
-        elif match := _LOC.match(text):
-            line = int(match[2]) if match[1] in mine else line
-        elif function and text.startswith("\t.section"):
-            function = ""
-        elif function and (match := _INSTRUCTION.match(text)):
-            yield function, line, match[1]
 
 
 def instruction_class(mnemonic: str) -> str:
