@@ -21,6 +21,7 @@ from sandbox.compiler import Compiler
 from sandbox.plan import parse
 from sandbox.target import load_target
 from sandbox.toolchain import find_toolchain
+from tasks.loader import load_task, task_names
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = 50
@@ -41,7 +42,8 @@ def candidate(source: str) -> Candidate:
 
 def sources() -> list[str]:
     """Distinct kernels."""
-    files = [*sorted((ROOT / "tasks").glob("*/*.hip")), *sorted((ROOT / "benchmarks" / "kernels").glob("*.hip"))]
+    seeds = [seed for name in task_names() for seed in load_task(name, "mi300x").seeds]
+    files = [*seeds, *sorted((ROOT / "benchmarks" / "kernels").glob("*.hip"))]
     return [files[i % len(files)].read_text(encoding="utf-8") + EXTRA.format(i + 1) for i in range(SOURCES)]
 
 

@@ -42,7 +42,7 @@ def h200_lab() -> Lab:
 
 
 def count(lab: Lab, specimen: Specimen, inputs: Mapping[str, Array], blocks: int | None,
-          recorded: int) -> LaunchCounters:
+          recorded: int, l1_sharers: int = 1) -> LaunchCounters:
     """Counters of its only launch: from `recorded` of the `blocks` workgroups that run (None: all of the grid)."""
     program = lab.build(specimen.candidate, specimen.chosen)
     if not isinstance(program, LabProgram):
@@ -50,7 +50,7 @@ def count(lab: Lab, specimen: Specimen, inputs: Mapping[str, Array], blocks: int
     buffers = [Buffer(t.name, inputs[t.name], "input") if t.fill else
                Buffer(t.name, np.empty(specimen.shape(t), t.dtype), "output") for t in specimen.tensors]
     seen = lab.execute(program, specimen.plan, buffers, count=True, blocks=blocks, deadline_s=DEADLINE_S,
-                       recorded=recorded)
+                       recorded=recorded, l1_sharers=l1_sharers)
     if seen.findings:
         sys.exit(f"{specimen.name}: {seen.findings[0].message}")
     return seen.launches[0]

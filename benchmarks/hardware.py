@@ -1,6 +1,7 @@
 """Collects, on a machine with an NVIDIA GPU, all that `lab_counters` and `lab_ranking` compare the lab with.
 
     python3 -m benchmarks.hardware OUT
+    python3 -m benchmarks.hardware OUT --held-out   only the families of `held_out.py`: lab_ranking_heldout_h200.json
 
 Needs Python, numpy and the driver; NVRTC or nvcc to compile; `ncu` for the counters. Nothing else of this project's
 environment is used. Every step is a process of its own with a deadline; what one step yields is on disk before the next
@@ -25,10 +26,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cubins import compile_all
+from benchmarks.held_out import held_out
 from benchmarks.on_gpu import Results, all_variants
 from benchmarks.profiler import COUNTERS, PROFILE, SOURCE_COUNTERS, parse_ncu
 from benchmarks.specimens import ROOT, Specimen, counter_specimens
-from benchmarks.variants import families
+from benchmarks.variants import Family, families
 
 TOTAL_S = 460.0
 
@@ -174,31 +176,45 @@ def _merge(c: Collector, specimens: Sequence[Specimen], kernels: dict[str, dict[
 
 
 def collect_ranking(c: Collector) -> None:
-    """Compile, check and time every family, each in a process of its own; then one profile of all."""
-    specimens, folder = all_variants(), c.work / "variants"
+    """The families the model's constants were set with."""
+    _time_families(c, families(), "lab_ranking_h200.json")
+
+
+def collect_profile(c: Collector) -> None:
+    """Counters of every variant of them, to see why a bound is off."""
+    _profile_families(c, families(), "lab_ranking_h200.json")
+
+
+def collect_held_out(c: Collector) -> None:
+    """The others, into a file of their own."""
+    _time_families(c, held_out(), "lab_ranking_heldout_h200.json")
+    _profile_families(c, held_out(), "lab_ranking_heldout_h200.json")
+
+
+def _time_families(c: Collector, group: Sequence[Family], name: str) -> None:
+    """Compile, check and time every family, each in a process of its own."""
+    specimens, folder = all_variants(group), c.work / "variants"
     failed = compile_all(specimens, folder)
     c.say(f"{len(specimens) - len(failed)} of {len(specimens)} variants compiled")
     found: dict[str, Any] = {}
-    for family in families():
+    for family in group:
         results = Results(c.work / f"{family.name}.jsonl")
         for _ in range(3):
             if c.left() < 60 or c.gpu("time", str(folder), str(results.path), family.name, limit_s=70) == 0:
                 break
         found[family.name] = summary(results, failed)
-        c.save("lab_ranking_h200.json", {"families": found})
+        c.save(name, {"families": found})
         c.say(f"{family.name}: {sum('cold_us' in v for v in found[family.name]['variants'].values())} timed")
 
 
-def collect_profile(c: Collector) -> None:
-    """Counters of every variant, to see why a bound is off."""
-    file = c.out / "lab_ranking_h200.json"
-    found = json.loads(file.read_text(encoding="utf-8"))["families"]
-    specimens = all_variants()
+def _profile_families(c: Collector, group: Sequence[Family], name: str) -> None:
+    found = json.loads((c.out / name).read_text(encoding="utf-8"))["families"]
+    specimens = all_variants(group)
     for family, about in found.items():
         rows = profiled(c, PROFILE, ["profile", str(c.work / "variants"), family], 75) if c.left() > 30 else {}
         for index, values in rows.items():
             about["variants"].setdefault(specimens[index].name, {})["profile"] = values
-        c.save("lab_ranking_h200.json", {"families": found})
+        c.save(name, {"families": found})
 
 
 def summary(results: Results, failed: Mapping[str, str]) -> dict[str, Any]:
@@ -225,12 +241,14 @@ def summary(results: Results, failed: Mapping[str, str]) -> dict[str, Any]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Collect everything into the folder named."""
-    out = Path(words[0] if words else "hardware-results").absolute()
+    """Collect everything, or what was held out, into the folder named."""
+    alone = "--held-out" in words
+    out = Path(next((w for w in words if not w.startswith("-")), "hardware-results")).absolute()
     out.mkdir(parents=True, exist_ok=True)
     c = Collector(out)
     try:
-        for step in (describe_step, collect_counters, collect_ranking, collect_source_counters, collect_profile):
+        every = (describe_step, collect_counters, collect_ranking, collect_source_counters, collect_profile)
+        for step in (describe_step, collect_held_out) if alone else every:
             try:
                 step(c)
             except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cubins import symbol
+from benchmarks.held_out import together_with
 from benchmarks.specimens import KERNELS, Specimen, Tensor, counter_specimens
-from benchmarks.variants import Family, as_float, families
+from benchmarks.variants import Family, as_float
 from records.errors import MachineError
 from sandbox.device.cuda import CUDA
 from sandbox.device.driver import Argument, Device, Driver, Event, Kernel, Memory
@@ -164,11 +165,11 @@ def _checked(device: Device, family: Family, folder: Path, first: int, results: 
             yield ready
 
 
-def flusher(device: Device, folder: Path) -> Ready:
+def flusher(device: Device, folder: Path, index: int) -> Ready:
     """A kernel that reads 256 MiB, so that the L2 holds clean lines of nothing that matters."""
     specimen = flush_specimen()
     buffers = buffers_of(device, specimen, {"x": np.zeros(FLUSH_FLOATS, np.float32)})
-    return Ready(device, specimen, extra_index(0), folder, buffers)
+    return Ready(device, specimen, index, folder, buffers)
 
 
 def flush_specimen() -> Specimen:
@@ -184,32 +185,36 @@ def anchors() -> list[Specimen]:
             Specimen("copy of 256 MiB", KERNELS / "copy.hip", {"WIDTH": 4}, {"n": FLUSH_FLOATS}, (x, y))]
 
 
-def all_variants() -> list[Specimen]:
-    """Every specimen with a cubin in the folder of variants, in the order of their numbers."""
-    return [*(s for f in families() for s in f.variants), flush_specimen(), *anchors()]
+def all_variants(group: Sequence[Family]) -> list[Specimen]:
+    """Every specimen with a cubin in the folder of these families, in the order of their numbers."""
+    return [*(s for f in group for s in f.variants), flush_specimen(), *anchors()]
 
 
-def extra_index(which: int) -> int:
+def extra_index(group: Sequence[Family], which: int) -> int:
     """Number of the flush (0) or an anchor (1, 2)."""
-    return sum(len(f.variants) for f in families()) + which
+    return sum(len(f.variants) for f in group) + which
+
+
+def placed(name: str) -> tuple[list[Family], Family, int]:
+    """The families compiled together with this one, itself, and the number of its first variant."""
+    group, first = together_with(name), 0
+    for family in group:
+        if family.name == name:
+            return group, family, first
+        first += len(family.variants)
+    raise SystemExit(f"there is no family {name}")
 
 
 def run_family(device: Device, folder: Path, results: Results, name: str) -> None:
     """Check every variant against the reference, then time the right ones in turn, the L2 flushed before each."""
-    first = 0
-    for family in families():
-        if family.name == name:
-            break
-        first += len(family.variants)
-    else:
-        raise SystemExit(f"there is no family {name}")
+    group, family, first = placed(name)
     inputs = family.variants[0].inputs()
     buffers = buffers_of(device, family.variants[0], inputs)
     ready = list(_checked(device, family, folder, first, results, buffers, inputs))
     for offset, anchor in enumerate(anchors(), 1):
-        ready.append(Ready(device, anchor, extra_index(offset), folder, buffers_of(device, anchor, {
+        ready.append(Ready(device, anchor, extra_index(group, offset), folder, buffers_of(device, anchor, {
             "x": np.ones(FLUSH_FLOATS, np.float32)})))
-    flush = flusher(device, folder)
+    flush = flusher(device, folder, extra_index(group, 0))
     start, end = device.event(), device.event()
     rng = np.random.default_rng(7)
     slow: set[str] = set()
@@ -245,18 +250,12 @@ def _timed(flush: Ready, one: Ready, start: Event, end: Event) -> float:
 
 def profile_family(device: Device, folder: Path, name: str) -> None:
     """Launch every variant of a family once, for a profiler around this process."""
-    first = 0
-    for family in families():
-        if family.name != name:
-            first += len(family.variants)
-            continue
-        inputs = family.variants[0].inputs()
-        buffers = buffers_of(device, family.variants[0], inputs)
-        for offset, specimen in enumerate(family.variants):
-            if (folder / f"{first + offset}.cubin").exists():
-                Ready(device, specimen, first + offset, folder, buffers).launch()
-                device.synchronize()
-        return
+    _, family, first = placed(name)
+    buffers = buffers_of(device, family.variants[0], family.variants[0].inputs())
+    for offset, specimen in enumerate(family.variants):
+        if (folder / f"{first + offset}.cubin").exists():
+            Ready(device, specimen, first + offset, folder, buffers).launch()
+            device.synchronize()
 
 
 def main(words: Sequence[str]) -> int:

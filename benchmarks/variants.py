@@ -24,8 +24,9 @@ class Family:
     tolerance: float  # largest error allowed, against 1 + |expected|
 
 
-def _family(file: str, names: Sequence[str], tensors: tuple[Tensor, ...], dims: Mapping[str, int],
-            rows: Sequence[tuple[int, ...]], scalars: Mapping[str, float] | None = None) -> list[Specimen]:
+def variants_of(file: str, names: Sequence[str], tensors: tuple[Tensor, ...], dims: Mapping[str, int],
+                rows: Sequence[tuple[int, ...]], scalars: Mapping[str, float] | None = None) -> list[Specimen]:
+    """One specimen a row: values of the tunables `names` of one kernel file, on the same tensors."""
     made = []
     for values in rows:
         tunables = dict(zip(names, values, strict=True))
@@ -68,7 +69,7 @@ def softmax() -> Family:
     rows = [(64, 1, 0), (64, 4, 0), (64, 4, 16), (128, 1, 0), (128, 4, 8), (128, 2, 16), (128, 1, 16), (256, 1, 0),
             (256, 1, 16), (256, 4, 0), (256, 4, 4), (256, 2, 8), (512, 1, 8), (512, 4, 2), (512, 4, 0), (512, 2, 0),
             (1024, 4, 1), (1024, 1, 4), (1024, 1, 0)]
-    made = [_seed("row_softmax", GRID, dims), *_family("softmax_row", ("BLOCK", "VEC", "KEEP"), GRID, dims, rows)]
+    made = [_seed("row_softmax", GRID, dims), *variants_of("softmax_row", ("BLOCK", "VEC", "KEEP"), GRID, dims, rows)]
     work = dims["rows"] * dims["cols"]
     return Family("row_softmax", tuple(made), 5.0 * work, 8.0 * work, _softmax, 1e-5)
 
@@ -82,7 +83,7 @@ def rms() -> Family:
             (256, 1, 0), (256, 1, 16), (256, 2, 8), (256, 4, 4), (256, 8, 2), (256, 8, 0), (512, 1, 8), (512, 4, 2),
             (512, 8, 1), (1024, 4, 1), (1024, 1, 0)]
     made = [_seed("rms_norm", tensors, dims, eps),
-            *_family("rms_row", ("BLOCK", "VEC", "KEEP"), tensors, dims, rows, eps)]
+            *variants_of("rms_row", ("BLOCK", "VEC", "KEEP"), tensors, dims, rows, eps)]
     work = dims["rows"] * dims["cols"]
     return Family("rms_norm", tuple(made), 4.0 * work, 4.0 * work, _rms, 0.01)
 
@@ -94,8 +95,8 @@ def transpose() -> Family:
               (256, 1, 0), (4, 32, 1)]
     tiles = [(8, 0, 0), (8, 1, 0), (8, 2, 0), (8, 0, 1), (4, 1, 0), (16, 1, 0), (16, 0, 0), (32, 1, 0), (32, 0, 0)]
     made = [_seed("transpose", MATRIX, dims),
-            *_family("transpose_block", ("ACROSS", "DOWN", "READ"), MATRIX, dims, blocks),
-            *_family("transpose_tile", ("DOWN", "PAD", "SWIZZLE"), MATRIX, dims, tiles)]
+            *variants_of("transpose_block", ("ACROSS", "DOWN", "READ"), MATRIX, dims, blocks),
+            *variants_of("transpose_tile", ("DOWN", "PAD", "SWIZZLE"), MATRIX, dims, tiles)]
     work = dims["rows"] * dims["cols"]
     return Family("transpose", tuple(made), 0.0, 8.0 * work, lambda i: np.ascontiguousarray(i["x"].T), 0.0)
 
@@ -106,7 +107,7 @@ def stencil() -> Family:
     rows = [(32, 8, 1, 0), (32, 8, 4, 0), (64, 4, 1, 0), (256, 1, 1, 0), (256, 1, 8, 0), (8, 32, 1, 0), (8, 32, 4, 0),
             (16, 16, 1, 0), (128, 2, 4, 0), (32, 32, 1, 0), (32, 8, 1, 1), (32, 8, 4, 1), (64, 4, 2, 1), (256, 1, 1, 1),
             (256, 1, 8, 1), (8, 32, 1, 1), (16, 16, 1, 1), (128, 2, 8, 1), (32, 32, 1, 1)]
-    made = _family("stencil", ("ACROSS", "DOWN", "EACH", "LDS"), GRID, dims, rows)
+    made = variants_of("stencil", ("ACROSS", "DOWN", "EACH", "LDS"), GRID, dims, rows)
     work = dims["rows"] * dims["cols"]
     return Family("stencil", tuple(made), 6.0 * work, 8.0 * work, _stencil, 1e-5)
 
@@ -118,8 +119,8 @@ def product() -> Family:
     blocks = [(64, 64, 8, 4, 4, 0), (64, 64, 8, 4, 4, 1), (64, 64, 16, 4, 4, 1), (128, 128, 8, 8, 8, 0),
               (128, 128, 8, 8, 8, 1), (128, 128, 16, 8, 8, 1), (32, 32, 32, 2, 2, 0), (32, 32, 16, 4, 4, 1),
               (64, 64, 16, 8, 8, 1), (128, 64, 16, 8, 4, 1), (64, 128, 8, 4, 8, 0), (32, 32, 8, 1, 1, 0)]
-    made = [*_family("gemm_tile", ("TILE", "LDS", "PAD"), PRODUCT, dims, simple),
-            *_family("gemm_registers", ("BM", "BN", "BK", "TM", "TN", "WIDE"), PRODUCT, dims, blocks)]
+    made = [*variants_of("gemm_tile", ("TILE", "LDS", "PAD"), PRODUCT, dims, simple),
+            *variants_of("gemm_registers", ("BM", "BN", "BK", "TM", "TN", "WIDE"), PRODUCT, dims, blocks)]
     m, n, k = dims["rows"], dims["cols"], dims["inner"]
     return Family("product", tuple(made), 2.0 * m * n * k, 4.0 * (m * k + k * n + m * n),
                   lambda i: np.asarray(i["a"] @ i["b"]), 1e-2)

@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from sandbox.mnemonics import bytes_per_lane, is_copy, is_packed, is_transcendental, issue_category, memory_class
+from sandbox.waits import Event, event, stalls
+
 _FUNCTION = re.compile(r"^\t\.type\t(\S+),@function$")
 _FILE = re.compile(r'^\t\.file\t(\d+) (?:"[^"]*" )?"([^"]*)"')
 _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+)")
 _LABEL = re.compile(r"^(\.LBB\d+_\d+):")
 _INSTRUCTION = re.compile(r"^\t([a-z][a-z0-9_]+)(.*)")
 _TARGET = re.compile(r"\.LBB\d+_\d+")
-_TRANSCENDENTAL = ("exp", "log", "rcp", "rsq", "sqrt", "sin", "cos")
-_WIDTHS = (("x4", 16), ("x3", 12), ("x2", 8), ("b128", 16), ("b96", 12), ("b64", 8), ("f64", 8), ("byte", 1),
-           ("_u8", 1), ("_i8", 1), ("_b8", 1), ("short", 2), ("_u16", 2), ("_i16", 2), ("_b16", 2))
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,13 @@ class BasicBlock:
     anchors: Mapping[str, int] = field(default_factory=dict)
     loop: int = -1  # index of the first block of the innermost loop around it, -1 outside of loops
     issued: Mapping[str, int] = field(default_factory=dict)  # instructions by the category that issues one at a time
+    loads: int = 0  # from global memory
+    stalls: float = 0.0  # waits for loads, in times that a load takes
+    late: float = 0.0  # of them: for loads from before the last barrier
+    region: int = -1  # first block of the stretch of overlapping loops around it, -1 outside of loops
+    copies: int = 0  # vector instructions that only move a register
+    packed: int = 0  # vector instructions that do two operations
+    barriers: int = 0
 
 
 @dataclass
@@ -41,6 +48,9 @@ class _Draft:
     anchors: Counter[str] = field(default_factory=Counter)
     jumps: list[str] = field(default_factory=list)
     issued: Counter[str] = field(default_factory=Counter)
+    events: list[Event] = field(default_factory=list)
+    copies: int = 0
+    packed: int = 0
 
 
 def blocks_in(listing: str, source_name: str) -> dict[str, tuple[BasicBlock, ...]]:
@@ -76,12 +86,16 @@ def walk(listing: str, source_name: str) -> Iterator[tuple[str, int, str, str, s
 
 def _add(blocks: list[_Draft], mnemonic: str, operands: str, line: int) -> None:
     block = blocks[-1]
+    block.packed += is_packed(mnemonic)
+    block.copies += is_copy(mnemonic)
+    if seen := event(mnemonic, operands):
+        block.events.append(seen)
     if category := issue_category(mnemonic):
         block.issued[category] += 1
     if mnemonic.startswith(("v_mfma", "v_smfmac")):
         block.anchors[f"{line}:mfma"] += 1
     elif mnemonic.startswith("v_"):
-        if mnemonic.split("_")[1] in _TRANSCENDENTAL:
+        if is_transcendental(mnemonic):
             block.trans += 1
         else:
             block.valu += 1
@@ -92,46 +106,29 @@ def _add(blocks: list[_Draft], mnemonic: str, operands: str, line: int) -> None:
         blocks.append(_Draft())
 
 
-def issue_category(mnemonic: str) -> str:
-    """vector, memory, lds, scalar or branch; empty for waits and the like, which take no issue slot."""
-    if mnemonic.startswith("v_"):
-        return "vector"
-    if mnemonic.startswith("ds_"):
-        return "lds"
-    if mnemonic.startswith(("global_", "buffer_", "flat_", "scratch_")):
-        return "memory"
-    if mnemonic.startswith(("s_waitcnt", "s_nop", "s_sleep", "s_barrier", "s_setprio", "s_endpgm")):
-        return ""
-    if mnemonic.startswith(("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call")):
-        return "branch"
-    return "scalar" if mnemonic.startswith("s_") else ""
-
-
-def memory_class(mnemonic: str) -> str:
-    """`load`, `store`, `lds load` or `lds store`; empty for anything else, atomics included."""
-    if "atomic" in mnemonic:
-        return ""
-    if mnemonic.startswith(("ds_read", "ds_load")):
-        return "lds load"
-    if mnemonic.startswith(("ds_write", "ds_store")):
-        return "lds store"
-    if mnemonic.startswith(("global_load", "flat_load", "buffer_load")):
-        return "load"
-    return "store" if mnemonic.startswith(("global_store", "flat_store", "buffer_store")) else ""
-
-
-def bytes_per_lane(mnemonic: str) -> int:
-    """Bytes that one lane moves; a `read2` or `write2` moves two elements."""
-    width = next((size for mark, size in _WIDTHS if mark in mnemonic), 4)
-    return width * (2 if re.match(r"ds_(read|write)2", mnemonic) else 1)
-
-
 def _finish(drafts: list[_Draft]) -> tuple[BasicBlock, ...]:
     place = {draft.label: index for index, draft in enumerate(drafts) if draft.label}
     loops = [(place[target], index) for index, draft in enumerate(drafts) for target in draft.jumps
              if place.get(target, index + 1) <= index]
+    regions = _merged(loops)
+    waited = stalls([d.events for d in drafts], regions)
     return tuple(
-        BasicBlock(d.valu, d.trans, dict(d.anchors),
-                   max((start for start, end in loops if start <= index <= end), default=-1), dict(d.issued))
+        BasicBlock(
+            d.valu, d.trans, dict(d.anchors),
+            max((start for start, end in loops if start <= index <= end), default=-1), dict(d.issued),
+            sum(e.kind == "load" for e in d.events), *waited[index],
+            next((first for first, last in regions if first <= index <= last), -1), d.copies,
+            d.packed, sum(e.kind == "barrier" for e in d.events))
         for index, d in enumerate(drafts)
     )
+
+
+def _merged(loops: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Loops that share a block, as one: blocks are not laid out in the order in which they run."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(loops):
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], last)
+        else:
+            found.append((first, last))
+    return found

@@ -46,16 +46,16 @@ from sandbox.toolchain import Toolchain
 INCLUDE = Path(__file__).parent / "include"
 TIMEOUT_S = 60.0
 LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
-FORMAT = "4"  # raise it when a stored compilation would be read differently
+FORMAT = "6"  # raise it when a stored compilation would be read differently
 MAX_LISTING = 16 << 20
 FLAGS = (
     "-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-nostdinc", "-O3", "-std=c++20", "-S",
     "-gline-tables-only", "-fdebug-compilation-dir=.", "-fuse-cuid=none", "-fno-exceptions", "-fno-rtti",
     "-fno-crash-diagnostics", "-fno-color-diagnostics",
-    "-ferror-limit=20", "-fmessage-length=0", "-ftemplate-depth=512", "-fconstexpr-steps=10000000",
+    "-ferror-limit=20", "-fmessage-length=0", "-ftemplate-depth=512", "-fconstexpr-steps=2000000",
     "-mllvm", "-amdgpu-early-inline-all=true", "-mllvm", "-amdgpu-function-calls=false",
     "-Wall", "-Wno-comment", "-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-unused-function",
-    "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-unused-local-typedef", "-Wno-sign-compare",
+    "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-unused-local-typedef", "-Wno-sign-compare", "-Werror=date-time",
 )
 
 

@@ -29,6 +29,7 @@ _NOISE = re.compile(
     r"^(PLEASE|Stack dump|zig: (note|error: clang frontend)|clang version|Target: |Thread model|InstalledDir"
     r"|\d+\.\t|\s*#\d+ 0x)"
 )
+_CLOCK = re.compile(r"^\t(s_memtime|s_memrealtime|s_getreg_b32)\b")
 _STATIC_START = re.compile(r"^\t\.section\t\.(init_array|fini_array|ctors|dtors|preinit_array)", re.M)
 
 
@@ -77,12 +78,16 @@ def linker_findings(done: Completed) -> tuple[Finding, ...]:
 
 
 def listing_findings(listing: str) -> tuple[Finding, ...]:
-    """Refuse what inline assembly could use to read files or to hide from the metadata, and start-up code."""
+    """Refuse clocks, start-up code, and what inline assembly could use to read files or to hide from the metadata."""
     lines = listing.split("\n")
     for number, line in enumerate(lines, 1):
         if match := _FORBIDDEN.search(line):
             where = line_of_label(listing, number, SOURCE)
             return (Finding("compile_error", f"the assembler directive .{match[1].lower()} may not be used", where),)
+        if match := _CLOCK.match(line):
+            where = line_of_label(listing, number, SOURCE)
+            return (Finding("compile_error", f"{match[1]}: a kernel may not read clocks or ask where on the chip it "
+                            "runs; what it computes may not depend on either", where),)
     descriptors = [line.split()[1] for line in lines if line.strip().startswith(".amdhsa_kernel ")]
     if listing.count(".amdgpu_metadata") > 1 or len(set(descriptors)) != len(descriptors):
         return (Finding("compile_error", "inline asm may not write kernel metadata"),)

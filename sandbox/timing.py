@@ -21,6 +21,7 @@ from sandbox.lab.bound import Bound, bound
 from sandbox.lab.counters import LaunchCounters
 from sandbox.lab.hot_lines import hot_lines
 from sandbox.lab.lab import Lab, LabProgram
+from sandbox.lab.occupancy import l1_sharers
 from sandbox.resolve import resolve
 from sandbox.target import Target
 from tasks.dtypes import numpy_dtype
@@ -55,7 +56,8 @@ def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, tar
     for case in task.benchmarks:
         plan = resolve(candidate, task, case, tunables)
         buffers = task_buffers(task, case, plan, case_inputs(task, case, memory))
-        execution = lab.execute(program, plan, buffers, count=True, blocks=COUNTED_BLOCKS, deadline_s=DEADLINE_S)
+        execution = lab.execute(program, plan, buffers, count=True, blocks=COUNTED_BLOCKS, deadline_s=DEADLINE_S,
+                                l1_sharers=l1_sharers(plan, resources, code, target))
         if execution.findings:
             return Prediction((), {}, "", execution.findings)
         flops, compulsory_bytes = task.work(case)

@@ -48,6 +48,7 @@ def execute(
     source: str, launches: Sequence[ResolvedLaunch], inputs: dict[str, npt.NDArray[Any]] | None = None,
     outputs: dict[str, npt.NDArray[Any]] | None = None, workspaces: dict[str, npt.NDArray[Any]] | None = None, *,
     count: bool = False, blocks: int | None = None, deadline_s: float = 20.0, exact: bool = False,
+    l1_sharers: int = 1,
 ) -> Execution:
     """Build and run; the source must build."""
     text = HEAD + source
@@ -56,7 +57,7 @@ def execute(
     buffers = [Buffer(n, a, role) for role, group in (("input", inputs), ("output", outputs), ("workspace", workspaces))
                for n, a in (group or {}).items()]
     return lab().execute(program, ResolvedPlan(tuple(launches), {}), buffers, count=count, blocks=blocks,
-                         deadline_s=deadline_s, exact=exact)
+                         deadline_s=deadline_s, exact=exact, l1_sharers=l1_sharers)
 
 
 def marked_line(source: str, mark: str = "// here") -> int:

@@ -1,9 +1,10 @@
 """A bound on the time of a plan: the largest of the per-resource times, and which resource that is.
 
-Each launch takes the launch overhead plus its slowest resource. Throughput inside a compute unit is charged to the
-busiest unit, so a grid that does not divide evenly costs what it costs. What this is for: to rank variants and to say
-what limits them. What it leaves out: reuse in the L2 between workgroups, conflicts between resources, the compiler's
-own instruction order, the clock under load. Vector ALUs, issue and latency are estimates and can be too high.
+Each launch takes the launch overhead plus its slowest resource plus a hundredth of what the others need. Throughput
+inside a compute unit is charged to the busiest unit, so a grid that does not divide evenly costs what it costs. What
+this is for: to rank variants and to say what limits them. What it leaves out: reuse in the L2 between workgroups, how
+resources disturb one another, the compiler's own instruction order, the clock under load. Vector ALUs, issue and
+latency are estimates and can be too high.
 """
 
 from __future__ import annotations
@@ -15,18 +16,15 @@ from records.evaluation import Resources
 from sandbox.blocks import BasicBlock
 from sandbox.lab.counters import ATOMIC, LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE, LaunchCounters
 from sandbox.lab.explanation import explain
-from sandbox.lab.issue import issue_clocks, vector_clocks
+from sandbox.lab.issue import issue_clocks, merged, vector_clocks
 from sandbox.lab.occupancy import Occupancy, occupancy
+from sandbox.lab.solitude import alone_clocks
+from sandbox.lab.traffic import traffic_us
 from sandbox.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.target import Target
 
-# Seeds of the model, not measurements: override them where calibrated.
-UNITS_PER_HBM_SHARE = 0.015  # one unit's share of the memory bandwidth: 67 units saturate it
-LOADS_IN_FLIGHT = 4.0  # independent global loads a wave has under way on average
-LDS_IN_FLIGHT = 4.0
-BARRIER_CLOCKS = 32.0
 LDS_PORTS = 2  # SIMDs share the LDS in pairs
-ATOMIC_CLOCKS = 4.0  # of an L2 channel for one line
+DISTURBANCE = 0.01  # of what the other resources need: decides between variants that one resource binds equally
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,12 @@ class LaunchBound:
     def resource(self) -> str:
         """The slowest resource, the launch itself apart."""
         return max(self.times_us, key=lambda name: self.times_us[name])
+
+    @property
+    def time_us(self) -> float:
+        """The slowest resource, and a little for what the others do meanwhile; without the launch overhead."""
+        slowest = self.times_us[self.resource]
+        return slowest + DISTURBANCE * (sum(self.times_us.values()) - slowest)
 
 
 def bound(launches: Sequence[LaunchCounters], resources: Sequence[Resources], plan: ResolvedPlan, target: Target,
@@ -78,7 +82,7 @@ def bound(launches: Sequence[LaunchCounters], resources: Sequence[Resources], pl
     for part in parts:
         for name, value in part.times_us.items():
             times[name] = times.get(name, 0.0) + value
-    total = sum(overhead + part.times_us[part.resource] for part in parts)
+    total = sum(overhead + part.time_us for part in parts)
     slowest = max(parts, key=lambda p: p.times_us[p.resource])
     resource = slowest.resource if slowest.times_us[slowest.resource] > overhead else "launch"
     return Bound(total, resource, {n: round(t, 4) for n, t in times.items()},
@@ -87,29 +91,15 @@ def bound(launches: Sequence[LaunchCounters], resources: Sequence[Resources], pl
 
 def _launch(c: LaunchCounters, launch: ResolvedLaunch, own: Resources | None, target: Target, compulsory: float,
             vector_flops: float, blocks: Sequence[BasicBlock]) -> LaunchBound:
+    c = merged(c, blocks)
     lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
     o = occupancy(c.blocks, c.threads, lds_bytes, own, target)
+    alone = alone_clocks(c, o, blocks, target, max(0.0, compulsory - c.total("bytes", STORE)))
     return LaunchBound(c, o, {
-        **_memory_us(c, o, target, compulsory), **_unit_us(c, o, target),
+        **traffic_us(c, o, target, compulsory), **_unit_us(c, o, target),
         **_arithmetic_us(c, o, blocks, target, vector_flops),
-        "latency": _latency_us(c, o, target, compulsory),
+        "latency": max(1.0, o.blocks_on_busiest / o.resident_blocks) * alone / target.clock_mhz,
     })
-
-
-def _memory_us(c: LaunchCounters, o: Occupancy, target: Target, compulsory: float) -> dict[str, float]:
-    """Chip-wide traffic; a megabyte at one TB/s takes a microsecond."""
-    memory = target.memory
-    reach = min(1.0, UNITS_PER_HBM_SHARE * o.active_units)
-    chip = o.active_units / target.units
-    fill = memory.get("sector_bytes", memory["line_bytes"])
-    stores = c.total("misses", STORE) + ATOMIC_CLOCKS * c.total("misses", ATOMIC)
-    l2_us = max((c.total("misses", LOAD) + stores) / memory["l2_tb_s"],
-                stores / memory.get("l2_store_tb_s", memory["l2_tb_s"])) * fill / 1e6
-    return {
-        "hbm": compulsory / (memory["hbm_tb_s"] * reach) / 1e6,
-        "mall": compulsory / (memory["mall_tb_s"] * reach) / 1e6,
-        "l2": l2_us / chip,
-    }
 
 
 def _per_unit(total: float, o: Occupancy, target: Target) -> float:
@@ -140,27 +130,3 @@ def _arithmetic_us(c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock]
     floor = vector_flops / (target.peaks_tflops["fp32_vector"] * spread) / 1e6
     return {**found, "valu": max(floor, _per_unit(vector_clocks(c, blocks, target) / simds, o, target)),
             "issue": _per_unit(issue_clocks(c, blocks, o.waves_per_simd, target) / simds, o, target)}
-
-
-def _latency_us(c: LaunchCounters, o: Occupancy, target: Target, compulsory: float) -> float:
-    """What one wave waits for in a row, times how often the busiest unit is filled; few and wide loads are short."""
-    memory = target.memory
-    waves = c.waves or 1.0
-    lines, misses = c.total("lines", LOAD), c.total("misses", LOAD)
-    fill = memory.get("sector_bytes", memory["line_bytes"])
-    asked = c.total("segments", LOAD) if "sector_bytes" in memory else lines
-    miss = misses / asked if asked else 0.0
-    cold = min(1.0, compulsory / (misses * fill)) if misses else 0.0
-    global_clocks = (1 - miss) * memory["l1_latency_clocks"] + miss * (
-        cold * memory["hbm_latency_clocks"] + (1 - cold) * memory["l2_latency_clocks"])
-    loads = c.total("instructions", LOAD) / waves
-    lds = c.total("instructions", LDS_LOAD) / waves
-    shuffles = sum(s.instructions for s in c.sites if s.kind == "wave operation") / waves
-    chain = (_batches(loads, memory.get("loads_in_flight", LOADS_IN_FLIGHT)) * global_clocks
-             + (_batches(lds, LDS_IN_FLIGHT) + shuffles) * memory["lds_latency_clocks"]
-             + c.barriers / max(1, c.blocks) * BARRIER_CLOCKS)
-    return o.rounds * chain / target.clock_mhz
-
-
-def _batches(count: float, in_flight: float) -> float:
-    return max(count / in_flight, 1.0) if count else 0.0

@@ -1,8 +1,11 @@
 """From the executor's records to counters under the profiler's names, scaled from the recorded workgroups to the grid.
 
-What is a model here: one workgroup alone in its L1 (LRU, the target's size), no L2; stores and atomics go through to
+What is a model here: one workgroup alone in its L1 (LRU) or its share of it, no L2; stores and atomics go through to
 the L2. `TCP_TOTAL_ACCESSES` counts the 64-byte segments of each four lanes, so 16 for a coalesced wave and 64 for a
 scattered one. A lane's n-th access at one place belongs to the wave's n-th instruction there.
+
+The names are those of the vendor's profiler, rocprof's or ncu's; what neither counts has a name of ours: `SQ_BARRIERS`,
+and for NVIDIA those without `__`. ncu tells atomics that return a value (`atom`) from others (`red`), we do not.
 """
 
 from __future__ import annotations
@@ -41,11 +44,12 @@ class SiteCounters:
     port_clocks: float
     accesses: float = 0.0
     flops: float = 0.0
+    touched_bytes: float = 0.0  # of all segments
 
     @property
     def efficiency(self) -> float:
-        """Useful share of the 64-byte segments that were touched."""
-        return min(1.0, self.bytes / (64 * self.segments)) if self.segments else 1.0
+        """Useful share of the segments that were touched."""
+        return min(1.0, self.bytes / self.touched_bytes) if self.touched_bytes else 1.0
 
 
 @dataclass(frozen=True)
@@ -77,16 +81,22 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
     scale = blocks / max(1, int(record["blocks"]))
     seen = max(1, int(record["accesses"]))
     full = seen / max(1, seen - int(record["dropped"]))
-    sites = tuple(_merge(_site(values, scene, scale * full) for values in record["sites"]))
+    sites = tuple(_merge(_site(values, scene, scale * full, segment_bytes(target)) for values in record["sites"]))
     counted = LaunchCounters(
         kernel=launch.kernel, blocks=blocks, threads=launch.threads, recorded=int(record["blocks"]),
         waves=record["waves"] * scale, barriers=record["barriers"] * scale, read_lines=record["read_lines"] * scale,
         written_lines=record["written_lines"] * scale, sites=sites, reads_intermediate=bool(row["reads_intermediate"]),
     )
-    return LaunchCounters(**{**counted.__dict__, "counters": _profiler(counted, target)})
+    names = _ncu if target.vendor == "nvidia" else _rocprof
+    return LaunchCounters(**{**counted.__dict__, "counters": names(counted)})
 
 
-def _site(values: Sequence[int], scene: Scene, scale: float) -> SiteCounters:
+def segment_bytes(target: Target) -> int:
+    """What the L1 fetches or hands out in one piece: NVIDIA's sector, half a line of CDNA3."""
+    return int(target.memory.get("sector_bytes", 64))
+
+
+def _site(values: Sequence[int], scene: Scene, scale: float, segment: int) -> SiteCounters:
     (pc, kind, size, instructions, lanes, nbytes, lines, segments, misses, clocks, accesses, conflicts, port) = values
     line = scene.lines.line(pc)
     flops = 0.0
@@ -102,7 +112,7 @@ def _site(values: Sequence[int], scene: Scene, scale: float) -> SiteCounters:
                             crossbar * _CROSSBAR_PORT_CLOCKS * scale)
     return SiteCounters(line, _KINDS[kind], size, instructions * scale, lanes * scale, nbytes * scale, lines * scale,
                         segments * scale, misses * scale, clocks * scale, conflicts * scale, port * scale,
-                        accesses * scale)
+                        accesses * scale, 0.0, segments * segment * scale)
 
 
 def _merge(sites: Iterable[SiteCounters]) -> list[SiteCounters]:
@@ -118,7 +128,25 @@ def _merge(sites: Iterable[SiteCounters]) -> list[SiteCounters]:
     return sorted(merged.values(), key=lambda s: (s.line or 0, s.kind, s.size))
 
 
-def _profiler(c: LaunchCounters, target: Target) -> dict[str, float]:
+def _ncu(c: LaunchCounters) -> dict[str, float]:
+    found = {"smsp__warps_launched.sum": c.waves}
+    for operation, kind, shared in (("ld", LOAD, LDS_LOAD), ("st", STORE, LDS_STORE), ("atom", ATOMIC, LDS_ATOMIC)):
+        found |= {
+            f"smsp__inst_executed_op_global_{operation}.sum": c.total("instructions", kind),
+            f"l1tex__t_requests_pipe_lsu_mem_global_op_{operation}.sum": c.total("instructions", kind),
+            f"l1tex__t_sectors_pipe_lsu_mem_global_op_{operation}.sum": c.total("segments", kind),
+            f"smsp__inst_executed_op_shared_{operation}.sum": c.total("instructions", shared),
+            f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{operation}.sum": c.total("unit_clocks", shared),
+            f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{operation}.sum": c.total("conflicts", shared),
+        }
+    for operation, kind in (("read", LOAD), ("write", STORE), ("atom", ATOMIC)):
+        found[f"lts__t_sectors_op_{operation}.sum"] = c.total("misses", kind)
+    found["barriers"] = c.barriers
+    found["shuffles"] = sum(s.instructions for s in c.sites if s.kind == "wave operation")
+    return found
+
+
+def _rocprof(c: LaunchCounters) -> dict[str, float]:
     loads, stores = c.total("instructions", LOAD), c.total("instructions", STORE)
     atomics = c.total("instructions", ATOMIC)
     crossbar = [s for s in c.sites if s.kind == "wave operation"]

@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parent / "runtime"
 INCLUDE = Path(__file__).parents[1] / "include"
 FLAGS = (
     "-std=c++20", "-target", "x86_64-linux-musl", "-O3", "-march=x86_64_v3", "-ffp-contract=fast", "-fno-exceptions",
-    "-fno-rtti", "-nostdinc++", "-fno-sanitize=all", "-fno-stack-protector", "-fno-pic",
+    "-fno-rtti", "-nostdinc++", "-fno-sanitize=all", "-fno-stack-protector", "-fno-pic", "-fomit-frame-pointer",
     "-ftls-model=local-exec", "-Wall",
 )
 _LIMITS = ProcessLimits(cpu_s=300, file_bytes=1 << 30)

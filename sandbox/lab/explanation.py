@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from sandbox.lab.counters import LaunchCounters, SiteCounters
+from sandbox.lab.counters import LaunchCounters, SiteCounters, segment_bytes
 from sandbox.lab.occupancy import Occupancy
 from sandbox.target import Target
 
@@ -35,7 +35,7 @@ def explain(resource: str, total_us: float, times_us: Mapping[str, float], c: La
     """One paragraph in plain English; all figures are of the model, for the whole grid."""
     parts = [f"{c.kernel} is bound by {_TITLES[resource]}: {times_us[resource]:.1f} of {total_us:.1f} us"]
     parts[0] += f" (predicted from {c.recorded} of {c.blocks} workgroups)."
-    parts += _lines(resource, c)
+    parts += _lines(resource, c, target)
     others = sorted((n for n in times_us if n not in (resource, "launch")), key=lambda n: -times_us[n])
     if others:
         parts.append(f"Next would be {_TITLES[others[0]]} with {times_us[others[0]]:.1f} us.")
@@ -51,21 +51,21 @@ def explain(resource: str, total_us: float, times_us: Mapping[str, float], c: La
     return " ".join(parts)
 
 
-def _lines(resource: str, c: LaunchCounters) -> list[str]:
+def _lines(resource: str, c: LaunchCounters, target: Target) -> list[str]:
     cause = _CAUSE.get(resource)
     if cause is None:
         return []
     weights = sorted(((cause(s), s) for s in c.sites if cause(s) > 0), key=lambda w: -w[0])
     whole = sum(w for w, _ in weights)
-    said = [f"line {s.line} ({_describe(resource, s)}) {100 * w / whole:.0f} %" for w, s in weights[:3]
+    said = [f"line {s.line} ({_describe(resource, s, target)}) {100 * w / whole:.0f} %" for w, s in weights[:3]
             if s.line and w >= 0.1 * whole]
     return [f"Its causes: {', '.join(said)}."] if said else []
 
 
-def _describe(resource: str, s: SiteCounters) -> str:
+def _describe(resource: str, s: SiteCounters, target: Target) -> str:
     if s.kind in _GLOBAL:
-        text = f"{s.kind} of {s.size} bytes a lane"
-        return text if s.efficiency > 0.9 else f"{text}, {100 * s.efficiency:.0f} % of each 64-byte segment used"
+        text, part = f"{s.kind} of {s.size} bytes a lane", f"{segment_bytes(target)}-byte segment"
+        return text if s.efficiency > 0.9 else f"{text}, {100 * s.efficiency:.0f} % of each {part} used"
     if s.kind in _LDS and s.conflicts > 0 and resource == "lds banks":
         return f"{s.kind}, {s.conflicts / s.instructions:.1f} extra clocks of bank conflicts each"
     return s.kind

@@ -43,13 +43,14 @@ def uninitialised(row: Row, who: str, what: str, launch: ResolvedLaunch, line: C
 
 
 def wave_mask(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
-    """A mask that knows 32 lanes only."""
+    """A mask that knows half of the lanes only; a ballot is only cut where a wave has 64."""
     if not row["write"]:
-        return (f"{who} keeps only 32 of the 64 bits of a ballot, and the upper ones are set; use unsigned long long "
-                "and __popcll, __ffsll, __clzll")
+        return (f"{who} keeps only a part of a ballot's 64 bits, and upper ones are set; use unsigned long long and "
+                "__popcll, __ffsll, __clzll, or take the upper half as well")
     mask = int(row["detail"])
-    return (f"{who} calls with the mask {mask:#x}, in which its own lane is missing; a wave has 64 lanes, so use "
-            "~0ull or __activemask()")
+    whole = "~0ull" if row["wave"] == 64 else "~0u"
+    return (f"{who} calls with the mask {mask:#x}, in which its own lane is missing; a wave has {row['wave']} lanes, "
+            f"so use {whole} or __activemask()")
 
 
 def _other(row: Row, launch: ResolvedLaunch) -> str:

@@ -32,7 +32,7 @@ def _costs(site: SiteCounters) -> dict[str, float]:
     """What one place costs, without what is zero."""
     if site.kind in _MEMORY:
         costs = {"vmem_instructions": site.instructions, "l2_requests": site.misses, "l1_clocks": site.unit_clocks,
-                 "wasted_bytes": max(0.0, 64 * site.segments - site.bytes)}
+                 "wasted_bytes": max(0.0, site.touched_bytes - site.bytes)}
     elif site.kind.startswith("matrix "):
         costs = {"mfma_instructions": site.instructions, "mfma_clocks": site.unit_clocks}
     elif site.kind == "wave vote":

@@ -9,10 +9,11 @@ code under a divergent branch without memory access, and loops without any.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sandbox.blocks import BasicBlock
-from sandbox.lab.counters import LaunchCounters
+from sandbox.lab.counters import LaunchCounters, SiteCounters
 from sandbox.target import Target
 
 VALU_CLOCKS = 4.0  # of a 16-lane SIMD for 64 lanes
@@ -24,7 +25,7 @@ def vector_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], target:
     """Clocks of one SIMD for all waves of the launch."""
     runs = executions(counted, blocks)
     valu, trans = target.memory.get("valu_clocks", VALU_CLOCKS), target.memory.get("trans_clocks", TRANS_CLOCKS)
-    return sum(run * (valu * block.valu + trans * block.trans)
+    return sum(run * (valu * (block.valu + _beside(block, target)) + trans * block.trans)
                for run, block in zip(runs, blocks, strict=True)) * counted.waves
 
 
@@ -38,13 +39,22 @@ def issue_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], waves_pe
     total: Counter[str] = Counter()
     for run, block in zip(executions(counted, blocks), blocks, strict=True):
         for category, count in block.issued.items():
-            total[category] += run * count  # type: ignore[assignment]
+            more = _beside(block, target) if category == "vector" else 0
+            total[category] += run * (count + more)  # type: ignore[assignment]
     if not total:
         return 0.0
     width = target.memory.get("issue_width", float(len(total)))
     together = min(width, float(len(total)), max(1.0, waves_per_simd))
     turns = max(*total.values(), sum(total.values()) / together) * counted.waves
     return target.memory.get("issue_clocks", ISSUE_CLOCKS) * turns
+
+
+def _beside(block: BasicBlock, target: Target) -> int:
+    """Vector instructions more, or fewer, than in the listing, where it is another device's than the target.
+
+    Copies are this compiler's way to bring values together; an instruction that does two operations is two elsewhere.
+    """
+    return block.packed - block.copies if target.memory.get("foreign_listing") else 0
 
 
 def executions(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> list[float]:
@@ -56,6 +66,31 @@ def executions(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> list[fl
         if run is not None and block.loop >= 0:
             loops[block.loop] = max(loops.get(block.loop, 0.0), run)
     return [run if run is not None else loops.get(block.loop, 1.0) for block, run in zip(blocks, own, strict=True)]
+
+
+def merged(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> LaunchCounters:
+    """Without the loads that the GPU's compiler has spared: what stands outside of loops runs at most once.
+
+    The lab executes the source's loads one by one; a compiler keeps in registers what was loaded before.
+    """
+    excess = {key: rate for key, rate in _rates(counted, blocks).items() if rate > 1.0 and key.endswith("load")}
+    for block in blocks:
+        for key in block.anchors if block.region >= 0 else ():
+            excess.pop(key, None)
+    if not excess:
+        return counted
+    return replace(counted, sites=tuple(_fewer(s, excess.get(f"{s.line}:{s.kind}", 1.0)) for s in counted.sites))
+
+
+def _fewer(site: SiteCounters, excess: float) -> SiteCounters:
+    """A site with one of so many instructions left; its misses were the first to touch their lines."""
+    if excess == 1.0:
+        return site
+    return replace(site, instructions=site.instructions / excess, lanes=site.lanes / excess, bytes=site.bytes / excess,
+                   lines=max(site.lines / excess, min(site.lines, site.misses)),
+                   segments=max(site.segments / excess, min(site.segments, site.misses)),
+                   unit_clocks=site.unit_clocks / excess, conflicts=site.conflicts / excess,
+                   port_clocks=site.port_clocks / excess, accesses=site.accesses / excess)
 
 
 def _rates(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[str, float]:
@@ -70,7 +105,23 @@ def _rates(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[str, f
         else:
             seen[f"{site.line}:{site.kind}"] += site.instructions * site.size  # type: ignore[assignment]
     waves = counted.waves or 1.0
-    return {key: seen[key] / count / waves for key, count in static.items()}
+    lost = _lost(seen, static)
+    return {key: (seen[key] / count if seen[key] else lost.get(key.partition(":")[2], 0.0)) / waves
+            for key, count in static.items()}
+
+
+def _lost(seen: Mapping[str, float], static: Mapping[str, int]) -> dict[str, float]:
+    """By kind: counted at lines that the listing does not have, over what stands there at lines nobody counted.
+
+    Optimisers move instructions to the lines of their neighbours or to none, each in its own way.
+    """
+    counted: Counter[str] = Counter()
+    standing: Counter[str] = Counter()
+    for key, value in seen.items():
+        counted[key.partition(":")[2]] += 0 if key in static else value  # type: ignore[assignment]
+    for key, count in static.items():
+        standing[key.partition(":")[2]] += 0 if seen.get(key) else count
+    return {kind: counted[kind] / count for kind, count in standing.items() if count}
 
 
 def _own(block: BasicBlock, rates: dict[str, float]) -> float | None:

@@ -72,10 +72,11 @@ class Lab:
 
     def execute(self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], *, count: bool,
                 blocks: int | None, deadline_s: float, exact: bool = False, checks: Checks = "all",
-                recorded: int = RECORDED_BLOCKS) -> Execution:
+                recorded: int = RECORDED_BLOCKS, l1_sharers: int = 1) -> Execution:
         """Run all launches in order; `blocks` limits each launch to that many evenly spread workgroups.
 
         `exact` multiplies matrices as CDNA3's matrix cores round; else in the accumulator's type, which is faster.
+        When counting, a workgroup has that part of an L1 which is left to one of `l1_sharers`.
         `checks` "bounds" looks for no races and no unwritten memory; counting never does, as it skips workgroups.
         """
         started = time.monotonic()
@@ -84,7 +85,7 @@ class Lab:
         work = request.Work(
             blocks=chosen, recorded_blocks=recorded if count else 0, workers=min(self._cores, max(chosen)),
             deadline_s=deadline_s,
-            l1_lines=int(self._target.memory["l1_bytes"] // self._target.memory["line_bytes"]),
+            l1_lines=max(1, int(self._target.memory["l1_bytes"] // self._target.memory["line_bytes"] // l1_sharers)),
             line_bytes=int(self._target.memory["line_bytes"]), exact=exact,
             checks=_checks(checks, count, len(totals) > 1 and chosen != tuple(totals)),
             device=_device(self._target), phases=lane_groups(self._target.vendor, self._target.wave),
@@ -93,7 +94,7 @@ class Lab:
         if work.workers > 1 and any(row["kind"] == "race" for row in seen["findings"]):
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
             regions, seen, outputs = self._once(program, plan, buffers, replace(work, workers=1))
-        scene = sentences.Scene(program, plan, regions, deadline_s)
+        scene = sentences.Scene(program, plan, regions, deadline_s, self._target.wave)
         launches = seen["launches"]
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))
         return Execution(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from records.evaluation import Resources
+from sandbox.blocks import BasicBlock
+from sandbox.resolve import ResolvedPlan
 from sandbox.target import Target
 
 
@@ -52,3 +55,23 @@ def occupancy(blocks: int, threads: int, lds_bytes: int, resources: Resources | 
     limit = min(options, key=lambda name: options[name])
     units = min(target.units, blocks)
     return Occupancy(blocks, waves, max(1, options[limit]), units, math.ceil(blocks / units), limit)
+
+
+LISTED_WAVE = 64  # lanes of a wave in the listing, whose compiler leaves out barriers inside of one
+
+
+def l1_sharers(plan: ResolvedPlan, resources: Sequence[Resources], code: Mapping[str, Sequence[BasicBlock]],
+               target: Target) -> int:
+    """How many resident workgroups share an L1, the fewest of all launches.
+
+    The lab runs the waves of a workgroup one after another from barrier to barrier. Without barriers that order says
+    nothing about how soon they read again what another has read, and each workgroup is taken to have the L1 alone.
+    """
+    by_kernel, found = {r.kernel: r for r in resources}, []
+    for launch in plan.launches:
+        own = by_kernel.get(launch.kernel)
+        ordered = launch.threads <= LISTED_WAVE or any(b.barriers for b in code.get(launch.kernel, ()))
+        lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
+        o = occupancy(math.prod(launch.grid), launch.threads, lds_bytes, own, target)
+        found.append(min(o.resident_blocks, o.blocks_on_busiest) if ordered else 1)
+    return max(1, min(found, default=1))

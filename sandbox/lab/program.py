@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,11 +20,14 @@ from records.codec import dumps, loads
 from records.errors import LabError
 from records.evaluation import Finding
 from sandbox.candidate import Candidate
+from sandbox.compiler import FLAGS as DEVICE_FLAGS
 from sandbox.diagnostics import SOURCE, compiler_findings
 from sandbox.lab import executor
 from sandbox.lab.assembly import translate
+from sandbox.lab.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
 from sandbox.lab.elf import DYNAMIC_LDS, Elf, prepare_object
 from sandbox.lab.lines import LineTable, read_lines
+from sandbox.lab.probes import add_probes
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.toolchain import Toolchain
 
@@ -33,7 +35,7 @@ INCLUDE = executor.INCLUDE
 LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
 LINK_LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)  # the first link of a cache builds the C library
 TIMEOUT_S = 60.0
-FORMAT = "2"  # raise it when the same source would give another program or description
+FORMAT = "5"  # raise it when the same source would give another program or description
 LINK_TIMEOUT_S = 600.0
 _HOST_MACROS = (  # what would tell device code that it runs on the host
     "__x86_64__", "__x86_64", "__amd64__", "__amd64", "__linux__", "__linux", "linux", "__gnu_linux__", "__unix__",
@@ -50,8 +52,13 @@ _CHECKS = (
     "-fsanitize=kernel-address", "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-opt=0",
     "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0", "-mllvm", "-asan-use-stack-safety=1",
     "-mllvm", "-asan-kernel-mem-intrinsic-prefix=1", "-mllvm", "-asan-instrument-atomics=0",
-    "-fsanitize=alignment,implicit-integer-truncation", "-fsanitize-recover=all",
+    "-fsanitize=alignment,implicit-integer-truncation,array-bounds,local-bounds", "-fno-sanitize-trap=local-bounds",
+    "-fsanitize-recover=all", "-fno-sanitize-recover=local-bounds", "-fstrict-flex-arrays=1",
 )
+_PREPROCESS = (*("-E" if flag == "-S" else flag for flag in DEVICE_FLAGS), "--offload-arch=gfx942")
+EXPANDED = "expanded.hip"
+_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
+_PLAIN = ("-DKS_PLAIN=1",)  # fences do nothing: they only order what the checks remember
 FLAGS = (
     "-x", "c++", "-std=c++20", "-target", "x86_64-linux-musl", "-O2", "-march=x86-64-v3", "-fno-vectorize",
     "-fno-slp-vectorize", "-gdwarf-4", "-gline-tables-only", "-fdebug-compilation-dir=.", "-fno-exceptions",
@@ -60,9 +67,11 @@ FLAGS = (
     "-fno-asynchronous-unwind-tables", "-ftls-model=local-exec", "-fno-pic", "-fno-finite-loops",
     "-fno-delete-null-pointer-checks", "-fno-strict-aliasing",
     "-fno-crash-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20", "-fmessage-length=0",
-    "-ftemplate-depth=512", "-fconstexpr-steps=10000000", "-w", "-DKS_LAB=1",
+    "-ftemplate-depth=512", "-fconstexpr-steps=2000000", "-mlong-double-64", "-w", "-DKS_LAB=1",
+    "-mllvm", "-disable-block-placement",  # in the source's order: lowest_site() in runtime/workgroup.cpp rests on it
     *(f"-U{name}" for name in _HOST_MACROS), *(f"-D{text}" for text in _DEVICE_MACROS),
 )
+_BACK_END = ("-x", "ir", *(flag for flag in FLAGS[3:] if not flag.startswith(("-D", "-U"))))
 
 
 @dataclass(frozen=True)
@@ -125,20 +134,26 @@ class Builder:
         """SHA-256 of everything but the candidate: runtime, flags, headers, compiler."""
         files = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
         headers = [(str(path.relative_to(INCLUDE)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
-        parts = [FORMAT, executor.identity(self.toolchain), [*FLAGS, *_CHECKS], headers]
+        parts = [FORMAT, executor.identity(self.toolchain), [*FLAGS, *_CHECKS, *_PLAIN, *_PREPROCESS], headers]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path, folder: Path,
                checks: Sequence[str]) -> LabProgram | tuple[Finding, ...]:
-        text, refused = translate(candidate.source)
-        refused += _tells_apart(candidate.source)
-        if refused:
+        made = self._as_on_the_gpu(candidate, tunables, work)
+        if isinstance(made, tuple):
+            return made
+        text, refused = translate(made.text)
+        if refused := (*text_refusals(made), *at_source(refused, made)):
             return refused
         (work / SOURCE).write_text(f"{text}\n{_bridges(candidate)}", encoding="utf-8")
-        (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
-        macros = [f"-D{name}={value}" for name, value in tunables.items()] + _wave_macros(self.wave)
-        done = self._tool(work, "clang", *FLAGS, *checks, "-ivfsoverlay", "files.json", "-isystem", "/include",
-                          "-isystem", "/clang", *macros, "-c", SOURCE, "-o", "candidate.o")
+        macros = _wave_macros(self.wave)  # the tunables stand in the text by now
+        output = [*_IR, "-o", "candidate.ll"] if checks else ["-c", "-o", "candidate.o"]
+        done = self._tool(work, "clang", *FLAGS, *(checks or _PLAIN), "-ivfsoverlay", "files.json",
+                          "-isystem", "/include", "-isystem", "/clang", *macros, SOURCE, *output)
+        if done.returncode == 0 and checks:
+            probed = add_probes((work / "candidate.ll").read_text(encoding="utf-8"))
+            (work / "candidate.ll").write_text(probed, encoding="utf-8")
+            done = self._tool(work, "clang", *_BACK_END, *checks, "-c", "candidate.ll", "-o", "candidate.o")
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         prepared = prepare_object((work / "candidate.o").read_bytes())
@@ -152,6 +167,19 @@ class Builder:
             return _link_findings(done)
         return _describe(candidate, Elf((work / "program").read_bytes()), Elf(prepared.data),
                          set(prepared.lds), folder / "program")
+
+    def _as_on_the_gpu(self, candidate: Candidate, tunables: Mapping[str, int],
+                       work: Path) -> DeviceText | tuple[Finding, ...]:
+        if refused := source_refusals(candidate.source):
+            return refused
+        (work / SOURCE).write_text(candidate.source, encoding="utf-8")
+        (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
+        macros = [f"-D{name}={value}" for name, value in tunables.items()] + _wave_macros(self.wave)
+        done = self._tool(work, "clang", *_PREPROCESS, "-ivfsoverlay", "files.json", "-isystem", "/include",
+                          "-isystem", "/clang", *macros, SOURCE, "-o", EXPANDED)
+        if done.returncode != 0:
+            return compiler_findings(done, candidate.source)
+        return device_text((work / EXPANDED).read_text(encoding="utf-8"))
 
     def _visible_files(self, work: Path) -> dict[str, object]:
         clang = self.toolchain.zig.parent / "lib" / "include"
@@ -174,13 +202,6 @@ class Builder:
 def _wave_macros(wave: int) -> list[str]:
     names = ("__AMDGCN_WAVEFRONT_SIZE__", "__AMDGCN_WAVEFRONT_SIZE")
     return [] if wave == 64 else [*(w for n in names for w in (f"-U{n}", f"-D{n}={wave}")), f"-DKS_WAVE={wave}"]
-
-
-def _tells_apart(source: str) -> tuple[Finding, ...]:
-    """A kernel that asks whether it runs in the lab would be judged on other code than the GPU runs."""
-    return tuple(Finding("compile_error", "the macro KS_LAB is not for kernels: the same code must run in the lab and "
-                         "on the GPU", number)
-                 for number, line in enumerate(source.split("\n"), 1) if re.search(r"\bKS_(?:LAB|INLINE)\b", line))
 
 
 def _bridges(candidate: Candidate) -> str:

@@ -13,17 +13,20 @@ from sandbox.lab.program import LabProgram, LdsVariable
 from sandbox.lab.request import Region
 from sandbox.resolve import ResolvedPlan
 
-_NONE, _NEAR, _LDS, _NULL, _IMAGE = range(5)
+_NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR = range(9)
+_ARRAYS = {_PRIVATE: "in private memory", _OWN: "among the file's variables",
+           _OTHER_LDS: "in LDS, which reaches into another variable"}
 
 
 @dataclass(frozen=True)
 class Scene:
-    """What is needed to name places: the program, the plan, the buffers, the deadline."""
+    """What is needed to name places: the program, the plan, the buffers, the deadline, the lanes of a wave."""
 
     program: LabProgram
     plan: ResolvedPlan
     regions: Sequence[Region]
     deadline_s: float
+    wave: int = 64
 
     @property
     def lines(self) -> LineTable:
@@ -72,6 +75,8 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
 
 def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
     verb = "writes" if row["write"] else "reads"
+    if row["detail"] in (*_ARRAYS, _VECTOR):
+        return _outside(row)
     if row["detail"] == _LDS:
         where = _lds_place(scene, row)
         return f"{_who(row)} {verb} {row['size']} bytes of LDS {where}; check the index against the array"
@@ -89,6 +94,18 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
     wide = f" ({row['size']} bytes at once)" if row["size"] > item else ""
     return (f"{_who(row)} {verb} {name}[{index}]{wide}, but {name} has {data.size} elements; "
             "guard the access or the partial tile")
+
+
+def _outside(row: Mapping[str, Any]) -> str:
+    index, count = (int(v) for v in row["other"])
+    index -= 1 << 64 if index >> 63 else 0
+    if row["detail"] == _VECTOR:
+        return f"{_who(row)} uses index {index} of a vector that has no such element; check the index"
+    if not count:
+        return (f"{_who(row)} leaves the array in private memory that its pointer belongs to; check the index against "
+                "the array")
+    return (f"{_who(row)} uses index {index} of an array of {count} elements {_ARRAYS[int(row['detail'])]}; "
+            "check the index against the array")
 
 
 def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -118,7 +135,7 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
         what = f"LDS at byte {int(row['offset']) - start} of {name}"
     say = {"race": hazards.race, "undrained_barrier": hazards.undrained, "uninitialised": hazards.uninitialised,
            "wave_mask": hazards.wave_mask}[str(row["kind"])]
-    return say({**row, "buffer": 0 <= region < len(scene.regions)}, _who(row), what,
+    return say({**row, "buffer": 0 <= region < len(scene.regions), "wave": scene.wave}, _who(row), what,
                scene.plan.launches[int(row["launch"])], lambda place_: scene.lines.line(place_))
 
 
@@ -155,7 +172,7 @@ def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
 
 
 def _collective(scene: Scene, row: Mapping[str, Any]) -> str:
-    present = f"{bin(int(row['detail'])).count('1')} of 64 lanes take part"
+    present = f"{bin(int(row['detail'])).count('1')} of {scene.wave} lanes take part"
     other = place(scene.lines, row["places"][1:])
     where = f"; others wait in line {other}" if other else ""
     return (f"{_who(row)} needs lanes that do not reach this wave operation: only {present}{where}; move it out of the "
@@ -166,8 +183,9 @@ def _misaligned(scene: Scene, row: Mapping[str, Any]) -> str:
     verb = "writes" if row["write"] else "reads"
     what = f"{row['size']} bytes" if row["size"] else "a vector"
     wanted = f"{row['detail']} bytes, " if not row["size"] and row["detail"] else ""
-    return (f"{_who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment; "
-            "align the index")
+    return (f"{_who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment, which "
+            "the compiler relies on; align the index, or read through a type that promises less: typedef float4 loose "
+            "__attribute__((aligned(4)))")
 
 
 def _stack(scene: Scene, row: Mapping[str, Any]) -> str:

@@ -20,15 +20,22 @@ KS_CALL unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b);
 KS_CALL void ks_matrix(unsigned shape, unsigned modifiers, const void* a, const void* b, void* d);
 // Sparse: the shape word's top bit is set; `index` says which elements along k A holds.
 KS_CALL void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned index, const void* a, const void* b, void* d);
-KS_CALL void ks_barrier();
+// The caller saves its registers: it knows which ones it needs behind the barrier.
+KS_CALL __attribute__((preserve_none)) void ks_barrier();
 extern "C" void ks_sleep();
 // What the work-item waits for or makes visible: 1 its LDS accesses, 2 those of buffers, 4 to other workgroups.
+#ifdef KS_PLAIN  // without checks
+static inline void ks_fence(unsigned) {}
+#else
 extern "C" void ks_fence(unsigned kinds);
+#endif
 // The mask of a _sync function: the lane itself must be in it.
 extern "C" void ks_mask(unsigned long mask);
 extern "C" void ks_atomic(const volatile void* address, unsigned long size);
 extern "C" void ks_touch(const volatile void* address, unsigned long size, int write);
 extern "C" __attribute__((noreturn)) void ks_trap();
+// Ends the running work-item: null when another one was set up to run on this stack, else the stack to go on with.
+extern "C" void* ks_next();
 extern "C" int ks_is_shared(const volatile void* address);
 extern "C" int ks_is_private(const volatile void* address);
 extern "C" void ks_lds_load(const volatile void* from, volatile void* to, unsigned long size);

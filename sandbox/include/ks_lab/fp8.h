@@ -14,18 +14,22 @@ KS_INLINE float ks_decode_fnuz(unsigned code, int mantissa, int bias) {
     float scale = __builtin_bit_cast(float, (unsigned)(power + 127) << 23);
     return code & 0x80 ? -(integer * scale) : integer * scale;
 }
-// Rounds to nearest even, or with `random` added below the kept bits; magnitudes above the maximum give NaN.
+// Rounds to nearest even, or with `random` added below the kept bits; magnitudes above the maximum give NaN. Stochastic:
+// the upper 20 random bits for fp8, 21 for bf8, as the ISA's pseudocode says (S1[31:12], S1[31:11]); the carry goes on
+// into the exponent and the rest is cut off, as AMD measured on gfx1201 (rocjitsu, conversion.h), which also says that a
+// result below the normal numbers is first cut to a normal one's precision. Not measured on gfx942 by anybody we know.
 KS_INLINE unsigned ks_encode_fnuz(float x, int mantissa, int bias, bool stochastic, unsigned random) {
     unsigned bits = __builtin_bit_cast(unsigned, x), sign = bits >> 24 & 0x80;
     unsigned magnitude = bits & 0x7FFFFFFF;
     if (magnitude >= 0x7F800000) return 0x80;
-    if (stochastic) magnitude += random >> (9 + mantissa);  // as many bits as are dropped from a normal number
     int exponent = (int)(magnitude >> 23) - 127;
     unsigned long significand = magnitude >> 23 ? (magnitude & 0x7FFFFF) | 0x800000 : magnitude & 0x7FFFFF;
     if (!(magnitude >> 23)) exponent = -126;
     int lowest = 1 - bias;  // exponent of the smallest normal number
-    int drop = 23 - mantissa + (exponent < lowest ? lowest - exponent : 0);
-    if (drop > 40) return 0;
+    int drop = 23 - mantissa, extra = exponent < lowest ? lowest - exponent : 0;
+    if (extra > 31) extra = 31;  // nothing is left
+    if (stochastic) significand = ((significand >> extra) + (random >> (32 - drop))) << extra;
+    drop += extra;
     unsigned long kept = significand >> drop, rest = significand & ((1ul << drop) - 1), half = 1ul << (drop - 1);
     if (!stochastic && (rest > half || (rest == half && (kept & 1)))) kept++;
     // A carry out of the fraction moves into the exponent by itself.

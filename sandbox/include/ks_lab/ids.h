@@ -1,5 +1,5 @@
-// Work-item and workgroup numbers, read from the thread block that the runtime sets. The reads are opaque to the
-// compiler but have no side effect, so it keeps one per function.
+// Work-item and workgroup numbers, read from the thread block that the runtime sets. To the compiler a read depends on
+// memory, so it keeps one until a call may have switched to another work-item; checks do not see it.
 #ifndef KS_LAB_IDS_H
 #define KS_LAB_IDS_H
 
@@ -7,24 +7,26 @@
 #define KS_WAVE 64
 #endif
 
-#define KS_ID(name, offset)                                           \
-    KS_INLINE unsigned name() {                                       \
-        unsigned value;                                               \
-        __asm__("movl %%fs:ks_ids@tpoff+" #offset ", %0" : "=r"(value)); \
-        return value;                                                 \
+extern "C" constinit thread_local unsigned ks_ids[18];  // see runtime/workgroup.h
+
+#define KS_ID(name, number)                                       \
+    KS_INLINE unsigned name() {                                   \
+        unsigned value;                                           \
+        __asm__("movl %1, %0" : "=r"(value) : "m"(ks_ids[number])); \
+        return value;                                             \
     }
 KS_ID(__builtin_amdgcn_workitem_id_x, 0)
-KS_ID(__builtin_amdgcn_workitem_id_y, 4)
-KS_ID(__builtin_amdgcn_workitem_id_z, 8)
-KS_ID(__builtin_amdgcn_workgroup_id_x, 12)
-KS_ID(__builtin_amdgcn_workgroup_id_y, 16)
-KS_ID(__builtin_amdgcn_workgroup_id_z, 20)
-KS_ID(__builtin_amdgcn_workgroup_size_x, 24)
-KS_ID(__builtin_amdgcn_workgroup_size_y, 28)
-KS_ID(__builtin_amdgcn_workgroup_size_z, 32)
-KS_ID(ks_grid_dim_x, 36)
-KS_ID(ks_grid_dim_y, 40)
-KS_ID(ks_grid_dim_z, 44)
+KS_ID(__builtin_amdgcn_workitem_id_y, 1)
+KS_ID(__builtin_amdgcn_workitem_id_z, 2)
+KS_ID(__builtin_amdgcn_workgroup_id_x, 4)
+KS_ID(__builtin_amdgcn_workgroup_id_y, 5)
+KS_ID(__builtin_amdgcn_workgroup_id_z, 6)
+KS_ID(__builtin_amdgcn_workgroup_size_x, 8)
+KS_ID(__builtin_amdgcn_workgroup_size_y, 9)
+KS_ID(__builtin_amdgcn_workgroup_size_z, 10)
+KS_ID(ks_grid_dim_x, 12)
+KS_ID(ks_grid_dim_y, 13)
+KS_ID(ks_grid_dim_z, 14)
 #undef KS_ID
 
 KS_INLINE unsigned __builtin_amdgcn_grid_size_x() { return ks_grid_dim_x() * __builtin_amdgcn_workgroup_size_x(); }

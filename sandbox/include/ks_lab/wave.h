@@ -34,8 +34,7 @@ KS_INLINE int __builtin_amdgcn_ds_bpermute(int address, int value) {
 KS_INLINE int __builtin_amdgcn_ds_permute(int address, int value) {
     return (int)ks_wave(KS_PERMUTE, (unsigned)address, (unsigned)value);
 }
-KS_INLINE int __builtin_amdgcn_ds_swizzle(int value, int pattern)
-    __attribute__((diagnose_if((pattern & 0xFFFF) >= 0xE000, "the lab does not model ds_swizzle's FFT mode", "error"))) {
+KS_INLINE int __builtin_amdgcn_ds_swizzle(int value, int pattern) {
     return (int)ks_wave(KS_SWIZZLE, (unsigned)value, (unsigned)pattern & 0xFFFF);
 }
 KS_INLINE int __builtin_amdgcn_readlane(int value, int lane) {

@@ -45,8 +45,12 @@ static int dpp_source(uint32_t control, int lane) {
     }
 }
 
-// Source lane of ds_swizzle: bit-mask mode or rotation inside 32 lanes, or quad permutation.
+// Source lane of ds_swizzle after the pseudocode in AMD's ISA documents: inside 32 lanes, or a quad permutation.
 static int swizzle_source(uint32_t pattern, int lane) {
+    if (pattern >= 0xE000) {  // the order of an FFT: the lane's bits from the other end
+        uint32_t kept = pattern & 31, mirrored = __builtin_bitreverse32(lane & 31) >> 27;
+        return (lane & 32) | (mirrored >> __builtin_popcount(kept)) | (lane & kept);
+    }
     if (pattern >= 0xC000) {
         uint32_t by = pattern >> 5 & 31, kept = pattern & 31, from = lane + (pattern >> 10 & 1 ? 32 - by : by);
         return (lane & 32) | (lane & kept) | (from & ~kept & 31);
@@ -175,7 +179,6 @@ extern "C" void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned in
     wait_in_wave((uint64_t)__builtin_return_address(0) - 1);
 }
 
-extern "C" void ks_barrier() { wait_at_barrier((uint64_t)__builtin_return_address(0) - 1); }
 extern "C" void ks_sleep() { pause_lane(); }
 
 extern "C" void ks_atomic(const volatile void* address, unsigned long size) {
@@ -203,11 +206,22 @@ extern "C" int ks_is_shared(const volatile void* address) {
 
 extern "C" int ks_is_private(const volatile void* address) { return t_worker->stacks.holds((uint64_t)address); }
 
-// Direct-to-LDS load: the base is the first lane's, lane i writes at the i-th word behind it.
+// Direct-to-LDS load: the base is the first lane's, a multiple of 4 (the hardware takes M0[15:2]), and lane i fills the
+// i-th word behind it, also with a byte or a short, which zeros follow (CDNA3 ISA, "Memory Buffer Load to LDS" and 10.3;
+// for bytes AMD's own test in rocRoller, ROCm/rocm-libraries pull request 5084).
 extern "C" void ks_lds_load(const volatile void* from, volatile void* to, unsigned long size) {
     uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
     uint64_t target = (uint64_t)to + 4 * t_lane->number;
+    uint32_t word = 0;
     t_lane->direct = true;
+    if (target & 3) report_misaligned(target, 4, true, place);
+    if (size < 4) {
+        check_access((uint64_t)from, size, false, place);
+        check_access(target, 4, true, place);
+        memcpy(&word, (const void*)from, size);
+        memcpy((void*)target, &word, 4);
+        return;
+    }
     check_copy(target, (uint64_t)from, size, place);
     memcpy((void*)target, (const void*)from, size);
 }

@@ -72,7 +72,8 @@ static void on_question(int, siginfo_t*, void* raw) {
         collect_places((ucontext_t*)raw, finding.place);
         uint64_t waiting = 0;
         for (uint32_t w = 0; w < t_worker->wave_count; w++)
-            waiting += __builtin_popcountll(t_worker->waves[w].barrier | t_worker->waves[w].waiting);
+            waiting += __builtin_popcountll(t_worker->waves[w].at_barrier() | t_worker->waves[w].waiting);
+        waiting -= !(t_lane->wave->waiting >> t_lane->number & 1);  // the running one is in no set
         finding.detail = waiting;
         add_finding(finding);
     }

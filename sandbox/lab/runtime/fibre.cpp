@@ -10,20 +10,25 @@ asm(R"(
     .globl ks_switch
     .type ks_switch, @function
 ks_switch:
-    pushq %rbp
     pushq %rbx
     pushq %r12
     pushq %r13
     pushq %r14
     pushq %r15
+    leaq 1f(%rip), %rax
+    pushq %rax
+    pushq %rbp
     movq %rsp, (%rdi)
     movq %rsi, %rsp
+    popq %rbp
+    popq %rax
+    jmpq *%rax
+1:
     popq %r15
     popq %r14
     popq %r13
     popq %r12
     popq %rbx
-    popq %rbp
     ret
     .size ks_switch, .-ks_switch
 )");
@@ -36,7 +41,7 @@ void Stacks::reserve(uint32_t stacks) {
     if (place == MAP_FAILED) die("no address space for the stacks of the work-items");
     base = (uint8_t*)place;
     count = stacks;
-    free_list = (uint32_t*)malloc(stacks * sizeof(uint32_t));
+    all = (void**)malloc(stacks * sizeof(void*));
     for (uint32_t i = 0; i < stacks; i++)
         if (mprotect(base + i * step + kGuardBytes, kStackBytes, PROT_READ | PROT_WRITE) != 0)
             die("no memory for the stacks of the work-items");
@@ -44,19 +49,12 @@ void Stacks::reserve(uint32_t stacks) {
 }
 
 void Stacks::reset() {
-    used = 0;
-    for (uint32_t i = 0; i < count; i++) free_list[i] = i;
-}
-
-void* Stacks::start(void (*entry)(), uint32_t& index) {
-    index = free_list[used++];
-    // Tops are staggered so that the hot lines of neighbouring work-items do not fall into one cache set.
-    uint8_t* top = base + (index + 1) * (kStackBytes + kGuardBytes) - (index % 60) * 192;
-    uint64_t* frame = (uint64_t*)((uint64_t)top & ~63ull);
-    *--frame = 0;
-    *--frame = (uint64_t)entry;  // at entry the stack pointer is 8 modulo 16, as after a call
-    for (int i = 0; i < 6; i++) *--frame = 0;
-    return frame;
+    next = all;
+    for (uint32_t i = 0; i < count; i++) {
+        // Tops are staggered so that the hot lines of neighbouring work-items do not fall into one cache set.
+        uint8_t* top = base + (i + 1) * (kStackBytes + kGuardBytes) - (i % 60) * 192;
+        all[i] = top - 24;  // behind the two words the stack pointer is 8 modulo 16, as after a call
+    }
 }
 
 }  // namespace ks

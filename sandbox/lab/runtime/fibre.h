@@ -1,4 +1,7 @@
 // One fibre a work-item: a stack of its own and a switch of six registers.
+//
+// What waits lies on its stack as two words, lowest first: the frame pointer, then where it goes on. Whoever continues
+// it pops the first and jumps to the second.
 #pragma once
 #include <stdint.h>
 
@@ -12,14 +15,21 @@ constexpr uint64_t kGuardBytes = 64 << 10;
 
 // The stacks of one worker thread. A stack is taken when a work-item starts and given back when it ends.
 struct Stacks {
-    uint8_t* base = nullptr;
-    uint32_t count = 0, used = 0;
-    uint32_t* free_list = nullptr;
+    void** next;      // the free one to take next: a stack pointer
+    void (*entry)();  // what a fibre runs; it never returns
+    void** all;
+    uint8_t* base;
+    uint32_t count;
     void reserve(uint32_t stacks);
     void reset();
-    // The initial stack pointer of a fibre that will run `entry` (which never returns); `index` names the stack.
-    void* start(void (*entry)(), uint32_t& index);
-    void give_back(uint32_t index) { free_list[--used] = index; }
+    void touch() const { for (uint32_t i = 0; i < count; i++) *(uint64_t*)all[i] = 0; }  // a page of each
+    bool in_use() const { return next != all; }
+    void* start() {
+        void** sp = (void**)*next++;
+        sp[1] = (void*)entry;
+        return sp;
+    }
+    void give_back(void* sp) { *--next = sp; }
     bool holds(uint64_t address) const { return address - (uint64_t)base < count * (kStackBytes + kGuardBytes); }
     bool in_guard(uint64_t address) const {
         return holds(address) && (address - (uint64_t)base) % (kStackBytes + kGuardBytes) < kGuardBytes;

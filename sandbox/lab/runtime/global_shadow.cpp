@@ -8,6 +8,8 @@ namespace ks {
 constexpr int kClockBits = 21;
 constexpr uint64_t kLastClock = (1ull << kClockBits) - 1, kGroups = (1ull << 27) - 1;
 
+constexpr uint64_t kHugePages = 128 << 20;  // bytes up to which a mapping gets them
+
 struct RegionShadow {
     Record *writer, *reader;
     uint32_t *writer_place, *reader_place;
@@ -19,6 +21,8 @@ static uint64_t g_released[1 << 16];  // by workgroup: its number << 32 | the cl
 static void* zeroed(uint64_t bytes) {
     void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED) die("no memory to watch the buffers");
+    // Fewer faults; where much is mapped and little of it touched, small pages keep to what is touched.
+    if (bytes <= kHugePages) madvise(place, bytes, MADV_HUGEPAGE);
     return place;
 }
 
@@ -115,6 +119,8 @@ static void read_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t
     if (group_of(writer) >= first_group)
         meet(writer, self, first_group, kReadAfterWrite, touch, shadow.writer_place[word], false);
 }
+
+void meet_at_flag(bool writes) { release_and_acquire(*t_worker, writes); }
 
 void touch_global(uint32_t region, uint64_t offset, const Touch& touch) {
     RegionShadow& shadow = g_shadow[region];

@@ -5,5 +5,6 @@
 namespace ks {
 
 void prepare_global_shadow(const Request& request);
+void meet_at_flag(bool writes);  // an atomic on a variable of the candidate's own
 
 }  // namespace ks

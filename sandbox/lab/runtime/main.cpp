@@ -1,5 +1,6 @@
 // The executor: maps the buffers, gives up its rights, runs the launches in order on all workers, writes what it saw.
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void work_off(Worker& worker, uint32_t index) {
         Recorder* recorder = is_recorded(launch, k) ? open_recorder(worker, index) : nullptr;
         worker.recorder = recorder;
         t_hot.recording = recorder != nullptr;
-        run_workgroup(worker, launch.linear(k));
+        run_workgroup(worker, launch.linear(k, g_request.head.recording));
         if (recorder) close_recorder(worker);
         worker.recorder = nullptr;
         t_hot.recording = false;
@@ -81,8 +82,25 @@ static void work_off(Worker& worker, uint32_t index) {
     if (t_hot.read_intermediate) outcome.read_intermediate.set(true);
 }
 
+// Each worker to a processor of its own when there are as many: else two that are woken together may share one for
+// longer than a short launch takes.
+static void settle_down(uint32_t number) {
+    cpu_set_t allowed, own;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    if ((uint32_t)CPU_COUNT(&allowed) != g_request.head.workers) return;
+    for (uint32_t processor = 0; processor < CPU_SETSIZE; processor++) {
+        if (!CPU_ISSET(processor, &allowed) || number--) continue;
+        CPU_ZERO(&own);
+        CPU_SET(processor, &own);
+        sched_setaffinity(0, sizeof own, &own);
+        return;
+    }
+}
+
 static void* worker_main(void* raw) {
     Worker& worker = *(Worker*)raw;
+    settle_down(worker.number);
+    worker.stacks.touch();
     use_alternate_stack();
     pthread_mutex_lock(&g_mutex);
     g_ready++;

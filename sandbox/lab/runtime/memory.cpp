@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "global_shadow.h"
 #include "shadow.h"
 #include "trace.h"
 #include "workgroup.h"
@@ -14,8 +15,7 @@ alignas(128) constinit thread_local char ks_dynamic_lds[65536 + 128] = {};
 namespace ks {
 
 MemoryMap g_memory;
-static thread_local uint8_t* t_lds;
-thread_local Hot t_hot;
+constinit thread_local Hot t_hot = {};
 
 static void map_region(const Request& request, const RegionRequest& asked, Region& region, uint8_t* masks) {
     region.low = kArena + asked.arena_offset;
@@ -24,8 +24,9 @@ static void map_region(const Request& request, const RegionRequest& asked, Regio
     region.written = asked.mask_offset == kNone ? nullptr : masks + asked.mask_offset;
     if (!asked.size) return;
     int protection = asked.role == kInput ? PROT_READ : PROT_READ | PROT_WRITE;
-    void* place = mmap((void*)region.low, asked.size, protection, MAP_SHARED | MAP_FIXED, request.memory_file,
-                       asked.file_offset);
+    int flags = MAP_SHARED | MAP_FIXED;
+    if (!request.head.recording) flags |= MAP_POPULATE;  // cheaper than a fault for every page
+    void* place = mmap((void*)region.low, asked.size, protection, flags, request.memory_file, asked.file_offset);
     if (place == MAP_FAILED) die("a buffer cannot be mapped");
     // NaN in every float type but fp8. Where only addresses matter, a hole is enough.
     if (asked.role != kInput && !request.head.recording) memset(place, 0xFF, asked.size);
@@ -60,8 +61,8 @@ void map_memory(const Request& request) {
     if (place != (void*)kArena) die("the address range of the buffers is not free");
     uint8_t* masks = nullptr;
     if (request.head.mask_bytes) {
-        masks = (uint8_t*)mmap(nullptr, request.head.mask_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                               request.mask_file, 0);
+        int flags = MAP_SHARED | (request.head.recording ? 0 : MAP_POPULATE);
+        masks = (uint8_t*)mmap(nullptr, request.head.mask_bytes, PROT_READ | PROT_WRITE, flags, request.mask_file, 0);
         if (masks == MAP_FAILED) die("the masks cannot be mapped");
     }
     if (map.count > kMaxRegions) die("too many buffers");
@@ -82,13 +83,14 @@ void set_dynamic_lds(uint64_t bytes) {
     map.dynamic_bytes = bytes;
 }
 
+static inline uint8_t* here() {  // thread-local, but the same all the time a thread lives
+    uint64_t thread_pointer;
+    asm("movq %%fs:0, %0" : "=r"(thread_pointer));
+    return (uint8_t*)(thread_pointer - g_memory.lds_bytes);
+}
+
 uint8_t* lds_base() {
-    if (!t_lds) {
-        uint64_t thread_pointer;
-        asm("movq %%fs:0, %0" : "=r"(thread_pointer));
-        t_lds = (uint8_t*)(thread_pointer - g_memory.lds_bytes);
-    }
-    return t_lds;
+    return here();
 }
 
 void poison_lds(uint64_t) {
@@ -145,13 +147,16 @@ void locate(Finding& finding, uint64_t address, uint64_t space) {
     report(kOutOfBounds, address, size, write, place, address < 65536 ? kSpaceNull : kSpaceNone);
 }
 
-static inline void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t place) {
+[[gnu::noinline]] static void settle_before() {
+    settle_pending();
+    if (t_worker->failed) abandon();
+}
+
+// Inlined for each width, so that what is known of the access is known to the compiler.
+KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t place) {
     const MemoryMap& map = g_memory;
     const bool write = flags & kWrites, atomic = flags & kAtomically;
-    if (__builtin_expect(t_hot.pending, 0)) {
-        settle_pending();
-        if (t_worker->failed) abandon();
-    }
+    if (__builtin_expect(t_hot.pending, 0)) settle_before();
     uint64_t offset = address - kArena;
     t_hot.accesses++;
     if (__builtin_expect(offset < map.arena_bytes, 1)) {
@@ -174,7 +179,7 @@ static inline void check(uint64_t address, uint64_t size, uint32_t flags, uint64
             record_global(*t_worker, index, inside, size, write, atomic, place);
         return;
     }
-    uint64_t local = address - (uint64_t)lds_base();
+    uint64_t local = address - (uint64_t)here();
     if (local < map.lds_bytes) {
         // Variables lie at least 64 bytes apart, so a short access with both ends inside lies inside one.
         bool good = size <= 64 ? map.lds_valid[local] & map.lds_valid[local + size - 1]
@@ -186,6 +191,7 @@ static inline void check(uint64_t address, uint64_t size, uint32_t flags, uint64
         return;
     }
     check_elsewhere(address, size, write, place);
+    if (atomic && t_hot.shadow) meet_at_flag(write);
 }
 
 void check_access(uint64_t address, uint64_t size, bool write, uint64_t place) {

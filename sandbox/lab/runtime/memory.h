@@ -41,9 +41,14 @@ void check_atomic(uint64_t address, uint64_t size, uint64_t place);
 // As check_access for an atomic load or store.
 void check_atomic_move(uint64_t address, uint64_t size, bool write, uint64_t place);
 void check_copy(uint64_t to, uint64_t from, uint64_t size, uint64_t place);
+void report_misaligned(uint64_t address, uint64_t alignment, bool write, uint64_t place);
 
 struct Finding;
-enum Space : uint64_t { kSpaceNone, kSpaceNear, kSpaceLds, kSpaceNull, kSpaceImage };
+enum Space : uint64_t {
+    kSpaceNone, kSpaceNear, kSpaceLds, kSpaceNull, kSpaceImage,
+    // What an index leaves: an array on the stack, of its own globals, one in LDS for another there; a native vector.
+    kSpacePrivate, kSpaceOwn, kSpaceOtherLds, kSpaceVector
+};
 // Names the address: the offset in LDS, or the nearest buffer and the offset in it.
 void locate(Finding& finding, uint64_t address, uint64_t space);
 

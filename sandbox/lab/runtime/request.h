@@ -39,8 +39,12 @@ struct Launch {
     uint64_t entry, grid[3], block[3], lds_bytes, blocks, arguments;  // `blocks` of the grid are executed
     const Argument* argument;
     uint64_t total() const { return grid[0] * grid[1] * grid[2]; }
-    // The k-th executed workgroup: evenly spread, the first and the last included.
-    uint64_t linear(uint64_t k) const { return blocks < 2 ? 0 : (unsigned __int128)k * (total() - 1) / (blocks - 1); }
+    // The k-th executed workgroup, evenly spread: with the first and the last, where faults are; to count from the
+    // middle of as many equal parts, as those at the edges of a grid often have less to do.
+    uint64_t linear(uint64_t k, bool count) const {
+        if (count) return (unsigned __int128)(2 * k + 1) * total() / (2 * blocks);
+        return blocks < 2 ? 0 : (unsigned __int128)k * (total() - 1) / (blocks - 1);
+    }
 };
 
 struct Request {

@@ -8,7 +8,7 @@
 
 namespace ks {
 
-thread_local LdsShadow t_shadow;
+constinit thread_local LdsShadow t_shadow = {};
 
 struct Pending {
     Finding finding;
@@ -202,6 +202,45 @@ bool rejoin(Cell& cell) {
     if (cell.other >= t_shadow.safe) return false;
     cell = Cell{};
     return true;
+}
+
+static Touch in_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place) {
+    return {(uint64_t)lds_base() + at, size, place, flags, t_lane->flat, false};
+}
+
+[[gnu::noinline]] bool touch_doubtful(Cell& cell, uint64_t at, uint64_t size, uint32_t flags, uint64_t place,
+                                      bool was_written) {
+    Touch touch = in_lds(at, size, flags, place);
+    if (cell.writer == kSplit && !rejoin(cell)) {
+        uint64_t word = (uint64_t)(&cell - t_shadow.word) * 4;
+        touch.address += word - at;
+        touch.size = 4;
+        touch_bytes(word, touch);
+        return true;
+    }
+    Record self = t_shadow.now | t_lane->flat | (flags & kAtomically ? kAtomicBit : 0);
+    touch_word(cell, self, touch, was_written);
+    return false;
+}
+
+[[gnu::noinline]] void touch_slowly(uint64_t at, uint64_t size, uint32_t flags, uint64_t place) {
+    bool was_written = all_written(t_shadow.written + at, size, flags);
+    if ((flags & kReads) && !was_written) suspect_unwritten(in_lds(at, size, flags, place));
+    if ((at | size) & 3) {
+        touch_bytes(at, in_lds(at, size, flags, place));
+    } else {
+        Record self = t_shadow.now | t_lane->flat | (flags & kAtomically ? kAtomicBit : 0);
+        for (Cell *cell = t_shadow.word + at / 4, *end = cell + size / 4; cell < end; cell++) {
+            if (touch_doubtful(*cell, at, size, flags, place, was_written)) continue;
+            if (flags & kWrites) {
+                cell->writer = self;
+                cell->writer_place = (uint32_t)place;
+            } else {
+                note_reader(*cell, self, place);
+            }
+        }
+    }
+    if (flags & kWrites) mark_written(t_shadow.written + at, size);
 }
 
 void touch_bytes(uint64_t at, const Touch& touch) {

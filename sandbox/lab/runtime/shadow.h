@@ -27,7 +27,7 @@ struct LdsShadow {
     Record now;          // the clock, in its place of a record
     Record wave;         // the bits of a record that tell the wave
 };
-extern thread_local LdsShadow t_shadow;
+extern constinit thread_local LdsShadow t_shadow;
 
 enum Hazard : uint32_t { kReadAfterWrite, kWriteAfterRead, kWriteAfterWrite };
 enum Relation : uint32_t { kSameWave, kOtherWave, kOtherWorkgroup };
@@ -55,15 +55,29 @@ void suspect_unwritten(const Touch& touch);
 void touch_bytes(uint64_t at, const Touch& touch);
 void touch_word(Cell& cell, Record self, const Touch& touch, bool was_written);
 bool rejoin(Cell& cell);
+// What an access of LDS seldom needs: parts of words, or memory that nobody wrote.
+void touch_slowly(uint64_t at, uint64_t size, uint32_t flags, uint64_t place);
+// A word whose records may be a race; true when it was dealt with by its bytes.
+bool touch_doubtful(Cell& cell, uint64_t at, uint64_t size, uint32_t flags, uint64_t place, bool was_written);
 void touch_global(uint32_t region, uint64_t offset, const Touch& touch);
 bool all_written(const uint8_t* written, uint64_t size, uint32_t flags);
 void mark_written(uint8_t* written, uint64_t size);
 
-inline bool concerns(Record record, Record self) {
+#define KS_HOT inline __attribute__((always_inline))  // size and flags are constants where it is used
+
+KS_HOT bool concerns(Record record, Record self) {
     return record >= t_shadow.safe && ((record ^ self) & (kItem | kMany));
 }
 
-inline void note_reader(Cell& cell, Record self, uint64_t place) {
+// Whether order_of() says kOrdered of an access in LDS: the other has drained it before a barrier, or the wave has met.
+KS_HOT bool settled(Record record, Record self) {
+    const Lane& other = t_worker->lanes[record & kItem];
+    return record >> 16 < ((record ^ self) & t_shadow.wave ? other.published[0] : t_lane->synced);
+}
+
+KS_HOT bool unsettled(Record record, Record self) { return concerns(record, self) && !settled(record, self); }
+
+KS_HOT void note_reader(Cell& cell, Record self, uint64_t place) {
     Record last = cell.reader;
     if (last >= t_shadow.safe && ((last ^ self) & kItem)) {
         if ((last ^ self) & t_shadow.wave) cell.other = last;
@@ -75,38 +89,7 @@ inline void note_reader(Cell& cell, Record self, uint64_t place) {
     cell.reader_place = (uint32_t)place;
 }
 
-inline void touch_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place) {
-    LdsShadow& shadow = t_shadow;
-    Touch touch = {(uint64_t)lds_base() + at, size, place, flags, t_lane->flat, false};
-    bool was_written = all_written(shadow.written + at, size, flags);
-    if ((flags & kReads) && __builtin_expect(!was_written, 0)) suspect_unwritten(touch);
-    if (__builtin_expect(((at | size) & 3) != 0, 0)) {
-        touch_bytes(at, touch);
-    } else {
-        Record self = shadow.now | t_lane->flat | (flags & kAtomically ? kAtomicBit : 0);
-        for (Cell *cell = shadow.word + at / 4, *end = cell + size / 4; cell < end; cell++) {
-            if (__builtin_expect(cell->writer == kSplit, 0) && !rejoin(*cell)) {
-                Touch part = touch;
-                part.address += (uint64_t)(cell - shadow.word) * 4 - at;
-                part.size = 4;
-                touch_bytes((uint64_t)(cell - shadow.word) * 4, part);
-                continue;
-            }
-            if (flags & kWrites) {
-                if (concerns(cell->writer, self) || concerns(cell->reader, self) || concerns(cell->other, self))
-                    touch_word(*cell, self, touch, was_written);
-                cell->writer = self;
-                cell->writer_place = (uint32_t)place;
-            } else {
-                if (concerns(cell->writer, self)) touch_word(*cell, self, touch, was_written);
-                note_reader(*cell, self, place);
-            }
-        }
-    }
-    if (flags & kWrites) mark_written(shadow.written + at, size);
-}
-
-inline bool all_written(const uint8_t* written, uint64_t size, uint32_t flags) {
+KS_HOT bool all_written(const uint8_t* written, uint64_t size, uint32_t flags) {
     uint64_t ones = 0x0101010101010101ull, a = 0, b = 0;
     switch (size) {
         case 1: return *written;
@@ -120,7 +103,7 @@ inline bool all_written(const uint8_t* written, uint64_t size, uint32_t flags) {
     return flags & kCopies ? count > 0 : count == size;  // a struct that is copied has gaps nobody writes
 }
 
-inline void mark_written(uint8_t* written, uint64_t size) {
+KS_HOT void mark_written(uint8_t* written, uint64_t size) {
     switch (size) {
         case 1: *written = 1; break;
         case 2: __builtin_memset(written, 1, 2); break;
@@ -129,6 +112,30 @@ inline void mark_written(uint8_t* written, uint64_t size) {
         case 16: __builtin_memset(written, 1, 16); break;
         default: __builtin_memset(written, 1, size);
     }
+}
+
+KS_HOT void touch_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place) {
+    LdsShadow& shadow = t_shadow;
+    bool was_written = all_written(shadow.written + at, size, flags);
+    if (__builtin_expect(((at | size) & 3) != 0 || ((flags & kReads) && !was_written), 0)) {
+        touch_slowly(at, size, flags, place);
+        return;
+    }
+    Record self = shadow.now | t_lane->flat | (flags & kAtomically ? kAtomicBit : 0);
+    for (uint64_t done = 0; done < size; done += 4) {
+        Cell& cell = shadow.word[(at + done) / 4];
+        // A word that is split has the greatest record, which is of no lane and settled by nothing.
+        bool doubtful = unsettled(cell.writer, self);
+        if (flags & kWrites) doubtful |= unsettled(cell.reader, self) || unsettled(cell.other, self);
+        if (__builtin_expect(doubtful, 0) && touch_doubtful(cell, at, size, flags, place, was_written)) continue;
+        if (flags & kWrites) {
+            cell.writer = self;
+            cell.writer_place = (uint32_t)place;
+        } else {
+            note_reader(cell, self, place);
+        }
+    }
+    if (flags & kWrites) mark_written(shadow.written + at, size);
 }
 
 }  // namespace ks

@@ -1,4 +1,6 @@
-// What the candidate's build reports by itself: alignment of the type accessed, lost bits of a ballot, masks of waves.
+// What the candidate's build reports by itself: alignment of the type accessed, indices outside of arrays, lost bits of
+// a ballot, masks of waves. The functions with a dot in their names are called by what sandbox/lab/probes.py adds; where
+// they come back, they keep the caller's registers, so that the way around them costs nothing.
 #include "shadow.h"
 
 namespace ks {
@@ -29,12 +31,81 @@ static void report_here(Kind kind, uint64_t detail, bool write, uint64_t address
     abandon();
 }
 
+void report_misaligned(uint64_t address, uint64_t alignment, bool write, uint64_t place) {
+    report_here(kMisaligned, alignment, write, address, place);
+}
+
 // Uses 0 to 5 are loads, stores, references, members and constructors; casts are no fault by themselves.
 extern "C" void __ubsan_handle_type_mismatch_v1(const Misfit* data, uint64_t address) {
     if (data->use > 5) return;
     if (!address || !(address & ((1ull << data->log_alignment) - 1))) return;
     report_here(kMisaligned, 1ull << data->log_alignment, data->use == 1, address,
                 (uint64_t)__builtin_return_address(0) - 1);
+}
+
+extern "C" void misaligned_copy(uint64_t address, uint64_t alignment, uint64_t write) asm("ks.misaligned");
+extern "C" void misaligned_copy(uint64_t address, uint64_t alignment, uint64_t write) {
+    report_here(kMisaligned, alignment, write, address, (uint64_t)__builtin_return_address(0) - 1);
+}
+
+static void report_index(Space space, uint64_t address, uint64_t size, uint64_t index, uint64_t count, uint64_t place) {
+    Finding finding = {};
+    finding.kind = kOutOfBounds;
+    finding.detail = space;
+    finding.size = (uint32_t)size;
+    finding.address = address;
+    finding.region = ~0u;
+    finding.other[0] = index;
+    finding.other[1] = count;
+    describe_here(finding, place);
+    add_finding(finding);
+    abandon();
+}
+
+static bool in_same_variable(uint64_t one, uint64_t other) {
+    const Request& request = *t_worker->request;
+    for (uint64_t i = 0; i < request.head.lds_variables; i++) {
+        const LdsVariable& variable = request.lds[i];
+        uint64_t size = variable.size == kNone ? g_memory.dynamic_bytes : variable.size;
+        if (one - variable.tls_offset < size) return other - variable.tls_offset < size;
+    }
+    return false;
+}
+
+// An index that does not fit the array named in the expression. `top` is the array of arrays it is a row of; `known`
+// says that no more than it lies there. In LDS the access itself is checked, but for hitting another variable.
+extern "C" __attribute__((preserve_most)) void index_beyond(
+    uint64_t element, uint64_t size, uint64_t top, uint64_t bytes, uint64_t index, uint64_t count,
+    uint64_t known) asm("ks.beyond");
+extern "C" __attribute__((preserve_most)) void index_beyond(
+    uint64_t element, uint64_t size, uint64_t top, uint64_t bytes, uint64_t index, uint64_t count, uint64_t known) {
+    uint64_t place = (uint64_t)__builtin_return_address(0) - 1, offset = element - top, lds = (uint64_t)lds_base();
+    const MemoryMap& map = g_memory;
+    if (offset < bytes && offset + size <= bytes) return;
+    if (t_worker->stacks.holds(top)) {
+        report_index(kSpacePrivate, element, size, index, count, place);
+    } else if (top - lds < map.lds_bytes) {
+        uint64_t hit = element - lds;
+        if (known && hit < map.lds_bytes && map.lds_valid[hit] && !in_same_variable(top - lds, hit))
+            report_index(kSpaceOtherLds, element, size, index, count, place);
+    } else if (known && top >= map.image_lo && top < map.image_hi) {
+        report_index(kSpaceOwn, element, size, index, count, place);
+    }
+}
+
+extern "C" void __ubsan_handle_out_of_bounds(const void*, uint64_t index) {
+    report_index(kSpaceVector, 0, 0, index, 0, (uint64_t)__builtin_return_address(0) - 1);
+}
+
+// The access leaves the one variable that it can only be meant for; seen late, through pointers and inlined calls.
+extern "C" void __ubsan_handle_local_out_of_bounds_abort() {
+    report_index(kSpacePrivate, 0, 0, 0, 0, (uint64_t)__builtin_return_address(0) - 1);
+}
+
+extern "C" __attribute__((preserve_most)) void ballot_halved() asm("ks.halved");
+extern "C" __attribute__((preserve_most)) void ballot_halved() {
+    if (!t_hot.shadow || t_worker->request->head.wave == 32) return;
+    report_here(kWaveMask, 0, false, 0, (uint64_t)__builtin_return_address(0) - 1);
 }
 
 // A 64-bit value became narrower by itself and changed: a fault when it is the ballot this work-item got last.

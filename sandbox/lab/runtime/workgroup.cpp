@@ -7,15 +7,16 @@
 
 namespace ks {
 
-extern "C" thread_local uint32_t ks_ids[12] = {};
-thread_local Worker* t_worker;
-thread_local Lane* t_lane;
+extern "C" {
+alignas(64) constinit thread_local uint32_t ks_ids[18] = {};
+constinit thread_local Lane* t_lane = nullptr;
+constinit thread_local Wave* t_wave = nullptr;
+}
+constinit thread_local Worker* t_worker = nullptr;
 
 static inline void enter(Lane& lane) {
     t_lane = &lane;
-    ks_ids[0] = lane.id[0];
-    ks_ids[1] = lane.id[1];
-    ks_ids[2] = lane.id[2];
+    memcpy(ks_ids, lane.id, 16);
 }
 
 static inline uint64_t bit(const Lane& lane) { return 1ull << lane.number; }
@@ -42,77 +43,46 @@ static void resolve(Worker& worker, Wave& wave) {
         wave.mixed |= wave.lane[__builtin_ctzll(rest)].site != wave.site;
 }
 
-// The body of every fibre: runs its work-item, then on the same stack those of the wave that have not started.
-static void fibre() {
-    for (;;) {
-        Worker& worker = *t_worker;
-        uint32_t stack = t_lane->stack;
-        ((void (*)(const Argument*))worker.launch->entry)(worker.launch->argument);
-        Wave& wave = *t_lane->wave;
-        wave.done |= bit(*t_lane);
-        if (wave.fresh) {
-            Lane& next = wave.lane[__builtin_ctzll(wave.fresh)];
-            wave.fresh &= wave.fresh - 1;
-            next.stack = stack;
-            enter(next);
-            continue;
-        }
-        worker.stacks.give_back(stack);
-        void* nowhere;
-        if (!wave.ready && wave.waiting) resolve(worker, wave);  // the last of the wave has come
-        if (wave.ready) {
-            Lane& next = wave.lane[__builtin_ctzll(wave.ready)];
-            wave.ready &= wave.ready - 1;
-            enter(next);
-            ks_switch(&nowhere, next.sp);
-        }
-        ks_switch(&nowhere, worker.home);
-    }
+// Takes the lowest lane out of a set that is not empty.
+static inline Lane& take(Wave& wave, uint64_t& set) {
+    Lane& lane = wave.lane[__builtin_ctzll(set)];
+    set &= set - 1;
+    return lane;
 }
 
-// Leaves the running lane for the next of its wave, or for the scheduler when none can run.
-static inline void advance(Worker& worker, Wave& wave, Lane& self) {
-    if (wave.fresh) {
-        Lane& next = wave.lane[__builtin_ctzll(wave.fresh)];
-        wave.fresh &= wave.fresh - 1;
-        void* sp = worker.stacks.start(fibre, next.stack);
-        enter(next);
-        ks_switch(&self.sp, sp);
-        return;
-    }
+// Makes a work-item that has not started the running one: the stack to go on with.
+static inline void* start(Worker& worker, Wave& wave) {
+    Lane& next = take(wave, wave.fresh);
+    next.stack = worker.stacks.start();
+    enter(next);
+    return next.stack;
+}
+
+// The running lane waits: makes the next of its wave the running one. The stack to go on with, the scheduler's when
+// none can run.
+static inline void* advance(Worker& worker, Wave& wave, Lane& self) {
+    if (wave.fresh) return start(worker, wave);
     if (!wave.ready && wave.waiting) resolve(worker, wave);
-    if (!wave.ready) {
-        ks_switch(&self.sp, worker.home);
-        return;
-    }
+    if (!wave.ready) return worker.home;
     uint64_t above = wave.ready & ~(2 * bit(self) - 1);
     Lane& next = wave.lane[__builtin_ctzll(above ? above : wave.ready)];
     wave.ready &= ~bit(next);
-    if (&next == &self) return;
-    if (next.number < 63) __builtin_prefetch((&next + 1)->sp);  // the one that mostly comes next
     enter(next);
-    ks_switch(&self.sp, next.sp);
+    return next.sp;
 }
 
 void wait_in_wave(uint64_t site) {
     Lane& self = *t_lane;
-    Wave& wave = *self.wave;
+    Wave& wave = *t_wave;
     self.site = site;
     if (!wave.waiting) wave.site = site;
     wave.mixed = wave.waiting && (wave.mixed || wave.site != site);
     wave.waiting |= bit(self);
-    advance(*t_worker, wave, self);
+    void* next = advance(*t_worker, wave, self);
+    if (t_lane != &self || next == t_worker->home) ks_switch(&self.sp, next);
 }
 
-void wait_at_barrier(uint64_t site) {
-    Lane& self = *t_lane;
-    Wave& wave = *self.wave;
-    self.site = site;
-    if (!wave.barrier) wave.barrier_site = site;
-    wave.barrier_mixed = wave.barrier && (wave.barrier_mixed || wave.barrier_site != site);
-    wave.barrier |= bit(self);
-    advance(*t_worker, wave, self);
-}
+static uint64_t barrier_site(const Lane& lane) { return ((uint64_t*)lane.sp)[1]; }
 
 void pause_lane() {
     Lane& self = *t_lane;
@@ -133,7 +103,7 @@ void describe_here(Finding& finding, uint64_t place) {
     finding.launch = t_worker->launch_index;
     for (int i = 0; i < 3; i++) {
         finding.thread[i] = ks_ids[i];
-        finding.block[i] = ks_ids[3 + i];
+        finding.block[i] = ks_ids[4 + i];
     }
     finding.place[0] = place;
 }
@@ -141,18 +111,21 @@ void describe_here(Finding& finding, uint64_t place) {
 static void prepare(Worker& worker, uint64_t linear) {
     const Launch& launch = *worker.launch;
     for (int i = 0; i < 3; i++) {
-        ks_ids[6 + i] = launch.block[i];
-        ks_ids[9 + i] = launch.grid[i];
+        ks_ids[8 + i] = launch.block[i];
+        ks_ids[12 + i] = launch.grid[i];
     }
-    ks_ids[3] = linear % launch.grid[0];
-    ks_ids[4] = linear / launch.grid[0] % launch.grid[1];
-    ks_ids[5] = linear / launch.grid[0] / launch.grid[1];
+    ks_ids[4] = linear % launch.grid[0];
+    ks_ids[5] = linear / launch.grid[0] % launch.grid[1];
+    ks_ids[6] = linear / launch.grid[0] / launch.grid[1];
+    memcpy(ks_ids + 16, &launch.argument, 8);
     uint32_t lanes = launch.block[0] * launch.block[1] * launch.block[2];
     worker.lane_count = lanes;
     const uint32_t full = (uint32_t)worker.request->head.wave;
     worker.wave_count = (lanes + full - 1) / full;
     worker.failed = false;
-    worker.stacks.reset();
+    worker.turn = 0;
+    worker.stacks.entry = (void (*)())launch.entry;
+    if (worker.stacks.in_use()) worker.stacks.reset();  // by a workgroup that was left
     // Only what is the same in every workgroup of the launch; what must be fresh belongs below.
     for (uint32_t i = 0; i < lanes && worker.numbered != &launch; i++) {
         Lane& lane = worker.lanes[i];
@@ -167,31 +140,10 @@ static void prepare(Worker& worker, uint64_t linear) {
     for (uint32_t w = 0; w < worker.wave_count; w++) {
         uint32_t width = lanes - full * w < full ? lanes - full * w : full;
         uint64_t all = width == 64 ? ~0ull : (1ull << width) - 1;
-        worker.waves[w] = Wave{all, 0, 0, 0, 0, all, 0, 0, false, false, 0, &worker.lanes[full * w]};
+        worker.waves[w] = Wave{0, 0, &worker.lanes[full * w], all, 0, 0, all, 0, false, false, 0};
     }
     poison_lds(launch.lds_bytes);
     begin_shadow(worker, linear);
-}
-
-// Runs the wave until each of its lanes waits at the barrier or has ended.
-static void run_wave(Worker& worker, Wave& wave) {
-    void* sp;
-    if (!wave.fresh && !wave.ready && wave.waiting) resolve(worker, wave);
-    if (wave.fresh) {
-        Lane& next = wave.lane[__builtin_ctzll(wave.fresh)];
-        wave.fresh &= wave.fresh - 1;
-        sp = worker.stacks.start(fibre, next.stack);
-        enter(next);
-    } else {
-        uint64_t later = wave.ready & (~0ull << wave.turn);  // in turn, or one that spins would starve the others
-        Lane& next = wave.lane[__builtin_ctzll(later ? later : wave.ready)];
-        wave.turn = (next.number + 1) % 64;
-        wave.ready &= ~bit(next);
-        sp = next.sp;
-        enter(next);
-    }
-    ks_switch(&worker.home, sp);
-    if (worker.recorder) wave_left(worker);
 }
 
 static void report_barrier(Wave& wave, uint64_t lanes, uint64_t detail) {
@@ -201,10 +153,10 @@ static void report_barrier(Wave& wave, uint64_t lanes, uint64_t detail) {
     finding.kind = kDivergentBarrier;
     finding.region = ~0u;
     finding.detail = detail;
-    describe_here(finding, lane.site);
-    for (uint64_t rest = wave.barrier; rest; rest &= rest - 1) {
-        uint64_t site = wave.lane[__builtin_ctzll(rest)].site;
-        if (site != lane.site) finding.place[1] = site;
+    describe_here(finding, barrier_site(lane) - 1);
+    for (uint64_t rest = lanes; rest; rest &= rest - 1) {
+        uint64_t site = barrier_site(wave.lane[__builtin_ctzll(rest)]) - 1;
+        if (site != finding.place[0]) finding.place[1] = site;
     }
     add_finding(finding);
 }
@@ -215,15 +167,15 @@ static bool release_barrier(Worker& worker) {
     for (uint32_t w = 0; w < worker.wave_count; w++) ended += __builtin_popcountll(worker.waves[w].done);
     for (uint32_t w = 0; w < worker.wave_count; w++) {
         Wave& wave = worker.waves[w];
-        if (wave.barrier && (wave.barrier_mixed || ended)) {
-            report_barrier(wave, wave.barrier, wave.barrier_mixed ? 0 : ended);
+        if (wave.at_barrier() && (wave.barrier_mixed || ended)) {
+            report_barrier(wave, wave.at_barrier(), wave.barrier_mixed ? 0 : ended);
             return false;
         }
     }
     for (uint32_t w = 0; w < worker.wave_count; w++) {
         Wave& wave = worker.waves[w];
-        wave.ready = wave.barrier;
-        wave.barrier = 0;
+        wave.ready = wave.at_barrier();
+        wave.barrier_site = 0;
         wave.barrier_mixed = false;
         wave.turn = 0;
     }
@@ -233,24 +185,95 @@ static bool release_barrier(Worker& worker) {
     return true;
 }
 
+// Makes a lane of a wave that can run the running one: the stack to go on with, null when that led to a finding.
+static void* turn_to(Worker& worker, Wave& wave) {
+    t_wave = &wave;
+    if (wave.fresh) return start(worker, wave);
+    if (!wave.ready) resolve(worker, wave);
+    if (!wave.ready) return nullptr;  // a finding
+    uint64_t later = wave.ready & (~0ull << wave.turn);  // in turn, or one that spins would starve the others
+    Lane& next = wave.lane[__builtin_ctzll(later ? later : wave.ready)];
+    wave.turn = (next.number + 1) % 64;
+    wave.ready &= ~bit(next);
+    enter(next);
+    return next.sp;
+}
+
+// The stack to go on with: of the next wave that can run, when none can of the first behind the barrier. Null when the
+// workgroup has ended or cannot go on.
+static void* choose(Worker& worker) {
+    bool waiting = false;
+    for (uint32_t n = 0; n < worker.wave_count; n++) {
+        uint32_t w = worker.turn + n < worker.wave_count ? worker.turn + n : worker.turn + n - worker.wave_count;
+        Wave& wave = worker.waves[w];
+        if (wave.fresh || wave.ready || wave.waiting) {
+            worker.turn = w + 1 < worker.wave_count ? w + 1 : 0;
+            return turn_to(worker, wave);
+        }
+        waiting |= wave.at_barrier() != 0;
+    }
+    if (!waiting) return nullptr;
+    worker.turn = 0;
+    worker.failed = !release_barrier(worker);
+    return worker.failed ? nullptr : choose(worker);
+}
+
+// No lane of the running one's wave can run. The scheduler must see each wave off whose accesses are recorded.
+[[gnu::noinline]] static void* elsewhere(Worker& worker) {
+    void* next = worker.recorder || worker.failed ? nullptr : choose(worker);
+    return next ? next : worker.home;
+}
+
 void run_workgroup(Worker& worker, uint64_t linear) {
     t_worker = &worker;
     prepare(worker, linear);
-    for (;;) {
-        bool waiting = false, running = false;
-        for (uint32_t w = 0; w < worker.wave_count; w++) {
-            Wave& wave = worker.waves[w];
-            if (wave.fresh || wave.ready || wave.waiting) run_wave(worker, wave);
-            if (worker.failed) return;
-            running |= (wave.fresh | wave.ready | wave.waiting) != 0;
-            waiting |= wave.barrier != 0;
-        }
-        if (running) continue;
-        if (!waiting) break;
-        if (!release_barrier(worker)) return;
+    while (void* next = choose(worker)) {
+        ks_switch(&worker.home, next);
+        if (worker.recorder) wave_left(worker);
+        if (worker.failed) return;
     }
+    if (worker.failed) return;
     end_shadow(worker);
     t_lane = nullptr;
+}
+
+// The last one that could run has ended: what waits for it goes on, or the scheduler.
+[[gnu::noinline]] static void* after_last(Worker& worker, Wave& wave) {
+    if (wave.waiting) resolve(worker, wave);
+    if (!wave.ready) return elsewhere(worker);
+    Lane& next = take(wave, wave.ready);
+    enter(next);
+    return next.sp;
+}
+
+extern "C" void* ks_next() {
+    Lane& self = *t_lane;
+    Wave& wave = *t_wave;
+    wave.done |= bit(self);
+    if (wave.fresh) {
+        Lane& next = take(wave, wave.fresh);
+        next.stack = self.stack;
+        enter(next);
+        return nullptr;
+    }
+    Worker& worker = *t_worker;
+    worker.stacks.give_back(self.stack);
+    if (__builtin_expect(!wave.ready, 0)) return after_last(worker, wave);
+    Lane& next = take(wave, wave.ready);
+    enter(next);
+    return next.sp;
+}
+
+// What is rare at a barrier, see barrier.cpp: the first or the last of its wave has come, or one to another place.
+extern "C" void* ks_at_barrier() {
+    Worker& worker = *t_worker;
+    Lane& self = *t_lane;
+    Wave& wave = *t_wave;
+    uint64_t site = barrier_site(self);
+    if (!wave.barrier_site) wave.barrier_site = site;
+    wave.barrier_mixed |= wave.barrier_site != site;
+    void* next = advance(worker, wave, self);
+    return next == worker.home ? elsewhere(worker) : next;
 }
 
 }  // namespace ks

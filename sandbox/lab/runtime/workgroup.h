@@ -14,10 +14,11 @@ struct Recorder;
 
 struct alignas(64) Lane {  // what a switch touches lies in the first line
     void* sp;
-    uint64_t site;       // where it waits: the return address of the collective
     Wave* wave;
-    uint32_t op, stack, number, flat;
-    uint32_t id[3];
+    uint32_t number, flat, op;
+    alignas(16) uint32_t id[4];
+    void* stack;         // where its stack began
+    uint64_t site;       // where it waits for its wave: the return address of the collective
     uint64_t a, b;       // operands, the result comes back in a
     const void *pa, *pb; // matrix operands in the lane's registers
     void* pd;
@@ -28,22 +29,26 @@ struct alignas(64) Lane {  // what a switch touches lies in the first line
 };
 
 struct Wave {
-    uint64_t fresh, ready, waiting, barrier, done, all;  // disjoint sets of lanes; the running one is in none
-    uint64_t site, barrier_site;                         // of the first that came
-    bool mixed, barrier_mixed;                           // others came to another site
-    uint32_t turn;                                       // where the scheduler goes on
-    Lane* lane;                                          // 64 of them, or 32
+    uint64_t ready;                      // the running lane is in no set, those at the barrier are in none either
+    uint64_t barrier_site;               // of the first that came; 0 while none is there
+    Lane* lane;                          // 64 of them, or 32
+    uint64_t fresh, waiting, done, all;  // disjoint but for the last
+    uint64_t site;                       // of the first that waits
+    bool mixed, barrier_mixed;           // others came to another site
+    uint32_t turn;                       // where the scheduler goes on
+    uint64_t at_barrier() const { return all & ~(ready | fresh | waiting | done); }  // while none of it runs
 };
 
 struct Worker {
+    Stacks stacks;
     Lane lanes[1024];
     Wave waves[32];
     uint32_t wave_count, lane_count, launch_index, number;
+    uint32_t turn;               // which wave the scheduler looks at next
     bool failed;                 // a finding ended this workgroup
     void* home;                  // stack pointer of the scheduler
     const Launch* launch;
     const Request* request;
-    Stacks stacks;
     Recorder* recorder;          // of the workgroups that are recorded, else null
     uint64_t barriers, spins, accesses;  // the last one counts up at the end of each launch
     uint64_t* atomics;           // per region: how many accesses were atomic, in all workgroups
@@ -53,21 +58,22 @@ struct Worker {
     bool acquired;               // this workgroup has looked at what others set atomically
 };
 
-extern "C" thread_local uint32_t ks_ids[12];  // work-item, workgroup, workgroup size, grid in workgroups: x y z each
+// Work-item, workgroup, workgroup size, grid in workgroups: x y z and a gap each; then where the arguments are.
+extern "C" constinit thread_local uint32_t ks_ids[18];
 // What every access touches, apart from the rest and without a pointer to follow.
 struct Hot {
     uint64_t accesses;
     bool recording, read_intermediate;
     bool shadow, pending, whole;  // watch for races; a write waits for its verdict; every workgroup runs
 };
-extern thread_local Hot t_hot;
-extern thread_local Worker* t_worker;
-extern thread_local Lane* t_lane;
+extern constinit thread_local Hot t_hot;
+extern constinit thread_local Worker* t_worker;
+extern "C" constinit thread_local Lane* t_lane;
+extern "C" constinit thread_local Wave* t_wave;  // the running lane's
 
 void run_workgroup(Worker& worker, uint64_t linear);
-// Blocks the running lane in a collective of its wave, or at the barrier, until it may go on.
+// Blocks the running lane in a collective of its wave until it may go on.
 void wait_in_wave(uint64_t site);
-void wait_at_barrier(uint64_t site);
 void pause_lane();  // lets the others run; for code that spins
 // Ends the workgroup after a finding; does not return to the candidate.
 [[noreturn]] void abandon();

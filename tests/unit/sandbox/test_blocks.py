@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from sandbox.blocks import BasicBlock, blocks_in, bytes_per_lane, issue_category, memory_class
+from sandbox.blocks import BasicBlock, blocks_in
 from sandbox.lab.counters import LaunchCounters, SiteCounters
-from sandbox.lab.issue import executions, issue_clocks, vector_clocks
+from sandbox.lab.issue import executions, issue_clocks, merged, vector_clocks
+from sandbox.mnemonics import bytes_per_lane, issue_category, memory_class
 from sandbox.target import load_target
 
 MI300X = load_target("mi300x")
@@ -58,6 +59,42 @@ def test_a_block_without_accesses_runs_as_often_as_its_loop() -> None:
 def test_a_loop_whose_accesses_nobody_made_did_not_run() -> None:
     blocks = (BasicBlock(1, 0, {"5:load": 4}), BasicBlock(9, 0, {"7:load": 4}, loop=1), BasicBlock(9, 0, loop=1))
     assert executions(counted(1, site(5, "load", 4, 1)), blocks) == [1.0, 0.0, 0.0]
+
+
+def test_accesses_at_lines_that_the_listing_lacks_count_for_those_that_nobody_made() -> None:
+    blocks = (BasicBlock(1, 0, {"5:load": 4}), BasicBlock(9, 0, {"7:lds load": 8}, loop=1),
+              BasicBlock(9, 0, {"8:store": 4}))
+    lost = SiteCounters(None, "lds load", 4, 12, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert executions(counted(1, site(5, "load", 4, 1), lost), blocks) == [1.0, 6.0, 0.0]
+
+
+def test_another_device_needs_no_copies_and_two_instructions_for_a_packed_one() -> None:
+    listing = LISTING.replace("\tv_add_f32_e32 v0, v2, v3", "\tv_pk_add_f32 v[0:1], v[2:3], v[4:5]")
+    blocks = blocks_in(listing, "candidate.hip")["k"]
+    assert [(b.copies, b.packed) for b in blocks] == [(1, 0), (0, 1), (0, 0), (0, 0)]
+    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
+    assert vector_clocks(seen, blocks, MI300X) == 3 * (4 + 5 * (4 + 16) + 4)
+    assert vector_clocks(seen, blocks, load_target("h200")) == 3 * (0 + 5 * (2 + 1) + 1)
+
+
+def test_loops_that_share_a_block_are_one_region_and_waits_belong_to_their_block() -> None:
+    text = LISTING.replace("\tv_add_f32_e32 v0", "\ts_waitcnt vmcnt(0)\n\tv_add_f32_e32 v0")
+    blocks = blocks_in(text, "candidate.hip")["k"]
+    assert [(b.region, b.loads, b.stalls) for b in blocks] == [(-1, 0, 0.0), (1, 2, 1.0), (-1, 0, 0.0), (-1, 0, 0.0)]
+    crossing = "".join(f".LBB0_{n}:\n\ts_cbranch_scc1 .LBB0_{to}\n" for n, to in ((5, 9), (6, 5), (7, 6), (8, 8)))
+    found = blocks_in("\t.type\tk,@function\nk:\n" + crossing, "candidate.hip")["k"]
+    assert [b.region for b in found if b.issued] == [1, 1, 1, 7]
+
+
+def test_loads_that_the_compiler_has_spared_are_not_charged_outside_of_loops() -> None:
+    straight, loop = BasicBlock(1, 0, {"5:load": 16}), BasicBlock(1, 0, {"7:load": 4}, loop=1, region=1)
+    load = SiteCounters(5, "load", 4, 16.0, 0, 0, lines=32, segments=64, misses=8, unit_clocks=64, conflicts=0,
+                        port_clocks=0)
+    seen = merged(counted(1, load, site(7, "load", 4, 16)), (straight, loop))
+    fewer, same = seen.sites  # of 16 loads of 4 bytes a lane the listing has one of 16
+    assert (fewer.instructions, fewer.lines, fewer.segments, fewer.misses, fewer.unit_clocks) == (4, 8, 16, 8, 16)
+    assert same.instructions == 16
+    assert executions(seen, (straight, loop)) == [1.0, 16.0]
 
 
 def test_matrix_instructions_go_before_bytes() -> None:

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from records.evaluation import Resources
 from sandbox.blocks import BasicBlock
 from sandbox.lab.bound import Bound, bound
 from sandbox.lab.counters import LaunchCounters
+from sandbox.lab.occupancy import l1_sharers
 from sandbox.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.target import load_target
 
@@ -41,3 +43,25 @@ def test_wave_quantisation_is_named_where_it_costs() -> None:
     assert "Wave quantisation" not in even.explanation
     assert "Wave quantisation: 305 workgroups on 304 units cost 99 % more" in odd.explanation
     assert odd.resources_us["valu"] == pytest.approx(2 * even.resources_us["valu"], rel=1e-3)
+
+
+def test_what_else_there_is_to_do_decides_between_variants_that_one_resource_binds() -> None:
+    plain, fuller = (bounded(304, 1024, (BasicBlock(v, 0, issued={"vector": 1000, "scalar": 900}),))
+                     for v in (100, 900))
+    assert plain.resource == fuller.resource
+    assert fuller.resources_us[fuller.resource] == plain.resources_us[plain.resource]
+    more = fuller.resources_us["valu"] - plain.resources_us["valu"]
+    assert fuller.time_us - plain.time_us == pytest.approx(0.01 * more, rel=1e-4) and more > 0
+
+
+def test_residents_share_the_l1_where_barriers_keep_their_waves_in_step() -> None:
+    def sharers(threads: int, *barriers: int) -> int:
+        launches = tuple(ResolvedLaunch(f"k{i}", (10**6, 1, 1), (threads, 1, 1), 0, ()) for i in range(len(barriers)))
+        code = {f"k{i}": (BasicBlock(1, 0, barriers=n),) for i, n in enumerate(barriers)}
+        own = [Resources(f"k{i}", 64, 0, 16, 0, 0, 8) for i in range(len(barriers))]
+        return l1_sharers(ResolvedPlan(launches, {}), own, code, MI300X)
+
+    assert sharers(256, 1) == 8 and sharers(1024, 1) == 2
+    assert sharers(256, 0) == 1  # nothing says how soon one wave reads what another has read
+    assert sharers(64, 0) == 32  # but one wave is always in step with itself
+    assert sharers(256, 1, 0) == 1

@@ -200,7 +200,7 @@ def kernel(body: str, args: str = "float* o, int* p, double* d, unsigned long lo
     "p[i] = __syncthreads_count(p[i] > 2) + __syncthreads_or(p[i]) + __syncthreads_and(p[i]);",
     "p[i] = __popcll(u[i]) + __ffsll(u[i]) + __clzll(p[i]) + __popc(p[i]) + __brev(3u) + warpSize; u[i] = "
         "__brevll(u[i]);",
-    "__threadfence(); __threadfence_block(); __threadfence_system(); __syncwarp(); u[i] = clock64() + wall_clock64();",
+    "__threadfence(); __threadfence_block(); __threadfence_system(); __syncwarp();",
     *(f"{name}(p, i); {name}((unsigned*)p, 3u); {name}(u, 5ull);" for name in ATOMICS.split()),
     "atomicAdd(o, 1.0f); atomicAdd(d, 1.0); atomicMax(o, 2.0f); atomicMin(d, 1.0); atomicExch(o, 1.0f);",
     "p[i] = atomicCAS(p, 1, 2); u[i] = atomicCAS(u, 1ull, 2ull); atomicInc((unsigned*)p, 7u); "

@@ -111,6 +111,28 @@ def test_lds_atomics_to_one_word_take_turns() -> None:
     assert c.counters["SQ_LDS_BANK_CONFLICT"] == 62
 
 
+def test_a_row_that_is_read_again_behind_a_barrier_needs_a_share_of_the_l1_that_holds_it() -> None:
+    source = """
+__global__ void k(const float* x, float* y) {
+    float v = 0;
+    for (int j = threadIdx.x; j < 4096; j += 256) v += x[j];
+    __syncthreads();
+    for (int j = threadIdx.x; j < 4096; j += 256) v *= x[j];
+    y[threadIdx.x] = v;
+}"""
+    x, y = floats(4096), np.zeros(256, np.float32)
+    misses = [execute(source, [launch("k", ["x", "y"], [4], [256])], {"x": x}, {"y": y}, count=True, l1_sharers=n)
+              .launches[0].counters["TCC_READ"] for n in (1, 2, 3)]
+    assert misses == [4 * 128, 4 * 128, 4 * 256]  # 16 KiB, of 32
+
+
+def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
+    source = "__global__ void k(const float* x, float* y) { if (blockIdx.x % 99) y[blockIdx.x] = x[blockIdx.x]; }"
+    seen = execute(source, [launch("k", ["x", "y"], [100])], {"x": floats(100)}, {"y": np.zeros(100, np.float32)},
+                   count=True, blocks=3).launches[0]  # the first and the last have nothing to do
+    assert seen.recorded == 3 and seen.counters["TCC_READ"] == 100
+
+
 def test_shuffles_go_through_the_lds_and_dpp_does_not() -> None:
     c = count("__global__ void k(const float* x, float* y) { float v = x[threadIdx.x]; v += __shfl_xor(v, 1);"
               " y[threadIdx.x] = v + __builtin_amdgcn_mov_dpp((int)v, 0xB1, 15, 15, true); }", launch("k", ["x", "y"]))

@@ -114,23 +114,36 @@ __global__ void k(const {kind}* x, float* y, {kind}* z) {{
     assert np.array_equal(done.outputs["z"], codes)
 
 
+def stochastic(x: npt.NDArray[np.float32], random: npt.NDArray[np.uint32], name: str) -> npt.NDArray[np.uint8]:
+    """The rule in numpy: shift the significand to a normal or the smallest exponent, add, cut."""
+    mantissa, bias = (3, 8) if name == "fp8" else (2, 16)
+    drop = 23 - mantissa
+    field, fraction = x.view(np.uint32) >> 23 & 0xFF, x.view(np.uint32) & 0x7FFFFF
+    significand = np.where(field > 0, fraction | 0x800000, fraction).astype(np.int64)
+    below = np.clip(128 - bias - np.maximum(field, 1).astype(np.int64), 0, 31)
+    units = (significand >> below) + (random.astype(np.int64) >> (32 - drop)) >> drop
+    power = np.maximum(np.maximum(field, 1).astype(np.int64) - 127, 1 - bias) - mantissa
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = np.copysign(np.ldexp(units.astype(np.float64), power), x).astype(np.float32)
+        return value.astype(FORMATS[name]).view(np.uint8)
+
+
 @pytest.mark.parametrize("name", FORMATS)
-def test_stochastic_rounding_adds_the_upper_random_bits_below_the_kept_ones(name: str) -> None:
-    """Normal results: as many upper bits of the random word as the significand loses are added before the cut."""
-    dtype = FORMATS[name]
+@pytest.mark.parametrize("lowest", [-5, -20], ids=["normal", "subnormal"])
+def test_stochastic_rounding_adds_the_upper_random_bits_below_the_kept_ones(name: str, lowest: int) -> None:
+    """As many upper bits of the random word as a normal significand loses are added before the cut."""
     rng = np.random.default_rng(8)
-    x = (rng.uniform(1, 2, 4096) * np.exp2(rng.integers(-5, 7, 4096)) * rng.choice([-1, 1], 4096)).astype(np.float32)
+    x = rng.uniform(1, 2, 4096) * np.exp2(rng.integers(lowest, 7, 4096)) * rng.choice([-1, 1], 4096)
+    x = x.astype(np.float32)
     random = rng.integers(0, 1 << 32, 4096, np.uint32)
+    x[:3], random[:3] = 0, 0xFFFFFFFF
     done = execute(f"""
 __global__ void k(const float* x, const unsigned* r, int* y) {{
     int i = blockIdx.x * 64 + threadIdx.x;
     y[i] = __builtin_amdgcn_cvt_sr_{name}_f32(x[i], r[i], 0x11223344, 1);
 }}""", [launch("k", ["x", "r", "y"], [64])], {"x": x, "r": random}, {"y": np.zeros(4096, np.int32)})
-    kept = 20 if name == "fp8" else 21
-    moved = x.view(np.uint32) + (random >> np.uint32(32 - kept))
-    expected = (moved >> kept << kept).view(np.float32).astype(dtype).view(np.uint8)
     words = done.outputs["y"].view(np.uint32)
     assert (words & 0xFFFF00FF == 0x11220044).all()
-    got = (words >> 8 & 0xFF).astype(np.uint8)
+    got, expected = (words >> 8 & 0xFF).astype(np.uint8), stochastic(x, random, name)
     wrong = np.flatnonzero(got != expected)
     assert wrong.size == 0, [(x[i], hex(random[i]), got[i], expected[i]) for i in wrong[:4]]

@@ -137,3 +137,21 @@ __global__ void k(const int* x, int* y) {{
 }}""", [launch("k", ["x", "y"], block=[128])], {"x": x}, {"y": np.zeros(128, np.int32)})
     assert done.findings == ()
     assert np.array_equal(done.outputs["y"], x[255 - np.arange(128)])
+
+
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_a_narrow_load_straight_to_lds_fills_a_word_for_each_lane(size: int) -> None:
+    x = np.random.default_rng(6).integers(1, 250, 64 * size).astype(np.uint8)
+    done = execute(f"""
+__global__ void k(const unsigned char* x, unsigned* y) {{
+    __shared__ unsigned t[64];
+    int i = threadIdx.x;
+    t[i] = ~0u;
+    __syncthreads();
+    __builtin_amdgcn_global_load_lds((const __attribute__((address_space(1))) void*)(x + {size} * i),
+                                     (__attribute__((address_space(3))) void*)t, {size}, 0, 0);
+    __syncthreads();
+    y[i] = t[i];
+}}""", [launch("k", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.uint32)})
+    assert done.findings == ()
+    assert done.outputs["y"].tolist() == x.view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()

@@ -1,0 +1,66 @@
+"""Reads the functions of a module in LLVM's text form, as clang writes it before any optimisation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+VALUE = r"(?:[%@](?:\"[^\"]*\"|[-\w$.]+)|-?\d+|null|true|false|poison|undef)"
+DEBUG = re.compile(r"!dbg !\d+")
+_NAME = re.compile(r"%(?:\"[^\"]*\"|[-\w$.]+)")
+_DEFINITION = re.compile(r"^  (%(?:\"[^\"]*\"|[-\w$.]+)) = (.*)$")
+_LABEL = re.compile(r"^(\"[^\"]*\"|[-\w$.]+):")
+_BRANCH = re.compile(r"^  br i1 ([^\s,]+), label %([^\s,]+), label %([^\s,]+)")
+_FUNCTION = re.compile(r"^define .*?@(\"[^\"]*\"|[-\w$.]+)\(.*\{\n", re.M)
+
+
+@dataclass(frozen=True)
+class Body:
+    """The lines of one function without its head, and where they stand in the module."""
+
+    name: str
+    start: int
+    end: int
+    lines: tuple[str, ...]
+    has_lines: bool  # it has debug information, so every call needs a place
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Which line defines a value."""
+        return {found[1]: number for number, line in enumerate(self.lines) if (found := _DEFINITION.match(line))}
+
+    @cached_property
+    def definitions(self) -> dict[str, str]:
+        """The text that defines a value."""
+        return {name: self.lines[number] for name, number in self.places.items()}
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """What lies on the stack."""
+        return frozenset(name for name, text in self.definitions.items() if " = alloca " in text)
+
+    @cached_property
+    def conditions(self) -> dict[str, str]:
+        """On which value it depends whether a block is reached."""
+        found = (_BRANCH.match(line) for line in self.lines)
+        return {label: branch[1] for branch in found if branch for label in branch.groups()[1:]}
+
+    @cached_property
+    def labels(self) -> dict[str, int]:
+        """Where a block starts."""
+        return {found[1]: number for number, line in enumerate(self.lines) if (found := _LABEL.match(line))}
+
+
+def bodies(text: str) -> Iterator[Body]:
+    """Every function that is defined, in order."""
+    for head in _FUNCTION.finditer(text):
+        end = text.index("\n}", head.end() - 1)
+        yield Body(head[1].strip('"'), head.end(), end, tuple(text[head.end():end].split("\n")), " !dbg " in head[0])
+
+
+def operands(line: str) -> list[str]:
+    """The values of the function that a line uses."""
+    found = _DEFINITION.match(line)
+    return _NAME.findall(found[2] if found else line)
