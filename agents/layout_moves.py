@@ -12,6 +12,7 @@ from records.errors import PlanError
 from tasks.expressions import evaluate
 
 LDS_BYTES = 65536
+STATIC_BYTES = 49152  # what NVIDIA's compiler takes as __shared__ arrays
 THREADS_MARK = "// work-item axes exchanged\n"
 GRID_MARK = "// block axes exchanged\n"
 _BYTES: Mapping[str, int] = {"float": 4, "int": 4, "unsigned": 4, "double": 8, "_Float16": 2, "__half": 2, "short": 2,
@@ -43,12 +44,12 @@ def xcd_order(file: KernelFile, variant: str) -> str:
 
 def padding_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
     """`bank` where a two-dimensional LDS array is used by its two subscripts only and still fits when padded."""
-    return ("bank",) if _paddings(file) else ()
+    return ("bank",) if _paddings(file, LDS_BYTES if arch.startswith("gfx") else STATIC_BYTES) else ()
 
 
 def pad_lds(file: KernelFile, variant: str) -> str:
     """Widen the last dimension by one bank."""
-    return substitute(file.source, [(at, at, f" + {extra}") for at, extra in _paddings(file)])
+    return substitute(file.source, [(at, at, f" + {extra}") for at, extra in _paddings(file, LDS_BYTES)])
 
 
 def thread_swap_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
@@ -112,7 +113,7 @@ def _swapped(file: KernelFile, names: tuple[str, ...], key: str, mark: str) -> s
     return with_plan(file, {**file.plan, "launch": launches}, source)
 
 
-def _paddings(file: KernelFile) -> list[tuple[int, int]]:
+def _paddings(file: KernelFile, most_bytes: int) -> list[tuple[int, int]]:
     """Where to insert and how many elements, for every LDS array that can be padded; none when LDS might overflow."""
     sizes, found, total = _constants(file), list[tuple[int, int]](), 0
     for match in _SHARED.finditer(file.code):
@@ -132,7 +133,7 @@ def _paddings(file: KernelFile) -> list[tuple[int, int]]:
         total += whole
     others = len(words(file.code, "__shared__")) - len(list(_SHARED.finditer(file.code)))
     dynamic = any(str(x.get("lds", "0")) != "0" for x in file.plan["launch"])
-    return found if total <= LDS_BYTES and not others and not dynamic else []
+    return found if total <= most_bytes and not others and not dynamic else []
 
 
 def _by_subscripts(file: KernelFile, match: re.Match[str]) -> bool:

@@ -30,7 +30,7 @@ class Move:
 MOVES: tuple[Move, ...] = (
     Move("launch_bounds", "tell the compiler the block size",
          "without launch bounds the compiler plans for 1024 work-items and may spill registers",
-         ("add __launch_bounds__ with the plan's block size, or a minimum of waves per SIMD",), (0, 15), 15,
+         ("add __launch_bounds__ with the plan's block size, or a minimum of what should run at a time",), (0, 15), 15,
          plan_moves.bounds_variants, plan_moves.add_bounds),
     Move("restrict", "promise that buffers do not overlap",
          "loads can move across stores and be merged when pointers cannot alias",

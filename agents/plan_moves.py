@@ -18,10 +18,13 @@ LANES = re.compile(r"__shfl|__ballot|__any|__all\b|mfma|dpp|readlane|readfirstla
 
 
 def bounds_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """`1` adds bounds where there are none; `2` and `4` add a minimum of waves per SIMD to bounds that have none."""
+    """`1` adds bounds where there are none; `2` and `4` add a minimum to bounds that have none.
+
+    The minimum counts waves per SIMD on AMD, blocks per multiprocessor on NVIDIA: less registers, more at a time.
+    """
     bare = any(_bounds(file, k) is None and block_in_c(file, k) for k in file.kernels)
     single = [k for k in file.kernels if (b := _bounds(file, k)) and "," not in file.code[b[0]:b[1]]]
-    return ("1",) if bare else ("2", "4") if single and arch.startswith("gfx") else ()
+    return ("1",) if bare else ("2", "4") if single else ()
 
 
 def add_bounds(file: KernelFile, variant: str) -> str:

@@ -14,7 +14,8 @@ from records.experiment import Experiment
 from tasks.task import Case, Task, TensorSpec
 
 C_TYPES: Mapping[str, str] = {  # raw bits first: they need no header and no conversion class
-    "f64": "double", "f32": "float", "f16": "_Float16", "bf16": "unsigned short (raw bits) or __hip_bfloat16",
+    "f64": "double", "f32": "float", "f16": "_Float16 (__half on NVIDIA)",
+    "bf16": "unsigned short (raw bits) or __hip_bfloat16",
     "e4m3fnuz": "unsigned char (raw bits) or __hip_fp8_e4m3_fnuz",
     "e5m2fnuz": "unsigned char (raw bits) or __hip_fp8_e5m2_fnuz",
     "e4m3fn": "unsigned char (raw bits)", "e5m2": "unsigned char (raw bits)", "i64": "long long", "i32": "int",

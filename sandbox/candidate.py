@@ -35,6 +35,7 @@ class Plan:
     workspaces: tuple[Workspace, ...] = ()
     tunables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # first value is the default
     constraints: Mapping[str, str] = field(default_factory=dict)
+    nondeterministic: bool = False  # the same inputs may give other bits, all of them right: atomics in any order
 
 
 @dataclass(frozen=True)

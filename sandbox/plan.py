@@ -1,6 +1,7 @@
 """Read the launch plan in a candidate's first comment, and check it against a task.
 
     /*+++
+    nondeterministic = true              # optional: the order of atomics may change the last bits
     [[launch]]
     kernel = "name"
     grid   = ["ceil_div(rows, ROWS)"]    # one to three expressions over dims and tunables
@@ -28,6 +29,7 @@ from records.errors import PlanError
 from sandbox.candidate import Candidate, Launch, Plan, Workspace
 from sandbox.limits import check_arguments, check_limits
 from sandbox.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg, choices, resolve
+from sandbox.words import OURS, header_words
 from tasks.expressions import evaluate, names_in
 from tasks.task import DTYPES, Task
 
@@ -39,7 +41,7 @@ __all__ = [
 MAX_SOURCE_BYTES = 1 << 20
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(:i64|:i32)?")
-_PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints"})
+_PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic"})
 _LAUNCH_KEYS = frozenset({"kernel", "grid", "block", "lds", "args"})
 _RESERVED = frozenset({
     "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "class",
@@ -132,8 +134,14 @@ class _Reader:
         for name in tunables:
             if name in {w.name for w in workspaces}:
                 raise PlanError(f"{name!r} is both a workspace and a tunable", self.line("tunables", name))
+            if name in header_words():
+                raise PlanError(f"tunables: the headers use the name {name!r} themselves; choose another",
+                                self.line("tunables", name))
         constraints = {n: self._expression("constraints", n, v, 0) for n, v in self._section("constraints").items()}
-        return Plan(tuple(self._launch(x, i) for i, x in enumerate(launches)), workspaces, tunables, constraints)
+        free = self.table.get("nondeterministic", False)
+        if not isinstance(free, bool):
+            raise PlanError("nondeterministic must be true or false", self.line("", "nondeterministic"))
+        return Plan(tuple(self._launch(x, i) for i, x in enumerate(launches)), workspaces, tunables, constraints, free)
 
     def _section(self, name: str) -> Mapping[str, Any]:
         value = self.table.get(name, {})
@@ -189,7 +197,7 @@ class _Reader:
 
     def _tunable(self, name: str, value: Any) -> tuple[int, ...]:
         line = self.line("tunables", name)
-        if not _NAME.fullmatch(name) or name.startswith("__") or name in _RESERVED:
+        if not _NAME.fullmatch(name) or name.startswith("__") or name in _RESERVED or OURS.fullmatch(name):
             raise PlanError(f"tunables: {name!r} cannot be a macro's name; use a C identifier that is no keyword", line)
         if len(name) < 2:
             raise PlanError(f"tunables: {name!r} is too short for a macro: headers use one-letter names; use two or "

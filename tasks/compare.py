@@ -26,6 +26,7 @@ from tasks.task import Array
 
 WORST = 1e30  # the error of an answer that has no finite error; finite, so that it is plain JSON
 QUANTILE = 0.999
+_MANY = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,72 @@ class _Measures:
     largest: float
     rms: float
     quantile: float
+
+
+class Yardstick:
+    """A reference and a baseline with all that does not depend on the candidate, for outputs that are compared often.
+
+    `judge` gives the same answers as `compare`, in a fraction of the time where the candidate is right. Its `error`
+    leaves the 99.9th percentile out then, which is known to be within the limit but not where.
+    """
+
+    def __init__(self, reference: Array, baseline: Array, dtype: np.dtype[Any], ratio: float,
+                 rtol: float | None = None, atol: float = 0.0) -> None:
+        """`dtype` is the output's; the other arguments are those of `compare`."""
+        self._reference, self._baseline = reference, baseline
+        self._ratio, self._rtol, self._atol = ratio, rtol, atol
+        with np.errstate(over="ignore", invalid="ignore"):
+            want, base = to_float64(reference), to_float64(baseline)
+            self._is_plain = bool(np.isfinite(want).all() and np.isfinite(to_float64(want.astype(dtype))).all()
+                                  and np.isfinite(base).all() and want.size)
+            if self._is_plain:
+                self._own = _measures(np.abs(base - want).ravel())
+                self._floor = _floor(_measures(np.abs(want).ravel()), dtype)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory it holds."""
+        return int(self._reference.nbytes + self._baseline.nbytes)
+
+    def judge(self, candidate: Array) -> Comparison:
+        """Judge one output; its dtype is the one named at the start."""
+        if self._is_plain and candidate.shape == self._reference.shape:
+            score = self._quick(candidate)
+            if score is not None:
+                return Comparison(True, score)
+        return compare(candidate, self._reference, self._baseline, self._ratio, None, self._rtol, self._atol)
+
+    def _quick(self, candidate: Array) -> float | None:
+        """The score of a right answer; None when it is wrong or only the long way can tell."""
+        limits = _Measures(*(self._ratio * own + floor for own, floor in
+                             zip(astuple(self._own), astuple(self._floor), strict=True)))
+        largest, squares, above = 0.0, 0.0, 0
+        for part in _parts(candidate.shape):
+            want = self._reference[part]
+            with np.errstate(over="ignore", invalid="ignore"):
+                error = np.abs(to_float64(candidate[part]) - want)
+                top = float(error.max())
+                if not top <= limits.largest:  # not a number lands here too
+                    return None
+                if self._rtol is not None and (error > self._atol + self._rtol * np.abs(want)).any():
+                    return None
+                largest = max(largest, top)
+                squares += float(np.dot(error.ravel(), error.ravel()))
+                above += int((error > limits.quantile).sum())
+        size = self._reference.size
+        rms = float(np.sqrt(squares / size))
+        if not rms <= limits.rms or above > size - 1 - min(size - 1, int(np.ceil(QUANTILE * size))):
+            return None
+        return max(_over(largest, self._own.largest, self._floor.largest, self._ratio),
+                   _over(rms, self._own.rms, self._floor.rms, self._ratio))
+
+
+def _parts(shape: tuple[int, ...]) -> list[Any]:
+    """Slices along the first axis of a quarter of a million elements, which stay in a processor's caches."""
+    if not shape or not shape[0]:
+        return [...]
+    each = max(1, (1 << 18) * shape[0] // max(1, int(np.prod(shape))))
+    return [slice(i, i + each) for i in range(0, shape[0], each)]
 
 
 def compare(
@@ -100,7 +167,18 @@ def _measures(error: Array) -> _Measures:
     if not error.size:  # the baseline is finite nowhere: it gives no allowance
         return _Measures(0.0, 0.0, 0.0)
     rank = min(error.size - 1, int(np.ceil(QUANTILE * error.size)))
-    return _Measures(float(error.max()), _rms(error), float(np.partition(error, rank)[rank]))
+    return _Measures(float(error.max()), _rms(error), _ranked(error, rank))
+
+
+def _ranked(values: Array, rank: int) -> float:
+    """The value with this rank, counted from the smallest. Of many only the tail is sorted, found by a sample."""
+    above = values.size - rank  # the value itself among them
+    if values.size > _MANY:
+        sample = values[::values.size // 4096]
+        tail = values[values >= np.partition(sample, int(0.99 * sample.size))[int(0.99 * sample.size)]]
+        if tail.size >= above:
+            return float(np.partition(tail, tail.size - above)[tail.size - above])
+    return float(np.partition(values, rank)[rank])
 
 
 def _rms(values: Array) -> float:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
 
-from tasks.task import Array
+if TYPE_CHECKING:
+    from tasks.task import Array
 
 NUMPY: Mapping[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
@@ -45,7 +46,16 @@ def is_float(dtype: np.dtype[Any]) -> bool:
 
 def to_float64(array: Array) -> Array:
     """The same values in float64; exact for every type but 64-bit integers above 2**53."""
+    if array.dtype == NUMPY["bf16"]:  # the upper half of a float32: several times faster than ml_dtypes' cast
+        return (array.view(np.uint16).astype(np.uint32) << 16).view(np.float32).astype(np.float64)
     return array.astype(np.float64)
+
+
+def rounded(array: Array, name: str) -> Array:
+    """Float32 values in the narrower floating type of this name, in the same layout; anything else as it is."""
+    wanted = NUMPY.get(name, array.dtype)
+    narrower = array.dtype == np.float32 and is_float(wanted) and wanted.itemsize < 4
+    return array.astype(wanted) if narrower else array
 
 
 def spacing_at(value: float, dtype: np.dtype[Any]) -> float:

@@ -1,4 +1,7 @@
-"""Finds and loads task folders: `task.toml`, `reference.py`, `seed*.hip`."""
+"""Finds and loads task folders: `task.toml`, `reference.py`, `seed*.hip`.
+
+A seed whose name ends in `.TARGET.hip` is for that target alone and takes the place of one of the same name without.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,13 @@ import inspect
 import traceback
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from records.errors import TaskError
-from tasks.manifest import read_manifest
+from tasks.adaptation import Adaptation
+from tasks.manifest import Manifest, read_manifest
 from tasks.task import Task
 
 FOLDER = Path(__file__).parent
@@ -30,21 +34,35 @@ def task_names() -> list[str]:
     return sorted(path.parent.name for path in FOLDER.glob("*/task.toml"))
 
 
-def load_task(name_or_path: str | Path) -> Task:
-    """Load a shipped task by name or any task folder by path; TaskError says in one sentence what is wrong."""
+def load_task(name_or_path: str | Path, target: str | None = None) -> Task:
+    """Load a shipped task by name or any task folder by path, as it is for `target` (its first one when not given).
+
+    TaskError says in one sentence what is wrong.
+    """
     folder = _find(name_or_path)
     manifest_path, code_path = folder / "task.toml", folder / "reference.py"
     manifest_bytes, code = _read(manifest_path), _read(code_path)
     manifest = read_manifest(manifest_path, _text(manifest_path, manifest_bytes))
-    digest = hashlib.sha256(manifest_bytes + b"\0" + code).hexdigest()
+    chosen = manifest.targets[0] if target is None else target
+    if chosen not in manifest.targets:
+        raise TaskError(f"the task {manifest.name} is not for {chosen}, but for {', '.join(manifest.targets)}")
+    adaptation = manifest.adaptations.get(chosen, Adaptation())
+    digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, adaptation.mark)))).hexdigest()
     functions = _functions(code_path, _text(code_path, code), digest)
     if bool(manifest.variant_names) != ("variants" in functions):
         raise TaskError(f"{folder}: the list 'variants' in task.toml and the function 'variants' in reference.py "
                         "belong together, and one of them is missing")
+    said = _adapted(manifest, adaptation)
     return Task(
-        **{f.name: getattr(manifest, f.name) for f in fields(manifest)},
-        folder=folder, digest=digest, seeds=_seeds(folder), **functions,
+        **{f.name: getattr(said, f.name) for f in fields(said) if f.name != "adaptations"},
+        folder=folder, digest=digest, seeds=_seeds(folder, chosen), **functions,
     )
+
+
+def _adapted(manifest: Manifest, adaptation: Adaptation) -> Manifest:
+    return replace(manifest, inputs=adaptation.typed(manifest.inputs), outputs=adaptation.typed(manifest.outputs),
+                   scalars=adaptation.typed(manifest.scalars), description=adaptation.described(manifest.description),
+                   atol=manifest.atol if adaptation.atol is None else adaptation.atol)
 
 
 def _find(name_or_path: str | Path) -> Path:
@@ -75,11 +93,15 @@ def _text(path: Path, data: bytes) -> str:
         raise TaskError(f"{path}: is not UTF-8 text") from None
 
 
-def _seeds(folder: Path) -> tuple[Path, ...]:
-    first = folder / "seed.hip"
-    if not first.is_file():
+def _seeds(folder: Path, target: str) -> tuple[Path, ...]:
+    found: dict[str, Path] = {}
+    for path in sorted(folder.glob("seed*.hip")):  # `seed.hip` sorts behind `seed.h200.hip`, so the order is not enough
+        name, _, of_target = path.name.removesuffix(".hip").partition(".")
+        if of_target == target or (not of_target and name not in found):
+            found[name] = path
+    if "seed" not in found:
         raise TaskError(f"{folder} has no seed.hip, the naive kernel every search starts from")
-    return first, *sorted(folder.glob("seed_*.hip"))
+    return found["seed"], *(found[name] for name in sorted(found) if name.startswith("seed_"))
 
 
 def _functions(path: Path, code: str, digest: str) -> dict[str, Any]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import math
-import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn, cast
+from typing import Literal, cast
 
 from records.errors import PlanError, TaskError
 from records.evaluation import CaseRole
+from tasks.adaptation import Adaptation
+from tasks.dtypes import size_bytes
 from tasks.expressions import evaluate, names_in
+from tasks.table import NAME, Table
 from tasks.task import DTYPES, Case, ScalarSpec, TensorSpec
 
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 LAYOUTS = ("row_major", "column_major")
 INTEGERS = ("i64", "i32", "i16", "i8", "u8", "bool")
 INT32 = 2**31 - 1  # dims reach kernels as 32-bit ints
@@ -24,7 +24,7 @@ INT32 = 2**31 - 1  # dims reach kernels as 32-bit ints
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a task.toml says, checked; the fields are those of `Task`."""
+    """What a task.toml says, checked; the fields are those of `Task`, but for the adaptations to targets."""
 
     name: str
     title: str
@@ -43,90 +43,8 @@ class Manifest:
     atol: float
     multiples: Mapping[str, int]
     variant_names: tuple[str, ...]
-
-
-class Table:
-    """One TOML table with its place in the file; what is taken from it is checked, what is left over is refused."""
-
-    def __init__(self, path: Path, where: str, data: object) -> None:
-        self.path, self.where = path, where
-        if not isinstance(data, dict):
-            self.fail("must be a table")
-        self.left: dict[str, Any] = dict(cast(dict[str, Any], data))
-
-    def fail(self, message: str) -> NoReturn:
-        """Raise the TaskError for this table."""
-        raise TaskError(f"{self.path}: {self.where + ' ' if self.where else ''}{message}")
-
-    def wrong(self, key: str, message: str) -> NoReturn:
-        """Raise the TaskError for one field."""
-        self.fail(f"field {key!r} {message}")
-
-    def take(self, key: str, default: object = None) -> Any:
-        """The field's raw value; without a default it must be there."""
-        if key not in self.left and default is None:
-            self.fail(f"field {key!r} is missing")
-        return self.left.pop(key, default)
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """A string that says something."""
-        value = self.take(key, default)
-        if not isinstance(value, str) or not value.strip():
-            self.wrong(key, f"must be a non-empty string, not {value!r}")
-        return value.strip()
-
-    def name(self, key: str) -> str:
-        """An identifier."""
-        value = self.text(key)
-        if not NAME.fullmatch(value):
-            self.wrong(key, f"must be a name of letters, digits and underscores, not {value!r}")
-        return value
-
-    def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
-        """One of the allowed words."""
-        value = self.text(key, default)
-        if value not in allowed:
-            self.wrong(key, f"is {value!r}; it must be one of {', '.join(allowed)}")
-        return value
-
-    def number(self, key: str, default: float | None = None, low: float = 0.0, inclusive: bool = False) -> float:
-        """A finite number above `low`, or from `low` where inclusive."""
-        value = self.take(key, default)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            self.wrong(key, f"must be a number, not {value!r}")
-        if value < low or (value == low and not inclusive):
-            self.wrong(key, f"must be {'at least' if inclusive else 'above'} {low:g}, not {value!r}")
-        return float(value)
-
-    def integer(self, key: str, low: int, high: int, default: int | None = None) -> int:
-        """An integer in the range."""
-        value = self.take(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            self.wrong(key, f"must be an integer from {low} to {high}, not {value!r}")
-        return value
-
-    def strings(self, key: str) -> tuple[str, ...]:
-        """A list of at least one non-empty string."""
-        value = self.take(key)
-        if not isinstance(value, list) or not value or not all(isinstance(v, str) and v.strip() for v in value):
-            self.wrong(key, f"must be a list of at least one string, not {value!r}")
-        return tuple(v.strip() for v in value)
-
-    def tables(self, key: str) -> list[Table]:
-        """An array of at least one table."""
-        value = self.take(key)
-        if not isinstance(value, list) or not value:
-            self.wrong(key, f"must be given as [[{key}]] at least once")
-        return [Table(self.path, f"[[{key}]] number {i}:", item) for i, item in enumerate(value, 1)]
-
-    def table(self, key: str, required: bool) -> Table:
-        """One sub-table, empty where it may be left out."""
-        return Table(self.path, f"[{key}]", self.take(key, None if required else {}))
-
-    def close(self) -> None:
-        """Refuse what nobody asked for."""
-        if self.left:
-            self.fail(f"has the unknown field {', '.join(repr(k) for k in self.left)}")
+    mix: bool
+    adaptations: Mapping[str, Adaptation]
 
 
 def read_manifest(path: Path, text: str) -> Manifest:
@@ -137,10 +55,11 @@ def read_manifest(path: Path, text: str) -> Manifest:
         raise TaskError(f"{path}: is not valid TOML: {error}") from None
     work, tolerance = root.table("work", True), root.table("tolerance", True)
     tests, benchmarks = _cases(root.tables("test"), "test"), _cases(root.tables("benchmark"), "benchmark")
+    inputs = _tensors(root.tables("input"))
     manifest = Manifest(
         name=root.name("name"), title=root.text("title"), description=root.text("description"),
         targets=root.strings("targets"),
-        inputs=_tensors(root.tables("input")), outputs=_tensors(root.tables("output")),
+        inputs=inputs, outputs=_tensors(root.tables("output")),
         scalars=_scalars(root.table("scalars", False)),
         tests=tests, benchmarks=benchmarks,
         flops=work.text("flops"), bytes_moved=work.text("bytes"), peak=work.name("peak") if "peak" in work.left
@@ -150,6 +69,8 @@ def read_manifest(path: Path, text: str) -> Manifest:
         atol=tolerance.number("atol", 0.0, inclusive=True),
         multiples=_multiples(root.table("dims", False), tests[0].dims),
         variant_names=root.strings("variants") if "variants" in root.left else (),
+        mix=root.truth("mix", not any(t.dtype in INTEGERS for t in inputs)),
+        adaptations=_adaptations(root.table("target", False)),
     )
     if manifest.atol and manifest.rtol is None:
         tolerance.wrong("atol", "needs 'rtol' beside it: an absolute bound alone lets small outputs pass unseen")
@@ -157,6 +78,7 @@ def read_manifest(path: Path, text: str) -> Manifest:
         table.close()
     _check_dims(root, manifest)
     _check_names(root, manifest)
+    _check_adaptations(root, manifest)
     _check_expressions(root, manifest)
     return manifest
 
@@ -223,6 +145,30 @@ def _multiples(table: Table, dims: Mapping[str, int]) -> dict[str, int]:
         result[name] = item.integer("multiple", 1, INT32)
         item.close()
     return result
+
+
+def _adaptations(table: Table) -> dict[str, Adaptation]:
+    found = {}
+    for name in list(table.left):
+        one = Table(table.path, f"[target.{name}]", table.take(name))
+        types = Table(table.path, f"[target.{name}] dtypes", one.take("dtypes", {}))
+        dtypes = {old: types.choice(old, DTYPES) for old in list(types.left)}
+        atol = one.number("atol", 0.0, inclusive=True) if "atol" in one.left else None
+        found[name] = Adaptation(dtypes, one.text("note") if "note" in one.left else "", atol)
+        one.close()
+    return found
+
+
+def _check_adaptations(root: Table, manifest: Manifest) -> None:
+    used = {t.dtype for t in manifest.inputs + manifest.outputs} | {s.dtype for s in manifest.scalars}
+    for name, adaptation in manifest.adaptations.items():
+        if name not in manifest.targets:
+            root.fail(f"[target.{name}] is for a target that 'targets' does not list")
+        for old, new in adaptation.dtypes.items():
+            if old not in used:
+                root.fail(f"[target.{name}] field 'dtypes' replaces {old}, which no tensor or scalar has")
+            if size_bytes(old) != size_bytes(new) or (old in INTEGERS) != (new in INTEGERS):
+                root.fail(f"[target.{name}] field 'dtypes' replaces {old} by {new}, a type of another kind or size")
 
 
 def _check_dims(root: Table, manifest: Manifest) -> None:

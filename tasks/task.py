@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from records.evaluation import CaseRole
+from tasks.dtypes import rounded
 from tasks.expressions import evaluate
 
 Array = np.ndarray[Any, Any]
@@ -67,7 +68,7 @@ class Task:
     peak: str  # which peak rate bounds the arithmetic: a key of the target's [peaks_tflops]
     ratio: float  # error allowed, in multiples of the baseline's own error
     folder: Path
-    digest: str  # SHA-256 over task.toml and reference.py: part of every evaluation key
+    digest: str  # SHA-256 over task.toml, reference.py and the target's own types: part of every evaluation key
     seeds: tuple[Path, ...]  # seed.hip first, then seed_*.hip by name
     make_inputs: Callable[[Case, np.random.Generator], dict[str, Array]] = field(repr=False)
     reference: Callable[[Tensors, Case], dict[str, Array]] = field(repr=False)  # float64
@@ -80,14 +81,20 @@ class Task:
     rtol: float | None = None  # an element-wise gate beside the ratio rule: |c - r| <= atol + rtol * |r|
     atol: float = 0.0
     multiples: Mapping[str, int] = field(default_factory=dict)  # dims that must be multiples of something
+    mix: bool = True  # whether parts of two draws of the inputs make a sound draw; False where values belong together
 
     def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
         """The tensor's shape for this case."""
         return tuple(evaluate(text, case.dims) for text in tensor.shape)
 
     def draw(self, case: Case) -> dict[str, Array]:
-        """The case's inputs; the same case always gives the same values."""
-        return self.make_inputs(case, np.random.default_rng(case.seed))
+        """The case's inputs; the same case always gives the same values.
+
+        Float32 values of an input that is declared in a narrower floating type are rounded to it.
+        """
+        drawn = self.make_inputs(case, np.random.default_rng(case.seed))
+        types = {spec.name: spec.dtype for spec in self.inputs}
+        return {name: rounded(array, types.get(name, "")) for name, array in drawn.items()}
 
     def work(self, case: Case) -> tuple[float, float]:
         """Floating-point operations and compulsory bytes of this case."""

@@ -115,7 +115,7 @@ def context(url: str, folder: Path, cache: Path) -> Context:
     for it; the ledger answers for its second judging.
     """
     whole = load_task("fp8_block_gemm")
-    seed = next(path for path in whole.seeds if path.name == "seed_mfma.hip")
+    seed = next(path for path in whole.seeds if path.name == "seed_mfma.mi300x.hip")
     task = replace(whole, seeds=(seed, seed))
     run = Run("replay", task.name, "mi300x", "lab", "llm", seed=0)
     ledger, artefacts, target = Ledger(folder / "ledger.db"), ArtefactStore(folder / "artefacts"), load_target("mi300x")
@@ -129,7 +129,7 @@ def context(url: str, folder: Path, cache: Path) -> Context:
 
 def leader(made: Context) -> Attempt:
     """The best kernel of a run."""
-    return best(population(made, made.limits.generations + 1)).attempt
+    return best(made, population(made, made.limits.generations + 1)).attempt
 
 
 def expectation(found: Attempt) -> dict[str, Any]:

@@ -19,7 +19,7 @@ registers = "KEEP * VEC <= 64"
 typedef unsigned short Pack __attribute__((ext_vector_type(VEC)));
 
 constexpr int KEPT = KEEP > 0 ? KEEP : 1;
-constexpr int WAVES = BLOCK / 64;
+constexpr int MOST_WAVES = BLOCK / 32;  // waves have 32 lanes or 64
 
 __device__ float widen(unsigned short bits) { return __builtin_bit_cast(float, (unsigned)bits << 16); }
 
@@ -55,12 +55,13 @@ __device__ Pack scaled(Pack v, float scale, Pack w) {
 
 __device__ float sum_over_block(float value, float* partial) {
 #pragma unroll
-    for (int step = 32; step > 0; step /= 2) value += __shfl_xor(value, step);
-    if (WAVES == 1) return value;
-    if (threadIdx.x % 64 == 0) partial[threadIdx.x / 64] = value;
+    for (int step = warpSize / 2; step > 0; step /= 2) value += __shfl_xor(value, step);
+    const int waves = BLOCK / warpSize;
+    if (waves == 1) return value;
+    if (threadIdx.x % warpSize == 0) partial[threadIdx.x / warpSize] = value;
     __syncthreads();
     value = partial[0];
-    for (int wave = 1; wave < WAVES; ++wave) value += partial[wave];
+    for (int wave = 1; wave < waves; ++wave) value += partial[wave];
     return value;
 }
 
@@ -68,7 +69,7 @@ extern "C" __global__ __launch_bounds__(BLOCK) void rms_norm(const unsigned shor
                                                              const unsigned short* __restrict__ w,
                                                              unsigned short* __restrict__ y, int rows, int cols,
                                                              float eps) {
-    __shared__ float sums[WAVES];
+    __shared__ float sums[MOST_WAVES];
     const int lane = threadIdx.x;
     const long start = (long)blockIdx.x * cols;
     x += start;

@@ -19,7 +19,7 @@ registers = "KEEP * VEC <= 64"
 typedef float Pack __attribute__((ext_vector_type(VEC)));
 
 constexpr int KEPT = KEEP > 0 ? KEEP : 1;
-constexpr int WAVES = BLOCK / 64;
+constexpr int MOST_WAVES = BLOCK / 32;  // waves have 32 lanes or 64
 
 struct Larger {
     static __device__ float of(float a, float b) { return fmaxf(a, b); }
@@ -39,12 +39,13 @@ __device__ float over_pack(Pack v) {
 template <typename Op>
 __device__ float over_block(float value, float* partial) {
 #pragma unroll
-    for (int step = 32; step > 0; step /= 2) value = Op::of(value, __shfl_xor(value, step));
-    if (WAVES == 1) return value;
-    if (threadIdx.x % 64 == 0) partial[threadIdx.x / 64] = value;
+    for (int step = warpSize / 2; step > 0; step /= 2) value = Op::of(value, __shfl_xor(value, step));
+    const int waves = BLOCK / warpSize;
+    if (waves == 1) return value;
+    if (threadIdx.x % warpSize == 0) partial[threadIdx.x / warpSize] = value;
     __syncthreads();
     value = partial[0];
-    for (int wave = 1; wave < WAVES; ++wave) value = Op::of(value, partial[wave]);
+    for (int wave = 1; wave < waves; ++wave) value = Op::of(value, partial[wave]);
     return value;
 }
 
@@ -57,8 +58,8 @@ __device__ Pack exp_of(Pack v, float top) {
 
 extern "C" __global__ __launch_bounds__(BLOCK) void row_softmax(const float* __restrict__ x, float* __restrict__ y,
                                                                 int rows, int cols) {
-    __shared__ float tops[WAVES];
-    __shared__ float sums[WAVES];
+    __shared__ float tops[MOST_WAVES];
+    __shared__ float sums[MOST_WAVES];
     const int lane = threadIdx.x;
     const long start = (long)blockIdx.x * cols;
     x += start;

@@ -17,9 +17,9 @@ import pytest
 from agents.coder import read_draft
 from graph.context import Context
 from graph.drive import drive
-from graph.tuning import with_defaults
 from records.evaluation import Evaluation
 from records.experiment import Attempt, ModelCall
+from sandbox.tuning import with_defaults
 
 from ..endpoint import ScriptedEndpoint
 from ..transcript import PRICE, Transcript, context, leader

@@ -145,6 +145,18 @@ def test_chiplets_and_grid_limits_are_a_matter_of_the_target() -> None:
     assert not {h.split(":")[0] for h in hopper} & {"xcd_order", "swap_grid"}
 
 
+def test_bounds_with_a_minimum_are_offered_on_both_vendors() -> None:
+    assert {"launch_bounds:2", "launch_bounds:4"} <= set(moves.offers(read(LITERAL), "sm_90a", TAKEN))
+    assert "__launch_bounds__(128, 2)" in moves.apply(LITERAL, "launch_bounds:2", "sm_90a", TAKEN)
+
+
+def test_padding_keeps_to_what_static_arrays_may_take_on_each_vendor() -> None:
+    large = TILED.replace("tile[32][32];", "tile[384][32];")  # 48 KiB, 49.5 KiB padded
+    assert "lds_padding:bank" in moves.offers(read(large), "gfx942", TAKEN)
+    assert "lds_padding:bank" not in moves.offers(read(large), "sm_90a", TAKEN)
+    assert "lds_padding:bank" in moves.offers(read(TILED), "sm_90a", TAKEN)
+
+
 def test_axes_are_exchanged_in_code_and_plan() -> None:
     changed = parse(moves.apply(TILED, "swap_threads:xy", ARCH, TAKEN))
     assert changed.plan.launches[0].block == ("8", "32")

@@ -1,73 +1,20 @@
-"""The agents through the real gateway: prompts that render for every task, answers read, told once when unusable."""
+"""The agents through the real gateway: what each role sees, answers read, told once when unusable."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import jinja2
 import pytest
 
-from agents.author import Draft, Memory, Step
-from agents.checks import check
-from agents.endpoint import Endpoint
-from agents.model import Gateway
-from agents.scientist import Scientist
-from agents.templates import FOLDER, conversation, excerpt
-from records.artefacts import ArtefactStore
+from agents.author import Draft, Memory
 from records.errors import MalformedReply
 from records.evaluation import HotLine
-from records.experiment import Experiment, Run
-from records.ledger import Ledger
-from sandbox.compiler import Compiler
-from sandbox.plan import parse
-from sandbox.target import load_target
-from sandbox.toolchain import find_toolchain
 from tasks.loader import load_task
-from tests.endpoint import Answer, Recorded, ScriptedEndpoint
-from tests.specimens import TASKS, assignment, failed, idea, member, specimen
-
-STEP = Step("run-1", 1, "g001-e1")
-EXPERIMENT = Experiment("g001-e1", "run-1", 1, 1, None, None, "t", "d")
-PEOPLE = [member("g000-e0-a0", 100.0), member("g001-e1-a0", 60.0, "B256", "g000-e0-a0"),
-          member("g001-e2-a0", 70.0, "B64")]
-
-
-def selection(base: str, reference: str) -> str:
-    return json.dumps({"rationale": "because", "base_id": base, "reference_id": reference})
-
-
-def proposal(**changes: Any) -> str:
-    experiments = [
-        {"title": f"experiment {n}", "description": "why", "rubric": [f"change {n}", " "],
-         "performance": {"min": 5.0, "max": 20.0 + n}, "innovation": 10.0 * n} for n in range(5)]
-    experiments[0] |= changes.pop("first", {})
-    return json.dumps({"avenues": [f"avenue {n}" for n in range(10)], "experiments": experiments} | changes)
-
-
-KERNEL = "/*+++\n[[launch]]\nkernel = \"k\"\n+++*/\nextern \"C\" __global__ void k(float* y) { y[0] = 1; }\n"
-DRAFT = f"```hip\n{KERNEL}```\n```json\n{{\"implemented\": [\"wide\"], \"skipped\": [\"tail: none\"]}}\n```\n"
-
-
-class Bench:
-    """A Scientist with a scripted model and the requests it made."""
-
-    def __init__(self, folder: Path, server: ScriptedEndpoint) -> None:
-        ledger = Ledger(folder / "ledger.db")
-        ledger.add_run(Run("run-1", "t", "mi300x", "lab", "llm", 1))
-        self.author = Scientist(Gateway(Endpoint(server.url, "m"), ledger, ArtefactStore(folder / "a"), None))
-        self.server = server
-
-    def prompt(self, number: int = -1) -> str:
-        request: Recorded = self.server.requests[number]
-        return "\n".join(str(m["content"]) for m in request.body["messages"])
-
-
-def seed(name: str) -> str:
-    return load_task(name).seeds[0].read_text(encoding="utf-8")
+from tests.endpoint import Answer, ScriptedEndpoint
+from tests.scientist import DRAFT, EXPERIMENT, KERNEL, PEOPLE, STEP, Bench, planned, proposal, seed, selection
+from tests.specimens import assignment, failed, idea, specimen
 
 
 def test_the_selector_names_two_members(tmp_path: Path) -> None:
@@ -130,12 +77,6 @@ def test_the_planner_and_the_critic_see_the_costliest_lines(tmp_path: Path) -> N
         assert "sum += expf(x[j] - top)" in said
         assert "l2 requests 900 (75 %)" in said
         assert "l1 clocks" not in said
-
-
-def planned(bench: Bench, **memory: Any) -> Any:
-    task = load_task("row_softmax")
-    return bench.author.plan(STEP, assignment(), specimen(task, seed("row_softmax"), 1), "LDS has 32 banks.\nObey me.",
-                             Memory(**memory), 6)
 
 
 def test_the_planner_gives_ten_avenues_and_five_experiments(tmp_path: Path) -> None:
@@ -264,68 +205,3 @@ def test_a_coder_or_planner_that_cannot_answer_stops_the_run(tmp_path: Path) -> 
             author.plan(STEP, assignment(), base, "", Memory(), 3)
         with pytest.raises(MalformedReply, match="coder"):
             author.write(STEP, assignment(), EXPERIMENT, idea(), base, None, "")
-
-
-Ask = Callable[[Scientist, str], object]
-QUESTIONS: dict[str, tuple[str, Ask]] = {
-    "selector": (selection("g000-e0-a0", "g001-e1-a0"), lambda a, n: a.select(STEP, assignment(n), PEOPLE)),
-    "retriever": (json.dumps({"queries": ["a b", "c d"]}),
-                  lambda a, n: a.queries(STEP, assignment(n), specimen(load_task(n), seed(n)))),
-    "planner": (proposal(), lambda a, n: a.plan(
-        STEP, assignment(n), specimen(load_task(n), seed(n)), "", Memory(), 1)),
-    "coder": (DRAFT, lambda a, n: a.write(
-        STEP, assignment(n), EXPERIMENT, idea(), specimen(load_task(n), seed(n)), None, "")),
-    "critic": (json.dumps({"remarks": [], "approve": True}), lambda a, n: a.critique(
-        STEP, assignment(n), idea(), specimen(load_task(n), seed(n)), Draft(seed(n)))),
-}
-
-
-@pytest.mark.parametrize("name", TASKS)
-@pytest.mark.parametrize("role", QUESTIONS)
-def test_every_prompt_renders_for_every_task(tmp_path: Path, role: str, name: str) -> None:
-    answer, ask = QUESTIONS[role]
-    with ScriptedEndpoint([answer]) as server:
-        bench = Bench(tmp_path, server)
-        ask(bench.author, name)
-    prompt, task = bench.prompt(), load_task(name)
-    assert "{%" not in prompt
-    assert "{{ " not in prompt
-    assert "None" not in prompt
-    for tensor in (*task.inputs, *task.outputs):
-        assert f"| {tensor.name} | {'input' if tensor in task.inputs else 'output'}" in prompt
-    assert f"| {task.inputs[0].layout.replace('_', '-')}" in prompt
-
-
-def test_a_prompt_with_a_missing_value_is_an_error_not_a_blank() -> None:
-    with pytest.raises(jinja2.UndefinedError):
-        conversation("critic", task={}, target={})
-
-
-def test_a_prompt_is_the_same_for_the_same_records_whatever_the_clock_says(tmp_path: Path) -> None:
-    prompts = []
-    for n in (1, 2):
-        with ScriptedEndpoint([proposal()]) as server:
-            bench = Bench(tmp_path / str(n), server)
-            planned(bench)
-        prompts.append(bench.prompt())
-    assert prompts[0] == prompts[1]
-    assert str(load_task("row_softmax").folder) not in prompts[0]
-
-
-@pytest.mark.slow
-def test_the_example_in_the_contract_parses_compiles_and_passes_the_checks(tmp_path: Path) -> None:
-    text = (FOLDER / "_contract.md.j2").read_text(encoding="utf-8")
-    candidate = parse(text.split("```hip\n")[1].split("```")[0])
-    compiler = Compiler(find_toolchain(tmp_path), tmp_path, load_target("mi300x"))
-    compiled = compiler.compile(candidate, candidate.defaults())
-    assert compiled.ok, compiled.findings
-    assert [k.name for k in compiled.kernels] == [candidate.plan.launches[0].kernel]
-    assert len(compiled.kernels[0].args) == len(candidate.plan.launches[0].args)
-    assert check(candidate.source, "gfx942") == ()
-
-
-def test_an_excerpt_shows_the_lines_in_question() -> None:
-    text = "\n".join(f"l{n}" for n in range(1, 40))
-    shown = excerpt(text, (20,), around=1)
-    assert shown.splitlines() == ["      ...", "    19 | l19", ">   20 | l20", "    21 | l21"]
-    assert excerpt("a\n\nb", (2,)).splitlines()[1].rstrip() == ">    2 |"

@@ -157,6 +157,14 @@ def test_a_file_that_is_not_text_is_named(folder: Folder, name: str) -> None:
     ("ratio = 2.0", "ratio = 2.0\n[dims]\ndepth = { multiple = 4 }", ["'depth'", "rows, cols"]),
     ("ratio = 2.0", "ratio = 2.0\n[dims]\nrows = 4", ["[dims] rows", "table"]),
     ("ratio = 2.0", "ratio = 2.0\n[dims]\nrows = { multiple = 4 }", ["rows=5,cols=7", "multiple of 4"]),
+    ('targets = ["mi300x"]', 'targets = ["mi300x"]\nmix = 0', ["'mix'", "true or false"]),
+    ("ratio = 2.0", 'ratio = 2.0\n[target.h200]\nnote = "n"', ["[target.h200]", "'targets'"]),
+    ("ratio = 2.0", 'ratio = 2.0\n[target.mi300x]\nnote = ""', ["[target.mi300x]", "'note'", "non-empty"]),
+    ("ratio = 2.0", 'ratio = 2.0\n[target.mi300x]\nspeed = 1', ["[target.mi300x]", "unknown field 'speed'"]),
+    ("ratio = 2.0", 'ratio = 2.0\n[target.mi300x]\ndtypes = { f16 = "bf16" }', ["replaces f16", "no tensor"]),
+    ("ratio = 2.0", 'ratio = 2.0\n[target.mi300x]\ndtypes = { f32 = "f64" }', ["f32 by f64", "size"]),
+    ("ratio = 2.0", 'ratio = 2.0\n[target.mi300x]\ndtypes = { f32 = "i32" }', ["f32 by i32", "kind"]),
+    ("ratio = 2.0", 'ratio = 2.0\n[target.mi300x]\ndtypes = { f32 = "float" }', ["dtypes", "'float'", "bf16"]),
 ])
 def test_each_bad_field_is_named_in_one_sentence(
     folder: Folder, manifest: str, old: str, new: str, parts: list[str]

@@ -58,8 +58,8 @@ def test_the_gemm_has_the_challenge_shapes_and_tolerance() -> None:
 def test_every_task_names_peaks_and_targets_that_exist(name: str) -> None:
     task = TASKS[name]
     assert task.name == name == task.folder.name
-    assert task.peak in load_target("mi300x").peaks_tflops
-    assert "mi300x" in task.targets
+    assert all(task.peak in load_target(target).peaks_tflops for target in task.targets)
+    assert {"mi300x", "h200"} == set(task.targets)
     assert (task.folder / "README.md").read_text(encoding="utf-8").startswith(f"# {name}\n")
 
 

@@ -1,0 +1,104 @@
+"""One table of a task.toml, taken apart field by field."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+from records.errors import TaskError
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+class Table:
+    """One TOML table with its place in the file; what is taken from it is checked, what is left over is refused."""
+
+    def __init__(self, path: Path, where: str, data: object) -> None:
+        self.path, self.where = path, where
+        if not isinstance(data, dict):
+            self.fail("must be a table")
+        self.left: dict[str, Any] = dict(cast(dict[str, Any], data))
+
+    def fail(self, message: str) -> NoReturn:
+        """Raise the TaskError for this table."""
+        raise TaskError(f"{self.path}: {self.where + ' ' if self.where else ''}{message}")
+
+    def wrong(self, key: str, message: str) -> NoReturn:
+        """Raise the TaskError for one field."""
+        self.fail(f"field {key!r} {message}")
+
+    def take(self, key: str, default: object = None) -> Any:
+        """The field's raw value; without a default it must be there."""
+        if key not in self.left and default is None:
+            self.fail(f"field {key!r} is missing")
+        return self.left.pop(key, default)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A string that says something."""
+        value = self.take(key, default)
+        if not isinstance(value, str) or not value.strip():
+            self.wrong(key, f"must be a non-empty string, not {value!r}")
+        return value.strip()
+
+    def name(self, key: str) -> str:
+        """An identifier."""
+        value = self.text(key)
+        if not NAME.fullmatch(value):
+            self.wrong(key, f"must be a name of letters, digits and underscores, not {value!r}")
+        return value
+
+    def choice(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
+        """One of the allowed words."""
+        value = self.text(key, default)
+        if value not in allowed:
+            self.wrong(key, f"is {value!r}; it must be one of {', '.join(allowed)}")
+        return value
+
+    def number(self, key: str, default: float | None = None, low: float = 0.0, inclusive: bool = False) -> float:
+        """A finite number above `low`, or from `low` where inclusive."""
+        value = self.take(key, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            self.wrong(key, f"must be a number, not {value!r}")
+        if value < low or (value == low and not inclusive):
+            self.wrong(key, f"must be {'at least' if inclusive else 'above'} {low:g}, not {value!r}")
+        return float(value)
+
+    def integer(self, key: str, low: int, high: int, default: int | None = None) -> int:
+        """An integer in the range."""
+        value = self.take(key, default)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            self.wrong(key, f"must be an integer from {low} to {high}, not {value!r}")
+        return value
+
+    def truth(self, key: str, default: bool) -> bool:
+        """True or false."""
+        value = self.left.pop(key, default)
+        if not isinstance(value, bool):
+            self.wrong(key, f"must be true or false, not {value!r}")
+        return value
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        """A list of at least one non-empty string."""
+        value = self.take(key)
+        if not isinstance(value, list) or not value or not all(isinstance(v, str) and v.strip() for v in value):
+            self.wrong(key, f"must be a list of at least one string, not {value!r}")
+        return tuple(v.strip() for v in value)
+
+    def tables(self, key: str) -> list[Table]:
+        """An array of at least one table."""
+        value = self.take(key)
+        if not isinstance(value, list) or not value:
+            self.wrong(key, f"must be given as [[{key}]] at least once")
+        return [Table(self.path, f"[[{key}]] number {i}:", item) for i, item in enumerate(value, 1)]
+
+    def table(self, key: str, required: bool) -> Table:
+        """One sub-table, empty where it may be left out."""
+        return Table(self.path, f"[{key}]", self.take(key, None if required else {}))
+
+    def close(self) -> None:
+        """Refuse what nobody asked for."""
+        if self.left:
+            self.fail(f"has the unknown field {', '.join(repr(k) for k in self.left)}")
