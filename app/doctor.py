@@ -33,7 +33,7 @@ class Line:
 def examine(settings: Settings) -> Iterator[Line]:
     """Look at everything, cheapest first; a broken part is a line, never an exception."""
     checks: tuple[Callable[[Settings], Line | Iterator[Line]], ...] = (
-        _system, _compiler, _vendor_compilers, _gpus, _isolation, _disk, _ledger, _knowledge, _tracing, _model)
+        _system, _compiler, _vendor_compilers, _gpus, _mi300x, _isolation, _disk, _ledger, _knowledge, _tracing, _model)
     for check in checks:
         found = check(settings)
         yield from (found,) if isinstance(found, Line) else found
@@ -81,6 +81,14 @@ def _gpus(settings: Settings) -> Iterator[Line]:
         yield Line("NVIDIA GPU", "ok", ", ".join(devices))
     else:
         yield Line("NVIDIA GPU", "missing", "no /dev/nvidia0", "not needed for the lab; a GPU needs NVIDIA's driver")
+
+
+def _mi300x(settings: Settings) -> Iterator[Line]:
+    """What to send us from a machine with an AMD GPU; nothing anywhere else."""
+    from app.gpu_report import examine_amd, has_amd
+
+    if has_amd():
+        yield from examine_amd(settings.cache_folder)
 
 
 def _isolation(settings: Settings) -> Iterator[Line]:

@@ -95,7 +95,8 @@ class Watcher:
         if kind == "best":
             board.best_us, board.speedup = event.get("best_us"), event.get("speedup")
             board.kind = str(event.get("time_kind"))
-            return f"  best so far {format_us(board.best_us)} {board.kind}, {format_times(board.speedup)} the seed"
+            told = f"  best so far {format_us(board.best_us)} {board.kind}, {format_times(board.speedup)} the seed"
+            return told + (f"; {event['contrast']}" if event.get("contrast") else "")
         if kind == "warning":
             return f"  note: {_short(event.get('message'), 200)}"
         return f"stopped: {event.get('reason')}" if kind == "stopped" else ""

@@ -84,6 +84,13 @@ class Session:
             return self.context.ledger.run(self.context.run.id)
         return self.context.run
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the run is paused until answers come from elsewhere."""
+        from graph.pausing import WAITING
+
+        return self.run.status == "paused" and self.run.stop_reason.startswith(WAITING)
+
     def drive(self, progress: Progress) -> RunResult:
         """Run, or go on where it stopped, to the end; then write the best kernel and the report.
 
@@ -106,13 +113,12 @@ class Session:
 
 def open_session(settings: Settings, request: wire.Request) -> Session:
     """A new run; nothing is written to the ledger before it is driven."""
+    from sandbox.target import load_target
     from tasks.linter import refuse_weak
     from tasks.loader import load_task
 
-    task = load_task(request.task)
+    task = load_task(request.task, load_target(request.target).name)
     refuse_weak(task)
-    if request.target not in task.targets:
-        raise UsageError(f"the task {task.name} is not for {request.target}, but for {', '.join(task.targets)}")
     run = wire.new_run(settings, request, task)
     return _session(settings, run, wire.open_records(settings, create=True))
 
@@ -126,7 +132,7 @@ def resume_session(settings: Settings, run_id: str, budget_usd: float | None = N
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     """What came of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
-    best, seed = best_attempt(attempts), seed_attempt(attempts)
+    best, seed = best_attempt(attempts, ledger), seed_attempt(attempts)
     return RunResult(
         run_id=run.id, generations=max((a.generation for a in attempts), default=0), attempts=len(attempts),
         accepted=sum(a.status == "accepted" for a in attempts), llm_calls=spend.calls, usd=round(spend.usd, 6),
@@ -142,7 +148,7 @@ def publish(settings: Settings, ledger: Any, artefacts: Any, run: Run, path: Pat
 
     words: dict[str, str] = {}
     with suppress(TaskError):
-        task = load_task(run.task)
+        task = load_task(run.task, run.target)
         words |= {"task_title": task.title, "task_description": task.description.strip()}
     with suppress(UsageError):
         words["target_title"] = load_target(run.target).title

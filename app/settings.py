@@ -70,6 +70,9 @@ class Settings(BaseSettings):
     budget_usd: float = Field(default=5.0, ge=0)
     """What one run may spend on the model unless `--budget-usd` says otherwise."""
 
+    worker_token: SecretStr | None = None
+    """Token of a served worker, for `--on worker:HOST:PORT`: what is in its `--token-file`."""
+
     tracing: bool = Field(default=False, validation_alias=AliasChoices("LANGSMITH_TRACING", PREFIX + "TRACING"))
     """Send traces to LangSmith (`LANGSMITH_TRACING`); off unless asked."""
     langsmith_api_key: SecretStr | None = Field(default=None, validation_alias="LANGSMITH_API_KEY")
@@ -113,7 +116,8 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """Texts that must never be printed or stored."""
-        return tuple(s.get_secret_value() for s in (self.api_key, self.langsmith_api_key) if s is not None)
+        return tuple(s.get_secret_value() for s in (self.api_key, self.langsmith_api_key, self.worker_token)
+                     if s is not None)
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -1,4 +1,4 @@
-"""From settings to a running graph: builds sandbox, literature, ledger, author and limits. Nothing here is global."""
+"""From settings to a running graph: builds literature, ledger, author and limits. Nothing here is global."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.places import LAB_VENDOR, is_elsewhere, make_post, make_sandbox, resolve_on
 from app.settings import Settings
-from records.errors import LedgerError, MachineError, SettingsError, UsageError
+from records.errors import LedgerError, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from graph.context import Context, Limits
     from records.artefacts import ArtefactStore
     from sandbox.compiler import Compiler
-    from sandbox.evaluator import Evaluator
     from tasks.task import Task
 
 OPENAI = "https://api.openai.com/v1"
@@ -44,31 +44,6 @@ class Request:
     limits: Mapping[str, int | float] | None = None  # fields of graph.context.Limits
 
 
-def resolve_on(on: str, target: str) -> str:
-    """Where verdicts come from: `auto` is the lab where there is no device; MachineError for what is not here."""
-    if on in ("auto", "lab"):
-        return "lab"
-    if on == "device":
-        raise MachineError(f"there is no evaluation on a {target} device yet; use --on lab, which needs no GPU")
-    if on.startswith("spool:"):
-        raise MachineError("there is no evaluation through a spool folder yet; use --on lab")
-    raise UsageError(f"--on is auto, lab, device or spool:DIR, not {on!r}")
-
-
-def make_sandbox(settings: Settings, target: str, on: str, seed: int, *, exact: bool = False) -> Evaluator:
-    """The evaluator for a target; UsageError or MachineError says what there is not."""
-    if target == "h200":
-        raise MachineError("the target h200 is not there yet; use --target mi300x")
-    from sandbox.target import load_target
-
-    known, _ = load_target(target), resolve_on(on, target)
-    from sandbox.evaluator import Evaluator
-    from sandbox.toolchain import find_toolchain
-
-    return Evaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", known,
-                     seed, settings.cores, exact=exact)
-
-
 def make_compiler(settings: Settings, target: str) -> Compiler:
     """The compiler for a target; UsageError where the target needs another one."""
     from sandbox.compiler import Compiler
@@ -76,6 +51,9 @@ def make_compiler(settings: Settings, target: str) -> Compiler:
     from sandbox.toolchain import find_toolchain
 
     known = load_target(target)
+    if known.vendor != LAB_VENDOR:
+        raise UsageError(f"machine code is shown for AMD GPUs only, and {target} is none; use --target mi300x, "
+                         "or judge the kernel by `check --on device` where the GPU is")
     return Compiler(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", known)
 
 
@@ -112,13 +90,14 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     from agents.author import Assignment
     from app.literature import ShelvedLiterature
     from graph.context import Context
+    from sandbox.target import load_target
     from tasks.loader import load_task
 
-    task = load_task(run.task)
-    sandbox = make_sandbox(settings, run.target, run.on, run.seed)
+    task, target = load_task(run.task, run.target), load_target(run.target)
+    sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
     return Context(
         run=run, author=make_author(settings, run, ledger, artefacts, budget_usd), sandbox=sandbox,
-        assignment=Assignment(task, sandbox.target.brief.strip(), sandbox.target.name, sandbox.target.arch, run.seed),
+        assignment=Assignment(task, target.brief.strip(), target.name, target.arch, run.seed),
         literature=ShelvedLiterature(settings.knowledge, ledger, run.id), ledger=ledger, artefacts=artefacts,
         limits=limits_of(run.config))
 
@@ -150,12 +129,14 @@ def new_run(settings: Settings, request: Request, task: Task) -> Run:
         raise UsageError("--budget-usd cannot be negative")
     limits = asdict(Limits(**dict(request.limits or {})))  # type: ignore[arg-type]
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
+    on = resolve_on(request.on, request.target)
+    place = {"place": make_post(settings, on).id} if is_elsewhere(on) else {}
     now = datetime.now(UTC)
     return Run(
         id=f"{now:%Y%m%d-%H%M%S}-{task.name}-{secrets.token_hex(2)}",
         task=task.name if request.task == task.name else str(task.folder), target=request.target,
-        on=resolve_on(request.on, request.target), author=author, seed=request.seed,
-        config={**limits, **({"budget_usd": budget} if author == "llm" else {}), **models},
+        on=on, author=author, seed=request.seed,
+        config={**limits, **({"budget_usd": budget} if author == "llm" else {}), **models, **place},
         created_at=now.isoformat(timespec="seconds"))
 
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from agents.author import Assignment, Author
 from records.artefacts import ArtefactStore
-from records.evaluation import Evaluation
+from records.evaluation import Comparison, Contender, Evaluation, Rival
 from records.experiment import Run
 from records.ledger import Ledger
+from sandbox.tuning import Tuning
 from tasks.task import Task
 
 
 class Sandbox(Protocol):
-    """Where verdicts and times come from. Every method returns data for a bad kernel and raises for a bad machine."""
+    """Where verdicts and times come from. Every method returns data for a bad kernel and raises for a bad machine.
 
-    device: str  # "lab:mi300x" or a device fingerprint
+    One whose answers come later raises `Pending` and gives the answer when it is asked again.
+    """
+
+    @property
+    def device(self) -> str:
+        """`lab:mi300x` or a device's fingerprint."""
 
     def key(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> str:
         """The evaluation key: source, tunables, task, target, toolchain, device, harness, seed policy."""
@@ -36,6 +42,23 @@ class Sandbox(Protocol):
 
     def choices(self, source: str, task: Task) -> tuple[Mapping[str, int], ...]:
         """Every combination of tunables that its constraints allow on every case, the default first."""
+
+    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
+        """Time two verified kernels in turns; asked for measured times only.
+
+        Its key is `comparison_key` of their evaluation keys.
+        """
+
+
+@runtime_checkable
+class Deferred(Protocol):
+    """What a sandbox has besides when each question costs a long way: it wants to know what will be asked next."""
+
+    def announce(self, source: str, task: Task, tuning: Tuning, rival: Rival | None) -> None:
+        """This source will be compiled, verified, tuned so, benchmarked, and compared with the rival if it is close.
+
+        As long as nothing speaks against it.
+        """
 
 
 class Literature(Protocol):

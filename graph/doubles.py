@@ -30,7 +30,20 @@ from graph.context import Context, Limits
 from records.artefacts import ArtefactStore
 from records.codec import dumps
 from records.errors import LabError
-from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Stage, Verdict
+from records.evaluation import (
+    CaseComparison,
+    CaseResult,
+    Comparison,
+    Contender,
+    Contrast,
+    Evaluation,
+    Finding,
+    Measurement,
+    Stage,
+    TimeKind,
+    Verdict,
+    comparison_key,
+)
 from records.experiment import Experiment, Run
 from records.ledger import Ledger
 from tasks.task import Case, Task
@@ -101,7 +114,7 @@ class ScriptedAuthor:
 
 
 _LINE = re.compile(
-    r"^\s*//\s*(?P<word>time_us|roofline_us|tunable|fail|machine|code)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
+    r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|fail|machine|code)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
     re.MULTILINE)
 
 
@@ -113,11 +126,15 @@ class TableSandbox:
         // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark
         // code = abc                   the code object, for kernels that differ in text only
         // machine verify the lab is on fire                             raises LabError at that stage
+        // spread_us = 0.5              // true_us = 12                  half an interval; what a comparison sees
     """
 
-    def __init__(self, device: str = "lab:table") -> None:
-        """`device` is part of every key."""
+    version = "table 1"
+
+    def __init__(self, device: str = "lab:table", kind: TimeKind = "predicted") -> None:
+        """`device` is part of every key; `kind` is what the times are called."""
         self.device = device
+        self.kind = kind
         self.calls: list[tuple[str, str]] = []  # purpose and key of all work done
         self._lock = threading.Lock()
 
@@ -146,6 +163,18 @@ class TableSandbox:
         declared = self._tunables(source)
         return tuple(dict(zip(declared, values, strict=True)) for values in product(*declared.values()))
 
+    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
+        """Compares what both say of their true time; half a per cent apart is a difference."""
+        keys = [self.key(c.source, task, c.tunables) for c in (challenger, incumbent)]
+        new, old = (self._number(c.source, c.tunables, "true_us", "time_us") for c in (challenger, incumbent))
+        with self._lock:
+            self.calls.append(("compare", comparison_key(*keys)))
+        ratio = new / old
+        verdict: Contrast = "faster" if ratio < 0.995 else "slower" if ratio > 1.005 else "same"
+        cases = tuple(CaseComparison(c.name, ratio, ratio - 0.003, ratio + 0.003, verdict, 18) for c in task.benchmarks)
+        return Comparison(comparison_key(*keys), keys[0], keys[1], verdict, ratio, ratio - 0.003, ratio + 0.003, cases,
+                          self.device)
+
     def _judge(self, purpose: str, source: str, task: Task, tunables: Mapping[str, int] | None,
                stages: tuple[str, ...]) -> Evaluation:
         chosen = self._chosen(source, tunables)
@@ -164,11 +193,10 @@ class TableSandbox:
         cases = tuple(CaseResult(c.name, c.role, True, 0.5) for c in task.tests) if "verify" in stages else ()
         if purpose in ("compile", "verify"):
             return _with_cases(plain, Verdict("compile" if purpose == "compile" else "correct", True, "OK"), cases, ())
-        times = self._lines(source, "time_us", chosen)
-        floor = float(next(iter(self._lines(source, "roofline_us", chosen)), "0"))
-        time_us = float(times[-1]) if times else math.nan
-        rows = tuple(Measurement(c.name, time_us, "predicted", self.device, time_us, time_us, weight=c.weight,
-                                 bound="table", roofline_us=floor) for c in task.benchmarks)
+        floor, spread = (self._number(source, chosen, w, default=0.0) for w in ("roofline_us", "spread_us"))
+        time_us = self._number(source, chosen, "time_us")
+        rows = tuple(Measurement(c.name, time_us, self.kind, self.device, time_us - spread, time_us + spread,
+                                 weight=c.weight, bound="table", roofline_us=floor) for c in task.benchmarks)
         return _with_cases(plain, Verdict("time", True, "OK"), cases, rows)
 
     def _lines(self, source: str, word: str, chosen: Mapping[str, int]) -> list[str]:
@@ -181,6 +209,11 @@ class TableSandbox:
             if match["word"] == word and _applies(when, chosen):
                 found.append(rest.strip().removeprefix("=").strip())
         return found
+
+    def _number(self, source: str, tunables: Mapping[str, int] | None, *words: str, default: float = math.nan) -> float:
+        """What the last line with the first of these words says that there is."""
+        chosen = self._chosen(source, tunables)
+        return next((float(found[-1]) for word in words if (found := self._lines(source, word, chosen))), default)
 
     def _tunables(self, source: str) -> dict[str, list[int]]:
         pairs = (text.split("=") for text in self._lines(source, "tunable", {}))

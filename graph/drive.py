@@ -14,6 +14,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from graph.build import build_graph
 from graph.context import Context, Limits
+from graph.pausing import Waiting, waiting
 from graph.state import SCHEMA_VERSION, Start
 from records.errors import BudgetExhausted, LedgerError, MachineError, UsageError
 from records.experiment import Run
@@ -28,8 +29,9 @@ def drive(
 ) -> Run:
     """Run to the end, or from where the run was left, and return it as the ledger has it.
 
-    A budget that is used up pauses the run and is no error. Ctrl-C and a machine at fault pause it too and are raised
-    again; a request that cannot be is raised and leaves the run failed. A run that is done is returned untouched.
+    A budget that is used up pauses the run and is no error, and so is an answer that is not there yet. Ctrl-C and a
+    machine at fault pause it too and are raised again; a request that cannot be is raised and leaves the run failed. A
+    run that is done is returned untouched.
     A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
     `max_concurrency` bounds the threads for experiments; `saver` makes the checkpointer, for one that encrypts.
     """
@@ -41,7 +43,9 @@ def drive(
         ledger.finish(run_id, "running")
         try:
             with checkpoints(checkpoint, saver) as opened:
-                step_through(context, opened, progress, max_concurrency)
+                left = step_through(context, opened, progress, max_concurrency)
+            if left is not None:
+                ledger.finish(run_id, "paused", left.reason)
         except BudgetExhausted as error:
             ledger.finish(run_id, "paused", str(error))
         except MachineError as error:
@@ -58,8 +62,11 @@ def drive(
 
 def step_through(
     context: Context, saver: BaseCheckpointSaver[Any], progress: Progress, max_concurrency: int | None = None
-) -> None:
-    """Stream the graph from its start or from its last checkpoint, each step on the disk before the next begins."""
+) -> Waiting | None:
+    """Stream the graph from its start or from its last checkpoint, each step on the disk before the next begins.
+
+    What it waits for is returned, None when it has ended. Starting it again runs the nodes that wait again.
+    """
     graph = build_graph().compile(checkpointer=saver, name="kernel-scientist")
     config = run_config(context)
     if max_concurrency:
@@ -72,6 +79,7 @@ def step_through(
     start: Start | None = None if state.tasks else {"run_id": context.run.id}
     for part in graph.stream(start, config, context=context, stream_mode="custom", durability="sync"):
         progress(part)
+    return waiting(i for task in graph.get_state(config).tasks for i in task.interrupts)
 
 
 def run_config(context: Context) -> RunnableConfig:

@@ -17,14 +17,13 @@ from langgraph.runtime import Runtime
 from agents.author import Draft, Step
 from graph.context import Context, Limits
 from graph.desk import Desk
-from graph.evaluating import evaluate, twin
+from graph.evaluating import announce, evaluate, twin
+from graph.pausing import pausing
 from graph.progress import annotate, emit
 from graph.state import Outcome, Trial
-from graph.tuning import search, with_defaults
 from records.errors import MalformedReply
 from records.evaluation import Evaluation
-
-FINALISTS = 3  # tuned choices that are verified and timed in full before the default's turn
+from sandbox.tuning import Tuning, finalists, with_defaults
 
 
 def write(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -69,6 +68,7 @@ def compile_draft(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
     desk = Desk(state, runtime.context)
     _enter(state, runtime, "compile", state["number"])
     source = desk.draft().source
+    announce(desk.context, source, _tuning(desk), state.get("leader", ""))
     result = evaluate(desk.context, "compile", source)
     found = {"purpose": "compile", "key": result.key}
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
@@ -101,22 +101,13 @@ def tune(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
     context, task = desk.context, desk.context.assignment.task
     _enter(state, runtime, "tune", state["number"])
     source = desk.draft().source
-    choices = context.sandbox.choices(source, task)
-    if not choices:
-        return {"choices": [{}], "route": "benchmark"}
-    default = choices[0]
-    if len(choices) == 1 or context.limits.tunings < 1:
-        return {"choices": [dict(default)], "route": "benchmark"}
 
     def estimate(choice: Mapping[str, int]) -> float | None:
         made = evaluate(context, "estimate", source, choice)
         return made.rank_us if made.verdict.accepted else None
 
-    starts = [desk.base().attempt.tunables]
-    ranked = search(choices, starts, estimate, context.limits.tunings, context.run.seed)[:FINALISTS]
-    finalists = [dict(choice) for choice in ranked if choice != default]
-    before = ranked.index(default) if default in ranked else len(finalists)
-    return {"choices": [*finalists[:before], dict(default)], "route": "benchmark"}
+    chosen = finalists(context.sandbox.choices(source, task), _tuning(desk), estimate)
+    return {"choices": chosen, "route": "benchmark"}
 
 
 def benchmark(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -188,8 +179,9 @@ _DURABILITY = "__pregel_durability"
 _TRIAL = build_experiment().compile(checkpointer=False, name="experiment")
 
 
+@pausing
 def experiment(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Run one experiment and pass its progress on."""
+    """Run one experiment and pass its progress on; it has no checkpoint, so it is here that it pauses."""
     metadata = {"run": runtime.context.run.id, "generation": state["generation"], "experiment": state["experiment_id"]}
     own: RunnableConfig = {
         "run_name": state["experiment_id"], "metadata": metadata, "recursion_limit": most_steps(runtime.context.limits),
@@ -222,6 +214,11 @@ def _repeated(desk: Desk, source: str, result: Evaluation, by_code: bool) -> dic
         return None
     return {"purpose": "compile", "key": result.key, "status": "duplicate", "route": "record",
             "reason": f"the same kernel as {earlier.id}, which was {earlier.status}"}
+
+
+def _tuning(desk: Desk) -> Tuning:
+    """The search of this draft's tunables, from the default and from the parent's choice."""
+    return Tuning((desk.base().attempt.tunables,), desk.context.limits.tunings, desk.context.run.seed)
 
 
 def _with(state: Trial, **changes: Any) -> Trial:

@@ -16,14 +16,16 @@ from agents.strategy import strategy
 from graph.context import Context
 from graph.evaluating import evaluate
 from graph.memory import reason_of, remember
+from graph.pausing import pausing, together
 from graph.population import best, members, population, roofline_fraction, specimen
 from graph.progress import annotate, emit, tell_attempt
 from graph.state import SCHEMA_VERSION, Pick, State
 from records.codec import dumps
-from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
+from records.errors import KnowledgeError, MalformedReply, Pending, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 
 
+@pausing
 def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the run down and judge the task's seeds as generation 0; the first one is the yardstick."""
     context = runtime.context
@@ -34,14 +36,14 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context.ledger.add_run(context.run)
     annotate(runtime, generation=0)
     emit(runtime, "generation", "0", generation=0, of=context.limits.generations)
-    attempts = [_judge_seed(runtime, slot) for slot in range(len(context.assignment.task.seeds))]
+    attempts = _judge_seeds(runtime)
     first = attempts[0] if attempts else None
     if first is None or first.status != "accepted":
         why = first.reason if first else "it has none"
         reason = f"the first seed of task {context.assignment.task.name} must be accepted before a run: {why}"
         context.ledger.finish(context.run.id, "failed", reason)
         raise TaskError(reason)
-    leader = best(population(context, 1))
+    leader = best(context, population(context, 1))
     _tell_best(runtime, 0, leader.attempt, leader.time_us, first.geomean_us or 0.0)
     return {
         "schema_version": SCHEMA_VERSION, "run_id": context.run.id, "generation": 0, "stagnant": 0, "stop": "",
@@ -49,6 +51,7 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     }
 
 
+@pausing
 def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Start the next generation: choose the kernel to build on and one to learn from."""
     context, generation = runtime.context, state["generation"] + 1
@@ -56,7 +59,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     emit(runtime, "generation", str(generation), generation=generation, of=context.limits.generations)
     kernels = population(context, generation)
     known = {k.attempt.id for k in kernels}
-    leader = best(kernels).attempt
+    leader = best(context, kernels).attempt
     try:
         step = Step(context.run.id, generation)
         chosen = context.author.select(step, context.assignment, members(context, kernels))
@@ -109,11 +112,12 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"picks": picks, "exhausted": not proposal.ideas}
 
 
+@pausing
 def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look at what the generation gave, and decide whether there is a reason to stop."""
     context, generation, limits = runtime.context, state["generation"], runtime.context.limits
     annotate(runtime, generation=generation)
-    leader = best(population(context, generation + 1))
+    leader = best(context, population(context, generation + 1))
     gained = leader.attempt.id != state["best_id"]
     if gained:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state["first_us"])
@@ -139,7 +143,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def fan_out(state: State) -> list[Send] | Literal["reflect"]:
     """One parallel experiment a pick; with none straight to reflection, because an empty list would end the run."""
     return [
-        Send("experiment", {**pick, "generation": state["generation"], "literature": state["literature"]})
+        Send("experiment", {**pick, "generation": state["generation"], "literature": state["literature"],
+                            "leader": state.get("best_id", "")})
         for pick in state["picks"]
     ] or "reflect"
 
@@ -147,6 +152,19 @@ def fan_out(state: State) -> list[Send] | Literal["reflect"]:
 def after_reflect(state: State) -> Literal["select", "__end__"]:
     """Round again until there is a reason to stop."""
     return "__end__" if state["stop"] else "select"
+
+
+def _judge_seeds(runtime: Runtime[Context]) -> list[Attempt]:
+    """All seeds; where answers are pending, all of them are asked for before the run waits."""
+    attempts, pendings = list[Attempt](), list[Pending]()
+    for slot in range(len(runtime.context.assignment.task.seeds)):
+        try:
+            attempts.append(_judge_seed(runtime, slot))
+        except Pending as pending:
+            pendings.append(pending)
+    if pendings:
+        raise together(pendings)
+    return attempts
 
 
 def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
@@ -178,8 +196,10 @@ def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
 
 
 def _tell_best(runtime: Runtime[Context], generation: int, attempt: Attempt, time_us: float, first_us: float) -> None:
+    won = [c for c in runtime.context.ledger.comparisons(attempt.evaluation_key) if c.verdict == "faster"]
+    contrast = {"contrast": won[-1].text} if won else {}  # to the one that led until then
     emit(runtime, "best", str(generation), generation=generation, attempt=attempt.id, best_us=time_us,
-         time_kind=attempt.time_kind, speedup=first_us / time_us)
+         time_kind=attempt.time_kind, speedup=first_us / time_us, **contrast)
 
 
 def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rule: str) -> Pick:

@@ -1,4 +1,8 @@
-"""The verified kernels of a run, and which of them is the best. Predicted and measured times are never compared."""
+"""The verified kernels of a run, and which of them is the best. Predicted and measured times are never compared.
+
+Predicted times have no noise: the smaller one is faster. Measured levels decide where they lie far apart; where they do
+not, the two kernels are timed in turns, and that decides.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,12 @@ from dataclasses import dataclass
 
 from agents.author import Member, Specimen
 from graph.context import Context
-from records.errors import LedgerError
+from graph.evaluating import compare
+from graph.pausing import together
+from records.errors import LedgerError, Pending
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
+from records.ranking import by_level, mean_of
 
 
 @dataclass(frozen=True)
@@ -43,34 +50,39 @@ def evidence(context: Context, attempt: Attempt) -> Evaluation:
     return found
 
 
-def best(kernels: Sequence[Kernel]) -> Kernel:
-    """The fastest of a population that is not empty; an earlier kernel gives way only to a clear gain."""
-    leader = kernels[0]
+def best(context: Context, kernels: Sequence[Kernel]) -> Kernel:
+    """The fastest of a population that is not empty; an earlier kernel gives way only to a clear gain.
+
+    Where comparisons are not there yet, all that may be needed are asked for before Pending is raised.
+    """
+    leaders = [kernels[0]]  # more than one while it is not known which of them leads
+    pendings: list[Pending] = []
     for kernel in kernels[1:]:
-        if is_faster(kernel.evaluation, leader.evaluation):
-            leader = kernel
-    return leader
+        answers: list[bool | None] = []
+        for leader in leaders:
+            try:
+                answers.append(is_faster(context, kernel, leader))
+            except Pending as pending:
+                pendings.append(pending)
+                answers.append(None)
+        if all(answers):
+            leaders, pendings = [kernel], []  # faster than each of them, whichever leads
+        elif any(answer is not False for answer in answers):
+            leaders.append(kernel)
+    if pendings:
+        raise together(pendings)
+    return leaders[0]
 
 
-def is_faster(new: Evaluation, old: Evaluation) -> bool:
-    """Whether the new time is below the old one; measured times must differ by more than their intervals."""
-    if new.time_kind != old.time_kind or new.geomean_us is None or old.geomean_us is None:
-        return False
-    if new.time_kind == "measured":
-        return _geomean(new, "ci_high_us") < _geomean(old, "ci_low_us")
-    return new.geomean_us < old.geomean_us
+def is_faster(context: Context, new: Kernel, old: Kernel) -> bool:
+    """Whether the new kernel is faster; of measured times that are close only a comparison can say so."""
+    decided = by_level(new.evaluation, old.evaluation)
+    return decided if decided is not None else compare(context, new.attempt, old.attempt).verdict == "faster"
 
 
 def roofline_fraction(evaluation: Evaluation) -> float:
     """Weighted geometric mean of the share of the speed of light; 0 where a roofline is unknown."""
-    return _geomean(evaluation, "roofline_fraction") if evaluation.measurements else 0.0
-
-
-def _geomean(evaluation: Evaluation, name: str) -> float:
-    values = [(getattr(m, name), m.weight) for m in evaluation.measurements]
-    if any(value <= 0 for value, _ in values):
-        return 0.0
-    return math.exp(sum(w * math.log(v) for v, w in values) / sum(w for _, w in values))
+    return mean_of(evaluation, "roofline_fraction") if evaluation.measurements else 0.0
 
 
 def experiment_of(context: Context, experiment_id: str) -> Experiment:

@@ -54,6 +54,7 @@ class Trial(TypedDict, total=False):
 
     experiment_id: str
     generation: int
+    leader: str  # the best attempt of the generations before
     idea: str  # artefact digests
     literature: str
     number: int  # of the current draft

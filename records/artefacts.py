@@ -36,7 +36,7 @@ class ArtefactStore:
         path = self._path(digest)
         try:
             if not path.exists() or path.read_bytes() != data:
-                _write_atomically(path, data)
+                write_atomically(path, data)
         except OSError as error:
             raise LedgerError(
                 f"the artefact {digest[:12]} cannot be written to {self.folder} ({error.strerror}); "
@@ -67,7 +67,7 @@ class ArtefactStore:
         return self.folder / digest[:2] / digest[2:4] / digest
 
 
-def _write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Write beside the place, flush to the disk, rename: a reader sees all of it or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)

@@ -6,9 +6,12 @@
     │   ├── PlanError           a launch plan is malformed (turned into a `parse` verdict at the sandbox's edge)
     │   ├── DocumentError       a document cannot be read into the knowledge store
     │   └── SettingsError       a setting or a key is missing or contradicts another
+    ├── Pending                 an answer is not there yet: exit code 1
     └── MachineError            the machine, the account or a file is at fault: exit code 3
         ├── ToolchainError      no compiler, or one that does not work
         ├── LabError            the lab itself failed (never the candidate's fault)
+        ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
+        ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
         ├── LedgerError         the ledger or the artefact store is damaged, locked or not writable
         ├── KnowledgeError      the knowledge store is damaged, locked or not writable
         └── ModelError          the model's endpoint did not give a usable answer
@@ -52,6 +55,19 @@ class SettingsError(UsageError):
     """A setting or a key is missing or contradicts another."""
 
 
+class Pending(ScientistError):
+    """An answer is not there yet; the same question asked later finds it. `awaited` names the requests by hash."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, awaited: tuple[str, ...] = (), place: str = "",
+                 refused: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.awaited = awaited
+        self.place = place  # where the answers will be
+        self.refused = refused  # answers that were put aside, a sentence each
+
+
 class MachineError(ScientistError):
     """The machine, the account or a file is at fault."""
 
@@ -62,6 +78,14 @@ class ToolchainError(MachineError):
 
 class LabError(MachineError):
     """The lab itself failed; never held against the candidate."""
+
+
+class DeviceError(MachineError):
+    """The GPU or its driver failed; never held against the candidate."""
+
+
+class SpoolError(MachineError):
+    """A spool folder or a served worker cannot be reached, used or believed."""
 
 
 class LedgerError(MachineError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from typing import Literal
 Stage = Literal["parse", "compile", "execute", "correct", "time"]
 TimeKind = Literal["measured", "predicted"]
 CaseRole = Literal["test", "held_out", "benchmark"]
+Contrast = Literal["faster", "slower", "same", "undecided"]
 
 FINDING_KINDS = (
     "out_of_bounds", "race", "uninitialised", "unwritten_output", "divergent_barrier", "divergent_collective",
@@ -99,6 +101,8 @@ class Measurement:
     bound: str = ""  # the binding resource
     resources_us: Mapping[str, float] = field(default_factory=dict)  # the time each resource alone would need
     roofline_us: float = 0.0  # from the task's [work] and the target's peaks
+    warm_us: float = 0.0  # of a call with its data still in the caches; 0 when not measured
+    clocks: str = ""  # clocks, temperature and throttling while it was measured
 
     @property
     def roofline_fraction(self) -> float:
@@ -158,3 +162,73 @@ def geomean_us(measurements: tuple[Measurement, ...]) -> float | None:
     if not measurements or total <= 0:
         return None
     return math.exp(sum(m.weight * math.log(m.time_us) for m in measurements) / total)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One side of a comparison: a source with its choice of tunables, its defaults where none are given."""
+
+    source: str
+    tunables: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Rival:
+    """The kernel that leads: a newcomer whose measured level is close to its own will be compared with it."""
+
+    contender: Contender
+    low_us: float  # geometric means of its intervals
+    high_us: float
+
+
+@dataclass(frozen=True)
+class CaseComparison:
+    """The contrast on one benchmark case; ratio and interval are challenger over incumbent."""
+
+    case: str
+    ratio: float
+    low: float
+    high: float
+    verdict: Contrast
+    windows: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A challenger and an incumbent timed in turns; below 1 the challenger is faster. Only measured times are compared.
+
+    `ratio`, `low` and `high` are the weighted geometric mean over the benchmark cases and its confidence interval.
+    """
+
+    key: str  # `comparison_key` of the two
+    challenger: str  # evaluation keys
+    incumbent: str
+    verdict: Contrast
+    ratio: float
+    low: float
+    high: float
+    cases: tuple[CaseComparison, ...] = ()
+    device: str = ""
+    seconds: float = 0.0
+
+    @property
+    def windows(self) -> int:
+        """How many timed windows it rests on."""
+        return sum(case.windows for case in self.cases)
+
+    @property
+    def text(self) -> str:
+        """For people: `faster by 2.1 % (1.8 to 2.4, 36 windows)`, in per cent of the shorter time."""
+        if self.verdict == "slower":
+            change, ends = self.ratio - 1, (self.low - 1, self.high - 1)
+        else:
+            change, ends = 1 / self.ratio - 1, (1 / self.high - 1, 1 / self.low - 1)
+        interval = " to ".join(f"{100 * end:.1f}" for end in ends)
+        open_words = {"same": "the same speed, faster by", "undecided": "undecided, faster by"}
+        said = open_words.get(self.verdict, f"{self.verdict} by")
+        return f"{said} {100 * change:.1f} % ({interval}, {self.windows} windows)"
+
+
+def comparison_key(challenger: str, incumbent: str) -> str:
+    """SHA-256 over the two evaluation keys, which hold everything that the comparison depends on."""
+    return hashlib.sha256(f"compare\0{challenger}\0{incumbent}".encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""The ledger: every run, experiment, attempt, evaluation, paid call and event, written once, keyed by content.
+"""The ledger: every run, experiment, attempt, evaluation, comparison, paid call and event, keyed by content.
 
-One SQLite file in WAL mode with `synchronous=FULL`. A method returns after its commit is on the disk. Threads share one
-connection behind a lock; processes share the file. It is not meant for network file systems.
+Everything is written once. One SQLite file in WAL mode with `synchronous=FULL`: a method returns after its commit is
+on the disk. Threads share one connection behind a lock; processes share the file. Not for network file systems.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Literal, Self, get_args
 
 from records.codec import dumps, loads
 from records.errors import BudgetExhausted, LedgerError, UsageError
-from records.evaluation import Evaluation
+from records.evaluation import Comparison, Evaluation
 from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunStatus, Spend, Usage
 from records.schema import explain, open_database
 
@@ -142,6 +142,29 @@ class Ledger:
             row = db.execute("SELECT body FROM evaluations WHERE key = ? AND purpose = ?",
                              (evaluation.key, purpose)).fetchone()
         return loads(Evaluation, row[0])
+
+    # Comparisons
+
+    def comparison(self, key: str) -> Comparison | None:
+        """The stored comparison of a key, or None."""
+        with self._reading() as db:
+            row = db.execute("SELECT body FROM comparisons WHERE key = ?", (key,)).fetchone()
+        return None if row is None else loads(Comparison, row[0])
+
+    def comparisons(self, challenger: str) -> tuple[Comparison, ...]:
+        """Every comparison in which the kernel of this evaluation key was the challenger, oldest first."""
+        with self._reading() as db:
+            rows = db.execute("SELECT body FROM comparisons WHERE challenger = ? ORDER BY rowid",
+                              (challenger,)).fetchall()
+        return tuple(loads(Comparison, row[0]) for row in rows)
+
+    def add_comparison(self, run_id: str, made: Comparison) -> Comparison:
+        """Store a comparison unless there is one for its key; return the stored one, which is the first."""
+        with self._writing() as db:
+            db.execute("INSERT OR IGNORE INTO comparisons VALUES (?, ?, ?, ?)",
+                       (made.key, made.challenger, run_id, dumps(made)))
+            row = db.execute("SELECT body FROM comparisons WHERE key = ?", (made.key,)).fetchone()
+        return loads(Comparison, row[0])
 
     # Calls to the model
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_MS = 30_000
 
 TABLES = """
@@ -37,6 +37,15 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_by_run ON events (run_id, number);
 """
+
+COMPARISONS = """
+CREATE TABLE comparisons (
+    key TEXT PRIMARY KEY, challenger TEXT NOT NULL, run_id TEXT NOT NULL REFERENCES runs, body TEXT NOT NULL
+) STRICT;
+CREATE INDEX comparisons_by_challenger ON comparisons (challenger);
+"""
+
+STEPS = {1: COMPARISONS}  # what takes a ledger of this version to the next one; nothing that is there is changed
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -86,13 +95,21 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if not tables and not owner:
-        for statement in TABLES.split(";"):
-            if statement.strip():
-                connection.execute(statement)
+        _execute(connection, TABLES + COMPARISONS)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     elif owner != APPLICATION_ID:
         raise LedgerError(f"{path} is a database of another program, not a ledger; choose another run folder")
+    elif version in STEPS:
+        for step in range(version, SCHEMA_VERSION):
+            _execute(connection, STEPS[step])
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     elif version != SCHEMA_VERSION:
         raise LedgerError(f"the ledger {path} has schema {version}, this program knows {SCHEMA_VERSION}; "
                           "use the version of the program that wrote it")
+
+
+def _execute(connection: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";"):
+        if statement.strip():
+            connection.execute(statement)

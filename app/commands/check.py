@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.options import Json, TargetName
+from app.commands.options import Json, On, TargetName
 from app.screen import emit, format_us, say, table
 from records.errors import UsageError
 
@@ -25,7 +25,7 @@ def command(
         metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)],
     task: Annotated[str, typer.Option("--task", help="A task's name or the path of its folder.", show_default=False)],
     target: TargetName = "mi300x",
-    on: Annotated[str, typer.Option("--on", help="lab or device: where the verdict comes from.")] = "lab",
+    on: On = "lab",
     seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,
     set_: Annotated[list[str] | None, typer.Option(
         "--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times.")] = None,
@@ -34,12 +34,13 @@ def command(
     json: Json = False,
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
+    from app.places import make_sandbox
     from app.settings import load_settings
-    from app.wire import make_sandbox
+    from sandbox.target import load_target
     from tasks.loader import load_task
 
     source, chosen = read_source(file), tunables_of(set_ or [])
-    settings, loaded = load_settings(), load_task(task)
+    settings, loaded = load_settings(), load_task(task, load_target(target).name)
     sandbox = make_sandbox(settings, target, on, seed, exact=exact)
     evaluation = sandbox.benchmark(source, loaded, chosen or None)
     if json:
@@ -99,9 +100,10 @@ def _cases_json(evaluation: Evaluation) -> list[dict[str, Any]]:
 def _time_json(m: Any) -> Mapping[str, Any]:
     if m is None:
         return dict.fromkeys(
-            ("time_us", "time_kind", "ci_low", "ci_high", "bound", "roofline_fraction", "resources_us"))
+            ("time_us", "time_kind", "ci_low", "ci_high", "warm_us", "bound", "roofline_fraction", "resources_us"))
     return {"time_us": m.time_us, "time_kind": m.kind, "ci_low": m.ci_low_us, "ci_high": m.ci_high_us,
-            "bound": m.bound, "roofline_fraction": m.roofline_fraction, "resources_us": dict(m.resources_us)}
+            "warm_us": m.warm_us or None, "bound": m.bound, "roofline_fraction": m.roofline_fraction,
+            "resources_us": dict(m.resources_us)}
 
 
 def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
@@ -172,7 +174,7 @@ def _print_resources(evaluation: Evaluation) -> None:
         say("\nResources, by the compiler")
         table(["  kernel", "VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "waves per SIMD"],
               [[f"  {r.kernel}", str(r.vgpr), str(r.agpr), str(r.sgpr), str(r.lds_bytes), str(r.scratch_bytes),
-                str(r.waves_per_simd)] for r in evaluation.resources], right=range(1, 7))
+                str(r.waves_per_simd or "-")] for r in evaluation.resources], right=range(1, 7))
 
 
 def _print_cases(evaluation: Evaluation) -> None:
@@ -201,9 +203,12 @@ def _print_times(evaluation: Evaluation) -> None:
     if evaluation.measurements:
         kind = evaluation.time_kind
         say(f"\nTimes: {kind}" + (", not measured: counted work at published rates" if kind == "predicted" else ""))
-        table(["  case", f"{kind} time", "bound", "speed of light", "share"],
-              [[f"  {m.case}", format_us(m.time_us), m.bound or "-", format_us(m.roofline_us),
-                f"{m.roofline_fraction:.0%}"] for m in evaluation.measurements], right=[1, 3, 4])
+        if kind == "measured":
+            _print_measured(evaluation)
+        else:
+            table(["  case", f"{kind} time", "bound", "speed of light", "share"],
+                  [[f"  {m.case}", format_us(m.time_us), m.bound or "-", format_us(m.roofline_us),
+                    f"{m.roofline_fraction:.0%}"] for m in evaluation.measurements], right=[1, 3, 4])
         say(f"  geometric mean: {format_us(evaluation.geomean_us)} ({kind})")
         _print_per_resource(evaluation)
     if evaluation.counters:
@@ -214,6 +219,15 @@ def _print_times(evaluation: Evaluation) -> None:
                  *(f"{by_kernel[k][name]:,.0f}" if name in by_kernel[k] else "-" for k in kernels)]
                 for name, value in sorted(evaluation.counters.items())]
         table(["  counter", "all", *kernels], rows, right=range(1, 2 + len(kernels)))
+
+
+def _print_measured(evaluation: Evaluation) -> None:
+    """Cold times with their intervals, and the same calls with the data still in the caches."""
+    table(["  case", "measured time", "95 % interval", "warm", "speed of light", "share"],
+          [[f"  {m.case}", format_us(m.time_us), f"{format_us(m.ci_low_us)} to {format_us(m.ci_high_us)}",
+            format_us(m.warm_us) if m.warm_us else "-", format_us(m.roofline_us), f"{m.roofline_fraction:.0%}"]
+           for m in evaluation.measurements], right=range(1, 6))
+    say(f"  on {evaluation.measurements[0].device}; {evaluation.measurements[0].clocks or 'its clocks cannot be read'}")
 
 
 def _print_per_resource(evaluation: Evaluation) -> None:

@@ -14,7 +14,7 @@ SMALL = {"tunings": 12}  # enough to find a good choice, and the demo ends in mi
 
 
 def command(
-    generations: Annotated[int, typer.Option("--generations", min=1, help="Most generations.")] = 3,
+    generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 3,
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     trace: Trace = False,
     json: Json = False,

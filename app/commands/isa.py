@@ -74,7 +74,7 @@ def _resources(compilation: Compilation, candidate: Any, task: str, target: str,
         from sandbox.target import load_target
         from tasks.loader import load_task
 
-        loaded = load_task(task)
+        loaded = load_task(task, target)
         check(candidate, loaded)
         plans = [resolve(candidate, loaded, case, values) for case in (*loaded.tests, *loaded.benchmarks)]
         rows = resources_of(compilation.kernels, load_target(target), plans)

@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON answer on standard output.")]
-TargetName = Annotated[str, typer.Option("--target", help="The GPU to optimise for.")]
+TargetName = Annotated[str, typer.Option("--target", help="The GPU to optimise for, such as mi300x or h200.")]
+On = Annotated[str, typer.Option(
+    "--on", help="Where verdicts come from: lab (needs no GPU), device (a GPU of this machine), spool:DIR or "
+                 "worker:HOST:PORT (a GPU elsewhere), or auto (device where there is one, else lab).")]
 TaskName = Annotated[str, typer.Argument(
     metavar="TASK", help="A task's name or the path of a task folder.", show_default=False)]
 RunId = Annotated[str, typer.Argument(

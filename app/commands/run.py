@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.options import Json, TargetName, TaskName, Trace
+from app.commands.options import Json, On, TargetName, TaskName, Trace
 from app.screen import emit, format_times, format_us, note, say
 from records.errors import MachineError
 
@@ -25,15 +25,17 @@ INTERRUPTED = 130
 def command(
     task: TaskName,
     target: TargetName = "mi300x",
-    on: Annotated[str, typer.Option("--on", help="auto, lab, device or spool:DIR: where verdicts come from.")] = "auto",
+    on: On = "auto",
     author: Annotated[str | None, typer.Option(
         "--author", help="llm or playbook; llm when a model is configured, else playbook.", show_default=False)] = None,
-    generations: Annotated[int, typer.Option("--generations", min=1, help="Most generations.")] = 4,
+    generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 4,
     budget_usd: Annotated[float | None, typer.Option(
-        "--budget-usd", min=0, help="Most to spend on the model.", show_default=False)] = None,
+        "--budget-usd", min=0, show_default=False,
+        help="Stop before the model costs more; KERNEL_SCIENTIST_BUDGET_USD, or 5, when not given.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
-    picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments a generation.")] = 3,
-    tunings: Annotated[int, typer.Option("--tunings", min=1, help="Tunable choices estimated a kernel.")] = 24,
+    picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
+    tunings: Annotated[int, typer.Option(
+        "--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
     trace: Trace = False,
     json: Json = False,
 ) -> None:
@@ -60,7 +62,8 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
     tell = note if json else say
     why = " (no model is configured; set OPENAI_API_KEY or OPENAI_BASE_URL for one)" \
         if chosen and run.author == "playbook" else ""
-    tell(f"run {run.id}: {run.task} for {run.target} on the {run.on}, author {run.author}{why}")
+    where = run.on if ":" in run.on else f"the {run.on}"
+    tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
     try:
         with _stoppable(), Watcher(run, session.context.ledger, json).watching() as watcher:
             return session.drive(watcher)
@@ -73,12 +76,12 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
 
 
 def finish(result: RunResult, session: Session, json: bool) -> None:
-    """Print what came of it; exit 1 where no verified kernel beats the seed."""
+    """Print what came of it; exit 1 where no verified kernel beats the seed, or where the run waits for answers."""
     if json:
         emit(asdict(result))
     else:
         _print(result, session)
-    if not result.is_gain:
+    if not result.is_gain or session.is_waiting:
         raise typer.Exit(1)
 
 
@@ -87,17 +90,32 @@ def _print(result: RunResult, session: Session) -> None:
     say()
     say(f"{run.status}: {run.stop_reason}" if run.stop_reason else run.status)
     if best is None:
-        say("no kernel was verified and timed")
+        say("no kernel was verified and timed" + (" yet" if session.is_waiting else ""))
     else:
         kind = "predicted by the lab, not measured on a GPU" if best.time_kind == "predicted" else "measured"
         say(f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean ({kind})")
         say(f"             {format_times(best.speedup_over_seed)} the seed's speed" + _bound(session, best.id))
+        for text in _contrasts(session, best.id):
+            say(f"             {text}, timed in turns")
         say(f"kernel       {best.path}" + ("" if result.is_gain else " (no verified kernel is faster than the seed)"))
     say(f"report       {session.folder / 'report.html'}")
     say(f"tried        {result.attempts} attempts in {result.generations} generations, {result.accepted} verified")
     say(f"spent        ${result.usd:.2f} in {result.llm_calls} model calls, {result.seconds:.0f} s")
-    if run.status == "paused":
+    if session.is_waiting:
+        place = run.on.partition(":")[2]
+        say(f"answer with  python -m sandbox.worker --spool {place} --target {run.target}   (where the GPU is)")
+        say(f"go on with   kernel-scientist resume {run.id}")
+    elif run.status == "paused":
         say(f"go on with   kernel-scientist resume {run.id} --budget-usd X")
+
+
+def _contrasts(session: Session, attempt_id: str) -> list[str]:
+    """By how much the best kernel beat those that led before it, where that took a comparison."""
+    ledger = session.context.ledger
+    attempts = {a.id: a for a in ledger.attempts(session.context.run.id) if a.status == "accepted"}
+    ids = {a.evaluation_key: a.id for a in attempts.values()}
+    return [f"{c.text} than {ids[c.incumbent]}" for c in ledger.comparisons(attempts[attempt_id].evaluation_key)
+            if c.verdict == "faster" and c.incumbent in ids]
 
 
 def _bound(session: Session, attempt_id: str) -> str:

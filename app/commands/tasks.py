@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +12,8 @@ from app.screen import emit, say
 
 if TYPE_CHECKING:
     from tasks.task import Task, TensorSpec
+
+WIDTH = 110  # of a line, in characters
 
 
 def command(
@@ -31,14 +34,19 @@ def command(
         return
     for number, task in enumerate(loaded):
         say(("" if number == 0 else "\n") + f"{task.name}: {task.title}")
-        say(f"  targets     {', '.join(task.targets)}")
-        say(f"  inputs      {', '.join(_tensor(t) for t in task.inputs)}")
-        say(f"  outputs     {', '.join(_tensor(t) for t in task.outputs)}")
+        _row("targets", ", ".join(task.targets))
+        _row("inputs", ", ".join(_tensor(t) for t in task.inputs))
+        _row("outputs", ", ".join(_tensor(t) for t in task.outputs))
         if task.scalars:
-            say(f"  scalars     {', '.join(f'{s.name}: {s.dtype} = {s.value:g}' for s in task.scalars)}")
-        say(f"  tests       {len(task.tests)} cases")
-        say(f"  benchmarks  {'; '.join(case.name for case in task.benchmarks)}")
-        say(f"  seeds       {', '.join(path.name for path in task.seeds)}")
+            _row("scalars", ", ".join(f"{s.name}: {s.dtype} = {s.value:g}" for s in task.scalars))
+        _row("tests", f"{len(task.tests)} cases")
+        _row("benchmarks", "; ".join(case.name for case in task.benchmarks))
+        _row("seeds", ", ".join(path.name for path in task.seeds))
+
+
+def _row(name: str, text: str) -> None:
+    say(fill(text, WIDTH, initial_indent=f"  {name:12}", subsequent_indent=" " * 14, break_long_words=False,
+             break_on_hyphens=False))
 
 
 def _tensor(spec: TensorSpec) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from records.artefacts import ArtefactStore
 from records.errors import LedgerError
-from records.evaluation import CODES, Evaluation, Finding, Measurement, geomean_us
+from records.evaluation import CODES, Evaluation, Finding, Measurement, comparison_key, geomean_us
 from records.experiment import Attempt, Event, Experiment, ModelCall, Run
 from records.ledger import Ledger
+from records.ranking import by_level
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Row:
     speedup: float | None  # over the seed, same kind of time only
     gain_pct: float | None  # how much faster than the parent, in per cent of the new time
     is_record: bool  # faster than everything before it
+    contrasts: tuple[str, ...] = ()  # how it did where it was timed in turns with another one, in words
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -131,8 +133,10 @@ def tell(ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras |
     evaluations = {a.id: ledger.evaluation(a.evaluation_key) for a in attempts}
     kind, events = time_kind(attempts), ledger.events(run.id)
     seed = seed_attempt(attempts)
-    winner = best_attempt(attempts)
-    rows = _rows(attempts, experiments, evaluations, artefacts, seed, kind)
+    leading = leaders(attempts, ledger)
+    winner = leading[-1] if leading else None
+    rows = _rows(attempts, experiments, evaluations, artefacts, seed, {a.id for a in leading},
+                 _contrasts(attempts, ledger))
     by_id = {row.attempt.id: row for row in rows}
     best, first = by_id.get(winner.id) if winner else None, by_id.get(seed.id) if seed else None
     shapes = _shapes(best, first)
@@ -149,11 +153,40 @@ def time_kind(attempts: Sequence[Attempt]) -> str:
     return "measured" if "measured" in kinds else "predicted" if kinds else ""
 
 
-def best_attempt(attempts: Sequence[Attempt]) -> Attempt | None:
+def best_attempt(attempts: Sequence[Attempt], ledger: Ledger) -> Attempt | None:
     """The fastest verified attempt; the earliest of equals."""
+    leading = leaders(attempts, ledger)
+    return leading[-1] if leading else None
+
+
+def leaders(attempts: Sequence[Attempt], ledger: Ledger) -> list[Attempt]:
+    """The verified attempts that were the fastest in their turn, as the run decided it."""
     kind = time_kind(attempts)
     timed = [a for a in attempts if a.status == "accepted" and a.geomean_us is not None and a.time_kind == kind]
-    return min(timed, key=lambda a: a.geomean_us or 0.0, default=None)
+    leading = timed[:1]
+    for attempt in timed[1:]:
+        if _is_faster(attempt, leading[-1], ledger):
+            leading.append(attempt)
+    return leading
+
+
+def _is_faster(new: Attempt, old: Attempt, ledger: Ledger) -> bool:
+    if new.time_kind != "measured":
+        return (new.geomean_us or 0.0) < (old.geomean_us or 0.0)
+    after, before = ledger.evaluation(new.evaluation_key), ledger.evaluation(old.evaluation_key)
+    decided = by_level(after, before) if after is not None and before is not None else False
+    if decided is not None:
+        return decided
+    compared = ledger.comparison(comparison_key(new.evaluation_key, old.evaluation_key))
+    return compared is not None and compared.verdict == "faster"
+
+
+def _contrasts(attempts: Sequence[Attempt], ledger: Ledger) -> dict[str, tuple[str, ...]]:
+    names = {a.evaluation_key: a.id for a in reversed(attempts) if a.status == "accepted"}
+    return {
+        a.id: tuple(f"{c.text} against {names[c.incumbent]}" for c in ledger.comparisons(a.evaluation_key)
+                    if c.incumbent in names)
+        for a in attempts if names.get(a.evaluation_key) == a.id}
 
 
 def seed_attempt(attempts: Sequence[Attempt]) -> Attempt | None:
@@ -171,18 +204,16 @@ def speedup(seed: Attempt | None, attempt: Attempt | None) -> float | None:
 
 def _rows(
     attempts: Sequence[Attempt], experiments: Mapping[str, Experiment], evaluations: Mapping[str, Evaluation | None],
-    artefacts: ArtefactStore, seed: Attempt | None, kind: str,
+    artefacts: ArtefactStore, seed: Attempt | None, records: set[str], contrasts: Mapping[str, tuple[str, ...]],
 ) -> tuple[Row, ...]:
-    rows, record, by_id = list[Row](), float("inf"), {a.id: a for a in attempts}
+    rows, by_id = list[Row](), {a.id: a for a in attempts}
     for order, attempt in enumerate(attempts, 1):
-        time_us = attempt.geomean_us if attempt.status == "accepted" and attempt.time_kind == kind else None
-        is_record = time_us is not None and time_us < record
-        record = min(record, time_us) if time_us is not None else record
         parent = by_id.get(attempt.parent_id or "")
         faster = speedup(parent, attempt) if attempt.status == "accepted" else None
         rows.append(Row(
             order=order, attempt=attempt, experiment=experiments.get(attempt.experiment_id),
-            evaluation=evaluations[attempt.id], source=_text(artefacts, attempt.source), is_record=is_record,
+            evaluation=evaluations[attempt.id], source=_text(artefacts, attempt.source),
+            is_record=attempt.id in records, contrasts=contrasts.get(attempt.id, ()),
             speedup=speedup(seed, attempt) if attempt.status == "accepted" else None,
             gain_pct=(faster - 1) * 100 if faster else None,
         ))

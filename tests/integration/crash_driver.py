@@ -184,7 +184,7 @@ def contents(folder: Path) -> dict[str, list[Any]]:
         rows: Mapping[str, str] = {
             "runs": "SELECT * FROM runs", "experiments": "SELECT * FROM experiments",
             "attempts": "SELECT * FROM attempts", "evaluations": "SELECT * FROM evaluations",
-            "calls": "SELECT * FROM calls",
+            "calls": "SELECT * FROM calls", "comparisons": "SELECT * FROM comparisons",
             "events": "SELECT run_id, key, kind, body FROM events",
         }
         return {table: sorted(map(list, db.execute(query)), key=str) for table, query in rows.items()}

@@ -52,6 +52,7 @@ def test_one_kernel_of_several_and_a_tunable(capsys: pytest.CaptureFixture[str],
     (["isa", "nothing.hip"], 2, "cannot be read"),
     (["isa", str(SEED), "--kernel", "nope"], 2, "no kernel 'nope'; it has row_softmax"),
     (["isa", str(SEED), "--target", "mi9"], 2, "there is no target 'mi9'"),
+    (["isa", str(SEED), "--target", "h200"], 2, "machine code is shown for AMD GPUs only, and h200 is none"),
     (["isa", str(SEED), "--task", "no_such_task"], 2, "no_such_task"),
     (["isa", str(SEED), "--set", "WIDTH"], 2, "NAME=VALUE"),
 ])

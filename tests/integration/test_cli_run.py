@@ -21,11 +21,13 @@ from app.session import Session, summary
 from app.settings import load_settings
 from app.wire import make_author
 from graph.context import Limits
-from graph.doubles import ScriptedAuthor, table_context, table_task
+from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from records.errors import LabError
 from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
+from sandbox.spool import Spool
 
 from ..endpoint import Answer, ScriptedEndpoint
+from ..stations import through, work
 
 SEED = "// time_us = 100\n// roofline_us = 5\n"
 CANARY = "sk-canary-7c1f0e5d9b3a"
@@ -182,7 +184,43 @@ def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
         "vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
     assert answer["cases"] == [
         {"name": "n=4", "correct": True, "error": 0.5, "time_us": None, "time_kind": None, "ci_low": None,
-         "ci_high": None, "bound": None, "roofline_fraction": None, "resources_us": None},
+         "ci_high": None, "warm_us": None, "bound": None, "roofline_fraction": None, "resources_us": None},
         {"name": "n=64", "correct": True, "error": 0.25, "time_us": 10.0, "time_kind": "predicted", "ci_low": 9.0,
-         "ci_high": 11.0, "bound": "hbm", "roofline_fraction": 0.5, "resources_us": {}},
+         "ci_high": 11.0, "warm_us": None, "bound": "hbm", "roofline_fraction": 0.5, "resources_us": {}},
     ]
+
+def test_a_run_that_waits_says_for_what_and_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A clean no, because no answer is there yet; with answers the same run comes to its end."""
+    place, worker = tmp_path / "spool", TableSandbox()
+    session = session_of(tmp_path, ScriptedAuthor(ideas, faster), generations=1)
+    run = replace(session.context.run, on=f"spool:{place}")
+    session.context = replace(session.context, run=run, sandbox=through(Spool(place)))
+    assert ended(session, json_asked=False) == 1
+    out = capsys.readouterr().out
+    assert f"paused: waiting for 1 result in {place}" in out
+    assert f"python -m sandbox.worker --spool {place} --target mi300x" in out
+    assert f"kernel-scientist resume {run.id}" in out
+    assert "--budget-usd" not in out
+    work(place, session.context.assignment.task, worker)
+    waiting = session_again(session, ScriptedAuthor(ideas, faster))
+    assert ended(waiting) == 1
+    assert json.loads(capsys.readouterr().out)["attempts"] == 1
+    work(place, session.context.assignment.task, worker)
+    last = session_again(waiting, ScriptedAuthor(ideas, faster))
+    assert ended(last) == 0
+    assert json.loads(capsys.readouterr().out)["attempts"] == 4
+
+
+def test_a_gain_does_not_hide_that_a_run_waits(tmp_path: Path) -> None:
+    """The first generation is answered and faster than the seed; the second is not answered."""
+    place, worker = tmp_path / "spool", TableSandbox()
+    session = session_of(tmp_path, ScriptedAuthor(ideas, faster), generations=2)
+    session.context = replace(session.context, sandbox=through(Spool(place)))
+    for _ in range(2):
+        assert ended(session) == 1
+        work(place, session.context.assignment.task, worker)
+        session = session_again(session, ScriptedAuthor(ideas, faster))
+    assert ended(session) == 1
+    again = session_again(session, ScriptedAuthor(ideas, faster))
+    assert again.is_waiting
+    assert again.conclude().is_gain

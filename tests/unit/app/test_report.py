@@ -12,6 +12,7 @@ import pytest
 from app.report import Extras, render, tell, write_report
 from app.report.page import visible
 from records.errors import LedgerError, UsageError
+from records.evaluation import CaseComparison, Comparison, comparison_key
 from records.ledger import Ledger
 
 PAYLOADS = (
@@ -224,3 +225,32 @@ def test_hopes_are_compared_with_what_was_found(notebook: Any) -> None:
         notebook.attempt(1, slot, time_us, "g000-e0-a0")
     assert tell(notebook.ledger, notebook.artefacts, notebook.run.id).calibration == (
         "Of 3 verified experiments 1 gained what the planner had hoped for, 1 less and 1 more.")
+
+
+def test_measured_kernels_are_ranked_as_the_run_decided_and_the_comparison_is_told(notebook: Any) -> None:
+    """By level alone the second would be the best; timed in turns the third is, and the second is no faster."""
+    notebook.start()
+    seed = notebook.attempt(0, 0, 20.0, kind="measured")
+    second = notebook.attempt(1, 0, 19.6, seed.id, kind="measured")
+    third = notebook.attempt(1, 1, 19.8, seed.id, kind="measured")
+    for new, ratio, verdict in ((second, 1.0, "same"), (third, 1 / 1.021, "faster")):
+        case = CaseComparison("n", ratio, 1 / 1.024, 1 / 1.018, verdict, 36)
+        notebook.ledger.add_comparison(notebook.run.id, Comparison(
+            comparison_key(new.evaluation_key, seed.evaluation_key), new.evaluation_key, seed.evaluation_key, verdict,
+            ratio, 1 / 1.024, 1 / 1.018, (case,)))
+    story = tell(notebook.ledger, notebook.artefacts, notebook.run.id)
+    assert story.best is not None
+    assert story.best.attempt.id == third.id
+    assert [row.attempt.id for row in story.rows if row.is_record] == [seed.id, third.id]
+    text = Reader(page_of(notebook)).text
+    assert f"Timed in turns: faster by 2.1 % (1.8 to 2.4, 36 windows) against {seed.id}." in text
+    assert "Timed in turns: the same speed" in text
+
+
+def test_measured_levels_without_a_comparison_leave_the_earlier_kernel_best(notebook: Any) -> None:
+    notebook.start()
+    seed = notebook.attempt(0, 0, 20.0, kind="measured")
+    notebook.attempt(1, 0, 19.6, seed.id, kind="measured")
+    far = notebook.attempt(1, 1, 12.0, seed.id, kind="measured")
+    story = tell(notebook.ledger, notebook.artefacts, notebook.run.id)
+    assert [row.attempt.id for row in story.rows if row.is_record] == [seed.id, far.id]

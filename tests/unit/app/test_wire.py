@@ -10,7 +10,7 @@ import pytest
 from app import wire
 from app.literature import ShelvedLiterature
 from app.settings import load_settings
-from records.errors import LedgerError, MachineError, SettingsError, UsageError
+from records.errors import LedgerError, SettingsError, UsageError
 from tasks.loader import load_task
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,17 +35,6 @@ def test_the_author_follows_what_is_configured(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     assert wire.choose_author(load_settings(), None) == "llm"
     assert wire.choose_author(load_settings(), "playbook") == "playbook"
-
-
-@pytest.mark.parametrize(("on", "answer"), [("auto", "lab"), ("lab", "lab")])
-def test_verdicts_come_from_the_lab(on: str, answer: str) -> None:
-    assert wire.resolve_on(on, "mi300x") == answer
-
-
-@pytest.mark.parametrize(("on", "error"), [("device", MachineError), ("spool:x", MachineError), ("", UsageError)])
-def test_what_is_not_there_yet_is_refused(on: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        wire.resolve_on(on, "mi300x")
 
 
 def test_a_run_remembers_its_limits_and_never_its_key(monkeypatch: pytest.MonkeyPatch) -> None:

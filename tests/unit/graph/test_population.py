@@ -5,11 +5,16 @@ from pathlib import Path
 import pytest
 
 from agents.author import Idea, Specimen, Step
-from graph.doubles import ScriptedAuthor, table_context, table_task
+from graph.context import Context
+from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
+from graph.evaluating import evaluate
 from graph.memory import remember
-from graph.population import Kernel, best, is_faster, population, roofline_fraction, specimen
-from records.evaluation import Evaluation, Measurement, TimeKind, Verdict
+from graph.population import Kernel, best, population, roofline_fraction, specimen
+from records.errors import Pending
+from records.evaluation import Comparison, Contender, Evaluation, Measurement, TimeKind, Verdict
 from records.experiment import Attempt, Experiment
+from records.ranking import by_level
+from tasks.task import Task
 
 
 def timed(time_us: float, kind: TimeKind = "predicted", spread: float = 0.0, roofline_us: float = 0.0) -> Evaluation:
@@ -19,12 +24,16 @@ def timed(time_us: float, kind: TimeKind = "predicted", spread: float = 0.0, roo
 
 @pytest.mark.parametrize(("new", "old", "expected"), [
     (timed(9), timed(10), True), (timed(10), timed(10), False), (timed(9, spread=5), timed(10, spread=5), True),
-    (timed(9, "measured", 0.4), timed(10, "measured", 0.4), True),
-    (timed(9, "measured", 0.6), timed(10, "measured", 0.6), False),
+    (timed(9, "measured", 0.2), timed(10, "measured", 0.2), True),
+    (timed(10, "measured", 0.2), timed(9, "measured", 0.2), False),
+    (timed(9, "measured", 0.3), timed(10, "measured", 0.3), None), (timed(9, "measured"), timed(9.4, "measured"), None),
+    (timed(10, "measured", 0.3), timed(9, "measured", 0.3), None),
     (timed(1, "measured"), timed(10), False), (timed(1), timed(10, "measured"), False),
 ])
-def test_a_gain_is_a_clear_gain_in_times_of_one_kind(new: Evaluation, old: Evaluation, expected: bool) -> None:
-    assert is_faster(new, old) is expected
+def test_levels_decide_in_times_of_one_kind_where_they_are_far_apart(
+    new: Evaluation, old: Evaluation, expected: bool | None,
+) -> None:
+    assert by_level(new, old) is expected
 
 
 def test_a_roofline_fraction_is_the_mean_of_the_cases_and_nothing_where_one_is_unknown() -> None:
@@ -55,9 +64,78 @@ def test_only_accepted_kernels_of_earlier_generations_timed_alike_are_members(tm
     assert [k.attempt.id for k in population(context, 2)] == ["g000-e0-a0", "g001-e2-a0"]
 
 
-def test_of_equal_kernels_the_first_one_stays_best() -> None:
+def test_of_equal_kernels_the_first_one_stays_best(tmp_path: Path) -> None:
+    context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
     kernels = [Kernel(attempt(f"g001-e{i}-a0", 1), timed(t)) for i, t in enumerate((12, 10, 10, 11))]
-    assert best(kernels).attempt.id == "g001-e1-a0"
+    assert best(context, kernels).attempt.id == "g001-e1-a0"
+
+
+def measured(folder: Path, *sources: str) -> tuple[Context, list[Kernel]]:
+    """A context that measures, and these kernels in its ledger."""
+    plain = table_context(folder, table_task(folder, ""), ScriptedAuthor(nothing, lambda step, base: ""))
+    context = replace(plain, sandbox=TableSandbox("gpu:table", "measured"))
+    context.ledger.add_run(context.run)
+    kernels = []
+    for number, source in enumerate(sources):
+        made = evaluate(context, "benchmark", source)
+        kernels.append(Kernel(attempt(f"g001-e{number}-a0", 1, kind="measured", evaluation_key=made.key,
+                                      source=context.artefacts.put(source)), made))
+    return context, kernels
+
+
+def compared(context: Context) -> int:
+    assert isinstance(context.sandbox, TableSandbox)
+    return [purpose for purpose, _ in context.sandbox.calls].count("compare")
+
+
+def test_measured_levels_that_are_close_are_settled_by_a_comparison_once(tmp_path: Path) -> None:
+    """The second has the lower level and is slower in truth, the third the other way round."""
+    context, kernels = measured(tmp_path, "// time_us = 10\n// true_us = 10\n", "// time_us = 9.8\n// true_us = 10.3\n",
+                                "// time_us = 10.2\n// true_us = 9.7\n")
+    assert [best(context, kernels).attempt.id for _ in range(3)] == ["g001-e2-a0"] * 3
+    assert compared(context) == 2
+    stored = context.ledger.comparisons(kernels[2].evaluation.key)
+    assert [(c.incumbent, c.verdict) for c in stored] == [(kernels[0].evaluation.key, "faster")]
+
+
+def test_measured_levels_that_are_far_apart_cost_no_comparison(tmp_path: Path) -> None:
+    context, kernels = measured(tmp_path, "// time_us = 10\n", "// time_us = 9\n", "// time_us = 20\n")
+    assert best(context, kernels).attempt.id == "g001-e1-a0"
+    assert compared(context) == 0
+
+
+def test_no_difference_leaves_the_incumbent_in_place(tmp_path: Path) -> None:
+    context, kernels = measured(tmp_path, "// time_us = 10\n", "// time_us = 9.7\n// true_us = 9.98\n")
+    assert best(context, kernels).attempt.id == "g001-e0-a0"
+
+
+class Slow(TableSandbox):
+    """Compares when it has been told to; until then every comparison is pending."""
+
+    ready = False
+
+    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
+        made = super().compare(challenger, incumbent, task)
+        if not self.ready:
+            raise Pending("waiting for 1 result in there", (made.key,), "there")
+        return made
+
+
+def test_all_comparisons_that_may_be_needed_are_asked_for_at_once(tmp_path: Path) -> None:
+    context, kernels = measured(tmp_path, *(f"// time_us = {t}\n" for t in (10, 9.9, 9.8, 20)))
+    slow = Slow("gpu:table", "measured")
+    context = replace(context, sandbox=slow)
+    with pytest.raises(Pending, match="waiting for 3 results in there") as caught:
+        best(context, kernels)
+    slow.calls.clear()
+    slow.ready = True
+    assert best(context, kernels).attempt.id == "g001-e2-a0"
+    assert {key for _, key in slow.calls} <= set(caught.value.awaited), "a second round trip would be needed"
+
+
+def test_a_kernel_that_beats_every_possible_leader_need_not_wait(tmp_path: Path) -> None:
+    context, kernels = measured(tmp_path, *(f"// time_us = {t}\n" for t in (10, 9.9, 5)))
+    assert best(replace(context, sandbox=Slow("gpu:table", "measured")), kernels).attempt.id == "g001-e2-a0"
 
 
 def test_a_specimen_has_one_step_of_history(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from itertools import product
 
 import pytest
 
-from graph.tuning import search, with_defaults
+from sandbox.tuning import FINALISTS, Tuning, finalists, search, with_defaults
 
 GRID = [dict(zip("XYZ", values, strict=True)) for values in product((4, 1, 2, 8, 16), repeat=3)]
 
@@ -42,6 +42,18 @@ def test_choices_that_cannot_be_estimated_are_left_out() -> None:
     assert ranked
     assert all(c["Y"] != 4 for c in ranked)
     assert search(GRID, [], lambda c: None, 24, 1) == []
+
+
+def test_the_finalists_are_the_best_estimates_and_the_default_has_the_last_word() -> None:
+    slow_default = finalists(GRID, Tuning((), 200, 1), bowl)
+    assert slow_default == [*sorted(GRID, key=bowl)[:FINALISTS], GRID[0]]
+    assert finalists(GRID, Tuning((), 200, 1), lambda c: 0.0 if c == GRID[0] else bowl(c)) == [GRID[0]]
+    assert finalists(GRID, Tuning((), 200, 1), lambda c: None) == [GRID[0]]
+
+
+def test_without_choices_or_estimates_the_default_is_judged_alone() -> None:
+    assert finalists([], Tuning(), bowl) == [{}]
+    assert finalists(GRID[:1], Tuning(), bowl) == finalists(GRID, Tuning((), 0, 1), bowl) == [GRID[0]]
 
 
 SOURCE = """/*+++

@@ -1,15 +1,40 @@
-"""Search of the declared tunables by estimated time, and writing the winner into the file as its default."""
+"""Search of the declared tunables by estimated time, and writing the winner into the file as its default.
+
+The same search runs in the graph and in a worker, so that a worker's bundle holds what the graph will ask for.
+"""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 Choice = Mapping[str, int]
 Estimate = Callable[[Choice], float | None]
 
+FINALISTS = 3  # tuned choices that are verified and timed in full before the default's turn
 _HEADER = re.compile(r"/\*\+\+\+.*?\+\+\+\*/", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How the tunables of one source are searched; the same values give the same estimates in the same order."""
+
+    starts: tuple[Mapping[str, int], ...] = ()
+    limit: int = 24  # estimates
+    seed: int = 0
+
+
+def finalists(choices: Sequence[Choice], tuning: Tuning, estimate: Estimate) -> list[dict[str, int]]:
+    """What to judge in full, in this order until one is right: the best estimates, then the default."""
+    if len(choices) <= 1 or tuning.limit < 1:
+        return [dict(choices[0]) if choices else {}]
+    default = choices[0]
+    ranked = search(choices, tuning.starts, estimate, tuning.limit, tuning.seed)[:FINALISTS]
+    others = [dict(choice) for choice in ranked if choice != default]
+    before = ranked.index(default) if default in ranked else len(others)
+    return [*others[:before], dict(default)]
 
 
 def search(

@@ -1,0 +1,67 @@
+"""What to send us from a machine with an MI300X, where this project has not run yet: device, compiler, a first test."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.doctor import Line
+from records.errors import ScientistError
+
+ISSUE = "please open an issue with the lines that begin with MI300X, whatever they say"
+
+
+def examine_amd(cache: Path, library: str | None = None) -> Iterator[Line]:
+    """The block to send; a broken part is a line, never an exception. `library` is opened instead of ROCm's own."""
+    from sandbox.device.compiler import DeviceCompiler
+    from sandbox.device.lease import check
+    from sandbox.device.seat import Seat, SeatFault, Slot
+    from sandbox.device.trusted import SOURCE
+    from sandbox.plan import parse
+    from sandbox.target import load_target
+
+    target, image = load_target("mi300x"), b""
+    compiler = DeviceCompiler(target, cache, runtime_library=library)
+    with Seat(Slot(target.vendor, 0, library)) as seat:
+        try:
+            opened = seat.open()
+            about, sizes = opened["properties"], opened["properties"]["attributes"]
+            memory = f"{about['memory_bytes'] / (1 << 30):.0f} GiB, L2 {sizes['l2_bytes'] >> 20} MiB"
+            yield Line("MI300X device", "ok", f"{opened['fingerprint']}, {sizes['units']} units of {sizes['wave']} "
+                       f"lanes, {memory}, {about['pci']}")
+        except ScientistError as error:
+            yield Line("MI300X device", "missing", str(error), ISSUE)
+        try:
+            made = compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
+            image = made.image
+            said = "; ".join(f.message for f in made.findings) or f"{len(made.kernels)} kernels"
+            fence = "fenced" if compiler.description.fenced else "not fenced"
+            yield Line("MI300X compiler", "ok" if image else "warn", f"{compiler.version}, {fence}: {said}", ISSUE)
+        except ScientistError as error:
+            yield Line("MI300X compiler", "missing", str(error), ISSUE)
+        try:
+            if not image or seat.is_broken:
+                raise ScientistError("not done, as device or compiler are missing")
+            seat.trust(image)
+            check(seat)
+            yield Line("MI300X test", "ok", "a kernel with a known result gives it")
+        except (ScientistError, SeatFault) as error:
+            yield Line("MI300X test", "warn", str(error), ISSUE)
+    compiler.close()
+    yield Line("MI300X", "warn", "this project has only run on a stand-in for this GPU", ISSUE)
+
+
+def has_amd() -> bool:
+    """Whether the amdgpu driver lets this user in and there is a HIP library."""
+    from sandbox.device.hip import HIP
+
+    if not Path("/dev/kfd").exists():
+        return False
+    for name in HIP.libraries:
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            continue
+        return True
+    return False

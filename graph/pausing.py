@@ -1,0 +1,69 @@
+"""Runs that wait for answers from elsewhere: a node whose answer is not there yet pauses the graph.
+
+The pause is langgraph's `interrupt`, raised in the nodes of the main graph, where a checkpoint is. Parallel
+experiments all get as far as they can first, so that their requests go out together. A node that runs again finds in
+the ledger what it had before.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+from langgraph.types import Interrupt, interrupt
+
+from records.errors import Pending
+
+Node = TypeVar("Node", bound=Callable[..., dict[str, Any]])
+WAITING = "waiting for "  # how the reason of a run that waits begins
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a paused graph waits for."""
+
+    awaited: tuple[str, ...]  # hashes of requests
+    place: str
+    refused: tuple[str, ...] = ()  # answers that were put aside
+
+    @property
+    def reason(self) -> str:
+        """For the run's record."""
+        many = len(self.awaited)
+        told = "".join(f"; {why}" for why in self.refused)
+        return f"{WAITING}{many} result{'' if many == 1 else 's'} in {self.place}{told}"
+
+
+def pausing(node: Node) -> Node:
+    """The node, pausing where an answer is pending and starting over when it is resumed."""
+
+    @functools.wraps(node)
+    def run(*args: Any, **named: Any) -> dict[str, Any]:
+        while True:
+            try:
+                return node(*args, **named)
+            except Pending as pending:
+                interrupt({"awaited": list(pending.awaited), "place": pending.place, "refused": list(pending.refused),
+                           "message": str(pending)})
+
+    return cast(Node, run)
+
+
+def together(pendings: Iterable[Pending]) -> Pending:
+    """One for several, so that a node pauses once for all it has asked."""
+    found = list(pendings)
+    awaited = tuple(dict.fromkeys(name for p in found for name in p.awaited))
+    refused = tuple(dict.fromkeys(why for p in found for why in p.refused))
+    waiting = Waiting(awaited, found[0].place, refused)
+    return Pending(waiting.reason, awaited, waiting.place, refused)
+
+
+def waiting(interrupts: Iterable[Interrupt]) -> Waiting | None:
+    """What the interrupts of a paused graph are about; None where there are none."""
+    values = [i.value for i in interrupts if isinstance(i.value, dict) and "awaited" in i.value]
+    if not values:
+        return None
+    one = together(Pending("", tuple(v["awaited"]), v["place"], tuple(v["refused"])) for v in values)
+    return Waiting(one.awaited, one.place, one.refused)

@@ -1,0 +1,41 @@
+"""Which of two kernels is faster by what the records say, for the graph that decides and for the report that tells."""
+
+from __future__ import annotations
+
+import math
+
+from records.evaluation import Evaluation
+
+FAR_APART = 1.05  # between two measured intervals, from where on their levels decide: clocks may differ by less
+
+
+def by_level(new: Evaluation, old: Evaluation) -> bool | None:
+    """Whether the new time is below the old one; None where measured levels are too close to say.
+
+    Times of two kinds are never compared, and a predicted time has no noise.
+    """
+    if new.time_kind != old.time_kind or new.geomean_us is None or old.geomean_us is None:
+        return False
+    if new.time_kind == "predicted":
+        return new.geomean_us < old.geomean_us
+    return by_interval(interval_of(new), interval_of(old))
+
+
+def by_interval(new: tuple[float, float], old: tuple[float, float]) -> bool | None:
+    """The same for two measured intervals."""
+    if new[1] * FAR_APART < old[0]:
+        return True
+    return False if old[1] * FAR_APART < new[0] else None
+
+
+def interval_of(evaluation: Evaluation) -> tuple[float, float]:
+    """Geometric means of both ends of the confidence intervals."""
+    return mean_of(evaluation, "ci_low_us"), mean_of(evaluation, "ci_high_us")
+
+
+def mean_of(evaluation: Evaluation, name: str) -> float:
+    """Weighted geometric mean of one figure of the measurements; 0 where one of them is not positive."""
+    values = [(getattr(m, name), m.weight) for m in evaluation.measurements]
+    if any(value <= 0 for value, _ in values):
+        return 0.0
+    return math.exp(sum(w * math.log(v) for v, w in values) / sum(w for _, w in values))

@@ -1,0 +1,150 @@
+"""A run through a spool folder that is killed by SIGKILL at one point after the other, and then goes on.
+
+Asker and worker take turns in one process, so that a kill takes both. Run as `python spool_crash_driver.py FOLDER`;
+prints one JSON object as `crash_driver.py` does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from graph.doubles import TableSandbox
+from graph.drive import drive
+from records.errors import Pending
+from records.evaluation import Comparison
+from sandbox.bench import Bench, Slot
+from sandbox.request import Request, Result
+from sandbox.spool import Claim, Spool
+from sandbox.worker import Folder
+from tests.integration.crash_driver import Diary, FragileLedger, FragileSaver, choose, contents, repeated
+from tests.stations import make_bench, make_context, through
+
+KINDS = ("before request", "after request", "before pause", "result read", "before answer", "before publish",
+         "after publish", "before add_evaluation", "after add_evaluation", "before add_comparison",
+         "after add_comparison", "before finish", "after finish", "before checkpoint", "before attempts")
+
+
+class FragileSpool(Spool):
+    """Crash points around everything that is written and read."""
+
+    diary: Diary
+
+    def put(self, request: Request) -> None:
+        self.diary.point("before request")
+        super().put(request)
+        self.diary.point("after request")
+
+    def ask(self, request: Request) -> Result:
+        try:
+            result = super().ask(request)
+        except Pending:
+            self.diary.point("before pause")
+            raise
+        self.diary.point("result read")
+        return result
+
+    def publish(self, result: Result, claim: Claim) -> bool:
+        self.diary.point("before publish")
+        is_first = super().publish(result, claim)
+        self.diary.log(f"stored {result.request}")
+        self.diary.point("after publish")
+        return is_first
+
+
+class FragileBench(Bench):
+    """Notes what it is asked, so that work done twice shows."""
+
+    def answer(self, slot: Slot, request: Request) -> Result:
+        diary: Diary = slot.made[0]  # type: ignore[assignment]
+        diary.point("before answer")
+        diary.log(f"asked {request.hash}")
+        return super().answer(replace(slot, made={}), request)
+
+
+class ComparingLedger(FragileLedger):
+    """Says what is stored of comparisons, too."""
+
+    def add_comparison(self, run_id: str, made: Comparison) -> Comparison:
+        stored = super().add_comparison(run_id, made)
+        self.diary.log(f"stored comparison {made.key}")
+        return stored
+
+
+def run(folder: Path, at: int | None) -> Diary:
+    """To the end, waiting and answering in turns; a lost worker's claim has run out by the time that it starts."""
+    diary, place = Diary(folder, at), folder / "spool"
+    place.mkdir(exist_ok=True)
+    (place / "spool.json").write_text('{"format": 1, "id": "the same in every folder"}')
+    spool = FragileSpool(place)
+    spool.diary = diary
+    for claim in (place / "claims").iterdir():
+        os.utime(claim, (0, 0))
+
+    def saver(connection: sqlite3.Connection) -> FragileSaver:
+        made = FragileSaver(connection)
+        made.diary = diary
+        return made
+
+    while True:
+        plain = make_context(folder, through(spool))
+        plain.ledger.close()
+        ledger = ComparingLedger(folder / "ledger.db")
+        ledger.diary = diary
+        context = replace(plain, ledger=ledger)
+        status = drive(context, folder / "checkpoint.db", max_concurrency=1, saver=saver).status
+        task = context.assignment.task
+        ledger.close()
+        if status == "done":
+            return diary
+        bench = make_bench(task, TableSandbox("gpu:table", "measured"))
+        slots = tuple(Slot(s.name, s.make, made={0: diary}) for s in bench.slots)  # type: ignore[dict-item]
+        Folder(spool, FragileBench(bench.worker, bench.place, slots, bench.find_task), once=True).run(threading.Event())
+
+
+def in_child(folder: Path, at: int | None) -> int:
+    """Run in a child process; its wait status."""
+    child = os.fork()
+    if child == 0:
+        try:
+            diary = run(folder, at)
+            (folder / "points.json").write_text(json.dumps(diary.names))
+        except BaseException as error:
+            os.write(2, f"{at}: {error!r}\n".encode())
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+def main(folder: Path) -> None:
+    """Print the uninterrupted ledger and what became of each interrupted run."""
+    (folder / "whole").mkdir(parents=True)
+    in_child(folder / "whole", None)
+    names: list[str] = json.loads((folder / "whole" / "points.json").read_text())
+    results: list[dict[str, Any]] = []
+    for at in (n for n in choose(names, 1) if names[n] in KINDS):
+        place = folder / f"at-{at}"
+        place.mkdir()
+        killed = in_child(place, at)
+        if len(results) % 3 == 2:  # the checkpoint is only a cursor
+            for file in place.glob("checkpoint.db*"):
+                file.unlink()
+        resumed = in_child(place, None)
+        results.append({
+            "at": at, "name": names[at], "killed": os.WIFSIGNALED(killed) and os.WTERMSIG(killed) == signal.SIGKILL,
+            "resumed": resumed, "ledger": contents(place) if resumed == 0 else {}, "repeated": repeated(place)})
+    sys.stdout.write(json.dumps({"whole": contents(folder / "whole"), "results": results}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
