@@ -133,7 +133,7 @@ class Playbook:
         return (low + high) / 2 + (25.0 if helps else 0.0) + (40.0 if spills else 0.0)
 
     def _dice(self, step: Step, purpose: str) -> random.Random:
-        return random.Random(f"{self.seed}:{step.run_id}:{step.generation}:{purpose}")
+        return random.Random(f"{self.seed}:{step.generation}:{purpose}")
 
 
 def _idea(handle: str, file: KernelFile) -> Idea:

@@ -1,14 +1,15 @@
 """Memory, modules, launches, events and properties of one GPU, through a vendor's C interface by ctypes.
 
 Nothing here knows a vendor: names and numbers come from a `Symbols` table. Every call is checked; a status that is not
-success becomes a MachineError that names the call. After an illegal access the device's context is lost: only a new
-process can go on.
+success becomes a CallFailed that names the call and says whether a kernel caused it. After such a fault the device's
+context is lost: only a new process can go on. Launches, fills and device copies run in order on the default stream.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,30 +17,17 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import MachineError
+from sandbox.device.cuda import CUDA
+from sandbox.device.hip import HIP
+from sandbox.device.library import CallFailed, Library
 from sandbox.device.symbols import Symbols
 
 Extent = tuple[int, int, int]
 _POINTER = ctypes.c_uint64
 
 
-class Driver:
-    """An opened driver library."""
-
-    def __init__(self, symbols: Symbols) -> None:
-        """MachineError when the library is missing or finds no device."""
-        self.symbols = symbols
-        self._library = _open(symbols)
-        self.call("init", 0)
-
-    def call(self, verb: str, *arguments: Any) -> None:
-        """Call one function of the table; MachineError unless it succeeds."""
-        name = self.symbols.functions[verb]
-        try:
-            status = int(getattr(self._library, name)(*arguments))
-        except AttributeError:
-            raise MachineError(f"the {self.symbols.vendor} driver has no {name}; {self.symbols.remedy}") from None
-        if status:
-            raise MachineError(f"{name} failed on the GPU ({self.symbols.describe(self._library, status)})")
+class Driver(Library):
+    """The GPUs behind a driver library."""
 
     def count(self) -> int:
         """How many GPUs there are."""
@@ -51,7 +39,7 @@ class Driver:
         """The newest interface that the driver offers, such as "13.0"."""
         found = ctypes.c_int()
         self.call("version", ctypes.byref(found))
-        return f"{found.value // 1000}.{found.value % 1000 // 10}"
+        return self.symbols.version(found.value)
 
     def device(self, index: int = 0) -> Device:
         """Make one GPU the calling thread's. MachineError names how many there are."""
@@ -61,14 +49,14 @@ class Driver:
         return Device(self, self.symbols.select(self.call, index), index)
 
 
-def _open(symbols: Symbols) -> ctypes.CDLL:
-    for name in symbols.libraries:
-        try:
-            return ctypes.CDLL(name)
-        except OSError:
-            continue
-    raise MachineError(f"there is no {symbols.vendor} GPU driver here ({symbols.libraries[0]} is missing); "
-                       f"{symbols.remedy}")
+def symbols_of(vendor: str) -> Symbols:
+    """The table of a target's vendor."""
+    return {"nvidia": CUDA, "amd": HIP}[vendor]
+
+
+def open_driver(vendor: str, library: str | None = None) -> Driver:
+    """The driver of a target's vendor; MachineError when this machine has none."""
+    return Driver(symbols_of(vendor), library)
 
 
 @dataclass(frozen=True)
@@ -76,10 +64,16 @@ class Properties:
     """What the driver says of a GPU; sizes in bytes, clocks in kHz."""
 
     name: str
-    arch: str  # sm_90
+    arch: str  # sm_90, gfx942
     driver: str
     memory_bytes: int
     attributes: dict[str, int]
+    pci: str = ""  # 0000:1b:00.0
+
+    @property
+    def fingerprint(self) -> str:
+        """One line that says on what a time was measured."""
+        return f"{self.name} / driver {self.driver} / {self.arch}"
 
 
 @dataclass(frozen=True)
@@ -109,8 +103,26 @@ class Device:
             value = ctypes.c_int()
             self.driver.call("attribute", ctypes.byref(value), number, self.handle)
             attributes[noun] = value.value
-        arch = f"sm_{attributes.get('major', 0)}{attributes.get('minor', 0)}"
-        return Properties(name.value.decode(), arch, self.driver.version(), total.value, attributes)
+        pci = ctypes.create_string_buffer(32)
+        self.driver.call("pci", pci, 32, self.handle)
+        arch = self.driver.symbols.arch(self.driver.call, self.handle, attributes)
+        return Properties(name.value.decode(errors="replace"), arch, self.driver.version(), total.value, attributes,
+                          pci.value.decode().lower())
+
+    def free_bytes(self) -> int:
+        """Device memory that nobody holds."""
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        self.driver.call("memory", ctypes.byref(free), ctypes.byref(total))
+        return free.value
+
+    def reset_persisting(self) -> None:
+        """Lines that a kernel asked the L2 to keep become ordinary ones, where the vendor has such lines."""
+        if self.driver.has("reset_persisting"):
+            self.driver.call("reset_persisting")
+
+    def limit_heap(self, nbytes: int) -> None:
+        """How much `malloc` in a kernel may take in all; before the first launch."""
+        self.driver.call("limit", self.driver.symbols.heap_limit, ctypes.c_size_t(nbytes))
 
     def allocate(self, nbytes: int) -> Memory:
         """Device memory, contents undefined."""
@@ -136,32 +148,47 @@ class Device:
 
 
 class Memory:
-    """One allocation."""
+    """One allocation, or a device variable of a module, which is never freed. Offsets and sizes are in bytes."""
 
     def __init__(self, device: Device, address: int, nbytes: int) -> None:
         self.device, self.address, self.nbytes = device, address, nbytes
 
-    def write(self, data: npt.NDArray[Any]) -> None:
-        """Copy from the host; the array must be as large as the allocation."""
-        flat = np.ascontiguousarray(data)
-        if flat.nbytes != self.nbytes:
-            raise ValueError(f"{flat.nbytes} bytes for an allocation of {self.nbytes}")
-        self.device.driver.call("copy_in", _POINTER(self.address), ctypes.c_void_p(flat.ctypes.data),
-                                ctypes.c_size_t(flat.nbytes))
+    def _at(self, offset: int, nbytes: int) -> ctypes.c_uint64:
+        if offset < 0 or nbytes < 0 or offset + nbytes > self.nbytes:
+            raise ValueError(f"{nbytes} bytes at {offset} of an allocation of {self.nbytes}")
+        return _POINTER(self.address + offset)
 
-    def read(self, dtype: npt.DTypeLike, shape: Sequence[int]) -> npt.NDArray[Any]:
-        """Copy to the host."""
+    def write(self, data: npt.NDArray[Any], offset: int = 0) -> None:
+        """Copy from the host."""
+        flat = np.ascontiguousarray(data)
+        if flat.nbytes:
+            self.device.driver.call("copy_in", self._at(offset, flat.nbytes), ctypes.c_void_p(flat.ctypes.data),
+                                    ctypes.c_size_t(flat.nbytes))
+
+    def read(self, dtype: npt.DTypeLike, shape: Sequence[int], offset: int = 0) -> npt.NDArray[Any]:
+        """Copy to the host, behind all earlier work."""
         found = np.empty(tuple(shape), dtype)
-        if found.nbytes > self.nbytes:
-            raise ValueError(f"{found.nbytes} bytes from an allocation of {self.nbytes}")
-        self.device.driver.call("copy_out", ctypes.c_void_p(found.ctypes.data), _POINTER(self.address),
-                                ctypes.c_size_t(found.nbytes))
+        self.read_into(found, offset)
         return found
 
-    def fill(self, word: int) -> None:
+    def read_into(self, target: npt.NDArray[Any], offset: int = 0) -> None:
+        """Copy to an array of the host's, which must be contiguous, behind all earlier work."""
+        if target.nbytes:
+            self.device.driver.call("copy_out", ctypes.c_void_p(target.ctypes.data), self._at(offset, target.nbytes),
+                                    ctypes.c_size_t(target.nbytes))
+
+    def fill(self, word: int, offset: int = 0, nbytes: int | None = None) -> None:
         """Fill with a 32-bit word, asynchronously; a rest of up to 3 bytes stays."""
-        self.device.driver.call("fill", _POINTER(self.address), ctypes.c_uint(word), ctypes.c_size_t(self.nbytes // 4),
-                                None)
+        size = self.nbytes - offset if nbytes is None else nbytes
+        if size >= 4:
+            self.device.driver.call("fill", self._at(offset, size), ctypes.c_uint(word), ctypes.c_size_t(size // 4),
+                                    None)
+
+    def copy_from(self, other: Memory, nbytes: int, offset: int = 0, other_offset: int = 0) -> None:
+        """Copy from other memory of the same device, asynchronously."""
+        if nbytes:
+            self.device.driver.call("copy", self._at(offset, nbytes), other._at(other_offset, nbytes),
+                                    ctypes.c_size_t(nbytes), None)
 
     def free(self) -> None:
         """Give the memory back."""
@@ -179,6 +206,12 @@ class Module:
         handle = ctypes.c_void_p()
         self.device.driver.call("kernel", ctypes.byref(handle), self._handle, name.encode())
         return Kernel(self.device, handle)
+
+    def global_memory(self, name: str) -> Memory:
+        """One of its device variables, by its symbol; it belongs to the module."""
+        address, size = _POINTER(), ctypes.c_size_t()
+        self.device.driver.call("global", ctypes.byref(address), ctypes.byref(size), self._handle, name.encode())
+        return Memory(self.device, address.value, size.value)
 
     def unload(self) -> None:
         """Give it back."""
@@ -209,14 +242,37 @@ class Kernel:
                                 ctypes.c_size_t(dynamic_bytes))
         return KernelFacts(**found, blocks_per_unit=blocks.value)
 
+    def parameters(self) -> tuple[int, ...] | None:
+        """The size of each parameter in bytes; None where the driver does not tell."""
+        if not self.device.driver.has("parameter"):
+            return None
+        offset, size, found = ctypes.c_size_t(), ctypes.c_size_t(), list[int]()
+        with suppress(CallFailed):  # the end of the list is an invalid index
+            while True:
+                self.device.driver.call("parameter", self._handle, ctypes.c_size_t(len(found)), ctypes.byref(offset),
+                                        ctypes.byref(size))
+                found.append(size.value)
+        return tuple(found)
+
     def launch(self, grid: Extent, block: Extent, dynamic_bytes: int, arguments: Sequence[Argument]) -> None:
         """Start it on the default stream; arguments are ctypes values or memory, in the kernel's order."""
+        self.prepared(grid, block, dynamic_bytes, arguments)()
+
+    def prepared(self, grid: Extent, block: Extent, dynamic_bytes: int,
+                 arguments: Sequence[Argument]) -> Callable[[], None]:
+        """A launch that can be started again and again at little cost: between two events every microsecond shows."""
         values = [_POINTER(a.address) if isinstance(a, Memory) else a for a in arguments]
         pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in values))
-        self.device.driver.call("launch", self._handle, *grid, *block, dynamic_bytes, None, pointers, None)
+
+        def start(_alive: object = values) -> None:
+            self.device.driver.call("launch", self._handle, *grid, *block, dynamic_bytes, None, pointers, None)
+
+        return start
 
 
-Argument = Memory | ctypes.c_int | ctypes.c_int64 | ctypes.c_float | ctypes.c_double
+Scalar = (ctypes.c_bool | ctypes.c_int8 | ctypes.c_uint8 | ctypes.c_int16 | ctypes.c_int | ctypes.c_int64
+          | ctypes.c_uint64 | ctypes.c_float | ctypes.c_double)
+Argument = Memory | Scalar
 
 
 class Event:
@@ -224,6 +280,10 @@ class Event:
 
     def __init__(self, device: Device, handle: ctypes.c_void_p) -> None:
         self.device, self._handle = device, handle
+
+    def destroy(self) -> None:
+        """Give it back."""
+        self.device.driver.call("destroy_event", self._handle)
 
     def record(self) -> None:
         """Put the mark behind what was launched so far."""

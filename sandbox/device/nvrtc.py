@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import re
 import shutil
 import subprocess
 import tempfile
@@ -15,15 +16,21 @@ from records.errors import ToolchainError
 
 _NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 _TIMEOUT_S = 120
+_VERSION = re.compile(r"V(\d+\.\d+\.\d+)")
 OPTIONS = ("--std=c++20", "--extra-device-vectorization")
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A cubin and what the compiler said, or no cubin and why."""
+    """An image and what the compiler said, or no image and why."""
 
-    cubin: bytes | None
+    image: bytes | None
     log: str
+
+    @property
+    def cubin(self) -> bytes | None:
+        """The image, as NVIDIA calls it."""
+        return self.image
 
 
 class Nvrtc:
@@ -32,6 +39,7 @@ class Nvrtc:
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no libnvrtc."""
         self._library = _load(path)
+        self.folder = Path(self._library._name).parent if "/" in self._library._name else None  # of the library
 
     def version(self) -> str:
         """Such as "13.0"."""
@@ -77,10 +85,12 @@ class Nvcc:
             raise ToolchainError("there is neither libnvrtc nor nvcc here; install the nvidia-cuda-nvrtc wheel or the "
                                  "CUDA toolkit")
         self._path = found
+        self.folder = Path(found).resolve().parent  # of the program
 
     def version(self) -> str:
-        """The compiler and its path."""
-        return f"nvcc at {self._path}"
+        """Such as "13.0.88"."""
+        found = _VERSION.search(self._run([self._path, "--version"], "/").stdout)
+        return found[1] if found else "unknown"
 
     def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
                 headers: Mapping[str, str] | None = None) -> Compiled:
@@ -93,12 +103,16 @@ class Nvcc:
             code = arch.replace("sm_", "compute_")
             argv = [self._path, "-cubin", "-x", "cu", "-std=c++20", "-w", "--extra-device-vectorization",
                     f"-gencode=arch={code},code={arch}", "-I", folder, *options, name, "-o", "out.cubin"]
-            try:
-                done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
-            except (OSError, subprocess.TimeoutExpired) as error:
-                raise ToolchainError(f"nvcc at {self._path} does not run ({error}); reinstall the toolkit") from None
+            done = self._run(argv, folder)
             cubin = Path(folder, "out.cubin")
             return Compiled(cubin.read_bytes() if done.returncode == 0 else None, done.stderr.strip())
+
+    def _run(self, argv: Sequence[str], folder: str) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run(argv, cwd=folder, capture_output=True, text=True, errors="replace",
+                                  timeout=_TIMEOUT_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ToolchainError(f"nvcc at {self._path} does not run ({error}); reinstall the toolkit") from None
 
 
 def find_compiler() -> Nvrtc | Nvcc:

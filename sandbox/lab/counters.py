@@ -81,7 +81,8 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
     scale = blocks / max(1, int(record["blocks"]))
     seen = max(1, int(record["accesses"]))
     full = seen / max(1, seen - int(record["dropped"]))
-    sites = tuple(_merge(_site(values, scene, scale * full, segment_bytes(target)) for values in record["sites"]))
+    ordered = sorted(record["sites"])  # they come as the threads met them, and sums would differ in their last bits
+    sites = tuple(_merge(_site(values, scene, scale * full, segment_bytes(target)) for values in ordered))
     counted = LaunchCounters(
         kernel=launch.kernel, blocks=blocks, threads=launch.threads, recorded=int(record["blocks"]),
         waves=record["waves"] * scale, barriers=record["barriers"] * scale, read_lines=record["read_lines"] * scale,

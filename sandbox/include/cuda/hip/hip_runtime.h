@@ -2,6 +2,7 @@
 #pragma once
 
 #define __HIP_PLATFORM_NVIDIA__ 1
+#define warpSize 32  // CUDA's own is a register to the compiler: loops over it stay loops
 #undef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #define __builtin_huge_valf() __int_as_float(0x7f800000)
@@ -28,6 +29,23 @@ template <class T> __device__ __forceinline__ T __shfl_xor(T v, int mask, int wi
 __device__ __forceinline__ unsigned __ballot(int p) { return __ballot_sync(0xffffffffu, p); }
 __device__ __forceinline__ int __any(int p) { return __any_sync(0xffffffffu, p); }
 __device__ __forceinline__ int __all(int p) { return __all_sync(0xffffffffu, p); }
+
+// clang's accesses past the caches, for 1, 2, 4, 8 and 16 bytes.
+template <int Bytes> struct ks_bits;
+template <> struct ks_bits<1> { using type = unsigned char; };
+template <> struct ks_bits<2> { using type = unsigned short; };
+template <> struct ks_bits<4> { using type = unsigned int; };
+template <> struct ks_bits<8> { using type = uint2; };
+template <> struct ks_bits<16> { using type = uint4; };
+template <class T> __device__ __forceinline__ T __builtin_nontemporal_load(const T* place) {
+  const auto bits = __ldcs(reinterpret_cast<const typename ks_bits<sizeof(T)>::type*>(place));
+  return *reinterpret_cast<const T*>(&bits);
+}
+template <class V, class T> __device__ __forceinline__ void __builtin_nontemporal_store(V value, T* place) {
+  const T kept = value;
+  using Bits = typename ks_bits<sizeof(T)>::type;
+  __stcs(reinterpret_cast<Bits*>(place), *reinterpret_cast<const Bits*>(&kept));
+}
 
 // clang's ext_vector_type: element-wise arithmetic, elements by index, aligned to its size (a power of two).
 template <class T, int N> struct alignas(sizeof(T) * N) ks_vector {

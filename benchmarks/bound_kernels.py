@@ -1,0 +1,91 @@
+"""A candidate's file on the GPU of this machine: compiled for a task, its buffers bound for one case."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from records.errors import ToolchainError
+from sandbox.device.compiler import DeviceCompiler
+from sandbox.device.driver import Argument, Device, Memory
+from sandbox.plan import parse
+from sandbox.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, resolve
+from tasks.dtypes import numpy_dtype
+from tasks.task import Array, Case, Task, Tensors, TensorSpec
+
+
+class File:
+    """One `.hip` file with a choice of tunables, compiled and loaded. ToolchainError with the log where it fails."""
+
+    def __init__(self, device: Device, compiler: DeviceCompiler, path: Path,
+                 tunables: Mapping[str, int] | None = None) -> None:
+        self.device, self.path = device, path
+        self.candidate = parse(path.read_text(encoding="utf-8"))
+        self.chosen = {**self.candidate.defaults(), **(tunables or {})}
+        build = compiler.compile(self.candidate, self.chosen)
+        if build.findings:
+            raise ToolchainError(f"{path} does not compile: {build.diagnostics[:2000] or build.findings[0].message}")
+        self.symbols = {kernel.name: kernel.symbol for kernel in build.kernels}
+        self.module = device.load(build.image)
+
+    def bind(self, task: Task, case: Case, buffers: Mapping[str, Memory]) -> Bound:
+        """Ready to launch on these buffers; workspaces are allocated."""
+        return Bound(self, task, case, buffers)
+
+
+class Bound:
+    """All launches of a plan for one case."""
+
+    def __init__(self, file: File, task: Task, case: Case, buffers: Mapping[str, Memory]) -> None:
+        plan = resolve(file.candidate, task, case, file.chosen)
+        self.workspaces = {name: file.device.allocate(prod(shape) * DTYPE_BYTES[dtype])
+                           for name, (dtype, shape) in plan.workspaces.items()}
+        known = {**buffers, **self.workspaces}
+        self.launches = []
+        for launch in plan.launches:
+            kernel = file.module.kernel(file.symbols.get(launch.kernel, launch.kernel))
+            kernel.allow_dynamic(launch.lds_bytes)
+            self.launches.append(kernel.prepared(launch.grid, launch.block, launch.lds_bytes, arguments(launch, known)))
+
+    def __call__(self) -> None:
+        """Launch all, on the default stream."""
+        for start in self.launches:
+            start()
+
+    def free(self) -> None:
+        """Give the workspaces back."""
+        for memory in self.workspaces.values():
+            memory.free()
+
+
+def arguments(launch: ResolvedLaunch, buffers: Mapping[str, Memory]) -> list[Argument]:
+    """What the kernel is called with."""
+    types: dict[str, Any] = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i64": ctypes.c_int64}
+    return [buffers[a.name] if isinstance(a, BufferArg) else types.get(a.dtype, ctypes.c_int)(a.value)
+            for a in launch.args]
+
+
+def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[str, Memory]:
+    """Device memory for inputs, which are copied, and outputs."""
+    made = {}
+    for spec in (*task.inputs, *task.outputs):
+        made[spec.name] = device.allocate(prod(task.shape_of(spec, case)) * DTYPE_BYTES[spec.dtype])
+        if spec.name in inputs:
+            made[spec.name].write(np.ravel(inputs[spec.name], order=order(spec)))
+    return made
+
+
+def output_of(task: Task, case: Case, spec: TensorSpec, memory: Memory) -> Array:
+    """An output as the task shapes it."""
+    shape = task.shape_of(spec, case)
+    return np.asarray(memory.read(numpy_dtype(spec.dtype), [prod(shape)]).reshape(shape, order=order(spec)))
+
+
+def order(spec: TensorSpec) -> Any:
+    """The layout in numpy's words."""
+    return "F" if spec.layout == "column_major" else "C"

@@ -1,0 +1,73 @@
+"""What collectors of figures on a GPU machine share: a clock, a description of the machine, a file saved often."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+_QUERY = "name,driver_version,clocks.max.sm,memory.total"
+
+
+DATA = Path(__file__).parent / "data"
+
+
+def stored(name: str, collector: str) -> dict[str, Any]:
+    """What a collector has measured; ends the program with a sentence where nobody has measured it yet."""
+    path = DATA / name
+    if not path.is_file():
+        sys.exit(f"{name} is not in benchmarks/data: nobody has measured it yet; run `{collector}` on a machine with "
+                 "the GPU and put the file there")
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+class Collection:
+    """One run: what is known so far lies in OUT/NAME after every `save`."""
+
+    def __init__(self, out: Path, name: str, seconds: float) -> None:
+        """`seconds` is how long the whole may take."""
+        out.mkdir(parents=True, exist_ok=True)
+        self._path, self._started, self._seconds = out / name, time.monotonic(), seconds
+        self.about: dict[str, Any] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(), **machine()}
+
+    def left_s(self) -> float:
+        """Seconds until the end of the whole."""
+        return self._seconds - (time.monotonic() - self._started)
+
+    def say(self, text: str) -> None:
+        """One line with the time."""
+        print(f"{time.monotonic() - self._started:6.1f} s  {text}", flush=True)
+
+    def save(self, values: Mapping[str, Any]) -> None:
+        """Write everything anew, whole."""
+        draft = self._path.with_suffix(".draft")
+        draft.write_text(json.dumps({"about": self.about, **values}, indent=1), encoding="utf-8")
+        draft.replace(self._path)
+
+
+def machine() -> dict[str, str]:
+    """Device and driver as nvidia-smi names them; empty where there is none."""
+    try:
+        done = subprocess.run(["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader"], capture_output=True,
+                              text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return {"device": "", "driver": ""}
+    words = [w.strip() for w in (done.stdout.splitlines() or [""])[0].split(",")]
+    return {"device": words[0], "driver": words[1] if len(words) > 1 else "", "python": sys.version.split()[0]}
+
+
+def number(words: Sequence[str], option: str, default: float) -> float:
+    """The value behind an option such as `--seconds`."""
+    return float(words[words.index(option) + 1]) if option in words else default
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The value at this share of the sorted ones; nan of nothing."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")

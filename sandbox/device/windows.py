@@ -1,0 +1,74 @@
+"""Where times come from: a source that measures windows one after the other, and a stored one in its place.
+
+A window is one stretch of device time between two events: the caches are flushed, then the kernel runs so many calls
+that the stretch outlasts the events' own noise, each call on buffers of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+LONG_US = 160.0  # a window shorter than this is mostly the noise of its two events
+MOST_CALLS = 32  # beyond it the host cannot queue all calls before the flush ends
+
+
+class Windows(Protocol):
+    """A source of samples."""
+
+    def take(self, order: Sequence[str]) -> Sequence[float]:
+        """Microseconds a call for each tag in turn, one window after the other; nan where a sample is void."""
+        ...
+
+
+def calls_a_window(time_us: float, most: int = MOST_CALLS) -> int:
+    """How many calls of a kernel that takes about `time_us` make a window that is long enough."""
+    return max(1, min(most, math.ceil(LONG_US / max(time_us, 1e-3))))
+
+
+class Replay:
+    """Stored samples as a source: each tag's windows in the order in which they were measured, round and round.
+
+    What drift, jitter and spikes there were stay where they were in time: the samples are taken as one stream, and a
+    tag only says by which factor a sample of it is slower.
+    """
+
+    def __init__(self, samples: Sequence[float], factors: Mapping[str, float] | None = None, start: int = 0) -> None:
+        """`samples` are of one kernel in the order measured; a tag that is not in `factors` has 1."""
+        if not len(samples):
+            raise ValueError("a replay needs at least one sample")
+        self._samples: npt.NDArray[np.float64] = np.asarray(samples, np.float64)
+        self._factors, self._at = dict(factors or {}), start
+
+    def take(self, order: Sequence[str]) -> Sequence[float]:
+        """The next samples of the stream."""
+        places = (self._at + np.arange(len(order))) % len(self._samples)
+        self._at += len(order)
+        return [float(t) * self._factors.get(tag, 1.0) for t, tag in zip(self._samples[places], order, strict=True)]
+
+
+class Together:
+    """Several cases as one source: a window of each, and the weighted geometric mean of their times.
+
+    One verdict on it is worth more than one a case: the order of a pair is the same in all, so its signs stay fair
+    coins, and the noise of the cases averages out. Every case measures a whole batch before the next one does, so that
+    buffers are bound once a batch.
+    """
+
+    def __init__(self, cases: Sequence[tuple[Windows, float]]) -> None:
+        """Sources and weights; the weights need not sum to 1."""
+        self._cases = tuple(cases)
+        self._total = sum(weight for _, weight in self._cases)
+        if not self._total > 0:
+            raise ValueError("cases together need a weight above zero")
+
+    def take(self, order: Sequence[str]) -> Sequence[float]:
+        """Microseconds of the mean; nan where any case's sample is void."""
+        logs = np.zeros(len(order))
+        for source, weight in self._cases:
+            logs += weight / self._total * np.log(np.asarray(source.take(order), np.float64))
+        return [float(t) for t in np.exp(logs)]

@@ -1,0 +1,3 @@
+// Half precision: CUDA's own, whose names HIP shares.
+#pragma once
+#include <cuda_fp16.h>

@@ -1,0 +1,2 @@
+// NVRTC has the functions of <math.h> built in.
+#pragma once

@@ -1,0 +1,169 @@
+"""The judge of real GPUs, whole, on a stub of HIP's runtime whose kernels the lab executes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from records.errors import DeviceError
+from records.evaluation import Contender
+from sandbox.device.contrast import Rule
+from sandbox.device.evaluator import DeviceEvaluator, Rules
+from sandbox.device.level import LevelRule
+from sandbox.target import Target, load_target
+from sandbox.toolchain import find_toolchain
+from tasks.loader import load_task
+from tasks.task import Task
+from tests.hip_stub import Stub, hip_stub
+
+HEADER = """/*+++
+{extra}[[launch]]
+kernel = "{kernel}"
+grid = ["ceil_div(n, 256)"]
+block = ["256"]
+lds = "0"
+args = ["x", "y", "factor", "n"]
++++*/
+#include <hip/hip_runtime.h>
+extern "C" __global__ void {kernel}(float* x, float* y, float factor, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    {body}
+}}
+"""
+RIGHT = "if (i < n) y[i] = factor * x[i];"
+SLOW_US = 1e5  # so slow that the stub's own pace is no news to the clock on the wall
+QUICK = Rules(LevelRule(least=3, most=3, warm=0, alpha=0.9), clock_tries=1,
+              contrast=Rule(alpha=0.4, least=12, most=12, warm=0))
+
+
+def source(body: str = RIGHT, kernel: str = "scale", extra: str = "") -> str:
+    return HEADER.format(body=body, kernel=kernel, extra=extra)
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    """Its work is said to be 60 us at least: three sets will do, and each launch moves all sets between processes."""
+    task = load_task(str(Path(__file__).parents[1] / "exploits" / "tasks" / "scale"))
+    return replace(task, bytes_moved="320000000", benchmarks=(replace(task.benchmarks[0], dims={"n": 3000}),))
+
+
+@pytest.fixture(scope="module")
+def small_caches() -> Target:
+    target = load_target("mi300x")
+    return replace(target, memory={**target.memory, "mall_bytes": 4096, "l2_bytes": 4096})
+
+
+@pytest.fixture
+def stub(compiler_cache: Path) -> Iterator[Stub]:
+    toolchain = find_toolchain(compiler_cache / "toolchain")
+    with hip_stub(toolchain, compiler_cache / "stub") as made:
+        made.world.skipped.add("trusted_sweep")
+        made.world.launch_us.update(scale=SLOW_US, quicker=0.9 * SLOW_US)
+        yield made
+        assert not made.world.violations
+
+
+@pytest.fixture
+def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[DeviceEvaluator]:
+    made = DeviceEvaluator(small_caches, tmp_path, 0, library=stub.library, keep_spare=False, rules=QUICK)
+    yield made
+    made.close()
+
+
+def test_a_right_kernel_is_verified_and_timed(judge: DeviceEvaluator, task: Task) -> None:
+    made = judge.benchmark(source(), task)
+    assert made.verdict.accepted, made.verdict
+    assert {c.role for c in made.cases} == {"test", "held_out", "benchmark"}
+    assert all(c.correct for c in made.cases)
+    (time,) = made.measurements
+    assert time.kind == "measured" and time.device == judge.device
+    assert time.time_us == pytest.approx(SLOW_US, rel=1e-3)
+    assert time.warm_us == pytest.approx(SLOW_US, rel=1e-3)
+    assert made.key == judge.key(source(), task)
+
+
+@pytest.mark.parametrize(("body", "kind", "stage"), [
+    ("if (i < n) y[i] = 1.5f * x[i];", "wrong_result", "correct"),
+    ("if (i < n - 1) y[i] = factor * x[i];", "unwritten_output", "correct"),
+    ("if (i < n) { y[i] = factor * x[i]; x[i] = 0.0f; }", "input_written", "execute"),
+])
+def test_a_wrong_kernel_is_refused_for_what_it_does(judge: DeviceEvaluator, task: Task, body: str, kind: str,
+                                                    stage: str) -> None:
+    verdict = judge.verify(source(body), task).verdict
+    assert not verdict.accepted
+    assert (verdict.stage, verdict.findings[0].kind) == (stage, kind), verdict
+
+
+def test_writing_around_the_buffers_is_found(judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+    """The stub's lab sees the access itself; the red zones do where nothing else would."""
+    verdict = judge.verify(source("if (i < n) y[i] = factor * x[i]; if (i == 0) y[n + 64] = 1.0f;"), task).verdict
+    assert verdict.findings[0].kind == "out_of_bounds"
+
+
+def test_a_driver_that_aborts_still_names_the_candidate(judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+    stub.world.aborts = True
+    verdict = judge.verify(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task).verdict
+    assert (verdict.stage, verdict.findings[0].kind) == ("execute", "out_of_bounds"), verdict
+    assert judge.verify(source(), task).verdict.accepted
+
+
+def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(judge: DeviceEvaluator, stub: Stub,
+                                                                             task: Task) -> None:
+    stub.world.aborts, stub.world.last_words = True, b"terminate called\n"
+    verdict = judge.verify(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task).verdict
+    assert not verdict.accepted and "3 times in a row" in verdict.findings[0].message, verdict
+    assert judge.gpus.quarantined() == ()
+    assert judge.verify(source(), task).verdict.accepted
+
+
+def test_workspaces_beyond_the_memory_are_the_candidates_fault(judge: DeviceEvaluator, task: Task) -> None:
+    greedy = source(extra='[workspace]\nspace = ["u8", "3 * 1024 * 1024 * 1024"]\n')
+    verdict = judge.verify(greedy, task).verdict
+    assert (verdict.stage, [f.kind for f in verdict.findings]) == ("execute", ["over_limit"]), verdict
+    assert judge.gpus.quarantined() == ()
+    assert judge.verify(source(), task).verdict.accepted
+
+
+def test_faults_of_the_device_are_tried_again_and_then_reported(judge: DeviceEvaluator, stub: Stub,
+                                                                 task: Task) -> None:
+    stub.world.failures["hipModuleLoadData"] = [999]
+    assert judge.verify(source(), task).verdict.accepted
+    stub.world.failures["hipModuleLoadData"] = [999] * 20
+    with pytest.raises(DeviceError, match=r"restart the machine|doctor"):
+        judge.verify(source(extra="# another\n"), task)
+
+
+def test_a_time_that_our_own_clock_does_not_know_is_void(judge: DeviceEvaluator, stub: Stub, task: Task,
+                                                         tmp_path: Path) -> None:
+    stub.world.launch_us["scale"] = 158.0  # two calls a window; the stub needs far longer
+    made = judge.benchmark(source(), task)
+    assert (made.verdict.stage, made.verdict.accepted) == ("time", False)
+    assert made.verdict.findings[0].kind == "below_roofline"
+    (incident,) = (tmp_path / "incidents").glob("*.json")
+    assert json.loads(incident.read_text())["source"] == source()
+
+
+def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: DeviceEvaluator, stub: Stub,
+                                                                task: Task) -> None:
+    old, new = Contender(source()), Contender(source(kernel="quicker"))
+    before = len(stub.world.launched)
+    made = judge.compare(new, old, task)
+    assert made.verdict == "faster" and made.ratio == pytest.approx(0.9, rel=1e-3), made
+    once = len(stub.world.launched) - before
+    assert judge.compare(old, new, task).verdict == "slower"
+    assert 1.5 * (len(stub.world.launched) - before - once) < once
+    assert judge.compare(old, old, task).verdict == "same"
+
+
+def test_a_gpu_of_another_kind_is_refused(stub: Stub, small_caches: Target, tmp_path: Path) -> None:
+    stub.world.arch = "gfx90a"
+    with pytest.raises(DeviceError, match=r"gfx90a.*not a .*MI300X"):
+        DeviceEvaluator(small_caches, tmp_path, 0, library=stub.library, keep_spare=False)
+
+
+def test_a_plan_may_say_that_its_bits_are_free(judge: DeviceEvaluator, task: Task) -> None:
+    assert judge.verify(source(extra="nondeterministic = true\n"), task).verdict.accepted

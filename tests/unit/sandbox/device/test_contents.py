@@ -1,0 +1,132 @@
+"""What the sets hold: numpy against a plain loop, and the judge's own kernels, run by the lab, against numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sandbox.device import contents
+from sandbox.device.compiler import DeviceCompiler
+from sandbox.device.contents import BLOCK, OUTPUT, RED_ZONE, UNCHANGED, WORKSPACE, Layout, Place, lay_out
+from sandbox.device.driver import Device, open_driver
+from sandbox.device.trusted import SOURCE, Trusted
+from sandbox.plan import parse
+from sandbox.target import load_target
+from sandbox.toolchain import find_toolchain
+from tests.hip_stub import hip_stub
+
+MASK = (1 << 64) - 1
+SEED = 0xFEDC_BA98_7654_3210
+PLACES = (Place("x", "input", 256, 40), Place("y", "output", 1024, 40), Place("w", "workspace", 2048, 512))
+SMALL = Layout(PLACES, 40000)
+
+
+def split_mix(seed: int, index: int) -> int:
+    """SplitMix64, written down a second time."""
+    z = (seed + (index + 1) * 0x9E3779B97F4A7C15) & MASK
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
+    return z ^ z >> 31
+
+
+def test_the_stream_is_split_mix() -> None:
+    assert split_mix(0, 0) == 0xE220A8397B1DCDAF  # as published
+    assert [contents.draw(SEED, n) for n in range(5)] == [split_mix(SEED, n) for n in range(5)]
+    assert contents.noise(SEED, 5).tolist() == [split_mix(SEED, n) for n in range(5)]
+
+
+def test_buffers_lie_apart_and_aligned_and_every_block_has_its_role() -> None:
+    layout = lay_out([("x", "input", 1000), ("none", "input", 0), ("y", "output", 17), ("w", "workspace", 8)])
+    end = 0
+    for place in layout.places:
+        assert place.offset % 256 == 0 and place.offset - end >= RED_ZONE
+        end = place.offset + place.nbytes
+    assert layout.nbytes - end >= RED_ZONE and layout.nbytes % 256 == 0
+    assert [p.name for p in layout.outputs] == ["y"]
+    roles = contents.block_roles(layout.places, layout.blocks)
+    expected = [UNCHANGED] * layout.blocks
+    for name, role in (("y", OUTPUT), ("w", WORKSPACE)):
+        for byte in range(layout[name].offset, layout[name].offset + layout[name].nbytes):
+            expected[byte // BLOCK] = role
+    assert roles.tolist() == expected and expected.count(OUTPUT) == 2
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.int64])
+def test_contents_are_those_of_a_loop(whole: bool, dtype: type) -> None:
+    rng, size = np.random.default_rng(1), np.dtype(dtype).itemsize
+    a, b = (rng.integers(0, 100, 1024 // size).astype(dtype) for _ in range(2))
+    place, seen = Place("x", "input", 512, a.nbytes - size), set()
+    for seed in range(8):
+        own = contents.set_seed(seed, 3)
+        found = contents.content(a[:-1], b[:-1], place, own, whole)
+        picks = [split_mix(own, 0 if whole else (512 + i * size) // BLOCK) & 1 for i in range(len(a) - 1)]
+        assert found.tolist() == [(b if pick else a)[i] for i, pick in enumerate(picks)]
+        seen.add(tuple(picks))
+    assert len(seen) == (2 if whole else 8)
+
+
+@dataclass(frozen=True)
+class Gpu:
+    device: Device
+    own: Trusted
+
+
+@pytest.fixture(scope="module")
+def gpu(compiler_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gpu]:
+    with hip_stub(find_toolchain(compiler_cache), compiler_cache) as stub:
+        compiler = DeviceCompiler(load_target("mi300x"), tmp_path_factory.mktemp("build"), runtime_library=stub.library)
+        build = compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
+        compiler.close()
+        assert build.findings == ()
+        device = open_driver("amd", stub.library).device()
+        yield Gpu(device, Trusted(device, build.image, 1))  # one unit: less threads than there are blocks
+        assert stub.world.violations == []
+
+
+def test_the_noise_of_the_gpu_is_that_of_numpy(gpu: Gpu) -> None:
+    memory = gpu.device.allocate(8 * 3000)
+    gpu.own.noise(memory, 3000, SEED, is_noisy=True)
+    assert np.array_equal(memory.read(np.uint64, (3000,)), contents.noise(SEED, 3000))
+    gpu.own.noise(memory, 2999, SEED, is_noisy=False)
+    ones = memory.read(np.uint64, (3000,))
+    assert (ones[:-1] == MASK).all() and ones[-1] == split_mix(SEED, 2999)
+    memory.free()
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_the_gpu_writes_and_inspects_sets_as_numpy_does(gpu: Gpu, whole: bool) -> None:
+    rng, blocks = np.random.default_rng(2), SMALL.blocks
+    bases = [rng.integers(0, 256, SMALL.nbytes, np.uint8) for _ in range(2)]
+    there = [gpu.device.allocate(SMALL.nbytes) for _ in range(2)]
+    for memory, data in zip(there, bases, strict=True):
+        memory.write(data)
+    roles, report = gpu.device.allocate(blocks), gpu.device.allocate(32)
+    roles.write(contents.block_roles(SMALL.places, blocks))
+    arena = gpu.device.allocate(2 * SMALL.nbytes)
+    gpu.own.refresh(arena, there, blocks, 2, SEED, whole)
+    everything = Place("all", "input", 0, SMALL.nbytes)
+    expected = np.stack([contents.content(*bases, everything, contents.set_seed(SEED, n), whole) for n in range(2)])
+    sets = arena.read(np.uint8, (2, SMALL.nbytes))
+    assert np.array_equal(sets, expected)
+    sets[1, [3, 4, 256, SMALL.nbytes - 1]] ^= 1  # three blocks, one of them of an input
+    sets[0, [1024, 2048]] ^= 1  # an output, a workspace
+    arena.write(sets)
+    gpu.own.inspect(arena, there, roles, blocks, 2, SEED, whole, report)
+    assert report.read(np.uint64, (4,)).tolist() == [0, summed(sets[0]), 3, summed(sets[1])]
+    for memory in (*there, roles, report, arena):
+        memory.free()
+
+
+def summed(one: np.ndarray) -> int:
+    """Over the outputs' blocks: each word moved by its place, then mixed."""
+    words, total = one.view(np.uint64), 0
+    for block in range(1024 // BLOCK, -(-1064 // BLOCK)):
+        for half in (0, 1):
+            moved = int(words[2 * block + half]) + split_mix(1 + half, block)
+            total += split_mix(moved - 0x9E3779B97F4A7C15, 0)
+    return total & MASK

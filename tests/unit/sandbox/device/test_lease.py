@@ -1,0 +1,171 @@
+"""Who gets which GPU, and which GPUs are given up: only those that the judge's own kernel finds wrong."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from records.errors import DeviceError, ToolchainError
+from sandbox.device.contents import noise
+from sandbox.device.lease import MOST_FAULTS, Gpus
+from sandbox.device.seat import Seat, SeatFault, Slot
+
+ONE, TWO = Slot("amd", 0), Slot("amd", 1)
+
+
+class Seated(Seat):
+    """A seat without a process: it computes right, or not."""
+
+    def __init__(self, slot: Slot, machine: Machine) -> None:
+        self.slot, self.is_broken, self.machine, self.is_closed = slot, False, machine, False
+
+    def open(self) -> dict[str, Any]:
+        if self.machine.opens and self.machine.opens.pop(0):
+            raise DeviceError("the driver does not answer")
+        return {}
+
+    def trust(self, image: bytes) -> None:
+        assert image == b"own"
+
+    def noise(self, seed: int, words: int) -> list[int]:
+        self.machine.sentinels.append(self.slot.index)
+        found = noise(seed, words).tolist()
+        return [n ^ (self.slot.index in self.machine.wrong) for n in found]
+
+    def close(self) -> bool:
+        self.is_closed = True
+        return self.slot.index not in self.machine.immortal
+
+
+class Machine:
+    """GPUs by number: which compute wrong results, which processes cannot be killed."""
+
+    def __init__(self) -> None:
+        self.wrong: set[int] = set()
+        self.immortal: set[int] = set()
+        self.opens: list[bool] = []  # whether the next ones fail
+        self.sentinels: list[int] = []
+        self.seats: list[Seated] = []
+
+    def gpus(self, *slots: Slot, spare: bool = False, image: Callable[[], bytes] = lambda: b"own") -> Gpus:
+        return Gpus(slots, image, spare, self.make)
+
+    def make(self, slot: Slot) -> Seat:
+        self.seats.append(Seated(slot, self))
+        return self.seats[-1]
+
+    def left(self) -> list[Seated]:
+        return [s for s in self.seats if not s.is_closed]
+
+
+def test_a_gpu_that_computes_wrong_results_is_given_up_after_three() -> None:
+    machine = Machine()
+    machine.wrong.add(0)
+    gpus = machine.gpus(ONE)
+    with pytest.raises(DeviceError, match=r"4096 of 4096 words.*restart the machine"), gpus.seat():
+        raise AssertionError
+    assert gpus.quarantined() == (ONE,) and len(machine.sentinels) == MOST_FAULTS
+    with pytest.raises(DeviceError, match="restart the machine"), gpus.seat():
+        raise AssertionError
+    assert len(machine.seats) == MOST_FAULTS and machine.left() == []
+
+
+def test_faults_of_candidates_never_count_and_each_is_followed_by_a_sentinel() -> None:
+    machine = Machine()
+    gpus = machine.gpus(ONE)
+    for _ in range(3 * MOST_FAULTS):
+        with pytest.raises(SeatFault), gpus.seat() as seat:
+            seat.is_broken = True
+            raise SeatFault("outside", "out_of_bounds", lost=False)
+    assert gpus.quarantined() == () and len(machine.sentinels) == 3 * MOST_FAULTS
+    with gpus.seat():
+        pass
+    before = len(machine.sentinels)
+    with gpus.seat():
+        pass
+    assert len(machine.sentinels) == before, "after a good seat the GPU is no suspect"
+    assert machine.left() == []
+
+
+def test_faults_of_the_device_count() -> None:
+    machine = Machine()
+    gpus = machine.gpus(ONE)
+    for number in range(MOST_FAULTS):
+        assert gpus.quarantined() == (), number
+        with gpus.seat() as seat:
+            gpus.blame_device(seat)
+    assert gpus.quarantined() == (ONE,)
+
+
+def test_a_process_that_cannot_be_killed_ends_its_gpu() -> None:
+    machine = Machine()
+    machine.immortal.add(0)
+    gpus = machine.gpus(ONE, TWO)
+    with gpus.seat() as seat:
+        assert seat.slot == ONE
+    assert gpus.quarantined() == (ONE,)
+    with gpus.seat() as seat:
+        assert seat.slot == TWO
+
+
+def test_another_gpu_takes_the_work_of_one_that_is_given_up() -> None:
+    machine = Machine()
+    machine.wrong.add(0)
+    gpus = machine.gpus(ONE, TWO)
+    with gpus.seat() as seat:
+        assert seat.slot == TWO
+    assert gpus.quarantined() == (ONE,) and machine.left() == []
+
+
+def test_a_spare_that_died_of_the_fault_before_it_is_not_the_devices_fault() -> None:
+    machine = Machine()
+    gpus = machine.gpus(ONE, spare=True)
+    for _ in range(2 * MOST_FAULTS):
+        with gpus.seat() as seat:
+            seat.is_broken = True
+        machine.opens = [True]
+    with gpus.seat():
+        assert len(machine.left()) == 2, "one in use, one spare"
+    assert gpus.quarantined() == ()
+    gpus.close()
+    assert machine.left() == []
+
+
+def test_kernels_of_the_judge_that_do_not_compile_leave_no_process() -> None:
+    def image() -> bytes:
+        raise ToolchainError("the judge's own kernels do not compile")
+
+    machine = Machine()
+    gpus = machine.gpus(ONE, image=image)
+    for _ in range(2):  # the GPU is free again
+        with pytest.raises(ToolchainError), gpus.seat():
+            raise AssertionError
+    assert machine.left() == [] and gpus.quarantined() == ()
+
+
+def test_several_threads_share_several_gpus_one_each() -> None:
+    machine, lock = Machine(), threading.Lock()
+    gpus = machine.gpus(ONE, TWO)
+    busy: set[int] = set()
+    most, both = [0], threading.Barrier(2)
+
+    def work(number: int) -> int:
+        with gpus.seat() as seat:
+            with lock:
+                assert seat.slot.index not in busy, "two at a time on one GPU"
+                busy.add(seat.slot.index)
+                most[0] = max(most[0], len(busy))
+            if number < 2:
+                both.wait(10)  # only passes when both GPUs are in use at once
+            with lock:
+                busy.remove(seat.slot.index)
+            return seat.slot.index
+
+    with ThreadPoolExecutor(4) as pool:
+        used = list(pool.map(work, range(40)))
+    assert most[0] == 2 and set(used) == {0, 1}
+    assert machine.left() == [] and gpus.held_s > 0

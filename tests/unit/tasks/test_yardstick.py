@@ -1,0 +1,86 @@
+"""A yardstick gives the verdicts of `compare`, only sooner."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tasks.compare import _MANY, Yardstick, _ranked, compare
+from tasks.dtypes import NUMPY, is_float, to_float64
+from tasks.task import Array
+
+SHAPES = [(), (1,), (0,), (7,), (33, 65)]
+LARGE = (3, 700, 130)  # compared in several parts
+RATIO = 2.0
+
+
+def spoiled(base: Array, rng: np.random.Generator) -> list[Array]:
+    """Outputs from right to wrong: noise of many sizes, one element off, a share off, special values."""
+    found = [base]
+    values = to_float64(base)
+    spread = float(np.std(values)) if base.size else 1.0
+    with np.errstate(all="ignore"):
+        for scale in (1e-9, 1e-7, 1e-4, 1e-3, 1e-2, 0.1, 1.0):
+            found.append((values + scale * (spread or 1.0) * rng.standard_normal(base.shape)).astype(base.dtype))
+        for share in (0.0005, 0.0015, 0.3):
+            where = rng.random(base.shape) < share
+            found.append(np.where(where, values * 1.05 + 1, values).astype(base.dtype))
+        if base.size and base.shape:
+            for value in (0.0, np.nan, np.inf, 1e30):
+                one = values.copy()
+                one.flat[rng.integers(base.size)] = value
+                found.append(one.astype(base.dtype))
+    return found
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("gate", [None, 1e-2])
+@pytest.mark.parametrize("name", sorted(NUMPY))
+def test_it_agrees_with_compare(name: str, gate: float | None) -> None:
+    dtype, rng, said = NUMPY[name], np.random.default_rng(3), set()
+    for shape in (*SHAPES, *([LARGE] if name in ("f32", "bf16") and gate is None else [])):
+        for special in (None, np.nan, np.inf, 1e30):
+            reference = 10 * np.asarray(rng.standard_normal(shape)) if is_float(dtype) \
+                else np.asarray(rng.integers(0, 2 if name == "bool" else 100, shape)).astype(np.float64)
+            if special is not None:
+                if not is_float(dtype) or not reference.size or shape in ((), LARGE):
+                    continue
+                reference.flat[0] = special
+            with np.errstate(all="ignore"):
+                baseline = reference.astype(dtype)
+            yardstick = Yardstick(reference, baseline, dtype, RATIO, gate, 1e-3)
+            for candidate in spoiled(baseline, rng):
+                long = compare(candidate, reference, baseline, RATIO, None, gate, 1e-3)
+                short = yardstick.judge(candidate)
+                assert short.correct == long.correct, (shape, special, long)
+                if long.correct:
+                    assert short.error <= long.error * (1 + 1e-9) + 1e-12
+                else:
+                    assert short == long
+                said.add(long.correct)
+    assert said == {True, False}
+
+
+def test_the_wrong_shape_is_told() -> None:
+    reference = np.ones((2, 3))
+    assert "shape" in Yardstick(reference, reference, NUMPY["f64"], RATIO).judge(np.ones((3, 2))).message
+
+
+@pytest.mark.parametrize("size", [1, 2, 999, 1001, _MANY, _MANY + 1, 3 * _MANY])
+def test_the_rank_is_that_of_sorting(size: int) -> None:
+    rng = np.random.default_rng(size)
+    ranks = {0, size // 2, size - 1, min(size - 1, int(np.ceil(0.999 * size)))}
+    for values in (rng.random(size), np.sort(rng.random(size)), np.sort(rng.random(size))[::-1].copy(), np.zeros(size),
+                   np.floor(rng.random(size) * 3), np.where(np.arange(size) % max(1, size // 4096) == 0, 9.0, 1.0)):
+        ordered = np.sort(values)
+        assert [_ranked(values, rank) for rank in ranks] == [ordered[rank] for rank in ranks]
+
+
+def test_bf16_widens_to_the_same_values_whatever_the_strides() -> None:
+    every = np.arange(1 << 16, dtype=np.uint16).view(ml_dtypes.bfloat16)
+    with np.errstate(invalid="ignore"):
+        assert np.array_equal(to_float64(every), every.astype(np.float64), equal_nan=True)
+    grid = every[:4096].reshape(64, 64)
+    for view in (grid.T, grid[::3, 1::2], np.asfortranarray(grid), grid[3, 4], grid[3:4, 4].reshape(())):
+        assert np.array_equal(to_float64(np.asarray(view)), np.asarray(view).astype(np.float64), equal_nan=True)
