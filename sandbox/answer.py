@@ -7,47 +7,19 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from records.artefacts import write_atomically
 from records.errors import LedgerError, SpoolError, TaskError, UsageError
 from records.evaluation import Comparison, Contender, Evaluation, comparison_key
 from records.ranking import by_interval, interval_of
 from sandbox.evaluator import HARNESS
+from sandbox.judging import Judging
 from sandbox.request import Entry, Place, Request, Result
 from sandbox.tuning import finalists, with_defaults
 from tasks.loader import load_task, task_names
 from tasks.task import Task
 
 FILES = ("task.toml", "reference.py")
-
-
-class Judging(Protocol):
-    """What gives verdicts and times on a worker: the lab's evaluator or a device's."""
-
-    device: str
-    version: str  # what compiles and drives it
-
-    def key(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> str:
-        """The evaluation key."""
-
-    def compile(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
-        """Parse and compile."""
-
-    def verify(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
-        """Compile, execute and compare."""
-
-    def benchmark(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
-        """Verify, then time."""
-
-    def estimate(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
-        """Compile and time without verifying."""
-
-    def choices(self, source: str, task: Task) -> tuple[Mapping[str, int], ...]:
-        """Every legal combination of tunables."""
-
-    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
-        """Time two kernels in turns."""
 
 
 def answer(request: Request, judge: Judging, task: Task, worker: str, place: Place) -> Result:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from records.errors import DeviceError, MachineError, UsageError
-from sandbox.answer import Judging, answer, refuse, task_of
+from sandbox.answer import answer, refuse, task_of
 from sandbox.evaluator import Evaluator
+from sandbox.judging import Judging
 from sandbox.request import Place, Request, Result
 from sandbox.target import Target
 from sandbox.toolchain import find_toolchain

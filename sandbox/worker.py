@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import platform
-import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -27,10 +25,10 @@ from sandbox.evaluator import HARNESS
 from sandbox.request import Request
 from sandbox.served import Server
 from sandbox.spool import LEASE_S, MOST_TRIES, Claim, Spool, worker_id
+from sandbox.stopping import INTERRUPTED, stoppable
 from sandbox.target import load_target
 
 POLL_S = 1.0
-INTERRUPTED = 130
 
 
 class Folder:
@@ -152,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         bench = _bench(asked)
         stop = threading.Event()
-        with contextlib.closing(bench), _stoppable():
+        with contextlib.closing(bench), stoppable():
             if asked.spool is not None:
                 folder = Folder(Spool(asked.spool, asked.lease_s), bench, asked.once)
                 note(f"{bench.worker}: {bench.place.text}; taking requests from {asked.spool}")
@@ -206,26 +204,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--lease-s", type=float, default=LEASE_S, metavar="SECONDS",
                         help="silence after which a worker counts as lost (default: %(default)s)")
     return parser
-
-
-@contextlib.contextmanager
-def _stoppable() -> Iterator[None]:
-    """SIGTERM stops as Ctrl-C does; a second signal ends the process at once, and its claims expire."""
-    asked = False
-
-    def stop(number: int, frame: object) -> None:
-        nonlocal asked
-        if asked:
-            os._exit(INTERRUPTED)
-        asked = True
-        raise KeyboardInterrupt
-
-    before = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

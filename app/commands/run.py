@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.commands.options import Json, On, TargetName, TaskName, Trace
 from app.screen import emit, format_times, format_us, note, say
 from records.errors import MachineError
+from sandbox.stopping import INTERRUPTED, stoppable
 
 if TYPE_CHECKING:
     from app.session import RunResult, Session
     from app.settings import Settings
-
-INTERRUPTED = 130
 
 
 def command(
@@ -65,7 +60,7 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
     where = run.on if ":" in run.on else f"the {run.on}"
     tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
     try:
-        with _stoppable(), Watcher(run, session.context.ledger, json).watching() as watcher:
+        with stoppable(_told), Watcher(run, session.context.ledger, json).watching() as watcher:
             return session.drive(watcher)
     except KeyboardInterrupt:
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
@@ -127,22 +122,5 @@ def _bound(session: Session, attempt_id: str) -> str:
     return f"; bound by {', '.join(bounds)}" if bounds else ""
 
 
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """The first signal stops cleanly after the steps in flight, the second at once: the ledger bears both."""
-    asked = False
-
-    def stop(number: int, frame: Any) -> None:
-        nonlocal asked
-        if asked:
-            os._exit(INTERRUPTED)
-        asked = True
-        note("stopping after the steps in flight; once more to stop at once")
-        raise KeyboardInterrupt
-
-    before = {s: signal.signal(s, stop) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _told() -> None:
+    note("stopping after the steps in flight; once more to stop at once")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from records.errors import MachineError
 from sandbox.device.cuda import CUDA
 from sandbox.device.hip import HIP
 from sandbox.device.library import CallFailed, Library
+from sandbox.device.properties import KernelFacts, Properties
 from sandbox.device.symbols import Symbols
 
 Extent = tuple[int, int, int]
@@ -57,34 +57,6 @@ def symbols_of(vendor: str) -> Symbols:
 def open_driver(vendor: str, library: str | None = None) -> Driver:
     """The driver of a target's vendor; MachineError when this machine has none."""
     return Driver(symbols_of(vendor), library)
-
-
-@dataclass(frozen=True)
-class Properties:
-    """What the driver says of a GPU; sizes in bytes, clocks in kHz."""
-
-    name: str
-    arch: str  # sm_90, gfx942
-    driver: str
-    memory_bytes: int
-    attributes: dict[str, int]
-    pci: str = ""  # 0000:1b:00.0
-
-    @property
-    def fingerprint(self) -> str:
-        """One line that says on what a time was measured."""
-        return f"{self.name} / driver {self.driver} / {self.arch}"
-
-
-@dataclass(frozen=True)
-class KernelFacts:
-    """What one kernel needs, from its module; `blocks_per_unit` is for the block size and dynamic bytes asked for."""
-
-    registers: int
-    shared_bytes: int
-    local_bytes: int
-    threads: int
-    blocks_per_unit: int
 
 
 class Device:

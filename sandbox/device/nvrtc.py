@@ -2,95 +2,41 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib.util
 import re
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from records.errors import ToolchainError
+from sandbox.device.rtc import Compiled, Names, Program, RunTimeCompiler, open_library
 
-_NAMES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
-_TIMEOUT_S = 120
+__all__ = ["OPTIONS", "Compiled", "Nvcc", "Nvrtc", "find_compiler"]
+
+_LIBRARIES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
+_PLACES = ("nvcc", "/usr/local/cuda/bin/nvcc")
 _VERSION = re.compile(r"V(\d+\.\d+\.\d+)")
 OPTIONS = ("--std=c++20", "--extra-device-vectorization")
+_NAMES = Names("NVRTC", "nvrtc", "CUBIN", "--gpu-architecture", OPTIONS, "reinstall the CUDA toolkit")
+_INSTALL = "install the nvidia-cuda-nvrtc wheel or the CUDA toolkit"
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """An image and what the compiler said, or no image and why."""
-
-    image: bytes | None
-    log: str
-
-    @property
-    def cubin(self) -> bytes | None:
-        """The image, as NVIDIA calls it."""
-        return self.image
-
-
-class Nvrtc:
+class Nvrtc(RunTimeCompiler):
     """The run-time compiler, opened once."""
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no libnvrtc."""
-        self._library = _load(path)
-        self.folder = Path(self._library._name).parent if "/" in self._library._name else None  # of the library
-
-    def version(self) -> str:
-        """Such as "13.0"."""
-        major, minor = ctypes.c_int(), ctypes.c_int()
-        self._library.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
-        return f"{major.value}.{minor.value}"
-
-    def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
-                headers: Mapping[str, str] | None = None) -> Compiled:
-        """Compile one file for `arch` (sm_90a); `headers` maps include names to their text."""
-        program = ctypes.c_void_p()
-        known = headers or {}
-        texts = (ctypes.c_char_p * max(1, len(known)))(*(t.encode() for t in known.values()))
-        names = (ctypes.c_char_p * max(1, len(known)))(*(n.encode() for n in known))
-        status = self._library.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), len(known),
-                                                  texts, names)
-        if status:
-            raise ToolchainError(f"NVRTC cannot take the source (status {status}); reinstall the CUDA toolkit")
-        try:
-            words = [*OPTIONS, f"--gpu-architecture={arch}", *options]
-            given = (ctypes.c_char_p * len(words))(*(w.encode() for w in words))
-            status = self._library.nvrtcCompileProgram(program, len(words), given)
-            log = self._text(program, "ProgramLog").decode(errors="replace").rstrip("\0\n")
-            return Compiled(None if status else self._text(program, "CUBIN"), log)
-        finally:
-            self._library.nvrtcDestroyProgram(ctypes.byref(program))
-
-    def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
-        size = ctypes.c_size_t()
-        getattr(self._library, f"nvrtcGet{what}Size")(program, ctypes.byref(size))
-        buffer = ctypes.create_string_buffer(size.value)
-        getattr(self._library, f"nvrtcGet{what}")(program, buffer)
-        return buffer.raw
+        places = [path] if path else [*_wheels(), *_LIBRARIES, *_toolkits()]
+        super().__init__(open_library(places, f"libnvrtc is not installed here; {_INSTALL}"), _NAMES)
 
 
-class Nvcc:
+class Nvcc(Program):
     """The toolkit's compiler as a process: the fall-back."""
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no nvcc."""
-        found = path or shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
-        if found is None:
-            raise ToolchainError("there is neither libnvrtc nor nvcc here; install the nvidia-cuda-nvrtc wheel or the "
-                                 "CUDA toolkit")
-        self._path = found
-        self.folder = Path(found).resolve().parent  # of the program
-
-    def version(self) -> str:
-        """Such as "13.0.88"."""
-        found = _VERSION.search(self._run([self._path, "--version"], "/").stdout)
-        return found[1] if found else "unknown"
+        super().__init__("nvcc", path, _PLACES, _VERSION,
+                         f"there is neither libnvrtc nor nvcc here; {_INSTALL}", "reinstall the toolkit")
 
     def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
                 headers: Mapping[str, str] | None = None) -> Compiled:
@@ -101,18 +47,11 @@ class Nvcc:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
             code = arch.replace("sm_", "compute_")
-            argv = [self._path, "-cubin", "-x", "cu", "-std=c++20", "-w", "--extra-device-vectorization",
-                    f"-gencode=arch={code},code={arch}", "-I", folder, *options, name, "-o", "out.cubin"]
-            done = self._run(argv, folder)
+            done = self._run(["-cubin", "-x", "cu", "-std=c++20", "-w", "--extra-device-vectorization",
+                              f"-gencode=arch={code},code={arch}", "-I", folder, *options, name, "-o", "out.cubin"],
+                             folder)
             cubin = Path(folder, "out.cubin")
             return Compiled(cubin.read_bytes() if done.returncode == 0 else None, done.stderr.strip())
-
-    def _run(self, argv: Sequence[str], folder: str) -> subprocess.CompletedProcess[str]:
-        try:
-            return subprocess.run(argv, cwd=folder, capture_output=True, text=True, errors="replace",
-                                  timeout=_TIMEOUT_S, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise ToolchainError(f"nvcc at {self._path} does not run ({error}); reinstall the toolkit") from None
 
 
 def find_compiler() -> Nvrtc | Nvcc:
@@ -121,17 +60,6 @@ def find_compiler() -> Nvrtc | Nvcc:
         return Nvrtc()
     except ToolchainError:
         return Nvcc()
-
-
-def _load(path: str | None) -> ctypes.CDLL:
-    for candidate in [path] if path else [*_wheels(), *_NAMES, *_toolkits()]:
-        try:
-            for builtins in Path(candidate).parent.glob("libnvrtc-builtins.so.*") if "/" in candidate else ():
-                ctypes.CDLL(str(builtins))  # it asks for this one by its bare name
-            return ctypes.CDLL(candidate)
-        except OSError:
-            continue
-    raise ToolchainError("libnvrtc is not installed here; install the nvidia-cuda-nvrtc wheel or the CUDA toolkit")
 
 
 def _wheels() -> list[str]:

@@ -23,7 +23,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from agents.author import Draft, Idea, Proposal, Selection, Specimen, Step
+from agents.author import Draft, Proposal, Selection, Step
 from graph.context import Context, Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
@@ -31,6 +31,7 @@ from records.codec import dumps, loads
 from records.evaluation import Evaluation
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
+from tests.stations import ideas, writer
 
 
 class Diary:
@@ -134,23 +135,6 @@ class PaidAuthor(ScriptedAuthor):
 
     def repair(self, step: Step, *rest: Any) -> Draft:
         return self._pay("repair", step, super().repair(step, *rest))
-
-
-def ideas(generation: int) -> Sequence[Idea]:
-    return [Idea(f"idea {generation}.{i}", "try it", ("change it",), i, 10 * i, 50 - i) for i in range(3)]
-
-
-def writer(step: Step, base: Specimen) -> str:
-    """Repairs of both kinds, tunables, a wrong tuned choice, a duplicate: every edge of the experiment's graph."""
-    if step.experiment_id == "g001-e1" and step.number == 0:
-        return "// fail compile line 3: unknown name\n"
-    if step.experiment_id == "g001-e2" and step.number == 0:
-        return "// fail verify hang\n"
-    if step.experiment_id == "g002-e1":
-        return base.source
-    time_us = 100 // step.generation - int(step.experiment_id[-1])
-    return (f"// time_us = {time_us}\n// tunable ROWS = 4, 1, 2\n// time_us[ROWS=1] = {time_us - 5}\n"
-            f"// time_us[ROWS=2] = {time_us - 9}\n// fail verify[ROWS=2] wrong at 7\n")
 
 
 def make_context(folder: Path, diary: Diary) -> Context:

@@ -1,0 +1,134 @@
+"""What NVRTC and hipRTC have in common, and nvcc and hipcc: one is a library here, the other a process.
+
+The libraries export the same functions under another prefix, with the same numbers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from records.errors import ToolchainError
+
+_TIMEOUT_S = 120
+_COMPILE_FAILED = 6  # for what the source is to blame
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """An image and what the compiler said, or no image and why."""
+
+    image: bytes | None
+    log: str
+
+    @property
+    def cubin(self) -> bytes | None:
+        """The image, as NVIDIA calls it."""
+        return self.image
+
+
+@dataclass(frozen=True)
+class Names:
+    """One vendor's words."""
+
+    title: str  # NVRTC
+    prefix: str  # of the exported functions: nvrtc
+    image: str  # CUBIN, as in nvrtcGetCUBIN
+    arch_option: str
+    options: tuple[str, ...]
+    remedy: str
+
+
+class RunTimeCompiler:
+    """A compiler as a library, opened once."""
+
+    def __init__(self, library: ctypes.CDLL, names: Names) -> None:
+        self._library, self._names = library, names
+        self.folder = Path(library._name).parent if "/" in library._name else None  # of the library
+
+    def version(self) -> str:
+        """Such as "13.0"."""
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self._call("Version", ctypes.byref(major), ctypes.byref(minor))
+        return f"{major.value}.{minor.value}"
+
+    def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
+                headers: Mapping[str, str] | None = None) -> Compiled:
+        """Compile one file for `arch` (sm_90a, gfx942); `headers` maps include names to their text.
+
+        ToolchainError when the compiler fails for reasons that are not in the source.
+        """
+        title, remedy = self._names.title, self._names.remedy
+        program = ctypes.c_void_p()
+        known = headers or {}
+        texts = (ctypes.c_char_p * max(1, len(known)))(*(t.encode() for t in known.values()))
+        names = (ctypes.c_char_p * max(1, len(known)))(*(n.encode() for n in known))
+        status = self._call("CreateProgram", ctypes.byref(program), source.encode(), name.encode(), len(known), texts,
+                            names)
+        if status:
+            raise ToolchainError(f"{title} cannot take the source (status {status}); {remedy}")
+        try:
+            words = [*self._names.options, f"{self._names.arch_option}={arch}", *options]
+            given = (ctypes.c_char_p * len(words))(*(w.encode() for w in words))
+            status = self._call("CompileProgram", program, len(words), given)
+            log = self._text(program, "ProgramLog").decode(errors="replace").rstrip("\0\n")
+            if status and status != _COMPILE_FAILED and "error:" not in log:
+                raise ToolchainError(f"{title} failed without a word of the source (status {status}); {remedy}")
+            return Compiled(None if status else self._text(program, self._names.image), log)
+        finally:
+            self._call("DestroyProgram", ctypes.byref(program))
+
+    def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
+        size = ctypes.c_size_t()
+        self._call(f"Get{what}Size", program, ctypes.byref(size))
+        buffer = ctypes.create_string_buffer(max(1, size.value))
+        self._call(f"Get{what}", program, buffer)
+        return buffer.raw[:size.value]
+
+    def _call(self, function: str, *arguments: object) -> int:
+        return int(getattr(self._library, f"{self._names.prefix}{function}")(*arguments))
+
+
+class Program:
+    """A compiler as a process: the fall-back."""
+
+    def __init__(self, name: str, path: str | None, places: Sequence[str], version: re.Pattern[str], missing: str,
+                 remedy: str) -> None:
+        """ToolchainError with `missing` when the program has no path and stands at none of the places."""
+        found = path or next((place for place in map(shutil.which, places) if place), None)
+        if found is None:
+            raise ToolchainError(missing)
+        self._name, self._path, self._version, self._remedy = name, found, version, remedy
+        self.folder = Path(found).resolve().parent  # of the program
+
+    def version(self) -> str:
+        """Such as "13.0.88"."""
+        found = self._version.search(self._run(["--version"], "/").stdout)
+        return found[1] if found else "unknown"
+
+    def _run(self, words: Sequence[str], folder: str) -> subprocess.CompletedProcess[str]:
+        try:
+            return subprocess.run([self._path, *words], cwd=folder, capture_output=True, text=True, errors="replace",
+                                  timeout=_TIMEOUT_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise ToolchainError(f"{self._name} at {self._path} does not run ({error}); {self._remedy}") from None
+
+
+def open_library(places: Sequence[str], missing: str) -> ctypes.CDLL:
+    """The first library that opens, its `-builtins` beside it; ToolchainError with `missing` when none does."""
+    for place in places:
+        try:
+            library = ctypes.CDLL(place)
+        except OSError:
+            continue
+        # asked for by their bare names at the first compilation, when no file may be opened any more
+        stem = Path(place).name.split(".")[0]
+        for builtins in Path(place).parent.glob(f"{stem}-builtins.so.*") if "/" in place else ():
+            ctypes.CDLL(str(builtins))
+        return library
+    raise ToolchainError(missing)
