@@ -10,7 +10,6 @@ import typer
 from app.commands.options import Json, On, TargetName, TaskName, Trace
 from app.screen import emit, format_times, format_us, note, say
 from records.errors import MachineError
-from sandbox.stopping import INTERRUPTED, stoppable
 
 if TYPE_CHECKING:
     from app.session import RunResult, Session
@@ -52,6 +51,7 @@ def command(
 def drive(session: Session, settings: Settings, json: bool, chosen: bool = False) -> RunResult:
     """Run a session with progress on the screen; Ctrl-C leaves a run that can be resumed, and says how."""
     from app.progress import Watcher
+    from sandbox.stopping import INTERRUPTED, stoppable
 
     run = session.context.run
     tell = note if json else say
