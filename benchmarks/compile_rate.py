@@ -3,26 +3,38 @@
     python -m benchmarks.compile_rate                         times stored from a machine with an H200
     python3 -m benchmarks.compile_rate OUT [--seconds N]      collects: Python, numpy, NVRTC, nvcc, PyTorch
 
-The same 50 distinct kernels for all: the tunable seeds of three tasks with different tunables. Ours is the judge's own
-path: a fenced process that keeps NVRTC loaded, an empty cache. Beside it NVRTC in this process, `nvcc -cubin`, and
-PyTorch's `load_inline` (nvcc, the host's compiler and the linker), which is given as many kernels as fit its time.
+The same 50 distinct kernels for all, by one rule: five of every operation that the project has kernels of, ten in all.
+Of a shipped task there are its seeds for this target with all their legal tunables, of the others the variants that
+`lab_ranking` orders; taken are the first, which is the plainest, and four drawn from the rest with the seed of `mix`.
+So there are naive, tiled and unrolled kernels and some with matrix instructions; each operation has its own figure.
+
+Ours is the judge's own path: a fenced process that keeps NVRTC loaded, an empty cache. Beside it NVRTC in this process,
+`nvcc -cubin` with the same headers, macros and optimisation, and PyTorch's `load_inline` (nvcc, the host's compiler and
+the linker), which is given as many kernels as fit its time. The first three take turns at every kernel. Each way is
+held against ours on the kernels that it compiled.
 """
 
 from __future__ import annotations
 
+import math
 import os
+import random
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.collection import Collection, number, quantile
 from benchmarks.collection import stored as measured
+from benchmarks.held_out import held_out
+from benchmarks.mix import SEED
+from benchmarks.variants import families
 from records.errors import ScientistError
 from sandbox.candidate import Candidate
 from sandbox.device.compiler import DeviceCompiler
@@ -31,17 +43,18 @@ from sandbox.device.nvrtc import Nvcc, Nvrtc, find_compiler
 from sandbox.plan import parse
 from sandbox.resolve import choices
 from sandbox.target import load_target
-from tasks.loader import load_task
+from tasks.loader import load_task, task_names
 
 if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
 FILE = "compile_rate_h200.json"
 DATA = Path(__file__).parent / "data"
-SEEDS = {"rms_norm": ("seed_tunable.hip", 20), "row_softmax": ("seed_tunable.hip", 20), "transpose":
-         ("seed_tiled.hip", 10)}
-NVCC_S, INLINE_S = 75.0, 100.0  # what the slow ways may take
+TARGET = "h200"
+EACH = 5  # kernels of an operation
+IN_TURN_S, INLINE_S = 120.0, 100.0  # what the first three may take together, and the last
 CORES = 2
+FAULTS = (ScientistError, ValueError, OSError, RuntimeError, ImportError)
 BINDING = "int64_t ready() { return 1; }\n"  # the least there can be: it does not even launch the kernel
 
 
@@ -50,70 +63,106 @@ class Job:
     """One kernel to compile."""
 
     name: str
+    operation: str
     candidate: Candidate
     tunables: Mapping[str, int]
 
 
 def jobs() -> list[Job]:
-    """50 distinct kernels: choices of tunables spread evenly over all legal ones."""
-    found = []
-    for task_name, (file, count) in SEEDS.items():
-        task = load_task(task_name)
-        candidate = parse((task.folder / file).read_text(encoding="utf-8"))
-        legal = choices(candidate, task)
-        found += [Job(f"{task_name} {i}", candidate, legal[i * len(legal) // count]) for i in range(count)]
-    return found
+    """50 distinct kernels; the first of each operation, then the second of each, and so on."""
+    pools = {name: shipped(name) for name in task_names()}
+    for family in (*families(), *held_out()):
+        pools.setdefault(family.name, [(s.candidate, s.chosen) for s in family.variants])
+    rng = random.Random(SEED)  # equal steps would meet the same tunables again and again: they are in order
+    taken = {name: [pool[0], *rng.sample(pool[1:], EACH - 1)] for name, pool in pools.items()}
+    return [Job(f"{operation} {i}", operation, *taken[operation][i]) for i in range(EACH) for operation in taken]
 
 
-def times(work: Callable[[Job], object], these: Sequence[Job], limit_s: float) -> list[float]:
-    """Seconds a kernel, in turn, until the time is up."""
-    started, found = time.monotonic(), list[float]()
+def shipped(name: str) -> list[tuple[Candidate, dict[str, int]]]:
+    """A task's seeds, the naive one first, each with all its legal tunables."""
+    task = load_task(name, TARGET)
+    seeds = [parse(path.read_text(encoding="utf-8")) for path in task.seeds]
+    return [(seed, tunables) for seed in seeds for tunables in choices(seed, task)]
+
+
+def warm_up(number: int) -> Job:
+    """A kernel that is none of the 50: a compiler's first one loads its tables."""
+    seed = (load_task("rms_norm").folder / "seed.hip").read_text(encoding="utf-8")
+    return Job("warm-up", "", parse(f"{seed}\n__device__ int warm_up() {{ return {number}; }}\n"), {})
+
+
+def seconds_of(work: Callable[[Job], object], job: Job) -> float:
+    """How long one kernel takes."""
+    before = time.perf_counter()
+    work(job)
+    return time.perf_counter() - before
+
+
+def in_turn(c: Collection, found: dict[str, Any], makers: Mapping[str, Callable[[], Callable[[Job], None]]],
+            these: Sequence[Job], limit_s: float) -> None:
+    """Every way with one kernel, then with the next, until the time is up; one that fails leaves its reason.
+
+    So what else the machine does meets all ways alike.
+    """
+    works, started, longest = dict[str, Callable[[Job], None]](), time.monotonic(), 0.0
+
+    @contextmanager
+    def excused(name: str) -> Iterator[None]:
+        try:
+            yield
+        except FAULTS as error:
+            works.pop(name, None)
+            found[name] = {"failed": f"{type(error).__name__}: {str(error)[-600:]}"}
+            c.say(f"{name} failed: {found[name]['failed']}")
+
+    for name, make in makers.items():
+        with excused(name):
+            found[name], works[name] = {"cold_s": []}, make()
     for job in these:
-        if found and time.monotonic() - started + found[-1] > limit_s:
+        turn = time.monotonic()
+        if turn - started + longest > min(limit_s, c.left_s()):
             break
-        before = time.perf_counter()
-        work(job)
-        found.append(time.perf_counter() - before)
-    return found
+        for name, work in list(works.items()):
+            with excused(name):
+                found[name]["cold_s"].append(seconds_of(work, job))
+        longest = max(longest, time.monotonic() - turn)
+    for name in works:
+        cold = found[name]["cold_s"]
+        c.say(f"{name}: {len(cold)} kernels, median {statistics.median(cold or [math.nan]):.4f} s")
 
 
-def ours(c: Collection, these: Sequence[Job]) -> dict[str, Any]:
-    """Our compiler: cold, again from the cache, and all at once on two cores."""
-    target, found = load_target("h200"), dict[str, Any]()
-    with tempfile.TemporaryDirectory() as folder:
-        compiler = DeviceCompiler(target, Path(folder))
-        found["compiler"] = compiler.version
+def judged(compiler: DeviceCompiler) -> Callable[[Job], None]:
+    """Our compiler, its worker up as it is all through a run."""
+    def work(job: Job) -> None:
+        build = compiler.compile(job.candidate, job.tunables)
+        if build.findings:
+            raise ValueError(f"{job.name} does not compile: {build.findings[0].message}")
 
-        def compile_one(job: Job) -> None:
-            build = compiler.compile(job.candidate, job.tunables)
-            if build.findings:
-                raise ValueError(f"{job.name} does not compile: {build.findings[0].message}")
+    work(warm_up(0))
+    return work
 
-        warm_up = parse((load_task("rms_norm").folder / "seed.hip").read_text(encoding="utf-8"))
-        compile_one(Job("warm-up", warm_up, {}))  # the worker is up, as it is all through a run
-        found["cold_s"] = times(compile_one, these, c.left_s())
-        found["cached_s"] = times(compile_one, these, c.left_s())
-        compiler.close()
+
+def on_two_cores(these: Sequence[Job]) -> dict[str, Any]:
+    """All at once on two cores, from an empty cache."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, sorted(allowed)[:CORES])  # before the workers start: they inherit it
     try:
         with tempfile.TemporaryDirectory() as folder:
-            compiler = DeviceCompiler(target, Path(folder), workers=CORES)
-            wait([compiler.submit(warm_up, {}), compiler.submit(these[0].candidate, {})])
+            compiler = DeviceCompiler(load_target(TARGET), Path(folder), workers=CORES)
+            wait([compiler.submit(warm_up(i).candidate, {}) for i in range(CORES)])
             before = time.perf_counter()
             done = [f.result() for f in [compiler.submit(j.candidate, j.tunables) for j in these]]
-            found["two_cores_s"] = time.perf_counter() - before
-            found["two_cores_right"] = sum(not build.findings for build in done)
+            passed = time.perf_counter() - before
             compiler.close()
     finally:
         os.sched_setaffinity(0, allowed)
-    return found
+    return {"two_cores_s": passed, "two_cores_right": sum(not build.findings for build in done)}
 
 
 def plain(compiler: Nvrtc | Nvcc) -> Callable[[Job], None]:
     """The compiler by itself, with our headers and the same macros."""
     kind = type(compiler).__name__.lower()
-    dialect, arch = dialect_of(kind), load_target("h200").arch
+    dialect, arch = dialect_of(kind), load_target(TARGET).arch
 
     def work(job: Job) -> None:
         options = [*dialect.options, *(f"-D{k}={v}" for k, v in job.tunables.items())]
@@ -121,6 +170,7 @@ def plain(compiler: Nvrtc | Nvcc) -> Callable[[Job], None]:
         if made.image is None:
             raise ValueError(f"{kind} does not compile {job.name}: {made.log[-300:]}")
 
+    work(warm_up(0))
     return work
 
 
@@ -148,41 +198,30 @@ def inline() -> Callable[[Job], None]:
 
 
 def collect(out: Path, seconds: float) -> int:
-    """Every way in turn; one that fails leaves its reason."""
-    c, found = Collection(out, FILE, seconds), dict[str, Any]()
-    these = jobs()
-    found["kernels"] = len({(j.candidate.id, tuple(sorted(j.tunables.items()))) for j in these})
+    """All ways, then what else is asked of ours."""
+    c, these = Collection(out, FILE, seconds), jobs()
+    found: dict[str, Any] = {
+        "operations": [job.operation for job in these],
+        "kernels": len({(j.candidate.id, tuple(sorted(j.tunables.items()))) for j in these})}
     c.save(found)
-
-    def others(name: str, make: Callable[[], Callable[[Job], None]], limit_s: float) -> None:
-        try:
-            work = make()
-            if name == "nvrtc":
-                times(work, these[:1], 60.0)  # the library's first compilation loads its tables
-            found[name] = {"cold_s": times(work, these, min(limit_s, c.left_s()))}
-            c.say(f"{name}: {len(found[name]['cold_s'])} kernels, median "
-                  f"{statistics.median(found[name]['cold_s']):.3f} s")
-        except (ScientistError, ValueError, OSError, RuntimeError, ImportError) as error:
-            found[name] = {"failed": f"{type(error).__name__}: {str(error)[-600:]}"}
-            c.say(f"{name} failed: {found[name]['failed']}")
-        c.save(found)
-
-    try:
-        found["ours"] = ours(c, these)
-        c.say(f"ours: median {statistics.median(found['ours']['cold_s']):.4f} s, {found['ours']['compiler']}")
-    except (ScientistError, ValueError, OSError) as error:
-        found["ours"] = {"failed": str(error)}
-        c.say(f"ours failed: {error}")
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = DeviceCompiler(load_target(TARGET), Path(folder))
+        in_turn(c, found, {"ours": lambda: judged(compiler), "nvrtc": lambda: plain(find_compiler()),
+                           "nvcc": lambda: plain(Nvcc())}, these, IN_TURN_S)
+        if done := len(found["ours"].get("cold_s", ())):
+            again = judged(compiler)
+            cached = [seconds_of(again, job) for job in these[:done]]
+            found["ours"] |= {"compiler": compiler.version, "cached_s": cached, **on_two_cores(these)}
+        compiler.close()
     c.save(found)
-    others("nvrtc", lambda: plain(find_compiler()), 60.0)
-    others("nvcc", lambda: plain(Nvcc()), NVCC_S)
-    others("load_inline", inline, INLINE_S)
+    in_turn(c, found, {"load_inline": inline}, these, INLINE_S)
+    c.save(found)
     c.say("done")
     return 0
 
 
 def figures(stored: Mapping[str, Any]) -> list[Figure]:
-    """Ours beside each other way; a way that failed has no figure."""
+    """Ours beside each other way, on the kernels that the other compiled; a way that failed has no figure."""
     from benchmarks.figure import Figure
 
     mine = stored["ours"]
@@ -192,14 +231,27 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
     for name, words, goal in (("nvrtc", "NVRTC in process", ""), ("nvcc", "nvcc -cubin", ">= 4"),
                               ("load_inline", "load_inline of PyTorch", ">= 100")):
         if cold := stored.get(name, {}).get("cold_s"):
-            theirs = statistics.median(cold)
-            made.append(Figure(f"compile_rate.faster_than_{name}", theirs / median, "times",
-                               f"{words}, median of {len(cold)}: {theirs:.3g} s; ours", 1.0, goal, FILE))
+            made.append(_faster(name, words, cold, mine["cold_s"], goal))
     cached = 1e3 * statistics.median(mine["cached_s"])
-    return [*made,
-            Figure("compile_rate.cached", cached, "ms", "not cached", 1e3 * median, "<= 1", FILE),
-            Figure("compile_rate.on_two_cores", mine["two_cores_right"] / mine["two_cores_s"], "kernels/s",
-                   "one after the other, one worker", 1.0 / statistics.mean(mine["cold_s"]), "", FILE)]
+    made += [Figure("compile_rate.cached", cached, "ms", "not cached", 1e3 * median, "<= 1", FILE),
+             Figure("compile_rate.on_two_cores", mine["two_cores_right"] / mine["two_cores_s"], "kernels/s",
+                    "one after the other, one worker", 1.0 / statistics.mean(mine["cold_s"]), "", FILE)]
+    theirs = stored.get("nvcc", {}).get("cold_s", ())
+    operations = stored.get("operations", ())[:len(theirs)]
+    for operation in dict.fromkeys(operations):
+        at = [i for i, name in enumerate(operations) if name == operation]
+        made.append(_faster(f"nvcc.{operation}", "nvcc -cubin", [theirs[i] for i in at],
+                            [mine["cold_s"][i] for i in at], ""))
+    return made
+
+
+def _faster(name: str, words: str, theirs: Sequence[float], mine: Sequence[float], goal: str) -> Figure:
+    """`mine` may go on behind the kernels that `theirs` is of."""
+    from benchmarks.figure import Figure
+
+    other, own = statistics.median(theirs), statistics.median(mine[:len(theirs)])
+    return Figure(f"compile_rate.faster_than_{name}", other / own, "times",
+                  f"{words}, median of {len(theirs)}: {other:.3g} s, ours {own:.3g} s; ours", 1.0, goal, FILE)
 
 
 def main(words: Sequence[str]) -> int:
@@ -212,7 +264,8 @@ def main(words: Sequence[str]) -> int:
     stored = measured(FILE, "python3 -m benchmarks.compile_rate OUT")
     about = stored["about"]
     say(f"Measured: {about['device']}, driver {about['driver']}, {about['date']}; {stored['ours']['compiler']}; "
-        f"{stored['kernels']} distinct kernels for sm_90a.")
+        f"{stored['kernels']} distinct kernels for sm_90a"
+        f"{f', of {len(set(names))} operations' if (names := stored.get('operations')) else ''}.")
     for name in ("nvrtc", "nvcc", "load_inline"):
         if failed := stored.get(name, {}).get("failed"):
             say(f"{name} did not run: {failed}")

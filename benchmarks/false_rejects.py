@@ -1,23 +1,31 @@
 """How often a right kernel is rejected: independent right kernels of every task, judged again and again on new inputs.
 
-Run with `python -m benchmarks.false_rejects` from the root of the repository: in the lab, on small copies of the tasks.
-With `--on h200 --repeats 112` a GPU judges the whole tasks. Every repeat has its own held-out shapes and inputs. With
-no rejection in n trials the true rate is below 3/n with a confidence of 95 %, which is printed as the upper bound.
+    python -m benchmarks.false_rejects [--repeats N]          in the lab, now, on small copies of the tasks
+    python -m benchmarks.false_rejects --on h200              verdicts stored from an H200, on the whole tasks
+    python3 -m benchmarks.false_rejects OUT [--repeats N] [--seconds N]      collects those: Python, numpy and CUDA
+
+Every repeat has its own inputs, held-out shapes and input families: on a GPU a judge with a secret of its own, several
+of which are at work at the same time. With no rejection in n trials the true rate is below 3/n with a confidence of
+95 %, which is printed as the upper bound.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from benchmarks.figure import Figure, report
+from benchmarks.collection import Collection, number
+from benchmarks.collection import stored as measured
+from records.errors import ScientistError
 from records.evaluation import Evaluation
+from sandbox.device.compiler import DeviceCompiler
 from sandbox.device.evaluator import DeviceEvaluator
 from sandbox.evaluator import Evaluator
 from sandbox.target import load_target
@@ -26,8 +34,13 @@ from tasks.loader import load_task
 from tasks.task import Task
 from tests.mutants.mutants import SMALL, right_kernels, small
 
+if TYPE_CHECKING:
+    from benchmarks.figure import Figure
+
+FILE = "false_rejects_h200.json"
 CACHE = Path(".cache") / "benchmarks"
-AMD_ONLY = ("fp8_block_gemm",)  # its kernels are written for gfx942's fp8
+OWN = {("fp8_block_gemm", "h200"): "seed*.h200.hip"}  # the others there are written for gfx942's fp8
+JUDGES, COMPILERS = 6, 4
 
 
 class Judge(Protocol):
@@ -66,39 +79,121 @@ def upper_bound(rejected: int, trials: int) -> float:
     return high
 
 
-def main() -> int:
-    """Judge, print what was rejected and why, and two figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--on", choices=("lab", "h200", "mi300x"), default="lab")
-    parser.add_argument("--repeats", type=int, default=3, help="of each right kernel")
-    given = parser.parse_args()
-    trials = rejected = 0
-    with judge_on(given.on) as judge:
+def kernels(name: str, place: str) -> list[Path]:
+    """Independent right kernels of a task for a target."""
+    own = OWN.get((name, place))
+    return sorted(load_task(name, place).folder.glob(own)) if own else right_kernels(name)
+
+
+class Trials:
+    """All kernels of all tasks, judged by one judge after another; the judges share a compiler and a GPU."""
+
+    def __init__(self, c: Collection, place: str, folder: Path) -> None:
+        """DeviceError when this machine's GPU is of another kind."""
+        self.c, self.target, self.folder, self.rows = c, load_target(place), folder, list[dict[str, Any]]()
+        self.compiler = DeviceCompiler(self.target, folder, COMPILERS)
+        self.tasks = {name: load_task(name, place) for name in SMALL}
+        self._lock = threading.Lock()
+
+    def repeat(self, salt: int) -> None:
+        """Every kernel once, by a judge with a new secret; nothing when the time is up."""
+        if self.c.left_s() < 10:
+            return
+        evaluator = DeviceEvaluator(self.target, self.folder, 0, compiler=self.compiler, spares=1)
+        try:
+            self.c.about |= {"fingerprint": evaluator.device, "version": evaluator.version}
+            for name, task in self.tasks.items():
+                for path in kernels(name, self.target.name):
+                    self._judge(evaluator, salt, task, path)
+        finally:
+            evaluator.gpus.close()  # and not the compiler
+
+    def _judge(self, evaluator: DeviceEvaluator, salt: int, task: Task, path: Path) -> None:
+        verdict = evaluator.verify(path.read_text(encoding="utf-8"), task).verdict
+        said = "" if verdict.accepted else f"{verdict.findings[0].kind}: {verdict.findings[0].message}"
+        with self._lock:
+            self.rows.append({"repeat": salt, "task": task.name, "kernel": path.stem, "rejected": said})
+            if said:
+                self.c.say(f"rejected: {self.rows[-1]}")
+            if len(self.rows) % 50 == 0:
+                self.c.say(f"{len(self.rows)} verdicts")
+                self.save()
+
+    def save(self) -> None:
+        """All rows so far."""
+        self.c.save({"rows": self.rows})
+
+
+def collect(out: Path, repeats: int, seconds: float, place: str = "h200") -> int:
+    """Judge all right kernels so often, or as often as the time allows."""
+    c = Collection(out, FILE, seconds)
+    with TemporaryDirectory() as folder:
+        trials = Trials(c, place, Path(folder))
+        try:
+            with ThreadPoolExecutor(JUDGES) as pool:
+                for _ in pool.map(trials.repeat, range(repeats)):
+                    pass
+        except ScientistError as error:
+            c.say(f"ended early: {error}")
+            return 1
+        finally:
+            trials.save()
+            trials.compiler.close()
+    c.say(f"{len(trials.rows)} verdicts, {sum(bool(r['rejected']) for r in trials.rows)} rejected")
+    return 0
+
+
+def in_the_lab(repeats: int) -> list[dict[str, Any]]:
+    """The same rows, from small copies of the tasks."""
+    rows = []
+    with judge_on("lab") as judge:
         for name in SMALL:
-            if given.on == "h200" and name in AMD_ONLY:
-                continue
             for path in right_kernels(name):
-                source = path.read_text(encoding="utf-8")
-                for salt in range(given.repeats):
-                    verdict = judge.verify(source, _again(name, given.on, salt)).verdict
-                    trials += 1
-                    rejected += not verdict.accepted
-                    if not verdict.accepted:
-                        print(f"rejected: {name} {path.stem}, repeat {salt}: {verdict.findings[0].message}")
-    bound = upper_bound(rejected, trials)
-    return report(f"Right kernels rejected by {given.on}", [
-        Figure("false_rejects.rejected", rejected, "verdicts", "verdicts on right kernels", trials, "<= 0"),
-        Figure("false_rejects.upper_bound", bound, "of verdicts", "one in a thousand", 0.001,
-               "<= 0.003" if trials >= 1000 else ""),
-    ])
+                for salt in range(repeats):
+                    verdict = judge.verify(path.read_text(encoding="utf-8"), small(name, salt)).verdict
+                    rows.append({"repeat": salt, "task": name, "kernel": path.stem,
+                                 "rejected": "" if verdict.accepted else verdict.findings[0].message})
+    return rows
 
 
-def _again(name: str, place: str, salt: int) -> Task:
-    if place == "lab":
-        return small(name, salt)
-    task = load_task(name, place)
-    return replace(task, digest=f"{int(task.digest, 16) ^ salt << 208:064x}")
+def figures(rows: Sequence[Mapping[str, Any]], file: str = "") -> list[Figure]:
+    """Rejections, and how many there may be in truth."""
+    from benchmarks.figure import Figure
+
+    trials, rejected = len(rows), sum(bool(r["rejected"]) for r in rows)
+    return [
+        Figure("false_rejects.rejected", rejected, "verdicts", "verdicts on right kernels", trials,
+               "<= 1" if trials >= 1000 else "<= 0", file),
+        Figure("false_rejects.upper_bound", upper_bound(rejected, trials), "of verdicts", "one in a thousand", 0.001,
+               "<= 0.005" if trials >= 1000 else "", file),
+    ]
+
+
+def main(words: Sequence[str]) -> int:
+    """Collect, or print what was rejected and why, and two figures."""
+    if words and not words[0].startswith("-"):
+        return collect(Path(words[0]), int(number(words, "--repeats", 90)), number(words, "--seconds", 280.0))
+    from app.screen import say, table
+    from benchmarks.figure import report
+
+    place = words[words.index("--on") + 1] if "--on" in words[:-1] else "lab"
+    if place not in ("lab", "h200"):
+        sys.exit(f"--on is lab or h200, not {place}")
+    if place == "h200":
+        stored = measured(FILE, "python3 -m benchmarks.false_rejects OUT")
+        rows, about = stored["rows"], stored["about"]
+        say(f"Measured: {about['fingerprint']}, {about['date']}; {about['version']}.")
+    else:
+        rows = in_the_lab(int(number(words, "--repeats", 3)))
+    for row in rows:
+        if row["rejected"]:
+            say(f"rejected: {row['task']} {row['kernel']}, repeat {row['repeat']}: {row['rejected']}")
+    verdicts = Counter((r["task"], r["kernel"]) for r in rows)
+    table(["task", "kernel", "verdicts", "rejected"],
+          [[*name, str(count), str(sum(bool(r["rejected"]) for r in rows if (r["task"], r["kernel"]) == name))]
+           for name, count in sorted(verdicts.items())], right=[2, 3])
+    return report(f"Right kernels rejected by {place}", figures(rows, FILE if place == "h200" else ""))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

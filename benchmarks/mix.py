@@ -22,7 +22,7 @@ OWN = "\n__device__ int candidate() {{ return {0}; }}\n"  # makes each text, and
 EDITS: Sequence[tuple[str, str, str, str, str]] = (
     ("wrong", "rms_norm", "no epsilon", "/ cols + eps)", "/ cols)"),
     ("wrong", "rms_norm", "mean over one more", "/ cols + eps)", "/ (cols + 1) + eps)"),
-    ("wrong", "rms_norm", "truncated instead of rounded", "0x7fffu + ((bits >> 16) & 1u)", "0u"),
+    ("wrong", "rms_norm", "a percent too large", "* scale * widen(w[e]))", "* 1.01f * scale * widen(w[e]))"),
     ("wrong", "rms_norm", "weights left out", "narrow(widen(v[e]) * scale * widen(w[e]))",
      "narrow(widen(v[e]) * scale)"),
     ("wrong", "rms_norm", "last elements never written", "if (tail + lane < cols) y[tail + lane]",

@@ -5,9 +5,9 @@
 
 A fixed mix of 500 candidates (`mix.py`) as a search makes them. All are compiled in the background, ahead of the GPU;
 a few threads ask for verdicts, the GPU serves one candidate at a time. The clock runs from the first compilation to
-the last verdict, references for the comparisons included. Busy is told twice: the share of that time in which a
-candidate has the GPU (its process's start, uploads and downloads included), and the utilisation that NVML samples
-(a kernel runs).
+the last verdict, references for the comparisons included. Busy is told three times: the share of that time in which a
+candidate has the GPU; in which its process is also at work (uploads, launches and downloads; not while the judge
+compares); and the utilisation that NVML samples (a kernel runs at this moment).
 Every verdict is held against what its candidate is: one misjudged candidate makes the run fail.
 """
 
@@ -100,7 +100,8 @@ class Shift:
         self.errors: list[str] = []
         self._c, self._evaluator, self._members, self._clients = c, evaluator, members, clients
         self._waiting, self._lock, self._busy = iter(members), threading.Lock(), Busy()
-        self._held_s, self._started = evaluator.gpus.held_s, time.monotonic()
+        self._gpus, self._started = evaluator.gpus, time.monotonic()
+        self._held_s, self._asked_s = self._gpus.held_s, self._gpus.asked_s
 
     def work(self, compiler: DeviceCompiler) -> None:
         """Judge until all are, the time is up or the machine fails."""
@@ -142,7 +143,8 @@ class Shift:
 
     def _save(self) -> None:
         self._c.save({"members": len(self._members), "clients": self._clients, "wall_s": round(self._passed_s(), 3),
-                      "rows": self.rows, "leased_s": round(self._evaluator.gpus.held_s - self._held_s, 3),
+                      "rows": self.rows, "leased_s": round(self._gpus.held_s - self._held_s, 3),
+                      "at_work_s": round(self._gpus.asked_s - self._asked_s, 3),
                       "utilisation": self._busy.samples, "errors": self.errors})
 
 
@@ -168,12 +170,14 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
     rows, wall_s = stored["rows"], stored["wall_s"]
     judged, timed = len(rows), sum(r["timed"] for r in rows)
     spent = [r["ended_s"] - r["began_s"] for r in rows]
-    used, leased = stored["utilisation"], 100 * stored["leased_s"] / wall_s
+    used, leased, at_work = stored["utilisation"], *(100 * stored[name] / wall_s for name in ("leased_s", "at_work_s"))
     return [
         Figure("throughput.candidates", 3600 * judged / wall_s, "an hour", "verified and timed to the end",
                3600 * timed / wall_s, ">= 1500", FILE),
-        Figure("throughput.gpu_leased", leased, "%", "the whole time", 100.0, ">= 70", FILE),
-        *([Figure("throughput.gpu_computing", statistics.mean(used), "%", "leased", leased, "", FILE)] if used else []),
+        Figure("throughput.gpu_leased", leased, "%", "the whole time", 100.0, "", FILE),
+        Figure("throughput.gpu_at_work", at_work, "%", "leased", leased, ">= 70", FILE),
+        *([Figure("throughput.gpu_in_a_kernel", statistics.mean(used), "%", "at work", at_work, "", FILE)]
+          if used else []),
         Figure("throughput.latency_p95", quantile(spent, 0.95), "s", "median", statistics.median(spent), "", FILE),
         Figure("throughput.misjudged", sum(not r["judged_right"] for r in rows) + len(stored["errors"]), "candidates",
                "judged", judged, "<= 0", FILE),

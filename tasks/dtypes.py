@@ -58,6 +58,13 @@ def rounded(array: Array, name: str) -> Array:
     return array.astype(wanted) if narrower else array
 
 
+def stored(value: float, name: str) -> Array:
+    """One number as an element of this type, of no dims; rounded by way of float32 where the type is narrower."""
+    wanted = NUMPY[name]
+    narrower = is_float(wanted) and wanted.itemsize < 4
+    return np.array(value, np.float32 if narrower else wanted).astype(wanted)
+
+
 def spacing_at(value: float, dtype: np.dtype[Any]) -> float:
     """The gap between neighbouring values of the type around |value|; 0 for integers, never below the subnormal gap."""
     if not is_float(dtype):

@@ -14,6 +14,7 @@ from tests.hip_device import (
     INVALID_IMAGE,
     INVALID_VALUE,
     NOT_FOUND,
+    UNKNOWN,
     Process,
 )
 from tests.hip_kernels import Image
@@ -103,12 +104,15 @@ class Coded(Process):
         if math.prod(block) > kernel.max_threads or kernel.shared_bytes + dynamic > LDS_BYTES:
             return INVALID_VALUE
         self.world.launched.append(kernel.name)
+        self.world.last[kernel.name] = (grid, block, dynamic, data)
         self.clock_us += self.world.launch_us.get(kernel.name, LAUNCH_US)
         kinds = [] if kernel.name in self.world.skipped else ["timeout"] if kernel.name in self.world.hangs else \
             self.world.workshop.execute(image, kernel, grid, block, dynamic, data, self.memory)
         if "timeout" in kinds:
             self.hangs = True
         self.fault = next((_FAULTS[kind] for kind in kinds if kind in _FAULTS), 0)
+        if kernel.name in self.world.unclear:
+            self.fault = UNKNOWN
         return 0
 
     def hipEventCreateWithFlags(self, numbers: tuple[int, ...], data: bytes) -> Any:

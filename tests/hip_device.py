@@ -33,6 +33,7 @@ class World:
     arch: str = "gfx942:sramecc+:xnack-"
     failures: dict[str, list[int]] = field(default_factory=dict)  # function: statuses that its next calls return
     hangs: set[str] = field(default_factory=set)  # kernels that do not end
+    unclear: set[str] = field(default_factory=set)  # kernels after which each call of the process returns UNKNOWN
     skipped: set[str] = field(default_factory=set)  # kernels that do nothing, as their work shows nowhere
     aborts: bool = False  # an illegal access ends the process, as with ROCm's default handler
     last_words: bytes = LAST_WORDS  # what it prints then
@@ -40,6 +41,7 @@ class World:
     violations: list[str] = field(default_factory=list)  # wrong uses of the interface
     left: list[str] = field(default_factory=list)  # what processes had not given back when they ended
     launched: list[str] = field(default_factory=list)  # kernels in the order of their launches
+    last: dict[str, Any] = field(default_factory=dict)  # by kernel: grid, block, dynamic LDS and arguments
     gone: threading.Event = field(default_factory=threading.Event)
 
 

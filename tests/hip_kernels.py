@@ -26,6 +26,7 @@ from sandbox.process import ProcessLimits, run
 from sandbox.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.target import Target, load_target
 from sandbox.toolchain import Toolchain
+from tasks.dtypes import numpy_dtype
 
 Bytes = npt.NDArray[np.uint8]
 Allocations = Mapping[int, Bytes]  # by address
@@ -34,6 +35,8 @@ BUILT_IN = "".join(f"#include <hip/{p.name}>\n" for p in sorted((INCLUDE / "hip"
                    if not p.name.startswith("ks_"))  # as hipRTC, which includes HIP's headers itself
 _INTEGERS = {1: "<b", 2: "<h", 4: "<i", 8: "<q"}
 _REALS = {2: "<e", 4: "<f", 8: "<d"}
+_NARROW = {"__hip_bfloat16": "bf16", "hip_bfloat16": "bf16", "__hip_fp8_e4m3_fnuz": "e4m3fnuz",
+           "__hip_fp8_e5m2_fnuz": "e5m2fnuz", "__hip_fp8_e4m3": "e4m3fn", "__hip_fp8_e5m2": "e5m2"}
 
 
 @dataclass
@@ -161,7 +164,9 @@ def _unpacked(source: str, kernel: DeviceKernel, packed: bytes) -> Any:
     at = 0
     for text, size, buffer in zip(texts, kernel.parameter_bytes, kernel.buffers, strict=False):
         real = not buffer and re.search(r"\b(float|double|half|__half|_Float16)\b", text)
-        yield struct.unpack("<Q" if buffer else _REALS[size] if real else _INTEGERS[size], packed[at:at + size])[0]
+        narrow = next((_NARROW[w] for w in re.findall(r"\w+", text) if w in _NARROW and not buffer), "")
+        yield float(np.frombuffer(packed, numpy_dtype(narrow), 1, at)[0]) if narrow else struct.unpack(
+            "<Q" if buffer else _REALS[size] if real else _INTEGERS[size], packed[at:at + size])[0]
         at += size
 
 

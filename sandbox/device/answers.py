@@ -95,6 +95,11 @@ class Answers:
                     [self._flat(self._base(case, number)) for number in (0, 1)]))
             return self._files[key]
 
+    def prepare(self) -> None:
+        """Draw what the benchmark cases need, once."""
+        for case in self.benchmarks():
+            self.bases(case)
+
     def close(self) -> None:
         """Give the files and threads back."""
         self.threads.shutdown(cancel_futures=True)

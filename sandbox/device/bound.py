@@ -4,20 +4,57 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sandbox.device.contents import BLOCK, Place, block_roles
+from sandbox.device.contents import ALIGNMENT, BLOCK, RED_ZONE, Place, block_roles
 from sandbox.device.driver import Argument, Device, Kernel, Memory
 from sandbox.device.trusted import Trusted
+from tasks.dtypes import stored
+
+BASES = 2
+REPORT = 16  # bytes a set, see `Trusted.inspect`
+
+
+def _narrow(dtype: str, value: float) -> Argument:
+    """The bits of a type that ctypes does not have."""
+    found = stored(value, dtype)
+    return ctypes.c_uint16(int(found.view(np.uint16))) if found.itemsize == 2 else ctypes.c_uint8(
+        int(found.view(np.uint8)))
+
 
 SCALARS: Mapping[str, Callable[[Any], Argument]] = {
     "i64": ctypes.c_int64, "i32": ctypes.c_int, "i16": ctypes.c_int16, "i8": ctypes.c_int8, "u8": ctypes.c_uint8,
     "bool": ctypes.c_bool, "f32": ctypes.c_float, "f64": ctypes.c_double,
+    **{name: partial(_narrow, name) for name in ("f16", "bf16", "e4m3fnuz", "e5m2fnuz", "e4m3fn", "e5m2")},
 }
 Call = Sequence[Callable[[], None]]  # the launches of a plan on one set, ready to be started
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes on the GPU: what the judge needs in any case, and what the candidate asks for besides."""
+
+    own: int
+    asked: int
+
+    def is_the_candidates(self, room: int) -> bool:
+        """Whether so much memory would do without the candidate's share, and does not with it."""
+        return self.own <= room < self.own + self.asked
+
+
+def need_of(message: Mapping[str, Any]) -> Need:
+    """What `Bound` will take, of which the workspaces are the candidate's."""
+    nbytes, sets = int(message["layout"]["nbytes"]), int(message["sets"])
+    spaces = sum(-(-p["nbytes"] // ALIGNMENT) * ALIGNMENT + RED_ZONE for p in message["layout"]["places"]
+                 if p["role"] == "workspace")
+    own, copies = nbytes - spaces, BASES + sets
+    return Need(copies * own + own // BLOCK + REPORT * sets + int(message["skip"]),
+                copies * spaces + spaces // BLOCK)
 
 
 class Loaded:
@@ -66,10 +103,10 @@ class Bound:
         self.places = {p["name"]: Place(**p) for p in layout["places"]}
         self.nbytes = int(layout["nbytes"])
         self._blocks = self.nbytes // BLOCK
-        self.bases = [device.allocate(self.nbytes) for _ in range(2)]
+        self.bases = [device.allocate(self.nbytes) for _ in range(BASES)]
         self._whole_arena = device.allocate(self.nbytes * self.sets + int(message["skip"]))
         self.arena = Memory(device, self._whole_arena.address + int(message["skip"]), self.nbytes * self.sets)
-        self._roles, self._report = device.allocate(self._blocks), device.allocate(16 * self.sets)
+        self._roles, self._report = device.allocate(self._blocks), device.allocate(REPORT * self.sets)
         self._roles.write(block_roles(list(self.places.values()), self._blocks))
         at = 0
         for base, is_noisy in zip(self.bases, (False, True), strict=True):

@@ -12,20 +12,23 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from records.errors import MachineError
-from sandbox.device.bound import Bound, Call, Loaded
+from sandbox.device.bound import Bound, Call, Loaded, Need, need_of
 from sandbox.device.driver import Memory, open_driver
+from sandbox.device.images import read_image
 from sandbox.device.library import CallFailed
 from sandbox.device.messages import Channel, Closed
 from sandbox.device.trusted import Trusted
 
 FLUSH_PATTERN = 0x5A5A5A5A
 HEAP_BYTES = 64 << 10  # for `malloc` in kernels: next to nothing, since what is kept there outlives a call
+CODE_BYTES = 64 << 20  # more than a driver takes for code without variables
+RUNS_CANDIDATE = ("call", "windows", "repeat")
 
 
 class Child:
@@ -38,14 +41,28 @@ class Child:
         self._trusted: Trusted | None = None
         self._bound: Bound | None = None
         self._flush: Memory | None = None
+        self._room, self._need = 0, Need(0, 0)  # free bytes before what was allocated last, and what that takes
         self._events = (self._device.event(), self._device.event())
         with suppress(CallFailed):  # not every driver takes so small a heap
             self._device.limit_heap(HEAP_BYTES)
 
     def answer(self, message: Mapping[str, Any], files: Sequence[int]) -> dict[str, Any]:
         """Do what a message asks for."""
-        done: dict[str, Any] = getattr(self, f"do_{message['do']}")(message, files)
+        try:
+            done: dict[str, Any] = getattr(self, f"do_{message['do']}")(message, files)
+        except CallFailed as error:
+            if error.out_of_memory and error.fault is None and self._need.own:
+                return self._short_of_memory()
+            raise
         return done
+
+    def _short_of_memory(self) -> dict[str, Any]:
+        """The reply: the candidate's fault only when the judge's own need would fit."""
+        if self._need.is_the_candidates(self._room):
+            return {"failed": "the workspaces or device variables do not fit into the GPU's memory; make them smaller",
+                    "fault": "over_limit", "lost": False}
+        return {"failed": f"the judge needs {_gigabytes(self._need.own)} of the GPU's memory and finds "
+                          f"{_gigabytes(self._room)} free: end what else uses it", "fault": None, "lost": False}
 
     def do_open(self, message: Mapping[str, Any], files: Sequence[int]) -> dict[str, Any]:
         """Describe the GPU."""
@@ -54,13 +71,18 @@ class Child:
 
     def do_trust(self, message: Mapping[str, Any], files: Sequence[int]) -> dict[str, Any]:
         """Load the judge's own kernels."""
-        self._trusted = Trusted(self._device, bytes(_mapped(files[0])), self._properties.attributes.get("units", 64))
+        self._trusted = Trusted(self._device, bytes(_mapped(files[0])), self._properties.attributes)
+        self._trusted.scrub()  # a GPU that refuses it says so before there is a candidate to blame
+        self._device.synchronize()
         return {}
 
     def do_load(self, message: Mapping[str, Any], files: Sequence[int]) -> dict[str, Any]:
-        """Load an image under a tag."""
-        self._loaded[message["tag"]] = Loaded(self._device, bytes(_mapped(files[0])), message["variables"],
-                                              message["has_hidden"])
+        """Load an image under a tag; its variables are kept twice."""
+        image = bytes(_mapped(files[0]))
+        found = read_image(image)
+        self._room = self._device.free_bytes()
+        self._need = Need(CODE_BYTES, found.hidden_bytes + 2 * sum(nbytes for _, nbytes in found.globals))
+        self._loaded[message["tag"]] = Loaded(self._device, image, message["variables"], message["has_hidden"])
         self._device.synchronize()
         return {}
 
@@ -69,6 +91,7 @@ class Child:
         if self._bound is not None:
             self._bound.free()
             self._bound = None
+        self._room, self._need = self._device.free_bytes(), need_of(message)
         self._bound = Bound(self._device, self._own(), message, np.frombuffer(_mapped(files[0]), np.uint8))
         self._device.synchronize()
         return {}
@@ -79,6 +102,7 @@ class Child:
         number = message["number"]
         bound.refresh(message["seed"], bound.sets)
         loaded.forget()
+        self._own().scrub()
         for launch in bound.prepare(loaded, message["launches"])[number]:
             launch()
         self._device.synchronize()
@@ -106,6 +130,7 @@ class Child:
             calls = prepared[tag]
             ready = [calls[0]] * window["calls"] if window["warm"] else calls[:window["calls"]]
             bound.refresh(window["seed"], 1 if window["warm"] else len(ready))
+            self._own().scrub()
             self._empty_caches(message["flush_bytes"])
             for launch in calls[0] if window["warm"] else ():
                 launch()
@@ -127,6 +152,7 @@ class Child:
         bound, loaded = self._case(), self._loaded[message["tag"]]
         bound.refresh(message["seed"], 1)
         loaded.forget()
+        self._own().scrub()
         call = bound.prepare(loaded, message["launches"])[0]
         for launch in call:
             launch()
@@ -136,6 +162,18 @@ class Child:
         for _ in range(message["times"]):
             for launch in call:
                 launch()
+        end.record()
+        end.wait()
+        return {"time_us": end.since_us(start)}
+
+    def do_control(self, message: Mapping[str, Any], files: Sequence[int]) -> dict[str, Any]:
+        """A kernel of the judge's own again and again, for the two clocks."""
+        flush = self._empty_caches(message["flush_bytes"])
+        self._device.synchronize()
+        start, end = self._events
+        start.record()
+        for _ in range(message["times"]):
+            self._own().sweep(flush)
         end.record()
         end.wait()
         return {"time_us": end.since_us(start)}
@@ -159,16 +197,22 @@ class Child:
             raise MachineError("the judge asked for a launch before there were buffers")
         return self._bound
 
-    def _empty_caches(self, nbytes: int) -> None:
+    def _empty_caches(self, nbytes: int) -> Memory:
         """Read more than the caches hold: they end up full of clean lines, and the host can queue what is timed.
 
         Writing first leaves lines that must be written back, at moments that show in short times.
         """
         if self._flush is None or self._flush.nbytes < nbytes:
+            if self._flush is not None:
+                self._room += self._flush.nbytes
+                self._flush.free()
+                self._flush = None
+            self._need = replace(self._need, own=self._need.own + nbytes)
             self._flush = self._device.allocate(nbytes)
             self._flush.fill(FLUSH_PATTERN)
         self._device.reset_persisting()
         self._own().sweep(self._flush)
+        return self._flush
 
 
 def _mapped(handle: int) -> memoryview:
@@ -177,26 +221,23 @@ def _mapped(handle: int) -> memoryview:
 
 def _give_back(handle: int, pieces: Sequence[tuple[Memory, int, int]], at: int = 0) -> int:
     """Copy (memory, offset, bytes) one after the other into a file, from `at` on; says where the next would go."""
-    target = np.frombuffer(mmap.mmap(handle, 0), np.uint8)
+    target = np.frombuffer(mmap.mmap(handle, 0, mmap.MAP_SHARED | mmap.MAP_POPULATE), np.uint8)  # no fault a page
     for memory, offset, nbytes in pieces:
         memory.read_into(target[at:at + nbytes], offset)
         at += nbytes
     return at
 
 
-def _told(error: CallFailed, message: Mapping[str, Any]) -> dict[str, Any]:
-    """The reply to a message that failed: too large workspaces or variables are the candidate's fault."""
-    places = message.get("layout", {}).get("places", ())
-    if error.out_of_memory and (message["do"] == "load" or any(p["role"] == "workspace" for p in places)):
-        return {"failed": "the workspaces or device variables do not fit into the GPU's memory; make them smaller",
-                "fault": "over_limit", "lost": False}
-    return {"failed": str(error), "fault": error.fault, "lost": error.lost}
+def _gigabytes(nbytes: int) -> str:
+    return f"{nbytes / 1e9:.2f} GB"
 
 
 def serve(channel: Channel, vendor: str, index: int, library: str | None) -> None:
     """Answer until the judge has gone. A fault is told; after one that ends the context nothing more can work.
 
-    The driver is opened when the first message comes, and not ahead: another candidate may be timed meanwhile.
+    What the driver itself cannot name ends this process without an answer while a candidate runs: the judge then tries
+    again and has the GPU tested in between, and holds it against the one that does it every time. The driver is opened
+    when the first message comes, and not ahead: the judge knows when that disturbs nobody.
     """
     child: Child | None = None
     while True:
@@ -205,7 +246,10 @@ def serve(channel: Channel, vendor: str, index: int, library: str | None) -> Non
             child = child or Child(vendor, index, library)
             reply = child.answer(message, files)
         except CallFailed as error:
-            reply = _told(error, message)
+            if error.is_unclear and message["do"] in RUNS_CANDIDATE:
+                os.write(sys.stderr.fileno(), f"{error}\n".encode())
+                os._exit(1)  # what a broken driver would do at an orderly end may take for ever
+            reply = {"failed": str(error), "fault": error.fault, "lost": error.lost}
         except MachineError as error:
             reply = {"failed": str(error), "fault": None, "lost": True}
         except (LookupError, TypeError, ValueError, ArithmeticError, MemoryError, OSError) as error:

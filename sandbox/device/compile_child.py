@@ -1,9 +1,9 @@
 """The process that a vendor's compiler runs in: takes sources from a socket, gives images back.
 
-Around the compiler, before the first source arrives: an environment of nothing but its own folder, limits on memory,
-file size and, for each source, CPU time, and where the kernel has Landlock no file but the system's libraries and
-programs can be read and none but those of its own folder written. A source that crashes the compiler ends this process,
-which costs nobody but itself; see `compile_pool.py`.
+Around the compiler, before the first source arrives: an environment of nothing but its own folder and settings of the
+C library, limits on memory, file size and, for each source, CPU time, and where the kernel has Landlock no file but the
+system's libraries and programs can be read and none but those of its own folder written. A source that crashes the
+compiler ends this process, which costs nobody but itself; see `compile_pool.py`.
 """
 
 from __future__ import annotations

@@ -26,6 +26,9 @@ REPLACED_AFTER = 200  # sources; compilers keep some memory of each
 _BOOT = ("import sys; sys.path.insert(0, sys.argv[1]); from sandbox.device.compile_child import main; "
          "sys.exit(main(int(sys.argv[2]), sys.argv[3], sys.argv[4]))")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
+# The C library keeps what a source took for the next one: a compiler's pages cost it a tenth of its time to get anew.
+_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(256 << 20), "MALLOC_TOP_PAD_": str(64 << 20),
+         "MALLOC_MMAP_THRESHOLD_": str(32 << 20)}
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Worker:
         ours, theirs = socket.socketpair()
         self._channel = Channel(ours)
         argv = [sys.executable, "-I", "-c", _BOOT, str(ROOT), str(theirs.fileno()), vendor, library]
-        environment = {"PATH": _PATH, "HOME": str(self._work), "TMPDIR": str(self._work)}
+        environment = {"PATH": _PATH, "HOME": str(self._work), "TMPDIR": str(self._work), **_KEPT}
         try:
             self._process = subprocess.Popen(argv, cwd=self._work, env=environment, stdin=subprocess.DEVNULL,
                                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -78,14 +78,16 @@ def draw(seed: int, index: int) -> int:
 
 def takes_b(seed: int, first: int, count: int, whole: bool) -> npt.NDArray[np.bool_]:
     """For blocks `first`... of a set with this seed: whether they are base B's."""
-    index = np.zeros(count, np.uint64) if whole else np.arange(first, first + count, dtype=np.uint64)
+    if whole:
+        return np.full(count, bool(seed & 1))
+    index = np.arange(first, first + count, dtype=np.uint64)
     with np.errstate(over="ignore"):
         return (_mixed(np.uint64(seed) + (index + np.uint64(1)) * np.uint64(_GOLDEN)) & np.uint64(1)).astype(bool)
 
 
 def set_seed(seed: int, number: int) -> int:
-    """The seed of one set in a window or call."""
-    return draw(seed, number)
+    """The seed of one set in a window or call. Its last bit is a whole set's base: neighbours never have the same."""
+    return draw(seed, number) & ~1 | (seed ^ number) & 1
 
 
 def content(a: npt.NDArray[Any], b: npt.NDArray[Any], place: Place, seed: int, whole: bool) -> npt.NDArray[Any]:

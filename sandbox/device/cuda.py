@@ -38,6 +38,7 @@ CUDA = Symbols(
     vendor="nvidia",
     libraries=("libcuda.so.1", "libcuda.so"),
     remedy="install NVIDIA's driver, or use the lab (`--on lab`), which needs no GPU",
+    environment={"CUDA_DEVICE_MAX_CONNECTIONS": "1"},  # one stream needs no more, and a context begins in half the time
     functions={
         "init": "cuInit", "version": "cuDriverGetVersion", "count": "cuDeviceGetCount", "device": "cuDeviceGet",
         "retain": "cuDevicePrimaryCtxRetain", "use": "cuCtxSetCurrent", "name": "cuDeviceGetName",

@@ -242,8 +242,8 @@ class Kernel:
         return start
 
 
-Scalar = (ctypes.c_bool | ctypes.c_int8 | ctypes.c_uint8 | ctypes.c_int16 | ctypes.c_int | ctypes.c_int64
-          | ctypes.c_uint64 | ctypes.c_float | ctypes.c_double)
+Scalar = (ctypes.c_bool | ctypes.c_int8 | ctypes.c_uint8 | ctypes.c_int16 | ctypes.c_uint16 | ctypes.c_int
+          | ctypes.c_int64 | ctypes.c_uint64 | ctypes.c_float | ctypes.c_double)
 Argument = Memory | Scalar
 
 

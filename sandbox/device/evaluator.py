@@ -54,10 +54,11 @@ class Rules:
 
     alone: LevelRule = STEADY
     deadline_s: float = DEADLINE_S  # for one call
-    clock_tries: int = 5
+    clock_tries: int = 8
     contrast: Rule = field(default_factory=Rule)
 
 
+SPARES = 4  # processes that wait ready: a candidate needs two, to be verified and to be timed
 TRIES = 3  # of what fails through no fault of a candidate
 RULES = Rules()
 T = TypeVar("T")
@@ -67,7 +68,7 @@ class DeviceEvaluator:
     """Verdicts and measured times of one GPU. Safe from several threads; the GPU serves one candidate at a time."""
 
     def __init__(self, target: Target, cache: Path, seed: int, index: int = 0, *, library: str | None = None,
-                 compiler: DeviceCompiler | None = None, keep_spare: bool = True, rules: Rules = RULES) -> None:
+                 compiler: DeviceCompiler | None = None, spares: int = SPARES, rules: Rules = RULES) -> None:
         """DeviceError when GPU `index` is not there or not of the target's kind, ToolchainError without a compiler.
 
         Inputs come from a secret of this process and not from `seed`: who knows them can embed the answers.
@@ -75,7 +76,7 @@ class DeviceEvaluator:
         """
         self.target, self._cache, self._rules = target, cache, rules
         self._compiler = compiler or DeviceCompiler(target, cache, runtime_library=library)
-        self.gpus = Gpus([Slot(target.vendor, index, library)], self._own_kernels, keep_spare)
+        self.gpus = Gpus([Slot(target.vendor, index, library)], self._own_kernels, spares)
         self._answers: dict[str, Answers] = {}
         try:
             opened = self._look()
@@ -173,9 +174,9 @@ class DeviceEvaluator:
             verdict, ratio, low, high = overall(task, cases, self._rules.contrast.delta)
             return replace(plain, verdict=verdict, ratio=ratio, low=low, high=high, cases=tuple(cases))
 
-        found = self._on_seat(duel)
+        found = self._on_seat(duel, is_timed=True)
         if isinstance(found, Comparison) and found.verdict == "faster":
-            again = self._on_seat(duel)
+            again = self._on_seat(duel, is_timed=True)
             confirmed = isinstance(again, Comparison) and again.verdict == "faster"
             found = found if confirmed else replace(found, verdict="undecided")
         if isinstance(found, Refused):
@@ -244,12 +245,13 @@ class DeviceEvaluator:
         evaluation, entry = self._prepare(source, task, tunables)
         if entry is None:
             return evaluation
+        self._known(task).prepare()  # may take long, and needs no GPU
         ready, best = entry, self._best.setdefault(task.digest, {})
 
         def work(seat: Seat) -> tuple[list[Measurement], list[Stopwatch]]:
             return measure(self._bench(task), self._load(seat, CHALLENGER, ready, task), rule, is_checked, best)
 
-        timed = self._on_seat(work)
+        timed = self._on_seat(work, is_timed=True)
         found = timed if isinstance(timed, Finding) else concluded(*timed)  # the next candidate has the GPU meanwhile
         if isinstance(found, Finding):
             if is_checked:
@@ -260,11 +262,11 @@ class DeviceEvaluator:
         return replace(evaluation, verdict=Verdict("time", True, "OK"), measurements=tuple(found[0]),
                        cases=tuple(found[1]))
 
-    def _on_seat(self, work: Callable[[Seat], T]) -> T | Finding:
+    def _on_seat(self, work: Callable[[Seat], T], is_timed: bool = False) -> T | Finding:
         """Do it on a new seat; what the candidate did becomes a finding, what the device did is tried again."""
         last, ends = "", 0
         for _ in range(TRIES):
-            with self.gpus.seat() as seat:
+            with self.gpus.seat(is_timed) as seat:
                 try:
                     return work(seat)
                 except Refused as refused:

@@ -51,6 +51,7 @@ HIP = Symbols(
     vendor="amd",
     libraries=("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"),
     remedy="install ROCm, or use the lab (`--on lab`), which needs no GPU",
+    environment={},
     functions={
         "init": "hipInit", "version": "hipDriverGetVersion", "count": "hipGetDeviceCount", "device": "hipDeviceGet",
         "use": "hipSetDevice", "name": "hipDeviceGetName", "total": "hipDeviceTotalMem",

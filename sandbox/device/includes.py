@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from records.evaluation import Finding
 from sandbox.diagnostics import MAX_FINDINGS
@@ -22,6 +23,8 @@ _TOKEN = re.compile(
     |(?P<word>[^\W\d]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)|(?P<paste>\#\#|%:%:)|(?P<hash>\#|%:)|(?P<other>.)""",
     re.S | re.X)
 _OPEN = re.compile(r"""/\*|["']|(?:u8|[uUL])?R\"""")
+_OPENING = frozenset("/\"'R")  # how a token ends that _OPEN may match
+_LONG = frozenset({"space", "end", "raw"})  # kinds that may hold a line's end
 _NAME = re.compile(r"[ \t]*(?:<([^<>\n]*)>|\"([^\"\\\n]*)\")[ \t]*(?=\n|/[/*]|$)")
 _ASKED = re.compile(r"[ \t]*\([ \t]*<[\w.+-]+(?:/[\w.+-]+)*>[ \t]*\)|[ \t]*(?![ \t(/])")
 _FILE_PRAGMA = re.compile(r"dependency|include_alias|\bmodule\b")
@@ -33,16 +36,16 @@ _DIRECTIVE = re.compile(r"\.(incbin|include|macro|irpc?|rept|altmacro|secure_log
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,8})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
 
 
-@dataclass(frozen=True)
-class _Token:
-    kind: str
+class _Token(NamedTuple):
+    kind: str  # a group of _TOKEN, or open; spaces and comments make none
     text: str
     at: int  # in the text after splicing
     line: int
     spliced: bool  # a backslash at a line's end stood in it
 
 
-def refusals(source: str, headers: Collection[str], assembler_reads: bool) -> tuple[Finding, ...]:
+@lru_cache(maxsize=32)  # a tuner asks for one source many times, with other tunables
+def refusals(source: str, headers: frozenset[str], assembler_reads: bool) -> tuple[Finding, ...]:
     """One finding for each way by which the source would read more than the headers of these names; at most 20.
 
     `assembler_reads`: the vendor's assembler knows directives that open files (AMD's does, PTX has none).
@@ -77,17 +80,20 @@ def _spliced(source: str) -> tuple[str, list[int]]:
 
 def _tokens(text: str, splices: list[int]) -> Iterator[_Token]:
     """Up to the first comment or string without an end, which makes the last token: of kind "open"."""
-    line, passed = 1, 0
+    line, passed, next_splice = 1, 0, splices[0] if splices else len(text) + 1
     for match in _TOKEN.finditer(text):
-        while passed < len(splices) and splices[passed] <= match.start():
+        kind, start, end = match.lastgroup or "", match.start(), match.end()
+        while next_splice <= start:
             line, passed = line + 1, passed + 1
-        cut = passed < len(splices) and splices[passed] < match.end()
-        kind = "raw" if match["raw"] is not None else str(match.lastgroup)
-        if _OPEN.match(text, match.start()) and kind in ("other", "word"):
-            yield _Token("open", match[0], match.start(), line, cut)
-            return
-        yield _Token(kind, match[0], match.start(), line, cut)
-        line += match[0].count("\n")
+            next_splice = splices[passed] if passed < len(splices) else len(text) + 1
+        word = text[start:end]
+        if kind != "space":
+            is_open = (kind == "other" or kind == "word") and word[-1] in _OPENING and _OPEN.match(text, start)
+            yield _Token("open" if is_open else kind, word, start, line, next_splice < end)
+            if is_open:
+                return
+        if kind in _LONG:
+            line += word.count("\n")
 
 
 def _strings(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
@@ -104,13 +110,11 @@ def _strings(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
 def _directives(tokens: list[_Token], text: str, headers: Collection[str]) -> Iterator[tuple[int, str]]:
     fresh, directive = True, ""
     for index, token in enumerate(tokens):
-        if token.kind == "space":
-            continue
         if token.kind == "end":
             fresh, directive = True, ""
             continue
         if fresh and token.kind == "hash":
-            word = next((t for t in _after(tokens, index) if t.kind != "space"), token)
+            word = next(_after(tokens, index), token)
             directive = word.text
             yield from _directive(word, text, headers)
         elif fresh and token.text == "import":
@@ -157,7 +161,7 @@ def _assembly(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
             continue
         written, depth = "", 0
         for after in _after(tokens, index):
-            if after.kind in ("space", "end") or after.text in ("volatile", "__volatile__", "inline", "goto"):
+            if after.kind == "end" or after.text in ("volatile", "__volatile__", "inline", "goto"):
                 continue
             if not depth and after.text != "(":
                 yield token.line, "asm must be followed by its text in parentheses; do not hide it in a macro"

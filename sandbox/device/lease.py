@@ -1,7 +1,8 @@
 """The GPUs of this machine: who has which, whether it still computes, and which are left alone.
 
 One seat a GPU at a time. After a fault the next seat first runs a kernel with a known result; a GPU that fails this
-three times is put into quarantine. Candidates' faults never count towards that.
+three times is put into quarantine. Candidates' faults never count towards that. Processes begin and end in the
+background, which takes longer than most verdicts, but never while a candidate is being timed.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ import contextlib
 import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -31,25 +35,35 @@ class _Gpu:
     faults: int = 0
     is_suspect: bool = True  # until a sentinel has run
     is_quarantined: bool = False
-    spare: Seat | None = None
     last: str = ""
+    started: deque[Seat] = field(default_factory=deque)  # processes that have not touched the GPU yet
+    spares: deque[Future[Seat]] = field(default_factory=deque)  # that begin or have begun
+    ending: list[Future[None]] = field(default_factory=list)
 
 
 class Gpus:
     """Hands out seats."""
 
-    def __init__(self, slots: Sequence[Slot], image: Callable[[], bytes], keep_spare: bool = False,
+    def __init__(self, slots: Sequence[Slot], image: Callable[[], bytes], spares: int = 0,
                  make: Callable[[Slot], Seat] = Seat) -> None:
-        """`image` compiles the judge's own kernels. With `keep_spare` the next process starts while one is in use."""
+        """`image` compiles the judge's own kernels. So many `spares` wait ready for each GPU.
+
+        With none, nothing is done in the background.
+        """
         self._gpus = [_Gpu(slot) for slot in slots]
-        self._image, self._keep_spare, self._make = image, keep_spare, make
+        self._image, self._spares, self._make = image, spares, make
+        self._attendants = ThreadPoolExecutor(max(1, 2 * spares * len(slots)), "attendant")
         self._free = threading.Condition()
         self._busy: set[int] = set()
         self.held_s = 0.0  # by all candidates so far
+        self.asked_s = 0.0  # of that, with a request to the GPU's side that is not answered yet
 
     @contextlib.contextmanager
-    def seat(self) -> Iterator[Seat]:
-        """A new process on a GPU that is free and computes; waits for one. DeviceError when all are in quarantine."""
+    def seat(self, is_timed: bool = False) -> Iterator[Seat]:
+        """A new process on a GPU that is free and computes; waits for one. DeviceError when all are in quarantine.
+
+        With `is_timed` none begins or ends on this GPU from its first window on.
+        """
         last, seat = "", None
         while seat is None:
             number = self._acquire(last)
@@ -60,15 +74,19 @@ class Gpus:
                 if seat is None:
                     self._release(number, time.monotonic() - started)
             last = gpu.last
+        asked_s = seat.asked_s
         try:
             try:
+                if is_timed:
+                    seat.before_windows = partial(_calm, gpu)
+                else:
+                    self._attend(gpu)
                 yield seat
             finally:
-                gpu.is_suspect = gpu.is_suspect or seat.is_broken
-                if not seat.close():
-                    self._blame(gpu, MOST_FAULTS)
+                self._end(gpu, seat)
+                self._attend(gpu)
         finally:
-            self._release(number, time.monotonic() - started)
+            self._release(number, time.monotonic() - started, seat.asked_s - asked_s)
 
     def blame_device(self, seat: Seat) -> None:
         """A fault that no candidate can have caused."""
@@ -83,9 +101,12 @@ class Gpus:
     def close(self) -> None:
         """End the spare processes."""
         for gpu in self._gpus:
-            if gpu.spare is not None:
-                gpu.spare.close()
-                gpu.spare = None
+            while gpu.spares:
+                with contextlib.suppress(SeatFault, MachineError):
+                    gpu.spares.popleft().result().close()
+            while gpu.started:
+                gpu.started.popleft().close()
+        self._attendants.shutdown()
 
     def _acquire(self, last: str) -> int:
         with self._free:
@@ -101,44 +122,83 @@ class Gpus:
                         return number
                 self._free.wait()
 
-    def _release(self, number: int, held_s: float) -> None:
+    def _release(self, number: int, held_s: float, asked_s: float = 0.0) -> None:
         with self._free:
             self.held_s += held_s
+            self.asked_s += asked_s
             self._busy.discard(number)
             self._free.notify_all()
 
     def _healthy(self, gpu: _Gpu) -> Seat | None:
         """A seat with the judge's kernels, tested after a fault; None when the GPU has to be given up."""
         while not gpu.is_quarantined:
-            seat, was_spare = gpu.spare or self._make(gpu.slot), gpu.spare is not None
-            gpu.spare = None
+            spare = gpu.spares.popleft() if gpu.spares else None
             try:
-                self._try(seat, gpu)
+                seat = spare.result() if spare else self._begin(gpu)
+                if gpu.is_suspect:
+                    _check_or_close(seat)
+                    gpu.is_suspect = False
+                return seat
             except (SeatFault, DeviceError) as error:
-                seat.close()
                 gpu.is_suspect, gpu.last = True, str(error)
-                self._blame(gpu, 0 if was_spare else 1)  # one that was there may have died of the fault before it
-                continue
-            except BaseException:
-                seat.close()
-                raise
-            if self._keep_spare:
-                with contextlib.suppress(DeviceError):  # said when there is no other way
-                    gpu.spare = self._make(gpu.slot)
-            return seat
+                self._blame(gpu, 0 if spare else 1)  # one that was there may have died of the fault before it
         return None
 
-    def _try(self, seat: Seat, gpu: _Gpu) -> None:
-        seat.open()
-        seat.trust(self._image())
-        if gpu.is_suspect:
-            check(seat)
-            gpu.is_suspect = False
+    def _begin(self, gpu: _Gpu) -> Seat:
+        try:
+            seat = gpu.started.popleft()
+        except IndexError:
+            seat = self._make(gpu.slot)
+        try:
+            seat.open()
+            seat.trust(self._image())
+        except BaseException:
+            seat.close()
+            raise
+        return seat
+
+    def _attend(self, gpu: _Gpu) -> None:
+        """Have spares made ready when none is left, all at the same time; only who has the GPU may ask for it."""
+        if gpu.is_quarantined:
+            return
+        if not gpu.spares:
+            gpu.spares.extend(self._attendants.submit(self._begin, gpu) for _ in range(self._spares))
+        with contextlib.suppress(DeviceError):  # said when there is no other way
+            while len(gpu.started) < self._spares:
+                gpu.started.append(self._make(gpu.slot))
+
+    def _end(self, gpu: _Gpu, seat: Seat) -> None:
+        """End a process: at once after a fault, since whether it dies says something of the GPU."""
+        gpu.is_suspect = gpu.is_suspect or seat.is_broken
+        gpu.ending = [one for one in gpu.ending if not one.done()]
+        if self._spares and not seat.is_broken:
+            gpu.ending.append(self._attendants.submit(self._close, gpu, seat))
+        else:
+            self._close(gpu, seat)
+
+    def _close(self, gpu: _Gpu, seat: Seat) -> None:
+        if not seat.close():
+            self._blame(gpu, MOST_FAULTS)
 
     def _blame(self, gpu: _Gpu, faults: int) -> None:
-        gpu.faults += faults
-        gpu.is_suspect = True
-        gpu.is_quarantined = gpu.is_quarantined or gpu.faults >= MOST_FAULTS
+        with self._free:
+            gpu.faults += faults
+            gpu.is_suspect = True
+            gpu.is_quarantined = gpu.is_quarantined or gpu.faults >= MOST_FAULTS
+
+
+def _calm(gpu: _Gpu) -> None:
+    """Wait for the processes that begin or end."""
+    wait(gpu.spares)
+    wait(gpu.ending)
+
+
+def _check_or_close(seat: Seat) -> None:
+    try:
+        check(seat)
+    except BaseException:
+        seat.close()
+        raise
 
 
 def check(seat: Seat, draw: Callable[[], int] = lambda: secrets.randbits(63)) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from records.errors import MachineError
-from sandbox.device.symbols import OUT_OF_MEMORY, Symbols
+from sandbox.device.symbols import OUT_OF_MEMORY, UNKNOWN, Symbols
 
 
 class CallFailed(MachineError):
@@ -25,6 +25,11 @@ class CallFailed(MachineError):
     def out_of_memory(self) -> bool:
         """Whether the device's memory did not suffice."""
         return self.status == OUT_OF_MEMORY
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether not even the driver knows what has happened: a kernel may have done it, or the device."""
+        return self.status == UNKNOWN
 
 
 class Library:

@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -108,9 +108,9 @@ class Seat:
                 *([slot.library] if slot.library else [])]
         self.slot, self._channel = slot, Channel(ours)
         try:
-            self._process = subprocess.Popen(argv, env={}, cwd="/", stdin=subprocess.DEVNULL, close_fds=True,
-                                             stdout=subprocess.DEVNULL, stderr=self._said,
-                                             pass_fds=(theirs.fileno(),), start_new_session=True)
+            self._process = subprocess.Popen(argv, env=dict(symbols_of(slot.vendor).environment), cwd="/",
+                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said,
+                                             close_fds=True, pass_fds=(theirs.fileno(),), start_new_session=True)
         except OSError as error:
             self._channel.close()
             os.close(self._said)
@@ -120,6 +120,8 @@ class Seat:
             theirs.close()
         self.is_broken = self._is_closed = False
         self.noise_seed = 0  # of the buffers bound last
+        self.before_windows: Callable[[], None] = lambda: None  # waits until nobody disturbs a time
+        self.asked_s = 0.0  # how long the GPU's side has been at work for us
 
     def __enter__(self) -> Self:
         """Use it in a `with` block."""
@@ -185,6 +187,7 @@ class Seat:
     def windows(self, windows: Sequence[Window], launches: Mapping[str, Launches], layout: Layout, flush_bytes: int,
                 timeout_s: float) -> tuple[WindowResult, ...]:
         """Timed windows in this order."""
+        self.before_windows()
         said, fetched = self._fetch(
             {"do": "windows", "windows": [asdict(w) for w in windows], "launches": launches,
              "flush_bytes": flush_bytes, "outputs": [p.name for p in layout.outputs]}, layout.outputs, timeout_s,
@@ -196,9 +199,16 @@ class Seat:
 
     def repeat(self, tag: str, launches: Launches, seed: int, times: int, timeout_s: float) -> tuple[float, float]:
         """So many calls without a pause: microseconds by the device's clock, and by ours around the request."""
+        self.before_windows()
         started = time.monotonic()
         said = self.ask({"do": "repeat", "tag": tag, "launches": launches, "seed": seed, "times": times},
                         timeout_s=timeout_s, runs_candidate=True)
+        return float(said["time_us"]), 1e6 * (time.monotonic() - started)
+
+    def control(self, times: int, flush_bytes: int) -> tuple[float, float]:
+        """The same of a kernel of the judge's own."""
+        started = time.monotonic()
+        said = self.ask({"do": "control", "times": times, "flush_bytes": flush_bytes})
         return float(said["time_us"]), 1e6 * (time.monotonic() - started)
 
     def noise(self, seed: int, words: int) -> list[int]:
@@ -208,6 +218,7 @@ class Seat:
     def ask(self, message: Mapping[str, Any], files: Sequence[int] = (), timeout_s: float = QUICK_S,
             runs_candidate: bool = False) -> dict[str, Any]:
         """Send and wait; SeatFault for everything but an answer, after which the seat is of no use."""
+        started = time.monotonic()
         try:
             self._channel.send(message, files)
             answer, _ = self._channel.receive(timeout_s)
@@ -221,6 +232,8 @@ class Seat:
             blamed = symbols_of(self.slot.vendor).blame(self._last_words()) if runs_candidate else None
             kind, sentence = blamed or (None, "the process on the GPU ended without an answer")
             raise SeatFault(sentence, kind, lost=not runs_candidate, ended=runs_candidate) from None
+        finally:
+            self.asked_s += time.monotonic() - started
         if "failed" in answer:
             self.is_broken = True
             raise SeatFault(str(answer["failed"]), answer.get("fault"), bool(answer.get("lost")))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -30,6 +30,8 @@ KNOWN_SHARE = 0.1  # chance of each window to be a known one; the last of those 
 REPEATED = 6  # summed windows of each candidate whose sums must come again
 MOST_SETS = 32
 SETS_BYTES = 6 << 30  # of all sets together
+STRETCH_US = 5000.0  # of calls without a pause, for the two clocks
+SWEEP_US = 30.0  # what the judge's own kernel takes, roughly
 QUICK_US = 2.5  # a launch that does nothing
 THROTTLED = "the GPU was throttled all the time; cool it or end what else runs on it, then resume the run"
 
@@ -68,7 +70,7 @@ class Stopwatch:
         self.layout: Layout = layout_of(first.task, self.case, *(t.entry for t in self.trials.values()))
         self._deadline_s = first.deadline_s
         room = max(1, SETS_BYTES // self.layout.nbytes)
-        sets = min(MOST_SETS, room, calls_a_window(self.floor_us + QUICK_US))
+        sets = min(MOST_SETS if first.task.mix else 2, room, calls_a_window(self.floor_us + QUICK_US))
         bind_to(first, self.layout, self.answers.bases(self.case), sets, not first.task.mix)
         self.sets, self._seat = sets, first.seat
         self._launches = {tag: trial.entry.launches(trial.task, self.case) for tag, trial in self.trials.items()}
@@ -118,12 +120,19 @@ class Stopwatch:
                                    self._launches, self.layout, self.flush_bytes, self._patience(windows))
         return sorted(w.time_us for w in found)[windows // 2]
 
-    def two_clocks(self, tag: str, time_us: float) -> tuple[float, float]:
+    def two_clocks(self, tag: str, time_us: float, doublings: int = 0) -> tuple[float, float]:
         """Microseconds a call by the device's clock and by ours, from the slope between two stretches of calls."""
-        each = max(5, min(2000, math.ceil(5000 / max(time_us, QUICK_US))))
-        (short, own_short), (long, own_long) = (
-            self._seat.repeat(tag, self._launches[tag], self._rng.getrandbits(63), n, self._patience(1 + n // 50))
-            for n in (each, 3 * each))
+        return self._slope(time_us, doublings, lambda times: self._seat.repeat(
+            tag, self._launches[tag], self._rng.getrandbits(63), times, self._patience(1 + times // 50)))
+
+    def control(self, doublings: int = 0) -> tuple[float, float]:
+        """The same of a kernel of the judge's own."""
+        return self._slope(SWEEP_US, doublings, lambda times: self._seat.control(times, self.flush_bytes))
+
+    def _slope(self, time_us: float, doublings: int, stretch: Callable[[int], tuple[float, float]]
+               ) -> tuple[float, float]:
+        each = max(5, min(2000, math.ceil(STRETCH_US / max(time_us, QUICK_US)))) << doublings
+        (short, own_short), (long, own_long) = (stretch(times) for times in (each, 3 * each))
         return (long - short) / (2 * each), (own_long - own_short) / (2 * each)
 
     def _repeat(self, tag: str, seed: int, number: int, total: int) -> None:

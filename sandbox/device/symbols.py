@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 Call = Callable[..., None]  # (verb, *arguments): calls the library and raises CallFailed for any status but 0
-OUT_OF_MEMORY = 2  # the same number in both interfaces
+OUT_OF_MEMORY, UNKNOWN = 2, 999  # the same numbers in both interfaces
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Symbols:
     vendor: str  # as in a target's file: nvidia | amd
     libraries: tuple[str, ...]  # names to open, the first that exists
     remedy: str  # what to do when there is none
+    environment: Mapping[str, str]  # all that a process which opens the library finds in its own
     functions: Mapping[str, str]  # our verb to the exported name; a verb that the vendor lacks is absent
     device_attributes: Mapping[str, int]  # our noun to the number of a device attribute
     kernel_attributes: Mapping[str, int]  # registers, shared_bytes, local_bytes, threads

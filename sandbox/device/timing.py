@@ -10,6 +10,7 @@ from math import exp, log
 
 from records.errors import DeviceError
 from records.evaluation import CaseComparison, CaseResult, Contrast, Finding, Measurement
+from sandbox.device.agreement import disagreement
 from sandbox.device.answers import Answers
 from sandbox.device.clocks import Clocks
 from sandbox.device.contrast import Decision, Rule, decide
@@ -19,8 +20,6 @@ from sandbox.device.stopwatch import THROTTLED, Refused, Stopwatch, floor_us, fl
 from sandbox.target import Target
 from tasks.task import Case, Task
 
-CLOCKS_AGREE = 0.05  # of the time, or
-CLOCKS_AGREE_US = 2.0
 FLOOR_SLACK = 0.97  # of the floor: the peaks in a target's file are rounded
 QUICK = LevelRule(width=0.05, least=5, most=9, warm=1)  # to rank tunables by
 HOPELESS = 1.5  # times as slow as the best one known: not worth a narrow interval
@@ -37,7 +36,7 @@ class Bench:
     device: str  # fingerprint
     l2_bytes: int
     clocks: Clocks | None
-    clock_tries: int = 5  # stretches of calls of which one must take as long by our clock as by the device's
+    clock_tries: int = 8  # stretches of calls of which one must take as long by our clock as by the device's
 
 
 def measure(bench: Bench, trial: Trial, rule: LevelRule = STEADY, is_checked: bool = True,
@@ -88,8 +87,11 @@ def _measurement(bench: Bench, trial: Trial, case: Case, watch: Stopwatch, rule:
             "below_roofline", f"{found.median_us:.2f} us is below {watch.floor_us:.2f} us, which the memory or the "
             "arithmetic units need at full speed: something is not computed", case=case.name))
     if is_checked:
+        if clash := disagreement(watch, trial.tag, found.median_us, bench.clock_tries):
+            raise Refused(trial.tag, Finding(
+                "below_roofline", f"the device's clock says {clash[0]:.2f} us a call where {clash[1]:.2f} us pass, "
+                "again and again: the time cannot be believed", case=case.name))
         watch.settle()
-        _compare_clocks(bench, trial, case, watch, found.median_us)
     task = bench.answers.task
     flops, nbytes = task.work(case)
     return Measurement(
@@ -97,18 +99,6 @@ def _measurement(bench: Bench, trial: Trial, case: Case, watch: Stopwatch, rule:
         roofline_us=bench.target.roofline_us(flops, nbytes, task.peak),
         warm_us=watch.warm_us(trial.tag) if is_checked else 0.0,
         clocks=str(watch.readings[-1]) if watch.readings else "")
-
-
-def _compare_clocks(bench: Bench, trial: Trial, case: Case, watch: Stopwatch, time_us: float) -> None:
-    """Refused when no stretch of calls takes as long by our clock as by the device's; a busy host only adds to ours."""
-    watch.conclude()  # comparisons in the background would slow this side down
-    for _ in range(bench.clock_tries):
-        theirs, ours = watch.two_clocks(trial.tag, time_us)
-        if theirs >= ours - max(CLOCKS_AGREE * ours, CLOCKS_AGREE_US):
-            return
-    raise Refused(trial.tag, Finding(
-        "below_roofline", f"the device's clock says {theirs:.2f} us a call where {ours:.2f} us pass: the time cannot "
-        "be believed", case=case.name))
 
 
 def contrast(bench: Bench, trials: Mapping[str, Trial], rule: Rule, rng: random.Random) -> list[CaseComparison]:

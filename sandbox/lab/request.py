@@ -17,6 +17,7 @@ from records.errors import LabError
 from sandbox.lab.phases import lane_groups
 from sandbox.lab.program import LabProgram
 from sandbox.resolve import BufferArg, ResolvedLaunch, ResolvedPlan
+from tasks.dtypes import stored
 
 MAGIC = 0x4B534C4142303031
 ARENA = 0x100000000000
@@ -135,7 +136,8 @@ def _arguments(launch: ResolvedLaunch, addresses: Mapping[str, int]) -> list[int
         elif argument.dtype.startswith(("i", "u", "bool")):
             words += [1, int(argument.value)]
         else:
-            words += [2, struct.unpack("<Q", struct.pack("<d", float(argument.value)))[0]]
+            value = float(stored(argument.value, argument.dtype))  # what a GPU is given
+            words += [2, struct.unpack("<Q", struct.pack("<d", value))[0]]
     return words
 
 

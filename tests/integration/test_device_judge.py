@@ -61,7 +61,7 @@ def small_caches() -> Target:
 def stub(compiler_cache: Path) -> Iterator[Stub]:
     toolchain = find_toolchain(compiler_cache / "toolchain")
     with hip_stub(toolchain, compiler_cache / "stub") as made:
-        made.world.skipped.add("trusted_sweep")
+        made.world.skipped |= {"trusted_sweep", "trusted_scrub"}  # the lab's LDS is new at each launch
         made.world.launch_us.update(scale=SLOW_US, quicker=0.9 * SLOW_US)
         yield made
         assert not made.world.violations
@@ -69,7 +69,7 @@ def stub(compiler_cache: Path) -> Iterator[Stub]:
 
 @pytest.fixture
 def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[DeviceEvaluator]:
-    made = DeviceEvaluator(small_caches, tmp_path, 0, library=stub.library, keep_spare=False, rules=QUICK)
+    made = DeviceEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK)
     yield made
     made.close()
 
@@ -120,12 +120,63 @@ def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(jud
     assert judge.verify(source(), task).verdict.accepted
 
 
+def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_time_it_runs(
+        judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+    stub.world.unclear.add("odd")
+    verdict = judge.verify(source(kernel="odd"), task).verdict
+    assert (verdict.stage, [f.kind for f in verdict.findings]) == ("correct", ["wrong_result"]), verdict
+    assert "3 times in a row" in verdict.findings[0].message
+    assert stub.world.launched.count("odd") == 3
+    between = stub.world.launched[stub.world.launched.index("odd"):][::-1]
+    between = between[between.index("odd"):]
+    assert between.count("trusted_noise") > 2 * 2, "beside the bases' noise a sentinel each time"
+    assert judge.gpus.quarantined() == ()
+    assert judge.verify(source(), task).verdict.accepted
+
+
+def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_emptied(
+        judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+    assert judge.benchmark(source(), task).verdict.accepted
+    before, calls, swept = "", 0, 0
+    for name in stub.world.launched:
+        if name == "scale" and before != "scale":
+            calls += 1
+            assert before in ("trusted_scrub", "trusted_sweep"), (calls, before)
+        if name == "trusted_sweep":
+            swept += 1
+            assert before == "trusted_scrub"
+        before = name
+    assert calls > swept > 3
+    grid, _, dynamic, _ = stub.world.last["trusted_scrub"]
+    assert (grid, dynamic) == ((304, 1, 1), 65536)
+
+
 def test_workspaces_beyond_the_memory_are_the_candidates_fault(judge: DeviceEvaluator, task: Task) -> None:
     greedy = source(extra='[workspace]\nspace = ["u8", "3 * 1024 * 1024 * 1024"]\n')
     verdict = judge.verify(greedy, task).verdict
     assert (verdict.stage, [f.kind for f in verdict.findings]) == ("execute", ["over_limit"]), verdict
     assert judge.gpus.quarantined() == ()
     assert judge.verify(source(), task).verdict.accepted
+
+
+def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: DeviceEvaluator, stub: Stub,
+                                                                   task: Task) -> None:
+    small = source(extra='[workspace]\nspace = ["u8", "1024"]\n')
+    stub.world.memory_bytes = 400_000
+    with pytest.raises(DeviceError, match=r"the judge needs 0\.00 GB.* finds 0\.00 GB free: end what else uses it"):
+        judge.verify(small, task)
+    assert judge.gpus.quarantined() == ()
+    stub.world.memory_bytes = 4 << 30
+    assert judge.verify(small, task).verdict.accepted
+
+
+def test_variables_beyond_the_memory_are_the_candidates_fault(judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+    many = source().replace('extern "C"', '__device__ char big[600 << 20];\nextern "C"').replace(
+        RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
+    stub.world.memory_bytes = 1 << 30
+    verdict = judge.verify(many, task).verdict
+    assert [f.kind for f in verdict.findings] == ["over_limit"], verdict
+    assert judge.gpus.quarantined() == ()
 
 
 def test_faults_of_the_device_are_tried_again_and_then_reported(judge: DeviceEvaluator, stub: Stub,
@@ -140,11 +191,20 @@ def test_faults_of_the_device_are_tried_again_and_then_reported(judge: DeviceEva
 def test_a_time_that_our_own_clock_does_not_know_is_void(judge: DeviceEvaluator, stub: Stub, task: Task,
                                                          tmp_path: Path) -> None:
     stub.world.launch_us["scale"] = 158.0  # two calls a window; the stub needs far longer
+    stub.world.launch_us["trusted_sweep"] = 1e6  # and not as long as it says for the judge's own kernel
     made = judge.benchmark(source(), task)
     assert (made.verdict.stage, made.verdict.accepted) == ("time", False)
     assert made.verdict.findings[0].kind == "below_roofline"
     (incident,) = (tmp_path / "incidents").glob("*.json")
     assert json.loads(incident.read_text())["source"] == source()
+
+
+def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(judge: DeviceEvaluator, stub: Stub, task: Task,
+                                                                    tmp_path: Path) -> None:
+    stub.world.launch_us |= {"scale": 158.0, "trusted_sweep": 0.001}  # the stub needs far longer for both
+    with pytest.raises(DeviceError, match="too busy"):
+        judge.benchmark(source(), task)
+    assert not (tmp_path / "incidents").exists() and judge.gpus.quarantined() == ()
 
 
 def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: DeviceEvaluator, stub: Stub,
@@ -162,7 +222,7 @@ def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: DeviceEva
 def test_a_gpu_of_another_kind_is_refused(stub: Stub, small_caches: Target, tmp_path: Path) -> None:
     stub.world.arch = "gfx90a"
     with pytest.raises(DeviceError, match=r"gfx90a.*not a .*MI300X"):
-        DeviceEvaluator(small_caches, tmp_path, 0, library=stub.library, keep_spare=False)
+        DeviceEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0)
 
 
 def test_a_plan_may_say_that_its_bits_are_free(judge: DeviceEvaluator, task: Task) -> None:

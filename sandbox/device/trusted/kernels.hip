@@ -20,7 +20,9 @@ __device__ u64 mixed(u64 z) {  // SplitMix64, Steele, Lea and Flood 2014; conten
 
 __device__ u64 draw(u64 seed, u64 index) { return mixed(seed + (index + 1) * 0x9E3779B97F4A7C15ull); }
 
-__device__ bool takes_b(u64 seed, u64 block, int whole) { return (draw(seed, whole ? 0 : block) & 1) != 0; }
+__device__ u64 set_seed(u64 seed, u64 number) { return (draw(seed, number) & ~1ull) | ((seed ^ number) & 1); }
+
+__device__ bool takes_b(u64 own, u64 block, int whole) { return ((whole ? own : draw(own, block)) & 1) != 0; }
 
 // A base where no input lies: ones (NaN in every floating type) or noise.
 extern "C" __global__ void trusted_noise(u64* base, long long words, u64 seed, int noisy) {
@@ -31,7 +33,7 @@ extern "C" __global__ void trusted_noise(u64* base, long long words, u64 seed, i
 
 // Every set anew: each block of 16 bytes from one of the bases.
 extern "C" __global__ void trusted_refresh(u64* arena, const u64* a, const u64* b, long long blocks, u64 seed, int whole) {
-    u64 own = draw(seed, blockIdx.y);
+    u64 own = set_seed(seed, blockIdx.y);
     u64* set = arena + 2 * blocks * blockIdx.y;
     long long step = (long long)gridDim.x * blockDim.x;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < blocks; i += step) {
@@ -56,7 +58,7 @@ __device__ u64 over_block(u64 value, u64* shared) {  // of 512 work-items; the s
 // For every set: [0] how many blocks changed that must not, [1] a sum over the outputs that any change of a bit moves.
 extern "C" __global__ void trusted_inspect(const u64* arena, const u64* a, const u64* b, const unsigned char* roles,
                                       long long blocks, u64 seed, int whole, u64* report) {
-    u64 own = draw(seed, blockIdx.y);
+    u64 own = set_seed(seed, blockIdx.y);
     const u64* set = arena + 2 * blocks * blockIdx.y;
     long long step = (long long)gridDim.x * blockDim.x;
     u64 changed = 0, sum = 0;
@@ -82,4 +84,23 @@ extern "C" __global__ void trusted_sweep(const u64* x, long long words, u64* out
     u64 sum = 0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < words; i += step) sum ^= x[i];
     if (sum == 0x123456789ABCDEFull) out[0] = sum;
+}
+
+// Each word of LDS becomes ones or noise, as the buffers' poison.
+__device__ void overwrite(volatile u64* lds, int words, u64 seed) {
+    for (int i = threadIdx.x; i < words; i += blockDim.x) {
+        u64 drawn = draw(seed, i);
+        lds[i] = drawn & 1 ? drawn : ~0ull;
+    }
+}
+
+// Nothing of an earlier call is left in LDS. A block has as much of it as a block may, so that no more than belong there
+// share a unit, and stays until all have come: then every unit has been reached. It does not wait for ever.
+extern "C" __global__ void trusted_scrub(u64* arrived, u64 all, int words, u64 seed, int patience) {
+    extern __shared__ u64 lds[];
+    overwrite(lds, words, seed);
+    __syncthreads();
+    if (threadIdx.x) return;
+    atomicAdd(arrived, 1ull);
+    for (int i = 0; i < patience && atomicAdd(arrived, 0ull) < all; ++i) {}
 }

@@ -158,7 +158,7 @@ def test_the_compilers_process_inherits_nothing(
             limits = (process / "limits").read_text(encoding="ascii")
         finally:
             worker.close()
-    assert names == {b"PATH", b"HOME", b"TMPDIR"}
+    assert {name for name in names if not name.startswith(b"MALLOC_")} == {b"PATH", b"HOME", b"TMPDIR"}
     assert {f for f in files if not f.startswith(("socket:", "/dev/null"))} == set()
     for name, most in (("data size", 8 << 30), ("file size", 256 << 20), ("core file size", 0)):
         assert re.search(rf"Max {name} +{most} +{most} ", limits)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +14,24 @@ import pytest
 from sandbox.device import contents
 from sandbox.device.compiler import DeviceCompiler
 from sandbox.device.contents import BLOCK, OUTPUT, RED_ZONE, UNCHANGED, WORKSPACE, Layout, Place, lay_out
-from sandbox.device.driver import Device, open_driver
+from sandbox.device.driver import Device, Kernel, Memory, open_driver
 from sandbox.device.trusted import SOURCE, Trusted
 from sandbox.plan import parse
 from sandbox.target import load_target
 from sandbox.toolchain import find_toolchain
-from tests.hip_stub import hip_stub
+from tests.hip_stub import Stub, hip_stub
 
 MASK = (1 << 64) - 1
 SEED = 0xFEDC_BA98_7654_3210
 PLACES = (Place("x", "input", 256, 40), Place("y", "output", 1024, 40), Place("w", "workspace", 2048, 512))
+PROBE = """
+extern "C" __global__ void probe(u64* out, int words, u64 seed) {
+    extern __shared__ u64 mine[];
+    overwrite(mine, words, seed);
+    __syncthreads();
+    for (int i = threadIdx.x; i < words; i += blockDim.x) out[i] = mine[i];
+}
+"""
 SMALL = Layout(PLACES, 40000)
 
 
@@ -64,27 +74,41 @@ def test_contents_are_those_of_a_loop(whole: bool, dtype: type) -> None:
     for seed in range(8):
         own = contents.set_seed(seed, 3)
         found = contents.content(a[:-1], b[:-1], place, own, whole)
-        picks = [split_mix(own, 0 if whole else (512 + i * size) // BLOCK) & 1 for i in range(len(a) - 1)]
+        picks = [own & 1 if whole else split_mix(own, (512 + i * size) // BLOCK) & 1 for i in range(len(a) - 1)]
         assert found.tolist() == [(b if pick else a)[i] for i, pick in enumerate(picks)]
         seen.add(tuple(picks))
     assert len(seen) == (2 if whole else 8)
+
+
+def test_sets_beside_each_other_never_hold_the_same_whole_base_and_nobody_knows_which() -> None:
+    seeds = [contents.draw(SEED, n) for n in range(64)]
+    firsts = [bool(contents.takes_b(contents.set_seed(seed, 0), 5, 1, whole=True)[0]) for seed in seeds]
+    assert 16 < sum(firsts) < 48
+    for seed, first in zip(seeds, firsts, strict=True):
+        held = [contents.takes_b(contents.set_seed(seed, n), 0, 9, whole=True) for n in range(4)]
+        assert all(len(set(blocks)) == 1 for blocks in held)
+        assert [bool(blocks[0]) for blocks in held] == [first, not first, first, not first]
 
 
 @dataclass(frozen=True)
 class Gpu:
     device: Device
     own: Trusted
+    stub: Stub
+    probe: Kernel
 
 
 @pytest.fixture(scope="module")
 def gpu(compiler_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gpu]:
     with hip_stub(find_toolchain(compiler_cache), compiler_cache) as stub:
         compiler = DeviceCompiler(load_target("mi300x"), tmp_path_factory.mktemp("build"), runtime_library=stub.library)
-        build = compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
+        build = compiler.compile(parse(SOURCE.read_text(encoding="utf-8") + PROBE), {})
         compiler.close()
         assert build.findings == ()
         device = open_driver("amd", stub.library).device()
-        yield Gpu(device, Trusted(device, build.image, 1))  # one unit: less threads than there are blocks
+        # one unit: less threads than there are blocks
+        own = Trusted(device, build.image, {"units": 1, "shared_per_block": 4096, "shared_per_unit": 8192})
+        yield Gpu(device, own, stub, device.load(build.image).kernel("probe"))
         assert stub.world.violations == []
 
 
@@ -120,6 +144,28 @@ def test_the_gpu_writes_and_inspects_sets_as_numpy_does(gpu: Gpu, whole: bool) -
     assert report.read(np.uint64, (4,)).tolist() == [0, summed(sets[0]), 3, summed(sets[1])]
     for memory in (*there, roles, report, arena):
         memory.free()
+
+
+@pytest.mark.parametrize("words", [1, 1000, 1024])
+def test_every_word_of_lds_is_overwritten(gpu: Gpu, words: int) -> None:
+    memory = gpu.device.allocate(8 * words)
+    gpu.probe.launch((1, 1, 1), (512, 1, 1), 8 * words, [memory, ctypes.c_int(words), ctypes.c_uint64(SEED)])
+    drawn = contents.noise(SEED, words)
+    assert np.array_equal(memory.read(np.uint64, (words,)), np.where(drawn & np.uint64(1), drawn, np.uint64(MASK)))
+    memory.free()
+
+
+def test_a_scrub_takes_all_lds_of_every_unit_and_waits_for_all_but_not_for_ever(gpu: Gpu) -> None:
+    seeds = set()
+    for number in (1, 2, 3):  # in the lab its two blocks may run one after the other: the first must give up
+        gpu.own.scrub()
+        gpu.device.synchronize()
+        grid, _, dynamic, data = gpu.stub.world.last["trusted_scrub"]
+        counter, expected, words, seed, patience = struct.unpack("<QQiQi", data)
+        assert (grid, dynamic, expected, words) == ((2, 1, 1), 4096, 2 * number, 512) and 0 < patience < 1 << 16
+        assert Memory(gpu.device, counter, 8).read(np.uint64, (1,))[0] == 2 * number
+        seeds.add(seed)
+    assert len(seeds) == 3, "nobody can foretell what LDS holds"
 
 
 def summed(one: np.ndarray) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from sandbox.device.contents import noise
 from sandbox.device.lease import MOST_FAULTS, Gpus
 from sandbox.device.seat import Seat, SeatFault, Slot
 
+PACE_S = 0.02
 ONE, TWO = Slot("amd", 0), Slot("amd", 1)
 
 
@@ -22,6 +24,7 @@ class Seated(Seat):
 
     def __init__(self, slot: Slot, machine: Machine) -> None:
         self.slot, self.is_broken, self.machine, self.is_closed = slot, False, machine, False
+        self.asked_s = 0.0
 
     def open(self) -> dict[str, Any]:
         if self.machine.opens and self.machine.opens.pop(0):
@@ -37,6 +40,8 @@ class Seated(Seat):
         return [n ^ (self.slot.index in self.machine.wrong) for n in found]
 
     def close(self) -> bool:
+        if isinstance(self.machine, Slow):
+            self.machine.take_long()
         self.is_closed = True
         return self.slot.index not in self.machine.immortal
 
@@ -51,8 +56,8 @@ class Machine:
         self.sentinels: list[int] = []
         self.seats: list[Seated] = []
 
-    def gpus(self, *slots: Slot, spare: bool = False, image: Callable[[], bytes] = lambda: b"own") -> Gpus:
-        return Gpus(slots, image, spare, self.make)
+    def gpus(self, *slots: Slot, spares: int = 0, image: Callable[[], bytes] = lambda: b"own") -> Gpus:
+        return Gpus(slots, image, spares, self.make)
 
     def make(self, slot: Slot) -> Seat:
         self.seats.append(Seated(slot, self))
@@ -60,6 +65,27 @@ class Machine:
 
     def left(self) -> list[Seated]:
         return [s for s in self.seats if not s.is_closed]
+
+
+class Slow(Machine):
+    """Processes take a while to begin and to end; counts those that are at it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.at_it = self.most = 0
+        self._lock = threading.Lock()
+
+    def make(self, slot: Slot) -> Seat:
+        self.take_long()
+        return super().make(slot)
+
+    def take_long(self) -> None:
+        with self._lock:
+            self.at_it += 1
+            self.most = max(self.most, self.at_it)
+        time.sleep(PACE_S)
+        with self._lock:
+            self.at_it -= 1
 
 
 def test_a_gpu_that_computes_wrong_results_is_given_up_after_three() -> None:
@@ -123,16 +149,46 @@ def test_another_gpu_takes_the_work_of_one_that_is_given_up() -> None:
 
 def test_a_spare_that_died_of_the_fault_before_it_is_not_the_devices_fault() -> None:
     machine = Machine()
-    gpus = machine.gpus(ONE, spare=True)
+    gpus = machine.gpus(ONE, spares=1)
     for _ in range(2 * MOST_FAULTS):
         with gpus.seat() as seat:
             seat.is_broken = True
         machine.opens = [True]
+    with gpus.seat(is_timed=True):
+        assert len(machine.left()) == 1, "while one is timed none begins"
     with gpus.seat():
-        assert len(machine.left()) == 2, "one in use, one spare"
+        pass
     assert gpus.quarantined() == ()
     gpus.close()
     assert machine.left() == []
+
+
+def test_no_process_begins_or_ends_while_a_candidate_is_timed() -> None:
+    machine = Slow()
+    gpus = machine.gpus(ONE, spares=2)
+    for _ in range(3):
+        with gpus.seat():  # the one before it ends, and spares begin, while this one has the GPU
+            pass
+        with gpus.seat(is_timed=True) as seat:
+            seat.before_windows()
+            assert machine.at_it == 0
+            begun, ended = len(machine.seats), len(machine.seats) - len(machine.left())
+            time.sleep(2 * PACE_S)
+            assert (begun, ended) == (len(machine.seats), len(machine.seats) - len(machine.left()))
+    assert len(machine.seats) >= 6 and 0 < machine.most <= 4, "several at a time"
+    gpus.close()
+    assert machine.left() == [] and gpus.quarantined() == () and gpus.asked_s == 0.0
+
+
+def test_a_process_that_cannot_be_killed_in_the_background_ends_its_gpu_as_well() -> None:
+    machine = Machine()
+    machine.immortal.add(0)
+    gpus = machine.gpus(ONE, TWO, spares=1)
+    with gpus.seat() as seat:
+        assert seat.slot == ONE
+    wait(gpus._gpus[0].ending)
+    assert gpus.quarantined() == (ONE,)
+    gpus.close()
 
 
 def test_kernels_of_the_judge_that_do_not_compile_leave_no_process() -> None:

@@ -30,7 +30,11 @@ int nvrtcCreateProgram(struct program** p, const char* source, const char* name,
     return 0;
 }
 int nvrtcCompileProgram(struct program* p, int n, const char** options) {
-    for (int i = 0; i < n; i++) p->size += sprintf(p->text + p->size, "option %s\n", options[i]);
+    for (int i = 0; i < n; i++) {
+        if (strstr(p->text, "source old") && !strcmp(options[i], "--minimal"))  // as a library before 12.4 does
+            return p->size = sprintf(p->text, "nvrtc: error: unrecognized option --minimal found\n"), 5;
+        p->size += sprintf(p->text + p->size, "option %s\n", options[i]);
+    }
     return p->failed ? 6 : 0;
 }
 int nvrtcGetProgramLogSize(struct program* p, size_t* size) { return *size = p->size + 1, 0; }
@@ -57,8 +61,23 @@ def test_the_library_gets_source_headers_and_options(fake: Nvrtc) -> None:
     assert made.image == b"cubin" and made.cubin == b"cubin"
     assert made.log.split("\n") == [
         "source int x;", "name candidate.hip", "header a/b.h=int y;", *(f"option {o}" for o in OPTIONS),
-        "option --gpu-architecture=sm_90a", "option -DN=3"]
+        "option --gpu-architecture=sm_90a", "option -DN=3", "option --minimal"]
     assert fake.version() == "12.9" and fake.folder is not None and fake.folder.name.startswith("nvrtc")
+
+
+@pytest.mark.parametrize("source", ["cudaTextureObject_t t;", "x = tex2D<float>(t, 0, 0);", "surf1Dwrite(1, s, 0);",
+                                    "#include <cooperative_groups.h>"])
+def test_nothing_is_left_out_that_the_source_may_need(fake: Nvrtc, source: str) -> None:
+    assert "--minimal" not in fake.compile(source, "candidate.hip", "sm_90a").log
+    assert "--minimal" in fake.compile(source.replace("cuda", "hip").replace("tex", "vex").replace("surf", "serf")
+                                       .replace("cooperative", "other"), "candidate.hip", "sm_90a").log
+
+
+def test_an_older_library_gets_no_option_that_it_does_not_know(fake: Nvrtc) -> None:
+    older = Nvrtc(str((fake.folder or Path()) / "libnvrtc.so"))
+    for source in ("old", "int x;"):
+        made = older.compile(source, "candidate.hip", "sm_90a")
+        assert made.image == b"cubin" and "--minimal" not in made.log
 
 
 def test_an_error_gives_no_image_but_the_log(fake: Nvrtc) -> None:

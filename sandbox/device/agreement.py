@@ -1,0 +1,53 @@
+"""Do the device's clock and ours agree on what a call takes? Asked so that a busy host is not taken for a false time.
+
+What the host does only ever adds to our clock. So a disagreement counts against a candidate only when a kernel of the
+judge's own, timed in the same way right after it, has both clocks agree; and every try takes twice as long as the one
+before, in which what a host adds is a smaller part.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from records.errors import DeviceError
+
+AGREE, AGREE_US = 0.05, 2.0  # of our time, or so much
+STRIKES = 3  # disagreements while the control agrees
+DOUBLINGS = 4  # the longest stretch is 16 times the first
+BUSY = ("the GPU's clock and the host's disagree even on a kernel of the judge's own: the host is too busy; end what "
+        "else runs on it or give it fewer candidates at a time, then resume the run")
+
+
+class Clocked(Protocol):
+    """What can be timed by both clocks; each answer is microseconds a call by the device's clock and by ours."""
+
+    def two_clocks(self, tag: str, time_us: float, doublings: int) -> tuple[float, float]:
+        """Of a candidate that takes about `time_us`."""
+
+    def control(self, doublings: int) -> tuple[float, float]:
+        """Of a kernel of the judge's own."""
+
+    def conclude(self) -> None:
+        """Wait for what the judge does in the background."""
+
+
+def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> tuple[float, float] | None:
+    """None when the clocks agree once, else what they said last. DeviceError when the host is too busy to tell."""
+    strikes = 0
+    for number in range(tries):
+        doublings = min(number, DOUBLINGS)
+        said = watch.two_clocks(tag, time_us, doublings)
+        if agree(*said):
+            return None
+        if agree(*watch.control(doublings)):
+            strikes += 1
+        if strikes == min(STRIKES, tries):
+            return said
+        if number:
+            watch.conclude()  # our own comparisons may be what slows this side down
+    raise DeviceError(BUSY)
+
+
+def agree(theirs_us: float, ours_us: float) -> bool:
+    """Whether the device's clock accounts for the time that passed by ours."""
+    return theirs_us >= ours_us - max(AGREE * ours_us, AGREE_US)

@@ -1,0 +1,74 @@
+"""A busy host is not taken for a false time, and a false time not for a busy host."""
+
+from __future__ import annotations
+
+import pytest
+
+from records.errors import DeviceError
+from sandbox.device.agreement import DOUBLINGS, STRIKES, agree, disagreement
+
+TRUE_US = 50.0
+
+
+class Watched:
+    """Both clocks of a kernel that says `said_us`, on a host that adds to ours in every try but those named."""
+
+    def __init__(self, said_us: float, calm: set[int], control_calm: set[int] | None = None) -> None:
+        self.said_us, self.calm = said_us, calm
+        self.control_calm = calm if control_calm is None else control_calm
+        self.asked: list[int] = []  # doublings
+        self.concluded = 0
+
+    def two_clocks(self, tag: str, time_us: float, doublings: int) -> tuple[float, float]:
+        self.asked.append(doublings)
+        return self.said_us, TRUE_US + 40.0 * (len(self.asked) - 1 not in self.calm)
+
+    def control(self, doublings: int) -> tuple[float, float]:
+        assert doublings == self.asked[-1], "as long as the candidate's"
+        return 30.0, 30.0 + 40.0 * (len(self.asked) - 1 not in self.control_calm)
+
+    def conclude(self) -> None:
+        self.concluded += 1
+
+
+ALWAYS = set(range(99))
+
+
+def test_clocks_that_agree_are_asked_once() -> None:
+    watch = Watched(TRUE_US, ALWAYS)
+    assert disagreement(watch, "B", TRUE_US, 8) is None
+    assert watch.asked == [0] and watch.concluded == 0
+
+
+def test_one_calm_moment_clears_a_right_kernel_however_busy_the_host_was() -> None:
+    watch = Watched(TRUE_US, {6})
+    assert disagreement(watch, "B", TRUE_US, 8) is None
+    assert watch.asked == [0, 1, 2, 3, DOUBLINGS, DOUBLINGS, DOUBLINGS], "each try takes longer"
+    assert watch.concluded == 5
+
+
+def test_a_host_that_is_always_busy_is_the_machines_fault() -> None:
+    watch = Watched(TRUE_US, set())
+    with pytest.raises(DeviceError, match=r"too busy.*end what else runs"):
+        disagreement(watch, "B", TRUE_US, 8)
+    assert len(watch.asked) == 8
+
+
+def test_a_false_time_is_told_on_a_calm_host() -> None:
+    watch = Watched(TRUE_US / 2, ALWAYS)
+    assert disagreement(watch, "B", TRUE_US / 2, 8) == (TRUE_US / 2, TRUE_US)
+    assert len(watch.asked) == STRIKES
+
+
+def test_a_false_time_is_told_on_a_busy_host_in_its_calm_moments() -> None:
+    watch = Watched(TRUE_US / 2, set(), control_calm={1, 4, 7})
+    assert disagreement(watch, "B", TRUE_US / 2, 8) is not None
+    assert len(watch.asked) == 8
+    with pytest.raises(DeviceError):
+        disagreement(Watched(TRUE_US / 2, set(), control_calm={1, 4}), "B", TRUE_US / 2, 8)
+
+
+@pytest.mark.parametrize(("theirs_us", "ours_us", "expected"), [
+    (100.0, 104.9, True), (100.0, 106.0, False), (3.0, 4.9, True), (3.0, 5.1, False), (100.0, 50.0, True)])
+def test_a_twentieth_or_two_microseconds_are_allowed(theirs_us: float, ours_us: float, expected: bool) -> None:
+    assert agree(theirs_us, ours_us) is expected
