@@ -94,7 +94,8 @@ class Judge:
             compared += int(written.sum())
             findings += coverage(spec, written, execution, case)
             verdict = compare(outputs[spec.name], reference[spec.name], baseline[spec.name], self.task.ratio,
-                              mask=None if whole else written, rtol=self.task.rtol, atol=self.task.atol)
+                              mask=None if whole else written, rtol=self.task.rtol, atol=self.task.atol,
+                              row_rtol=self.task.row_rtol)
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
                 findings.append(Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name,

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from tasks.task import ScalarSpec, TensorSpec
 
+BOUNDS = ("atol", "row_rtol")
 Spec = TypeVar("Spec", TensorSpec, ScalarSpec)
 
 
@@ -19,12 +20,12 @@ class Adaptation:
 
     dtypes: Mapping[str, str] = field(default_factory=dict)  # the type the file names, to the one this target has
     note: str = ""  # goes behind the description
-    atol: float | None = None  # the tolerance's, where this target's hardware cannot keep the file's
+    bounds: Mapping[str, float] = field(default_factory=dict)  # of the tolerance, where its hardware cannot keep them
 
     @property
     def mark(self) -> bytes:
         """What the digest of the task gets for this target; empty where it computes what the file says."""
-        changes = dict(self.dtypes) | ({} if self.atol is None else {"atol": self.atol})
+        changes: dict[str, str | float] = {**self.dtypes, **self.bounds}
         return json.dumps(changes, sort_keys=True).encode() if changes else b""
 
     def typed(self, specs: tuple[Spec, ...]) -> tuple[Spec, ...]:

@@ -53,10 +53,10 @@ class Yardstick:
     """
 
     def __init__(self, reference: Array, baseline: Array, dtype: np.dtype[Any], ratio: float,
-                 rtol: float | None = None, atol: float = 0.0) -> None:
+                 rtol: float | None = None, atol: float = 0.0, row_rtol: float = 0.0) -> None:
         """`dtype` is the output's; the other arguments are those of `compare`."""
         self._reference, self._baseline = reference, baseline
-        self._ratio, self._rtol, self._atol = ratio, rtol, atol
+        self._ratio, self._rtol, self._atol, self._row_rtol = ratio, rtol, atol, row_rtol
         with np.errstate(over="ignore", invalid="ignore"):
             want, base = to_float64(reference), to_float64(baseline)
             self._is_plain = bool(np.isfinite(want).all() and np.isfinite(to_float64(want.astype(dtype))).all()
@@ -64,6 +64,7 @@ class Yardstick:
             if self._is_plain:
                 self._own = _measures(np.abs(base - want).ravel())
                 self._floor = _floor(_measures(np.abs(want).ravel()), dtype)
+                self._slack = np.broadcast_to(_slack(want, atol, row_rtol), want.shape)
 
     @property
     def nbytes(self) -> int:
@@ -76,7 +77,8 @@ class Yardstick:
             score = self._quick(candidate)
             if score is not None:
                 return Comparison(True, score)
-        return compare(candidate, self._reference, self._baseline, self._ratio, None, self._rtol, self._atol)
+        return compare(candidate, self._reference, self._baseline, self._ratio, None, self._rtol, self._atol,
+                       self._row_rtol)
 
     def _quick(self, candidate: Array) -> float | None:
         """The score of a right answer; None when it is wrong or only the long way can tell."""
@@ -90,7 +92,7 @@ class Yardstick:
                 top = float(error.max())
                 if not top <= limits.largest:  # not a number lands here too
                     return None
-                if self._rtol is not None and (error > self._atol + self._rtol * np.abs(want)).any():
+                if self._rtol is not None and (error > self._slack[part] + self._rtol * np.abs(want)).any():
                     return None
                 largest = max(largest, top)
                 squares += float(np.dot(error.ravel(), error.ravel()))
@@ -113,13 +115,13 @@ def _parts(shape: tuple[int, ...]) -> list[Any]:
 
 def compare(
     candidate: Array, reference: Array, baseline: Array, ratio: float, mask: Array | None = None,
-    rtol: float | None = None, atol: float = 0.0,
+    rtol: float | None = None, atol: float = 0.0, row_rtol: float = 0.0,
 ) -> Comparison:
     """Judge `candidate` (its dtype is the output's) against the float64 `reference`, on the scale of `baseline`.
 
     All three have the same shape. NaN and infinities must stand where the reference, rounded to the output's dtype,
     has them. With `mask` only elements where it is True count. `rtol` adds an element-wise gate,
-    |c - r| <= atol + rtol * |r|, that every element must pass as well.
+    |c - r| <= atol + rtol * |r| + row_rtol * (the root mean square of r's row), that every element must pass as well.
     """
     if candidate.shape != reference.shape:
         return Comparison(False, WORST, f"the output has the shape {candidate.shape}, expected is {reference.shape}")
@@ -127,11 +129,12 @@ def compare(
     if not keep.any():
         return Comparison(False, WORST, "no element of the output was compared")
     with np.errstate(over="ignore", invalid="ignore"):
-        return _judge(candidate, reference, baseline, ratio, keep, rtol, atol)
+        return _judge(candidate, reference, baseline, ratio, keep, rtol, atol, row_rtol)
 
 
 def _judge(
-    candidate: Array, reference: Array, baseline: Array, ratio: float, keep: Array, rtol: float | None, atol: float
+    candidate: Array, reference: Array, baseline: Array, ratio: float, keep: Array, rtol: float | None, atol: float,
+    row_rtol: float,
 ) -> Comparison:
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
     expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
@@ -148,8 +151,9 @@ def _judge(
                 _over(mine.quantile, own.quantile, floor.quantile, ratio))
     wrong = finite & (error > ratio * own.largest + floor.largest)
     if rtol is not None:
-        beyond = finite & (error > atol + rtol * np.abs(want))
-        score = max(score, _gate(error[beyond], want[beyond], ratio, rtol, atol))
+        limit = _slack(want, atol, row_rtol) + rtol * np.abs(want)
+        beyond = finite & (error > limit)
+        score = max(score, _gate(error[beyond], limit[beyond], ratio))
         wrong |= beyond
     if score <= ratio:
         return Comparison(True, score)
@@ -194,9 +198,16 @@ def _over(mine: float, own: float, floor: float, ratio: float) -> float:
     return min(WORST, ratio * mine / allowed) if allowed > 0 else WORST
 
 
-def _gate(error: Array, want: Array, ratio: float, rtol: float, atol: float) -> float:
+def _slack(want: Array, atol: float, row_rtol: float) -> Array:
+    """What every element may be off by, whatever its own size; a row lies along the last axis."""
+    if not row_rtol or not want.ndim:
+        return np.asarray(atol)
+    finite = np.where(np.isfinite(want), want, 0.0)
+    return np.asarray(atol + row_rtol * np.sqrt(np.mean(np.square(finite), axis=-1, keepdims=True)))
+
+
+def _gate(error: Array, limit: Array, ratio: float) -> float:
     """The score of the elements beyond the element-wise gate: above `ratio`, 0 where there are none."""
     if not error.size:
         return 0.0
-    limit = atol + rtol * np.abs(want)
     return WORST if (limit == 0).any() else min(WORST, max(float((error / limit).max()) * ratio, ratio * (1 + 1e-9)))

@@ -110,7 +110,7 @@ def _passes(task: Task, output: TensorSpec, sample: _Sample, answer: Array) -> b
         stored = answer.astype(numpy_dtype(output.dtype))
     name = output.name
     return compare(stored, sample.reference[name], sample.baseline[name], task.ratio, None, task.rtol,
-                   task.atol).correct
+                   task.atol, task.row_rtol).correct
 
 
 def _output_problems(task: Task, output: TensorSpec, samples: list[_Sample]) -> Iterator[str]:

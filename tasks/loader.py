@@ -62,7 +62,8 @@ def load_task(name_or_path: str | Path, target: str | None = None) -> Task:
 def _adapted(manifest: Manifest, adaptation: Adaptation) -> Manifest:
     return replace(manifest, inputs=adaptation.typed(manifest.inputs), outputs=adaptation.typed(manifest.outputs),
                    scalars=adaptation.typed(manifest.scalars), description=adaptation.described(manifest.description),
-                   atol=manifest.atol if adaptation.atol is None else adaptation.atol)
+                   atol=adaptation.bounds.get("atol", manifest.atol),
+                   row_rtol=adaptation.bounds.get("row_rtol", manifest.row_rtol))
 
 
 def _find(name_or_path: str | Path) -> Path:

@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 from records.errors import PlanError, TaskError
 from records.evaluation import CaseRole
-from tasks.adaptation import Adaptation
+from tasks.adaptation import BOUNDS, Adaptation
 from tasks.dtypes import size_bytes
 from tasks.expressions import evaluate, names_in
 from tasks.table import NAME, Table
@@ -41,6 +41,7 @@ class Manifest:
     ratio: float
     rtol: float | None
     atol: float
+    row_rtol: float
     multiples: Mapping[str, int]
     variant_names: tuple[str, ...]
     mix: bool
@@ -67,13 +68,15 @@ def read_manifest(path: Path, text: str) -> Manifest:
         ratio=tolerance.number("ratio", low=1.0, inclusive=True),
         rtol=tolerance.number("rtol") if "rtol" in tolerance.left else None,
         atol=tolerance.number("atol", 0.0, inclusive=True),
+        row_rtol=tolerance.number("row_rtol", 0.0, inclusive=True),
         multiples=_multiples(root.table("dims", False), tests[0].dims),
         variant_names=root.strings("variants") if "variants" in root.left else (),
         mix=root.truth("mix", not any(t.dtype in INTEGERS for t in inputs)),
         adaptations=_adaptations(root.table("target", False)),
     )
-    if manifest.atol and manifest.rtol is None:
-        tolerance.wrong("atol", "needs 'rtol' beside it: an absolute bound alone lets small outputs pass unseen")
+    for name in ("atol", "row_rtol"):
+        if getattr(manifest, name) and manifest.rtol is None:
+            tolerance.wrong(name, "needs 'rtol' beside it: a bound without it lets small outputs pass unseen")
     for table in (work, tolerance, root):
         table.close()
     _check_dims(root, manifest)
@@ -153,8 +156,8 @@ def _adaptations(table: Table) -> dict[str, Adaptation]:
         one = Table(table.path, f"[target.{name}]", table.take(name))
         types = Table(table.path, f"[target.{name}] dtypes", one.take("dtypes", {}))
         dtypes = {old: types.choice(old, DTYPES) for old in list(types.left)}
-        atol = one.number("atol", 0.0, inclusive=True) if "atol" in one.left else None
-        found[name] = Adaptation(dtypes, one.text("note") if "note" in one.left else "", atol)
+        bounds = {key: one.number(key, 0.0, inclusive=True) for key in BOUNDS if key in one.left}
+        found[name] = Adaptation(dtypes, one.text("note") if "note" in one.left else "", bounds)
         one.close()
     return found
 

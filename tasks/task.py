@@ -80,6 +80,7 @@ class Task:
     variant_names: tuple[str, ...] = ()  # the keys of what `variants` returns, as task.toml declares them
     rtol: float | None = None  # an element-wise gate beside the ratio rule: |c - r| <= atol + rtol * |r|
     atol: float = 0.0
+    row_rtol: float = 0.0  # and + row_rtol * the root mean square of r's row
     multiples: Mapping[str, int] = field(default_factory=dict)  # dims that must be multiples of something
     mix: bool = True  # whether parts of two draws of the inputs make a sound draw; False where values belong together
 

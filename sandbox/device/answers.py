@@ -158,7 +158,7 @@ class Answers:
         reference, baseline = self.task.reference(inputs, case), self.task.baseline(inputs, case)
         return Answer(inputs, self._flat(inputs), {
             s.name: Yardstick(reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.task.ratio,
-                              self.task.rtol, self.task.atol) for s in self.task.outputs})
+                              self.task.rtol, self.task.atol, self.task.row_rtol) for s in self.task.outputs})
 
     def _flat(self, inputs: Mapping[str, Array]) -> Raw:
         return np.concatenate([flatten(inputs[s.name], s).view(np.uint8) for s in self.task.inputs])

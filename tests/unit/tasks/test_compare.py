@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.compare import WORST, Comparison, compare
+from tasks.compare import WORST, Comparison, Yardstick, compare
 from tasks.task import Array
 
 F32 = np.float32
@@ -182,6 +182,29 @@ def test_the_element_wise_gate_sees_small_elements() -> None:
     assert result.error > 4.0
     assert "[0, 0]" in result.message
     assert compare(honest, reference, base, 4.0, rtol=1e-2, atol=1e-4).correct
+
+
+def test_the_gate_can_be_measured_by_the_size_of_the_row() -> None:
+    reference = np.random.default_rng(2).standard_normal((8, 400))
+    reference[:, 0] = 0.0
+    sizes = np.array([[1e-3], [1.0], [1e4], [1.0], [1e6], [1.0], [1e-6], [1.0]])
+    reference *= sizes
+    honest = reference.astype(np.float32)
+    base = honest * np.float32(1 + 2e-3)
+    for share, accepted in ((0.9e-2, True), (1.2e-2, False)):
+        candidate = honest.copy()
+        candidate[:, 0] = (share * np.sqrt(np.mean(np.square(reference), axis=1))).astype(np.float32)
+        said = compare(candidate, reference, base, 40.0, rtol=1e-2, row_rtol=1e-2)
+        assert said.correct is accepted, said.message
+        quick = Yardstick(reference, base, np.dtype(np.float32), 40.0, rtol=1e-2, row_rtol=1e-2).judge(candidate)
+        assert quick.correct is accepted
+    candidate = honest.copy()
+    candidate[0, 0] = 0.5e-2  # small beside the other rows, not beside its own
+    assert not compare(candidate, reference, base, 40.0, rtol=1e-2, row_rtol=1e-2).correct
+    vector, right = honest[1].copy(), reference[1]
+    vector[0] = 0.9e-2 * np.sqrt(np.mean(np.square(right)))
+    assert compare(vector, right, base[1], 40.0, rtol=1e-2, row_rtol=1e-2).correct, "a vector is one row"
+    assert not compare(vector, right, base[1], 40.0, rtol=1e-2, row_rtol=0.8e-2).correct
 
 
 WRONG: dict[str, Callable[[Array], Array]] = {

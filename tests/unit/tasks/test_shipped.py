@@ -29,7 +29,7 @@ def case_of(task: Task, **dims: int) -> Case:
 def accepted(task: Task, case: Case, inputs: Tensors, output: Array) -> bool:
     name = task.outputs[0].name
     return compare(output, task.reference(inputs, case)[name], task.baseline(inputs, case)[name], task.ratio,
-                   None, task.rtol, task.atol).correct
+                   None, task.rtol, task.atol, task.row_rtol).correct
 
 
 @pytest.mark.parametrize(("shape", "published"), PUBLISHED_US.items())
@@ -220,3 +220,34 @@ def test_honest_kernels_are_accepted_whatever_the_draw(name: str) -> None:
                 y = np.exp2(scaled)
                 output = y * (F32(1) / y.sum(1, keepdims=True))
             assert accepted(task, case, inputs, output)
+
+
+def wgmma(a: Array, b: Array) -> Array:
+    """a @ b.T of fp8 values as Hopper's matrix units add: 13 bits behind the largest of 32 products and the sum."""
+    total = np.zeros((a.shape[0], b.shape[0]))
+    for at in range(0, a.shape[1], 32):
+        products = a[:, None, at:at + 32] * b[None, :, at:at + 32]
+        largest = np.maximum(np.abs(products).max(axis=2), np.abs(total))
+        unit = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))) - 13)
+        total = unit * (np.trunc(products / unit[..., None]).sum(axis=2) + np.trunc(total / unit))
+    return total
+
+
+def test_what_wgmma_can_compute_is_right_on_hopper_and_twice_its_error_is_not() -> None:
+    task = load_task("fp8_block_gemm", "h200")
+    assert task.variants is not None
+    near_zero = 0
+    for seed in range(12):
+        case = Case("small", {"m": 64, "n": 64, "k": 128}, seed)
+        inputs = task.variants(task.draw(case), case, np.random.default_rng(seed))["wide_scales"]
+        a, b, of_a, of_b = (np.asarray(inputs[n]).astype(np.float64) for n in ("a", "b", "a_scale", "b_scale"))
+        output = (wgmma(a, b) * of_a * of_b[0, 0]).astype(np.float32)
+        assert accepted(task, case, inputs, output.astype(ml_dtypes.bfloat16)), seed
+        want = task.reference(inputs, case)["c"]
+        error = np.abs(output - want)
+        near_zero += int((error > task.atol + (task.rtol or 0.0) * np.abs(want)).sum())
+        row = np.sqrt(np.mean(np.square(want), axis=1))
+        large = int(np.argmax(row))
+        output[large, np.argmin(np.abs(want[large]))] += 2.5 * task.row_rtol * row[large]
+        assert not accepted(task, case, inputs, output.astype(ml_dtypes.bfloat16)), seed
+    assert near_zero, "without the limit by row some of them would be refused"
