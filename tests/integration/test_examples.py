@@ -1,4 +1,4 @@
-"""The kernel in examples/ is what a run ended with, and it is still accepted."""
+"""The kernels in examples/ are what runs ended with, and a judge still takes them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
+from sandbox.device.dialect import dialect_of
+from sandbox.device.includes import refusals
+from sandbox.limits import check_limits
 from sandbox.plan import parse
+from sandbox.resolve import choices, resolve
+from sandbox.target import load_target
+from tasks.loader import load_task
 
 from ..transcript import Transcript
 
@@ -19,6 +25,17 @@ def test_the_example_is_the_winner_of_the_recorded_run_as_tuned() -> None:
     candidate, expected = parse(KERNEL.read_text(encoding="utf-8")), Transcript.read().expected
     assert candidate.id == expected["candidate_id"]
     assert dict(candidate.defaults()) == expected["tunables"]
+
+
+@pytest.mark.parametrize("name", ["rms_norm", "fp8_block_gemm"])
+def test_the_examples_for_an_h200_fit_its_limits_on_every_case(name: str) -> None:
+    source = (KERNEL.parent / f"{name}_h200.hip").read_text(encoding="utf-8")
+    candidate, task, target = parse(source), load_task(name, "h200"), load_target("h200")
+    assert not refusals(source, frozenset(dialect_of("nvrtc").known), assembler_reads=False)
+    for tunables in choices(candidate, task)[::7]:  # the default is the first
+        for case in (*task.tests, *task.benchmarks):
+            plan = resolve(candidate, task, case, tunables)
+            assert not check_limits(plan, target), (tunables, case.name)
 
 
 @pytest.mark.slow

@@ -33,22 +33,25 @@ class Notebook:
         return self
 
     def attempt(self, generation: int, slot: int, time_us: float | None, parent: str | None = None,
-                kind: TimeKind = "predicted", source: str = "line one\nline two\n", number: int = 0) -> Attempt:
+                kind: TimeKind = "predicted", source: str = "line one\nline two\n", number: int = 0,
+                is_bare: bool = False) -> Attempt:
         t, name = self.texts, f"g{generation:03d}-e{slot}"
         self.ledger.add_experiment(Experiment(
             name, self.run.id, generation, slot, parent, None, t("title"), t("description"), (t("rubric"),), 5, 40, 60))
         accepted = time_us is not None
         times = tuple(
-            Measurement(case, time_us * f, kind, t("device"), time_us * f, time_us * f, bound=t("bound"),
-                        roofline_us=1.0)
+            Measurement(case, time_us * f, kind, t("device"), time_us * f, time_us * f,
+                        bound="" if is_bare else t("bound"), roofline_us=1.0)
             for case, f in zip(CASES, (0.5, 2.0), strict=True)) if time_us is not None else ()
         findings = () if accepted else (Finding("out_of_bounds", t("finding"), 2, t("kernel"), t("case"), t("buffer")),)
         verdict = Verdict("time" if accepted else "execute", accepted, "OK" if accepted else "B.3", findings)
+        resources = Resources(t("kernel"), 32, 0, 16, 0, 0, 8, {t("instruction"): 3})
+        if is_bare:  # as a judge on an NVIDIA GPU tells it
+            resources = Resources(t("kernel"), 32, 0, 0, 0, 0, 0)
         evaluation = Evaluation(
-            f"key-{name}-{number}", t("candidate"), {t("tunable"): 4}, verdict,
-            (Resources(t("kernel"), 32, 0, 16, 0, 0, 8, {t("instruction"): 3}),),
-            (CaseResult(t("verified"), "test", True, 0.5, message=t("message")),), times, {t("counter"): 12.0},
-            t("explanation"))
+            f"key-{name}-{number}", t("candidate"), {t("tunable"): 4}, verdict, (resources,),
+            (CaseResult(t("verified"), "test", True, 0.5, message=t("message")),), times,
+            {} if is_bare else {t("counter"): 12.0}, t("explanation"))
         self.ledger.add_evaluation(self.run.id, evaluation)
         attempt = Attempt(
             f"{name}-a{number}", self.run.id, name, generation, number, t("candidate"), self.artefacts.put(source),

@@ -131,6 +131,16 @@ def test_predicted_and_measured_are_said_and_never_mixed(notebook: Any) -> None:
     assert "Measured times" in render(story)
 
 
+@pytest.mark.parametrize("is_bare", [False, True])
+def test_what_a_judge_does_not_tell_takes_no_room(notebook: Any, is_bare: bool) -> None:
+    notebook.start()
+    notebook.attempt(0, 0, 20.0, kind="measured", is_bare=is_bare)
+    text = Reader(page_of(notebook)).text
+    for words in ("VGPR", "AGPR", "Waves per SIMD", "Bound", "Counters over the benchmarks", "Static instructions"):
+        assert (words in text) is not is_bare, words
+    assert ("Registers" in text) is is_bare and "none recorded" not in text
+
+
 def test_the_story_finds_winner_speedup_and_records(notebook: Any) -> None:
     notebook.start()
     notebook.attempt(0, 0, 20.0)
