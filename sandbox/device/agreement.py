@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from records.errors import DeviceError
+from sandbox.device.seat import SeatFault
 
 AGREE, AGREE_US = 0.05, 2.0  # of our time, or so much
 LENIENT = 2  # tries, too short to count against anybody
@@ -33,7 +33,7 @@ class Clocked(Protocol):
 
 
 def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> tuple[float, float] | None:
-    """None when the clocks agree once, else what they said last. DeviceError when the host is too busy to tell."""
+    """None when the clocks agree once, else what they said last. SeatFault when the host is too busy to tell."""
     strikes = 0
     for number in range(tries):
         doublings = min(number, DOUBLINGS)
@@ -46,7 +46,7 @@ def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> tuple[
             return said
         if number:
             watch.conclude()  # our own comparisons may be what slows this side down
-    raise DeviceError(BUSY)
+    raise SeatFault(BUSY, None, lost=False)
 
 
 def agree(theirs_us: float, ours_us: float) -> bool:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import mmap
 import os
+import select
 import socket
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +31,7 @@ from sandbox.device.trusted import Trusted
 FLUSH_PATTERN = 0x5A5A5A5A
 HEAP_BYTES = 64 << 10  # for `malloc` in kernels: next to nothing, since what is kept there outlives a call
 CODE_BYTES = 64 << 20  # more than a driver takes for code without variables
+GRACE_S = 5.0  # for an orderly end when the judge has gone
 RUNS_CANDIDATE = ("call", "windows", "repeat")
 
 
@@ -65,6 +68,11 @@ class Child:
         return {"failed": f"the judge needs {_gigabytes(self._need.own)} of the GPU's memory and finds "
                           f"{_gigabytes(self._room)} free: end what else uses it", "fault": None, "lost": False}
 
+    def _is_short(self, message: Mapping[str, Any], need: Need) -> bool:
+        """Whether memory does not suffice yet: the judge then says when none of its other processes has any."""
+        self._room, self._need = self._device.free_bytes(), need
+        return not message["is_last"] and self._room < need.own + need.asked
+
     def do_open(self, message: Mapping[str, Any], files: Sequence[int]) -> dict[str, Any]:
         """Describe the GPU."""
         return {"properties": asdict(self._properties), "fingerprint": self._properties.fingerprint,
@@ -81,8 +89,9 @@ class Child:
         """Load an image under a tag; its variables are kept twice."""
         image = bytes(_mapped(files[0]))
         found = read_image(image)
-        self._room = self._device.free_bytes()
-        self._need = Need(CODE_BYTES, found.hidden_bytes + 2 * sum(nbytes for _, nbytes in found.globals))
+        need = Need(CODE_BYTES, found.hidden_bytes + 2 * sum(nbytes for _, nbytes in found.globals))
+        if self._is_short(message, need):
+            return {"is_short": True}
         self._loaded[message["tag"]] = Loaded(self._device, image, message["variables"], message["has_hidden"])
         self._device.synchronize()
         return {}
@@ -92,7 +101,8 @@ class Child:
         if self._bound is not None:
             self._bound.free()
             self._bound = None
-        self._room, self._need = self._device.free_bytes(), need_of(message)
+        if self._is_short(message, need_of(message)):
+            return {"is_short": True}
         self._bound = Bound(self._device, self._own(), message, np.frombuffer(_mapped(files[0]), np.uint8))
         self._device.synchronize()
         return {}
@@ -260,8 +270,21 @@ def serve(channel: Channel, vendor: str, index: int, library: str | None) -> Non
         channel.send(reply)
 
 
+def end_with(handle: int, grace_s: float = GRACE_S) -> None:
+    """End this process when the other end of a socket is gone, even while a kernel does not come back."""
+    def watch() -> None:
+        gone = select.poll()
+        gone.register(handle, select.POLLRDHUP)
+        gone.poll()
+        time.sleep(grace_s)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def main(words: Sequence[str]) -> int:
     """`child.py SOCKET VENDOR INDEX [LIBRARY]`."""
+    end_with(int(words[0]))
     channel = Channel(socket.socket(fileno=int(words[0])))
     try:
         serve(channel, words[1], int(words[2]), words[3] if len(words) > 3 else None)

@@ -264,7 +264,7 @@ class DeviceEvaluator:
 
     def _on_seat(self, work: Callable[[Seat], T], is_timed: bool = False) -> T | Finding:
         """Do it on a new seat; what the candidate did becomes a finding, what the device did is tried again."""
-        last, ends = "", 0
+        last, ends, losses = "", 0, 0
         for _ in range(TRIES):
             with self.gpus.seat(is_timed) as seat:
                 try:
@@ -275,12 +275,14 @@ class DeviceEvaluator:
                     if fault.kind is not None:
                         return Finding(fault.kind, fault.message, case=fault.case)
                     last = fault.message
-                    ends += fault.ended
+                    ends, losses = ends + fault.ended, losses + fault.lost
                     if fault.lost:
                         self.gpus.blame_device(seat)
         if ends == TRIES:
             return Finding("wrong_result", f"{last}, {TRIES} times in a row while this kernel ran; a known kernel gave "
                            "right results in between")
+        if not ends and not losses:
+            raise DeviceError(last)  # the machine's, and it says what to do
         raise DeviceError(f"the GPU failed {TRIES} times in a row ({last}); look at it with `kernel-scientist doctor`")
 
     def _load(self, seat: Seat, tag: str, entry: Entry, task: Task) -> Trial:

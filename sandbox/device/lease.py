@@ -53,6 +53,7 @@ class Gpus:
         self._gpus = [_Gpu(slot) for slot in slots]
         self._image, self._spares, self._make = image, spares, make
         self._attendants = ThreadPoolExecutor(max(1, 2 * spares * len(slots)), "attendant")
+        self._attending, self._is_closed = threading.Lock(), False
         self._free = threading.Condition()
         self._busy: set[int] = set()
         self.held_s = 0.0  # by all candidates so far
@@ -77,8 +78,9 @@ class Gpus:
         asked_s = seat.asked_s
         try:
             try:
+                seat.alone = partial(_calm, gpu)
                 if is_timed:
-                    seat.before_windows = partial(_calm, gpu)
+                    seat.before_windows = seat.alone
                 else:
                     self._attend(gpu)
                 yield seat
@@ -99,14 +101,16 @@ class Gpus:
         return tuple(g.slot for g in self._gpus if g.is_quarantined)
 
     def close(self) -> None:
-        """End the spare processes."""
+        """End the spare processes; a seat that is in use ends when it is given back, and none begins after it."""
+        with self._attending:
+            self._is_closed = True
+        self._attendants.shutdown()
         for gpu in self._gpus:
             while gpu.spares:
-                with contextlib.suppress(SeatFault, MachineError):
+                with contextlib.suppress(SeatFault, MachineError, OSError):
                     gpu.spares.popleft().result().close()
             while gpu.started:
                 gpu.started.popleft().close()
-        self._attendants.shutdown()
 
     def _acquire(self, last: str) -> int:
         with self._free:
@@ -135,6 +139,10 @@ class Gpus:
             spare = gpu.spares.popleft() if gpu.spares else None
             try:
                 seat = spare.result() if spare else self._begin(gpu)
+                if spare and not seat.is_alive:  # for want of memory, perhaps; nobody has asked it anything
+                    seat.close()
+                    gpu.is_suspect = True
+                    continue
                 if gpu.is_suspect:
                     _check_or_close(seat)
                     gpu.is_suspect = False
@@ -145,10 +153,7 @@ class Gpus:
         return None
 
     def _begin(self, gpu: _Gpu) -> Seat:
-        try:
-            seat = gpu.started.popleft()
-        except IndexError:
-            seat = self._make(gpu.slot)
+        seat = self._fresh(gpu)
         try:
             seat.open()
             seat.trust(self._image())
@@ -157,24 +162,36 @@ class Gpus:
             raise
         return seat
 
+    def _fresh(self, gpu: _Gpu) -> Seat:
+        """A process that has not touched the GPU yet."""
+        with contextlib.suppress(IndexError):
+            while True:
+                seat = gpu.started.popleft()
+                if seat.is_alive:
+                    return seat
+                seat.close()
+        return self._make(gpu.slot)
+
     def _attend(self, gpu: _Gpu) -> None:
         """Have spares made ready when none is left, all at the same time; only who has the GPU may ask for it."""
-        if gpu.is_quarantined:
-            return
-        if not gpu.spares:
-            gpu.spares.extend(self._attendants.submit(self._begin, gpu) for _ in range(self._spares))
-        with contextlib.suppress(DeviceError):  # said when there is no other way
-            while len(gpu.started) < self._spares:
-                gpu.started.append(self._make(gpu.slot))
+        with self._attending:
+            if gpu.is_quarantined or self._is_closed:
+                return
+            with contextlib.suppress(DeviceError, OSError, RuntimeError):  # said when there is no other way
+                if not gpu.spares:
+                    gpu.spares.extend(self._attendants.submit(self._begin, gpu) for _ in range(self._spares))
+                while len(gpu.started) < self._spares:
+                    gpu.started.append(self._make(gpu.slot))
 
     def _end(self, gpu: _Gpu, seat: Seat) -> None:
         """End a process: at once after a fault, since whether it dies says something of the GPU."""
         gpu.is_suspect = gpu.is_suspect or seat.is_broken
         gpu.ending = [one for one in gpu.ending if not one.done()]
         if self._spares and not seat.is_broken:
-            gpu.ending.append(self._attendants.submit(self._close, gpu, seat))
-        else:
-            self._close(gpu, seat)
+            with contextlib.suppress(RuntimeError):  # the judge itself ends: nothing is done in the background any more
+                gpu.ending.append(self._attendants.submit(self._close, gpu, seat))
+                return
+        self._close(gpu, seat)
 
     def _close(self, gpu: _Gpu, seat: Seat) -> None:
         if not seat.close():

@@ -36,12 +36,15 @@ class Nvrtc(RunTimeCompiler):
 
     def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
                 headers: Mapping[str, str] | None = None) -> Compiled:
-        """With `--minimal` where the version knows it and the source needs nothing that it leaves out."""
+        """With `--minimal` where the version knows it and the source needs nothing that it leaves out.
+
+        What does not compile with it is compiled without: no word that we do not know may make a source wrong.
+        """
         if self._knows_minimal and not _NOT_MINIMAL.search(source):
             made = super().compile(source, name, arch, [*options, _MINIMAL], headers)
-            if made.image is not None or not _UNKNOWN.match(made.log):
+            if made.image is not None:
                 return made
-            self._knows_minimal = False  # refused before it read the source
+            self._knows_minimal = not _UNKNOWN.match(made.log)
         return super().compile(source, name, arch, options, headers)
 
 

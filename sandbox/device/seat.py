@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[2]
 START_S = 60.0  # to open the driver; the first process on a cold machine takes long
 QUICK_S = 30.0  # for what runs no candidate's code
 LAST_WORDS_BYTES = 64 << 10
+KILLED = "somebody killed the process on the GPU; free some of the machine's memory"
 KILL_S = 10.0  # after which a process that does not die means a device that does not answer
 _BOOT = ("import sys; sys.path.insert(0, sys.argv.pop(1)); "
          "from sandbox.device.child import main; sys.exit(main(sys.argv[1:]))")
@@ -121,6 +122,7 @@ class Seat:
         self.is_broken = self._is_closed = False
         self.noise_seed = 0  # of the buffers bound last
         self.before_windows: Callable[[], None] = lambda: None  # waits until nobody disturbs a time
+        self.alone: Callable[[], None] = lambda: None  # waits for our other processes that begin or end
         self.asked_s = 0.0  # how long the GPU's side has been at work for us
 
     def __enter__(self) -> Self:
@@ -146,7 +148,7 @@ class Seat:
     def load(self, tag: str, image: bytes, variables: Sequence[str], has_hidden: bool = False) -> None:
         """Load compiled code; `variables` are its device variables' symbols, hidden ones have none to be found by."""
         with shared_file("image", image) as handle:
-            self.ask({"do": "load", "tag": tag, "variables": list(variables), "has_hidden": has_hidden}, [handle])
+            self._claim({"do": "load", "tag": tag, "variables": list(variables), "has_hidden": has_hidden}, handle)
 
     def bind(self, layout: Layout, inputs: int, sets: int, whole: bool, seed: int, skip: int = 0) -> None:
         """Allocate; the file `inputs` holds base A's inputs, then base B's, in the layout's order, without gaps.
@@ -154,8 +156,14 @@ class Seat:
         `skip` bytes are left free before the first set, `seed` decides the noise where no input lies.
         """
         self.noise_seed = seed
-        self.ask({"do": "bind", "layout": asdict(layout), "sets": sets, "whole": whole, "seed": seed, "skip": skip},
-                 [inputs])
+        self._claim({"do": "bind", "layout": asdict(layout), "sets": sets, "whole": whole, "seed": seed, "skip": skip},
+                    inputs)
+
+    def _claim(self, message: Mapping[str, Any], file: int) -> None:
+        """Ask for memory; what a process of ours that is ending still has is waited for before anybody is blamed."""
+        if self.ask({**message, "is_last": False}, [file]).get("is_short"):
+            self.alone()
+            self.ask({**message, "is_last": True}, [file])
 
     def call(self, tag: str, launches: Launches, layout: Layout, seed: int, number: int, timeout_s: float,
              fetch: bool = True) -> Called:
@@ -232,7 +240,10 @@ class Seat:
                             "timeout" if runs_candidate else None, lost=not runs_candidate) from None
         except Closed:
             self.is_broken = True
-            blamed = symbols_of(self.slot.vendor).blame(self._last_words()) if runs_candidate else None
+            said = self._last_words()
+            if self._process.returncode == -signal.SIGKILL:  # not by us: a system short of memory kills so
+                raise SeatFault(KILLED, None, lost=False) from None
+            blamed = symbols_of(self.slot.vendor).blame(said) if runs_candidate else None
             kind, sentence = blamed or (None, "the process on the GPU ended without an answer")
             raise SeatFault(sentence, kind, lost=not runs_candidate, ended=runs_candidate) from None
         finally:
@@ -241,6 +252,11 @@ class Seat:
             self.is_broken = True
             raise SeatFault(str(answer["failed"]), answer.get("fault"), bool(answer.get("lost")))
         return answer
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is there."""
+        return self._process.poll() is None
 
     def _last_words(self) -> str:
         """What a driver printed before it ended the process; some do so instead of returning a status."""

@@ -31,6 +31,7 @@ REPEATED = 6  # summed windows of each candidate whose sums must come again
 MOST_SETS = 32
 SETS_BYTES = 6 << 30  # of all sets together
 STRETCH_US = 5000.0  # of calls without a pause, for the two clocks
+LONG_STRETCH_US = 1e6  # longer tells no more of them
 SWEEP_US = 30.0  # what the judge's own kernel takes, roughly
 QUICK_US = 2.5  # a launch that does nothing
 THROTTLED = "the GPU was throttled all the time; cool it or end what else runs on it, then resume the run"
@@ -123,7 +124,8 @@ class Stopwatch:
     def two_clocks(self, tag: str, time_us: float, doublings: int = 0) -> tuple[float, float]:
         """Microseconds a call by the device's clock and by ours, from the slope between two stretches of calls."""
         return self._slope(time_us, doublings, lambda times: self._seat.repeat(
-            tag, self._launches[tag], self._rng.getrandbits(63), times, self._patience(1 + times // 50)))
+            tag, self._launches[tag], self._rng.getrandbits(63), times,
+            self._patience(1 + times // 50) + 2e-6 * times * time_us))
 
     def control(self, doublings: int = 0) -> tuple[float, float]:
         """The same of a kernel of the judge's own."""
@@ -131,7 +133,8 @@ class Stopwatch:
 
     def _slope(self, time_us: float, doublings: int, stretch: Callable[[int], tuple[float, float]]
                ) -> tuple[float, float]:
-        each = max(5, min(2000, math.ceil(STRETCH_US / max(time_us, QUICK_US)))) << doublings
+        each = max(5, min(2000, math.ceil(STRETCH_US / max(time_us, QUICK_US))))
+        each = max(each, min(each << doublings, math.ceil(LONG_STRETCH_US / max(time_us, QUICK_US))))
         (short, own_short), (long, own_long) = (stretch(times) for times in (each, 3 * each))
         return (long - short) / (2 * each), (own_long - own_short) / (2 * each)
 

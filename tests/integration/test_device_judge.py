@@ -170,6 +170,21 @@ def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: DeviceE
     assert judge.verify(small, task).verdict.accepted
 
 
+def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
+        judge: DeviceEvaluator, stub: Stub, task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    greedy = source(extra='[workspace]\nspace = ["u8", "4 * 1024 * 1024"]\n')
+    waits: list[int] = []
+
+    def calm(gpu: object) -> None:
+        waits.append(stub.world.memory_bytes)
+        stub.world.memory_bytes = 4 << 30
+
+    monkeypatch.setattr("sandbox.device.lease._calm", calm)
+    stub.world.memory_bytes = 8 << 20  # enough without the workspace
+    assert judge.verify(greedy, task).verdict.accepted
+    assert waits == [8 << 20], "once there is enough nobody waits"
+
+
 def test_variables_beyond_the_memory_are_the_candidates_fault(judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
     many = source().replace('extern "C"', '__device__ char big[600 << 20];\nextern "C"').replace(
         RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
@@ -202,8 +217,10 @@ def test_a_time_that_our_own_clock_does_not_know_is_void(judge: DeviceEvaluator,
 def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(judge: DeviceEvaluator, stub: Stub, task: Task,
                                                                     tmp_path: Path) -> None:
     stub.world.launch_us |= {"scale": 158.0, "trusted_sweep": 0.001}  # the stub needs far longer for both
-    with pytest.raises(DeviceError, match="too busy"):
+    before = stub.world.launched.count("trusted_sweep")
+    with pytest.raises(DeviceError, match=r"^the GPU's clock and the host's disagree.*too busy"):
         judge.benchmark(source(), task)
+    assert stub.world.launched.count("trusted_sweep") - before > 3 * 15, "asked in three processes"
     assert not (tmp_path / "incidents").exists() and judge.gpus.quarantined() == ()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from records.errors import DeviceError
 from sandbox.device.agreement import DOUBLINGS, LENIENT, STRIKES, agree, disagreement
+from sandbox.device.seat import SeatFault
 
 TRUE_US = 50.0
 
@@ -49,7 +49,7 @@ def test_one_calm_moment_clears_a_right_kernel_however_busy_the_host_was() -> No
 
 def test_a_host_that_is_always_busy_is_the_machines_fault() -> None:
     watch = Watched(TRUE_US, set())
-    with pytest.raises(DeviceError, match=r"too busy.*end what else runs"):
+    with pytest.raises(SeatFault, match=r"too busy.*end what else runs"):
         disagreement(watch, "B", TRUE_US, 8)
     assert len(watch.asked) == 8
 
@@ -64,7 +64,7 @@ def test_a_false_time_is_told_on_a_busy_host_in_its_calm_moments() -> None:
     watch = Watched(TRUE_US / 2, set(), control_calm={2, 4, 7})
     assert disagreement(watch, "B", TRUE_US / 2, 8) is not None
     assert len(watch.asked) == 8
-    with pytest.raises(DeviceError):
+    with pytest.raises(SeatFault):
         disagreement(Watched(TRUE_US / 2, set(), control_calm={0, 1, 4, 7}), "B", TRUE_US / 2, 8)
 
 

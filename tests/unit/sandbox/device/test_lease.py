@@ -26,6 +26,10 @@ class Seated(Seat):
         self.slot, self.is_broken, self.machine, self.is_closed = slot, False, machine, False
         self.asked_s = 0.0
 
+    @property
+    def is_alive(self) -> bool:
+        return self not in self.machine.dead
+
     def open(self) -> dict[str, Any]:
         if self.machine.opens and self.machine.opens.pop(0):
             raise DeviceError("the driver does not answer")
@@ -54,6 +58,7 @@ class Machine:
         self.immortal: set[int] = set()
         self.opens: list[bool] = []  # whether the next ones fail
         self.sentinels: list[int] = []
+        self.dead: list[Seated] = []
         self.seats: list[Seated] = []
 
     def gpus(self, *slots: Slot, spares: int = 0, image: Callable[[], bytes] = lambda: b"own") -> Gpus:
@@ -178,6 +183,33 @@ def test_no_process_begins_or_ends_while_a_candidate_is_timed() -> None:
     assert len(machine.seats) >= 6 and 0 < machine.most <= 4, "several at a time"
     gpus.close()
     assert machine.left() == [] and gpus.quarantined() == () and gpus.asked_s == 0.0
+
+
+def test_processes_that_died_while_they_waited_are_put_aside_and_nobody_is_blamed() -> None:
+    machine = Machine()
+    gpus = machine.gpus(ONE, spares=MOST_FAULTS)
+    with gpus.seat():
+        pass
+    wait(gpus._gpus[0].spares)
+    machine.dead, before = machine.left(), len(machine.sentinels)
+    assert len(machine.dead) >= 2 * MOST_FAULTS - 1, "those that have the driver open, and those that have not"
+    with gpus.seat(is_timed=True) as seat:
+        assert seat not in machine.dead
+    assert len(machine.sentinels) == before + 1, "something has happened to them"
+    assert gpus._gpus[0].faults == 0
+    gpus.close()
+    assert machine.left() == []
+
+
+def test_a_seat_that_is_given_back_after_the_end_leaves_no_process() -> None:
+    machine = Machine()
+    gpus = machine.gpus(ONE, spares=2)
+    with gpus.seat():
+        pass
+    with gpus.seat(is_timed=True):
+        gpus.close()
+        assert len(machine.left()) == 1
+    assert machine.left() == []
 
 
 def test_a_process_that_cannot_be_killed_in_the_background_ends_its_gpu_as_well() -> None:

@@ -33,6 +33,7 @@ int nvrtcCompileProgram(struct program* p, int n, const char** options) {
     for (int i = 0; i < n; i++) {
         if (strstr(p->text, "source old") && !strcmp(options[i], "--minimal"))  // as a library before 12.4 does
             return p->size = sprintf(p->text, "nvrtc: error: unrecognized option --minimal found\n"), 5;
+        p->failed |= strstr(p->text, "source left_out") && !strcmp(options[i], "--minimal");
         p->size += sprintf(p->text + p->size, "option %s\n", options[i]);
     }
     return p->failed ? 6 : 0;
@@ -78,6 +79,12 @@ def test_an_older_library_gets_no_option_that_it_does_not_know(fake: Nvrtc) -> N
     for source in ("old", "int x;"):
         made = older.compile(source, "candidate.hip", "sm_90a")
         assert made.image == b"cubin" and "--minimal" not in made.log
+
+
+def test_what_needs_something_that_was_left_out_compiles_all_the_same(fake: Nvrtc) -> None:
+    made = fake.compile("left_out", "candidate.hip", "sm_90a")
+    assert made.image == b"cubin" and "--minimal" not in made.log
+    assert "--minimal" in fake.compile("int x;", "candidate.hip", "sm_90a").log, "the next one is tried with it again"
 
 
 def test_an_error_gives_no_image_but_the_log(fake: Nvrtc) -> None:

@@ -182,6 +182,21 @@ class Throttled:
         return ClockSample(throttled=("thermal slowdown",))
 
 
+@pytest.mark.parametrize(("time_us", "doublings"), [(3.0, 4), (5e4, 0), (5e4, 4), (1e6, 0), (1e6, 4)])
+def test_a_slow_kernel_has_time_for_a_stretch_of_calls(answers: Answers, time_us: float, doublings: int) -> None:
+    watch, seat = watched(answers, right, time_us=time_us)
+    asked: list[tuple[int, float]] = []
+
+    def repeat(tag: str, launches: Launches, seed: int, times: int, timeout_s: float) -> tuple[float, float]:
+        asked.append((times, timeout_s))
+        return times * time_us, times * time_us + 100.0
+
+    seat.repeat = repeat  # type: ignore[method-assign]
+    assert watch.two_clocks("B", time_us, doublings) == pytest.approx((time_us, time_us))
+    assert all(timeout_s > 1.5e-6 * times * time_us for times, timeout_s in asked), asked
+    assert asked[1][0] == 3 * asked[0][0] and asked[0][0] * time_us <= max(5 * time_us, 1.1e6)
+
+
 def test_a_gpu_that_is_throttled_all_the_time_is_no_fault_of_the_candidate(answers: Answers) -> None:
     assert Throttled().sample().is_void
     watch, _ = watched(answers, right, clocks=Throttled())
