@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from records.quantity import counted
+
 ENOUGH = 3  # verified experiments before a correction is worth stating
 
 
@@ -55,14 +57,18 @@ def paragraph(outcomes: Sequence[Outcome]) -> str:
     if not outcomes:
         return ""
     c = calibrate(outcomes)
-    text = f"Of {len(outcomes)} experiments so far {c.failed} never gave a working kernel."
+    text = f"Of {counted(len(outcomes), 'experiment')} so far {c.failed} never gave a working kernel."
     if not c.verified:
         return text
     text += (f" Of the {c.verified} that worked, {c.inside} gained what had been predicted, {c.below} less, {c.above} "
-             f"more (coverage {100 * c.coverage:.0f} %); the median gain lay {abs(c.bias_pct):.0f} percentage points "
+             f"more (coverage {100 * c.coverage:.0f} %); the median gain lay {_points(c, 'percentage point')} "
              f"{'below' if c.bias_pct < 0 else 'above'} the middle of the predicted range.")
     if c.verified >= ENOUGH and c.below > c.inside:
-        text += f" Your predictions are too high: lower them by about {abs(c.bias_pct):.0f} points."
+        text += f" Your predictions are too high: lower them by about {_points(c)}."
     elif c.verified >= ENOUGH and c.above > c.inside:
-        text += f" Your predictions are too low: raise them by about {abs(c.bias_pct):.0f} points."
+        text += f" Your predictions are too low: raise them by about {_points(c)}."
     return text
+
+
+def _points(c: Calibration, noun: str = "point") -> str:
+    return counted(round(abs(c.bias_pct)), noun)

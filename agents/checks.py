@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agents.source import Kernel, KernelFile, SourceError, closing, read, words
+from records.quantity import counted
 
 _BARRIER = re.compile(r"__syncthreads\s*\(|__builtin_amdgcn_s_barrier\s*\(")
 _NARROW = re.compile(r"\b(?:unsigned|int|uint32_t)(?:\s+int)?\s+\w+\s*=\s*__ballot")
@@ -37,7 +38,7 @@ def _plan(file: KernelFile) -> list[str]:
             found.append(f"launch {number} names the kernel {name!r}; the file has {', '.join(kernels) or 'none'}")
         elif len(args) != len(kernels[name].parameters):
             taken = len(kernels[name].parameters)
-            found.append(f"launch {number} passes {len(args)} arguments, but {name} takes {taken}")
+            found.append(f"launch {number} passes {counted(len(args), 'argument')}, but {name} takes {taken}")
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 
 from agents.transport import Message
+from records.quantity import counted, plain
 
 FOLDER = Path(__file__).parent / "prompts"
 
@@ -21,7 +22,8 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True, autoescape=False)
     environment.filters["numbered"] = numbered
     environment.filters["quoted"] = quoted
-    environment.filters["us"] = lambda value: f"{value:.4g}"
+    environment.filters["us"] = plain
+    environment.globals["counted"] = counted
     return environment
 
 

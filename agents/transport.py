@@ -18,6 +18,7 @@ from agents.ladder import clean
 from records.codec import dumps, loads
 from records.errors import ModelRefused, ModelUnreachable
 from records.experiment import Usage
+from records.quantity import counted
 
 if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
@@ -128,8 +129,8 @@ class Transport:
             return tries(self._once, model, talk, body, config)
         except _Passing as fault:
             raise ModelUnreachable(
-                f"no answer from the model's endpoint {end.address} after {end.retries + 1} tries ({fault}); "
-                "check that it is up and reachable, then resume the run") from None
+                f"no answer from the model's endpoint {end.address} after {counted(end.retries + 1, 'try', 'tries')} "
+                f"({fault}); check that it is up and reachable, then resume the run") from None
 
     def models(self) -> tuple[str, ...]:
         """Names the endpoint lists; empty where it does not list any."""

@@ -67,7 +67,7 @@ def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) 
             "case": m.case, "time_us": m.time_us, "roofline_us": m.roofline_us, "bound": m.bound or "unknown",
             "fraction_pct": f"{100 * m.roofline_fraction:.1f}", "parent_us": before,
             "change_pct": f"{100 * (before / m.time_us - 1):+.1f}" if before and m.time_us else None,
-            "shares": ", ".join(f"{name} {value:.4g}" for name, value in shares[:6]),
+            "shares": shares[:6],
         })
     counters = sorted(evaluation.counters.items())[:MOST_COUNTERS]
     return {
@@ -118,9 +118,9 @@ def population_view(population: Sequence[Member]) -> dict[str, Any]:
     """The population as a table without code: ids, ancestry, times by case."""
     cases = list(dict.fromkeys(case for member in population for case in member.times_us))
     return {"cases": cases, "members": [
-        {"id": m.id, "parent": m.parent_id or "-", "title": m.title, "geomean": f"{m.geomean_us:.4g}",
-         "kind": m.time_kind, "strategy": m.strategy or "-",
-         "times": [f"{m.times_us[c]:.4g}" if c in m.times_us else "-" for c in cases]} for m in population]}
+        {"id": m.id, "parent": m.parent_id or "-", "title": m.title, "geomean_us": m.geomean_us,
+         "kind": m.time_kind, "strategy": m.strategy or "-", "times_us": [m.times_us.get(c) for c in cases]}
+        for m in population]}
 
 
 def _tensor(tensor: TensorSpec) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The command line. Heavy libraries are imported inside the commands, so that `--help` is instant.
 
-Exit codes: 0 yes, 1 a clean no, 2 the command or its input cannot be, 3 the machine is at fault, 130 interrupted.
+Exit codes: 0 yes, 1 a clean no, 2 the command or its input cannot be, 3 the machine is at fault, 130 interrupted,
+141 nobody reads the output any more.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from types import ModuleType
@@ -19,10 +19,11 @@ from types import ModuleType
 import typer
 
 from app.commands import check, demo, doctor, isa, knowledge, report, resume, run, runs, tasks, test
-from app.screen import note
+from app.screen import hush, is_unread, note
 from records.errors import MachineError, ScientistError
 
 INTERRUPTED = 130
+UNREAD = 141  # what a shell says of a tool that SIGPIPE ended; no verdict, for 0 and 1 are those
 NAME = "kernel-scientist"
 
 app = typer.Typer(
@@ -57,9 +58,12 @@ def _edge(version: bool = typer.Option(False, "--version", help="Print the versi
 def main() -> None:
     """The console script. Threads that still wait for a network do not hold the exit: all records are on the disk."""
     code = run_command(sys.argv[1:])
-    with suppress(BrokenPipeError):
+    try:
         sys.stdout.flush()
         sys.stderr.flush()
+    except BrokenPipeError:
+        code = UNREAD
+    hush()
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
         os._exit(code)
     sys.exit(code)
@@ -68,10 +72,18 @@ def main() -> None:
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; every fault becomes one sentence on standard error."""
     try:
+        return _run(arguments)
+    except BrokenPipeError:
+        return UNREAD
+
+
+def _run(arguments: Sequence[str]) -> int:
+    """BrokenPipeError where nobody reads what is said."""
+    try:
         if list(arguments[:1]) == ["--version"]:
             sys.stdout.write(f"{NAME} {_version()}\n")
             return 0
-        return int(app(args=list(arguments), prog_name=NAME, standalone_mode=False) or 0)
+        return _invoke(arguments)
     except typer.TyperException as error:
         return _usage(error)
     except ScientistError as error:
@@ -80,13 +92,23 @@ def run_command(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         note(f"{NAME}: interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:  # the outermost edge: the only place that catches everything
+        if isinstance(error, BrokenPipeError) and is_unread():
+            raise
         note(f"{NAME}: an unexpected {type(error).__name__} stopped the program; this is a fault in it, "
              f"please report the file {_keep(error)}")
         return MachineError.exit_code
+
+
+def _invoke(arguments: Sequence[str]) -> int:
+    streams = sys.stdout, sys.stderr
+    try:
+        return int(app(args=list(arguments), prog_name=NAME, standalone_mode=False) or 0)
+    except SystemExit as end:  # typer's answer to every broken pipe, ours or not: exit 1, which here is a clean no
+        sys.stdout, sys.stderr = streams
+        if isinstance(end.__context__, BrokenPipeError):
+            raise end.__context__ from None
+        raise
 
 
 def _usage(error: typer.TyperException) -> int:

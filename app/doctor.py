@@ -14,6 +14,7 @@ from typing import Literal
 
 from app.settings import Settings
 from records.errors import ScientistError
+from records.quantity import counted
 
 LANDLOCK_CREATE_RULESET = 444  # system call number, the same on every architecture
 LOW_DISK_BYTES = 2 << 30
@@ -132,7 +133,7 @@ def _ledger(settings: Settings) -> Line:
         return Line("ledger", "ok", "none yet; the first run makes it", needed=True)
     try:
         with Ledger(path) as ledger:
-            return Line("ledger", "ok", f"{len(ledger.runs())} runs", needed=True)
+            return Line("ledger", "ok", counted(len(ledger.runs()), "run"), needed=True)
     except ScientistError as error:
         return Line("ledger", "missing", str(error), "set KERNEL_SCIENTIST_RUNS_FOLDER to another place", True)
 
@@ -151,7 +152,7 @@ def _knowledge(settings: Settings) -> Line:
         store.close()
     if problems:
         return Line("knowledge store", "warn", problems[0], "the next search rebuilds it from its documents", True)
-    return Line("knowledge store", "ok", f"{len(documents)} documents", needed=True)
+    return Line("knowledge store", "ok", counted(len(documents), "document"), needed=True)
 
 
 def _tracing(settings: Settings) -> Line:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.doctor import Line
 from records.errors import ScientistError
+from records.quantity import counted
 
 ISSUE = "please open an issue with the lines that begin with MI300X, whatever they say"
 
@@ -35,7 +36,7 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Line]:
         try:
             made = compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
             image = made.image
-            said = "; ".join(f.message for f in made.findings) or f"{len(made.kernels)} kernels"
+            said = "; ".join(f.message for f in made.findings) or counted(len(made.kernels), "kernel")
             fence = "fenced" if compiler.description.fenced else "not fenced"
             yield Line("MI300X compiler", "ok" if image else "warn", f"{compiler.version}, {fence}: {said}", ISSUE)
         except ScientistError as error:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+
+from records.quantity import plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +25,17 @@ def is_terminal(stderr: bool = False) -> bool:
 def printable(text: str) -> str:
     """The text without control characters: a kernel's or a model's words must not drive the terminal."""
     return "".join(c if c in "\n\t" or (c >= " " and not "\x7f" <= c <= "\x9f") else "�" for c in text)
+
+
+def is_unread() -> bool:
+    """Whether standard output or standard error is a pipe that nobody reads any more."""
+    return bool(_unread())
+
+
+def hush() -> None:
+    """Let what still waits to be written to such a pipe go nowhere, or the interpreter complains of it at its end."""
+    for number in _unread():
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
 def say(text: str = "") -> None:
@@ -62,7 +77,7 @@ def format_us(time_us: float | None) -> str:
     for scale, unit in ((1e6, "s"), (1e3, "ms")):
         if time_us >= scale:
             return f"{time_us / scale:.3g} {unit}"
-    return f"{time_us:.3g} us"
+    return f"{plain(time_us, 3)} us"
 
 
 def format_times(value: float | None) -> str:
@@ -79,6 +94,16 @@ def format_seconds(seconds: float) -> str:
     """Elapsed time for people."""
     whole = int(seconds)
     return f"{whole // 3600}h {whole % 3600 // 60:02}m" if whole >= 3600 else f"{whole // 60}:{whole % 60:02}"
+
+
+def _unread() -> list[int]:
+    found = []
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a stream without a file
+            asked = select.poll()
+            asked.register(stream.fileno(), select.POLLOUT)
+            found += [number for number, event in asked.poll(0) if event & (select.POLLERR | select.POLLHUP)]
+    return found
 
 
 def _write(stream: Any, text: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from rich.console import Console
 from rich.table import Table
 
+WIDE = 1000  # columns of a pipe or a file, where rich would assume 80: more than any row has, so that none is folded
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }
@@ -53,14 +54,18 @@ def report(title: str, figures: Sequence[Figure]) -> int:
     """Print the table and the JSON lines; the exit code is 1 when a goal is missed."""
     table = Table(title=title)
     for heading in ("figure", "value", "anchor", "ratio", "goal", "met"):
-        table.add_column(heading, justify="right" if heading in ("value", "ratio") else "left")
+        # Folded, never cut: a figure is found by its name.
+        table.add_column(heading, justify="right" if heading in ("value", "ratio") else "left", overflow="fold")
     for figure in figures:
         table.add_row(
             figure.figure, f"{figure.value:.4g} {figure.unit}",
             f"{figure.anchor}: {figure.anchor_value:.4g} {figure.unit}", f"{figure.ratio:.2f}",
             f"{figure.goal} {figure.unit}" if figure.goal else "", {True: "yes", False: "NO", None: ""}[figure.met],
         )
-    Console(soft_wrap=True).print(table)
+    console = Console(soft_wrap=True)
+    if not console.is_terminal:
+        console.width = WIDE
+    console.print(table)
     for figure in figures:
         print(figure.line())
     return 1 if any(figure.met is False for figure in figures) else 0

@@ -29,9 +29,9 @@ def drive(
 ) -> Run:
     """Run to the end, or from where the run was left, and return it as the ledger has it.
 
-    A budget that is used up pauses the run and is no error, and so is an answer that is not there yet. Ctrl-C and a
-    machine at fault pause it too and are raised again; a request that cannot be is raised and leaves the run failed. A
-    run that is done is returned untouched.
+    A budget that is used up pauses the run and is no error, and so is an answer that is not there yet. Ctrl-C, a
+    machine at fault and a closed pipe of `progress` pause it too and are raised again; a request that cannot be is
+    raised and leaves the run failed. A run that is done is returned untouched.
     A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
     `max_concurrency` bounds the threads for experiments; `saver` makes the checkpointer, for one that encrypts.
     """
@@ -56,6 +56,9 @@ def drive(
             raise
         except KeyboardInterrupt:
             ledger.finish(run_id, "paused", "interrupted from the keyboard")
+            raise
+        except BrokenPipeError:  # of `progress`
+            ledger.finish(run_id, "paused", "nobody read its progress any more")
             raise
         return ledger.run(run_id)
 

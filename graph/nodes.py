@@ -23,6 +23,7 @@ from graph.state import SCHEMA_VERSION, Pick, State
 from records.codec import dumps
 from records.errors import KnowledgeError, MalformedReply, Pending, TaskError, UsageError
 from records.experiment import Attempt, Experiment
+from records.quantity import counted
 
 
 @pausing
@@ -131,7 +132,7 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         many = limits.generations != 1
         stop = f"all {limits.generations} generations are used" if many else "the one generation asked for is used"
     elif stagnant >= limits.stagnation:
-        stop = f"no gain in {stagnant} generations"
+        stop = f"no gain in {counted(stagnant, 'generation')}"
     else:
         stop = ""
     if stop:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 from langgraph.types import Interrupt, interrupt
 
 from records.errors import Pending
+from records.quantity import counted
 
 Node = TypeVar("Node", bound=Callable[..., dict[str, Any]])
 WAITING = "waiting for "  # how the reason of a run that waits begins
@@ -31,9 +32,8 @@ class Waiting:
     @property
     def reason(self) -> str:
         """For the run's record."""
-        many = len(self.awaited)
         told = "".join(f"; {why}" for why in self.refused)
-        return f"{WAITING}{many} result{'' if many == 1 else 's'} in {self.place}{told}"
+        return f"{WAITING}{counted(len(self.awaited), 'result')} in {self.place}{told}"
 
 
 def pausing(node: Node) -> Node:

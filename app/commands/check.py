@@ -11,6 +11,7 @@ import typer
 from app.commands.options import Json, On, TargetName
 from app.screen import emit, format_us, say, table
 from records.errors import UsageError
+from records.quantity import plain
 
 if TYPE_CHECKING:
     from records.evaluation import CaseResult, Evaluation, Finding, HotLine, Resources
@@ -237,5 +238,5 @@ def _print_per_resource(evaluation: Evaluation) -> None:
         return
     say("\nWhat each resource alone would need, us (* binds)")
     table(["  case", *names], [
-        [f"  {m.case}", *(f"{m.resources_us[n]:.3g}{'*' if n == m.bound else ''}" if n in m.resources_us else "-"
+        [f"  {m.case}", *(f"{plain(m.resources_us[n], 3)}{'*' if n == m.bound else ''}" if n in m.resources_us else "-"
                           for n in names)] for m in evaluation.measurements], right=range(1, 1 + len(names)))

@@ -12,6 +12,7 @@ from app.commands.check import excerpts, read_source, tunables_of
 from app.commands.options import Json, TargetName
 from app.screen import emit, say, table
 from records.errors import UsageError
+from records.quantity import counted
 
 if TYPE_CHECKING:
     from records.evaluation import Finding, Resources
@@ -104,7 +105,7 @@ def _kernel_json(name: str, rows: Sequence[Instruction], resources: Mapping[str,
 
 def _print(listings: Listings, resources: Mapping[str, Resources], lines: Sequence[str]) -> None:
     for name, rows in listings.items():
-        say(f"{name}: {len(rows)} instructions")
+        say(f"{name}: {counted(len(rows), 'instruction')}")
         _print_listing(rows, lines)
         r = resources[name]
         say("\nResources")

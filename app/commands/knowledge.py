@@ -9,6 +9,7 @@ import typer
 
 from app.commands.options import Json
 from app.screen import emit, say, table
+from records.quantity import counted
 
 if TYPE_CHECKING:
     from knowledge.store import KnowledgeStore
@@ -29,7 +30,7 @@ def add(
         emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status} for a in found])
         return
     for added in found:
-        say(f"{added.status:9} {added.id}  {added.title} ({added.chunks} passages)")
+        say(f"{added.status:9} {added.id}  {added.title} ({counted(added.chunks, 'passage')})")
 
 
 @app.command("list")

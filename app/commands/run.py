@@ -10,6 +10,7 @@ import typer
 from app.commands.options import Json, On, TargetName, TaskName, Trace
 from app.screen import emit, format_times, format_us, note, say
 from records.errors import MachineError
+from records.quantity import counted
 
 if TYPE_CHECKING:
     from app.session import RunResult, Session
@@ -94,8 +95,9 @@ def _print(result: RunResult, session: Session) -> None:
             say(f"             {text}, timed in turns")
         say(f"kernel       {best.path}" + ("" if result.is_gain else " (no verified kernel is faster than the seed)"))
     say(f"report       {session.folder / 'report.html'}")
-    say(f"tried        {result.attempts} attempts in {result.generations} generations, {result.accepted} verified")
-    say(f"spent        ${result.usd:.2f} in {result.llm_calls} model calls, {result.seconds:.0f} s")
+    say(f"tried        {counted(result.attempts, 'attempt')} in {counted(result.generations, 'generation')}, "
+        f"{result.accepted} verified")
+    say(f"spent        ${result.usd:.2f} in {counted(result.llm_calls, 'model call')}, {result.seconds:.0f} s")
     if session.is_waiting:
         place = run.on.partition(":")[2]
         say(f"answer with  python -m sandbox.worker --spool {place} --target {run.target}   (where the GPU is)")

@@ -9,6 +9,7 @@ import typer
 
 from app.commands.options import Json
 from app.screen import emit, say
+from records.quantity import counted
 
 if TYPE_CHECKING:
     from tasks.task import Task, TensorSpec
@@ -19,18 +20,19 @@ WIDTH = 110  # of a line, in characters
 def command(
     names: Annotated[list[str] | None, typer.Argument(
         metavar="[TASK]...", help="Names or folders; all shipped tasks by default.", show_default=False)] = None,
+    target: Annotated[str | None, typer.Option(
+        "--target", help="With the types and seeds for this GPU, such as mi300x or h200; each task's first by default.",
+        show_default=False)] = None,
     lint: Annotated[bool, typer.Option("--lint", help="Look for weaknesses; exit 1 where there are any.")] = False,
     json: Json = False,
 ) -> None:
     """List the tasks with their shapes, types and seeds."""
-    from tasks.loader import load_task, task_names
-
-    loaded = [load_task(name) for name in names or task_names()]
+    loaded = _loaded(names, target)
     if lint:
         _lint(loaded, json)
         return
     if json:
-        emit([_task_json(task) for task in loaded])
+        emit([_task_json(task, target or task.targets[0]) for task in loaded])
         return
     for number, task in enumerate(loaded):
         say(("" if number == 0 else "\n") + f"{task.name}: {task.title}")
@@ -39,9 +41,25 @@ def command(
         _row("outputs", ", ".join(_tensor(t) for t in task.outputs))
         if task.scalars:
             _row("scalars", ", ".join(f"{s.name}: {s.dtype} = {s.value:g}" for s in task.scalars))
-        _row("tests", f"{len(task.tests)} cases")
+        _row("tests", counted(len(task.tests), "case"))
         _row("benchmarks", "; ".join(case.name for case in task.benchmarks))
-        _row("seeds", ", ".join(path.name for path in task.seeds))
+        _row("seeds", f"for {target or task.targets[0]}: {', '.join(path.name for path in task.seeds)}")
+
+
+def _loaded(names: list[str] | None, target: str | None) -> list[Task]:
+    """The named tasks, or all that are for the target; UsageError or TaskError in one sentence where there is none."""
+    from records.errors import UsageError
+    from tasks.loader import load_task, task_names
+
+    if target is None:
+        return [load_task(name) for name in names or task_names()]
+    from sandbox.target import load_target
+
+    known = load_target(target).name
+    wanted = names or [name for name in task_names() if known in load_task(name).targets]
+    if not wanted:
+        raise UsageError(f"no shipped task is for {known}")
+    return [load_task(name, known) for name in wanted]
 
 
 def _row(name: str, text: str) -> None:
@@ -54,12 +72,13 @@ def _tensor(spec: TensorSpec) -> str:
     return f"{spec.name}: {spec.dtype}[{', '.join(spec.shape)}{layout}]"
 
 
-def _task_json(task: Task) -> dict[str, Any]:
+def _task_json(task: Task, target: str) -> dict[str, Any]:
     def tensors(specs: tuple[TensorSpec, ...]) -> list[dict[str, Any]]:
         return [{"name": t.name, "dtype": t.dtype, "shape": list(t.shape), "layout": t.layout} for t in specs]
 
     return {
         "name": task.name, "title": task.title, "description": task.description, "targets": list(task.targets),
+        "target": target,
         "inputs": tensors(task.inputs), "outputs": tensors(task.outputs),
         "scalars": [{"name": s.name, "dtype": s.dtype, "value": s.value} for s in task.scalars],
         "tests": [dict(case.dims) for case in task.tests], "benchmarks": [dict(case.dims) for case in task.benchmarks],

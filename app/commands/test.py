@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from app.commands.options import Json
-from app.screen import emit, note
+from app.screen import emit, is_unread, note
 from records.errors import MachineError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +38,8 @@ def command(
         raise MachineError(f"{', '.join(missing)} cannot be found; install the development tools into this environment")
     codes: dict[str, int] = {}
     for name, step in STEPS.items():
+        if is_unread():  # the step before may have ended for that alone
+            raise BrokenPipeError
         note(f"== {name}")
         extra = list(arguments or []) if name == "pytest" else []
         codes[name] = subprocess.run([*step, *extra], cwd=ROOT, check=False,

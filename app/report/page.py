@@ -17,6 +17,7 @@ from app.report.drawing import draw_curve, draw_tree, format_us, state_of
 from app.report.story import Story
 from app.screen import heading
 from records.errors import LedgerError
+from records.quantity import counted
 
 FOLDER = Path(__file__).parent
 BLOT = "[removed]"
@@ -35,7 +36,8 @@ def render(story: Story) -> str:
         finalize=lambda value: blot(value) if isinstance(value, str) and not isinstance(value, Markup) else value)
     environment.filters.update(us=format_us, times=_times, count=_count, signed=_signed, usd=_usd,
                                share=_share, heading=heading)
-    environment.globals.update(listing=listing, excerpt=excerpt, difference=difference, state_of=state_of)
+    environment.globals.update(counted=counted, listing=listing, excerpt=excerpt, difference=difference,
+                               state_of=state_of)
     css = (FOLDER / "style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     return environment.get_template("page.html.j2").render(

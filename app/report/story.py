@@ -10,6 +10,7 @@ from records.errors import LedgerError
 from records.evaluation import CODES, Evaluation, Finding, Measurement, comparison_key, geomean_us
 from records.experiment import Attempt, Event, Experiment, ModelCall, Run
 from records.ledger import Ledger
+from records.quantity import counted
 from records.ranking import by_level
 
 
@@ -116,8 +117,8 @@ class Story:
             return ""
         below = sum(gain < hoped.gain_min_pct for hoped, gain in pairs)
         above = sum(gain > hoped.gain_max_pct for hoped, gain in pairs)
-        return (f"Of {len(pairs)} verified experiments {len(pairs) - below - above} gained what the planner had hoped "
-                f"for, {below} less and {above} more.")
+        return (f"Of {counted(len(pairs), 'verified experiment')} {len(pairs) - below - above} gained what the "
+                f"planner had hoped for, {below} less and {above} more.")
 
     @property
     def lessons(self) -> tuple[str, ...]:

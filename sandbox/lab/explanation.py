@@ -40,7 +40,7 @@ def explain(resource: str, total_us: float, times_us: Mapping[str, float], c: La
     if others:
         parts.append(f"Next would be {_TITLES[others[0]]} with {times_us[others[0]]:.1f} us.")
     per_simd = o.waves_per_simd
-    parts.append(f"{per_simd:g} waves share a SIMD" + (
+    parts.append(("1 wave has a SIMD to itself" if per_simd == 1 else f"{per_simd:g} waves share a SIMD") + (
         f" ({o.limit} allow no more workgroups on a unit)." if o.blocks_on_busiest > o.resident_blocks
         else " (the grid gives no more)."))
     if o.active_units < target.units:

@@ -93,6 +93,7 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: Sequence[str], code: 
     (["resume", "nosuch"], 2, "there are no runs"),
     (["report", "nosuch"], 2, "there are no runs"),
     (["tasks", "nosuch"], 2, "no task 'nosuch'"),
+    (["tasks", "--target", "nosuch"], 2, "there is no target 'nosuch'; known are h200, mi300x"),
     (["knowledge", "add", "nosuch.md"], 2, "nosuch.md"),
     (["knowledge", "remove", "nosuch"], 2, "nosuch"),
     (["knowledge", "search", " "], 2, "query"),
@@ -194,7 +195,26 @@ def test_tasks_are_listed_with_shapes_types_and_seeds(capsys: pytest.CaptureFixt
     assert "fp8_block_gemm" in out
 
 
-def test_a_weak_task_is_a_clean_no(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+def test_seeds_and_types_are_those_of_the_target(capsys: pytest.CaptureFixture[str]) -> None:
+    seen = {}
+    for target in ("mi300x", "h200"):
+        assert run_command(["tasks", "--target", target, "--json"]) == 0
+        (task,) = [t for t in json.loads(capsys.readouterr().out) if t["name"] == "fp8_block_gemm"]
+        assert task["target"] == target
+        seen[target] = task["seeds"], task["inputs"][0]["dtype"]
+    assert seen["mi300x"] == (["seed.hip", "seed_mfma.mi300x.hip"], "e4m3fnuz")
+    assert seen["h200"] == (["seed.h200.hip", "seed_mma.h200.hip", "seed_wgmma.h200.hip"], "e4m3fn")
+    assert run_command(["tasks", "fp8_block_gemm"]) == 0
+    assert "for mi300x: seed.hip, seed_mfma.mi300x.hip\n" in capsys.readouterr().out
+
+
+def test_a_task_that_is_not_for_the_target_is_one_sentence(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    weak_task(place)
+    said = refused(capsys, ["tasks", "./constant", "--target", "h200"], 2)
+    assert "the task constant is not for h200, but for mi300x" in said
+
+
+def weak_task(place: Path) -> Path:
     folder = place / "constant"
     folder.mkdir()
     (folder / "seed.hip").write_text(SEED.read_text())
@@ -205,7 +225,11 @@ def test_a_weak_task_is_a_clean_no(capsys: pytest.CaptureFixture[str], place: Pa
         "    return {'x': rng.standard_normal((case.dims['rows'], case.dims['cols'])).astype(np.float32)}\n"
         "def reference(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape)}\n"
         "def baseline(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape, np.float32)}\n")
-    code = run_command(["tasks", "--lint", str(folder), "--json"])
+    return folder
+
+
+def test_a_weak_task_is_a_clean_no(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    code = run_command(["tasks", "--lint", str(weak_task(place)), "--json"])
     out, err = capsys.readouterr()
     assert (code, err) == (1, "")
     assert json.loads(out)["constant"]

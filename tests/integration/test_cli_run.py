@@ -88,6 +88,11 @@ def test_the_last_words_name_kernel_report_and_what_binds(capsys: pytest.Capture
     assert "<!doctype html>" in (session.folder / "report.html").read_text()
 
 
+def test_one_generation_is_told_in_the_singular(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert ended(session_of(tmp_path, ScriptedAuthor(lambda n: ideas(n)[:1], faster), generations=1), False) == 0
+    assert "2 attempts in 1 generation, 2 verified" in capsys.readouterr().out
+
+
 def test_no_gain_is_a_clean_no(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     slower = ScriptedAuthor(ideas, lambda step, base: f"// {step.experiment_id}\n// time_us = 200\n")
     assert ended(session_of(tmp_path / "a", slower)) == 1

@@ -56,4 +56,5 @@ def test_a_pessimist_is_told_so_and_a_calm_one_is_left_alone() -> None:
     assert "too low" in paragraph([Outcome(0, 5, 30.0)] * 3)
     assert "too" not in paragraph([Outcome(0, 50, 30.0)] * 3)
     assert paragraph([]) == ""
-    assert paragraph([Outcome(0, 5, None)]) == "Of 1 experiments so far 1 never gave a working kernel."
+    assert paragraph([Outcome(0, 5, None)]) == "Of 1 experiment so far 1 never gave a working kernel."
+    assert "lay 1 percentage point above" in paragraph([Outcome(0, 10, 6.0)])

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import jinja2
 import pytest
 
-from agents.author import Draft, Memory
+from agents.author import Draft, Memory, Specimen
 from agents.checks import check
 from agents.scientist import Scientist
 from agents.templates import FOLDER, conversation, excerpt
+from records.evaluation import Resources
 from sandbox.compiler import Compiler
 from sandbox.plan import parse
 from sandbox.target import load_target
@@ -80,6 +83,57 @@ def test_a_prompt_is_the_same_for_the_same_records_whatever_the_clock_says(tmp_p
         prompts.append(bench.prompt())
     assert prompts[0] == prompts[1]
     assert str(load_task("row_softmax").folder) not in prompts[0]
+
+
+def slow_specimen() -> Specimen:
+    """Timed in tens of milliseconds, as a naive GEMM is."""
+    made = specimen(load_task("row_softmax"), seed("row_softmax"), 1)
+    slow = tuple(replace(m, time_us=10744.4, resources_us={"hbm": 10744.4, "lds": 3.5}, roofline_us=1234.5)
+                 for m in made.evaluation.measurements)
+    return replace(made, evaluation=replace(made.evaluation, measurements=slow),
+                   parent_times_us={m.case: 1e6 for m in slow})
+
+
+def cells_in_us(prompt: str) -> Iterator[str]:
+    """The cells of every table's columns that are headed with the unit."""
+    heads: list[str] = []
+    for line in [*prompt.splitlines(), ""]:
+        row = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| ") else []
+        if not line.startswith("|"):
+            heads = []
+        elif heads and row:
+            assert len(row) == len(heads), line
+            yield from (cell for head, cell in zip(heads, row, strict=True) if re.search(r"\bus\b", head))
+        elif row:
+            heads = row
+
+
+@pytest.mark.parametrize("role", ["selector", "planner", "coder"])
+def test_a_column_in_us_holds_plain_numbers_of_us(tmp_path: Path, role: str) -> None:
+    work, slow = assignment("row_softmax"), slow_specimen()
+    asks: dict[str, Ask] = {
+        "selector": lambda a, n: a.select(STEP, work, [
+            replace(m, geomean_us=10744.4, times_us={"rows=1": 10744.4}) for m in PEOPLE]),
+        "planner": lambda a, n: a.plan(STEP, work, slow, "", Memory(), 1),
+        "coder": lambda a, n: a.write(STEP, work, EXPERIMENT, idea(), slow, slow, ""),
+    }
+    with ScriptedEndpoint([QUESTIONS[role][0]]) as server:
+        bench = Bench(tmp_path, server)
+        asks[role](bench.author, work.task.name)
+    cells = list(cells_in_us(bench.prompt()))
+    assert [c for c in cells if not re.fullmatch(r"([a-z ]+ )?\d+(\.\d+)?(, [a-z ]+ \d+(\.\d+)?)*", c)] == []
+    assert {"selector": {"10740"}, "planner": {"10740", "1234", "1000000", "hbm 10740, lds 3.5"},
+            "coder": {"10740", "1234", "1000000", "hbm 10740, lds 3.5"}}[role] == set(cells)
+
+
+def test_one_of_a_thing_is_told_in_the_singular(tmp_path: Path) -> None:
+    base = slow_specimen()
+    one = replace(base, evaluation=replace(base.evaluation, resources=(Resources("k", 64, 0, 32, 0, 0, 1),)))
+    with ScriptedEndpoint([proposal()]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.plan(STEP, assignment("row_softmax"), one, "", Memory(), 1)
+    assert "1 wave per SIMD" in bench.prompt()
+    assert "can still start 1 experiment;" in bench.prompt()
 
 
 @pytest.mark.slow

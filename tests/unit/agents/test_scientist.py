@@ -161,7 +161,7 @@ def test_the_repair_shows_the_compilers_words_the_line_and_the_class(tmp_path: P
     for piece in ("| use of undeclared identifier 'rwo'; did you mean 'row'?", ">    3 | int rwo = 1;",
                   "     2 | second", "class B.2: a name is used but not defined",
                   "rows=7: error 9.5 times the baseline's", "element 3 is 0",
-                  "1 cases were right"):
+                  "1 case was right"):
         assert piece in prompt, piece
 
 

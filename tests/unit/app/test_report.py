@@ -237,6 +237,15 @@ def test_hopes_are_compared_with_what_was_found(notebook: Any) -> None:
         "Of 3 verified experiments 1 gained what the planner had hoped for, 1 less and 1 more.")
 
 
+def test_one_of_a_thing_is_told_in_the_singular(notebook: Any) -> None:
+    notebook.start().attempt(0, 0, 20.0)
+    notebook.attempt(1, 0, 16.0, "g000-e0-a0")
+    text = Reader(page_of(notebook)).text
+    for words in ("in 1 generation", "1 of 1 verification case passed", "Of 1 verified experiment 1 gained"):
+        assert words in text
+        assert words.replace(" passed", "").replace(" 1 gained", "") + "s" not in text
+
+
 def test_measured_kernels_are_ranked_as_the_run_decided_and_the_comparison_is_told(notebook: Any) -> None:
     """By level alone the second would be the best; timed in turns the third is, and the second is no faster."""
     notebook.start()

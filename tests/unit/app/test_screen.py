@@ -25,7 +25,7 @@ def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(("time_us", "text"), [
-    (None, "-"), (0.5, "0.5 us"), (12.345, "12.3 us"), (2500.0, "2.5 ms"), (3e6, "3 s"),
+    (None, "-"), (0.5, "0.5 us"), (12.345, "12.3 us"), (999.7, "1000 us"), (2500.0, "2.5 ms"), (3e6, "3 s"),
 ])
 def test_times_carry_their_unit(time_us: float | None, text: str) -> None:
     assert format_us(time_us) == text

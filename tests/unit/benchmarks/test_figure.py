@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -31,3 +32,23 @@ def test_a_missed_goal_is_the_exit_code_and_the_lines_come_last(capsys: pytest.C
     assert report("Start-up", [figure(0.1, "< 0.5"), figure(0.9, "< 0.5")]) == 1
     last = capsys.readouterr().out.splitlines()[-2:]
     assert [json.loads(line)["met"] for line in last] == [True, False]
+
+
+LONG = Figure("compile_rate.first_kernel_of_a_process", 0.1, "s", "an anchor that takes " + "many words " * 9, 0.01)
+
+
+def test_a_row_is_one_line_where_no_terminal_is_narrow(capsys: pytest.CaptureFixture[str]) -> None:
+    report("Rate", [LONG])
+    (row,) = [line for line in capsys.readouterr().out.splitlines() if LONG.figure in line and not line.startswith("{")]
+    assert LONG.anchor in row
+
+
+def test_a_narrow_terminal_folds_names_and_cuts_none(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes any output for a terminal
+    monkeypatch.setenv("COLUMNS", "60")
+    report("Rate", [LONG])
+    table, _ = capsys.readouterr().out.split("{", 1)
+    assert "…" not in table
+    cells = [re.sub(r"\x1b\[[0-9;]*m", "", line).split("│") for line in table.splitlines() if "│" in line]
+    assert "".join(row[1].strip() for row in cells) == LONG.figure

@@ -28,6 +28,7 @@ def test_scalar_instructions_that_fill_the_issue_slots_bind_and_are_named() -> N
     assert found.resources_us["issue"] == pytest.approx(4300 * 4 / 2100, rel=1e-3)
     assert found.resources_us["valu"] == pytest.approx(100 * 4 / 2100, rel=1e-3)
     assert "issue of instructions" in found.explanation
+    assert "1 wave has a SIMD to itself (the grid gives no more)" in found.explanation
 
 
 def test_waves_that_share_a_simd_issue_different_kinds_together() -> None:

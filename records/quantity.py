@@ -1,0 +1,20 @@
+"""Quantities in sentences and tables: a count with its noun, a number without an exponent."""
+
+from __future__ import annotations
+
+import math
+
+
+def counted(many: int, noun: str, plural: str = "") -> str:
+    """`1 case`, `2 cases`; `plural` where an s does not make it."""
+    return f"{many} {noun if many == 1 else plural or noun + 's'}"
+
+
+def plain(value: float, digits: int = 4) -> str:
+    """The number with so many significant digits and never an exponent: a column of one unit can be read down."""
+    if not math.isfinite(value):
+        return str(value)
+    rounded = f"{value:.{digits - 1}e}"
+    places = max(0, digits - 1 - int(rounded.partition("e")[2]))
+    text = f"{float(rounded):.{places}f}"
+    return text.rstrip("0").rstrip(".") if places else text
