@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,6 +17,7 @@ from app.report.story import best_attempt, seed_attempt, speedup
 from app.settings import Settings
 from records.errors import LedgerError, TaskError, UsageError
 from records.experiment import Run
+from records.files import write_whole
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -159,11 +158,7 @@ def publish(settings: Settings, ledger: Any, artefacts: Any, run: Run, path: Pat
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all; LedgerError when its folder cannot be written to."""
     try:
-        handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        write_whole(path, text.encode(), is_public=True)
     except OSError as error:
         raise LedgerError(f"{path} cannot be written ({error.strerror}); free some space or mend the folder") from None
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import re
 import tempfile
 from pathlib import Path
 
 from records.errors import LedgerError
+from records.files import write_whole
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -36,7 +35,7 @@ class ArtefactStore:
         path = self._path(digest)
         try:
             if not path.exists() or path.read_bytes() != data:
-                write_atomically(path, data)
+                write_whole(path, data, is_durable=True)
         except OSError as error:
             raise LedgerError(
                 f"the artefact {digest[:12]} cannot be written to {self.folder} ({error.strerror}); "
@@ -65,24 +64,3 @@ class ArtefactStore:
         if not _DIGEST.fullmatch(digest):
             raise LedgerError(f"{digest[:80]!r} is not the digest of an artefact; the record that names it is damaged")
         return self.folder / digest[:2] / digest[2:4] / digest
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write beside the place, flush to the disk, rename: a reader sees all of it or nothing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=".new-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from records.artefacts import write_atomically
 from records.errors import LedgerError, SpoolError, TaskError, UsageError
 from records.evaluation import Comparison, Contender, Evaluation, comparison_key
+from records.files import write_whole
 from records.ranking import by_interval, interval_of
-from sandbox.evaluator import HARNESS
 from sandbox.judging import Judging
+from sandbox.preparing import HARNESS
 from sandbox.request import Entry, Place, Request, Result
 from sandbox.tuning import finalists, with_defaults
 from tasks.loader import load_task, task_names
@@ -76,8 +76,8 @@ def _unpacked(request: Request, cache: Path) -> Path:
     folder = cache / "tasks" / hashlib.sha256("\0".join(request.files[n] for n in FILES).encode()).hexdigest()
     try:
         for name in FILES:
-            write_atomically(folder / name, request.files[name].encode())
-        write_atomically(folder / "seed.hip", b"// The asker has the seeds.\n")
+            write_whole(folder / name, request.files[name].encode(), is_durable=True)
+        write_whole(folder / "seed.hip", b"// The asker has the seeds.\n", is_durable=True)
     except OSError as error:
         raise LedgerError(f"the cache {cache} cannot be written to ({error.strerror}); free some space or choose "
                           "another one with --cache") from None

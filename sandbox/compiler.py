@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import tempfile
 import time
@@ -27,6 +26,7 @@ from pathlib import Path
 from records.codec import dumps, loads
 from records.errors import ToolchainError, UsageError
 from records.evaluation import Finding, Resources
+from records.files import write_whole
 from sandbox.candidate import Candidate
 from sandbox.diagnostics import (
     ASSEMBLY,
@@ -98,7 +98,7 @@ class Compiler:
             try:
                 result = replace(self._build(candidate, tunables, work), seconds=time.monotonic() - started)
                 if not any(f.message.startswith("the compiler") for f in result.findings):  # else this machine's limits
-                    _store(stored, dumps(result).encode())
+                    write_whole(stored, dumps(result).encode())
                 return result
             finally:
                 shutil.rmtree(work, ignore_errors=True)
@@ -143,7 +143,7 @@ class Compiler:
                                diagnostics=said)
         image = (work / "candidate.co").read_bytes()
         digest = hashlib.sha256(image).hexdigest()
-        _store(self.code_object_path(digest), image)
+        write_whole(self.code_object_path(digest), image)
         return Compilation(True, (), kernels, resources_of(kernels, self.target), digest, listing, said)
 
     def _visible_files(self, work: Path) -> dict[str, object]:
@@ -189,14 +189,3 @@ def _load(path: Path) -> Compilation | None:
         return loads(Compilation, path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return None  # not compiled yet, or written by another version: compile again
-
-
-def _store(path: Path, data: bytes) -> None:
-    """Write whole or not at all, whoever else writes the same."""
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # gone already unless something failed

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from records.codec import dumps
 from records.errors import LabError, PlanError
 from records.evaluation import CaseResult, Comparison, Contender, Evaluation, Finding, Stage, Verdict
 from sandbox.candidate import Candidate
@@ -17,18 +15,15 @@ from sandbox.compiler import Compilation, Compiler
 from sandbox.judge import EXACT, Judge, Patience
 from sandbox.lab.lab import Lab, LabProgram
 from sandbox.limits import check_arguments, check_limits, resources_of
-from sandbox.plan import parse
-from sandbox.reading import identity, read
-from sandbox.resolve import ResolvedPlan, choices, resolve
+from sandbox.preparing import RESULTS, Preparing
+from sandbox.reading import read
+from sandbox.resolve import ResolvedPlan, resolve
 from sandbox.target import Target
 from sandbox.taxonomy import rejected
 from sandbox.timing import predict
 from sandbox.toolchain import Toolchain
 from tasks.held_out import held_out_cases
 from tasks.task import Case, Task
-
-HARNESS = "4"  # part of every evaluation key: raise it when verdicts or times may change
-RESULTS = ("wrong_result", "unwritten_output")  # findings of the comparison; all others come from execution
 
 
 @dataclass(frozen=True)
@@ -41,7 +36,7 @@ class Built:
     program: LabProgram
 
 
-class Evaluator:
+class Evaluator(Preparing[Built]):
     """The lab as a sandbox: real compilation, functional execution, a predicted time."""
 
     def __init__(self, toolchain: Toolchain, cache: Path, target: Target, seed: int, cores: int | None = None, *,
@@ -53,6 +48,7 @@ class Evaluator:
         self.target = target
         self.device = f"lab:{target.name}"
         self.version = toolchain.version
+        self.policy = (seed, *(["exact"] if exact else []))
         self._seed = seed
         self._exact = exact
         self._patience = patience or (EXACT if exact else Patience())
@@ -61,23 +57,6 @@ class Evaluator:
         self._lab = Lab(toolchain, cache, target, cores)
         self._verified: dict[str, Evaluation] = {}
         self._turn = threading.Lock()  # the lab uses every core for one candidate; two at once only slow each other
-
-    def key(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> str:
-        """SHA-256 over everything the evaluation depends on."""
-        name, chosen = identity(source, tunables)
-        parts = [name, chosen, task.digest, self.target.name, self._toolchain.version, self.device, HARNESS,
-                 self._seed, *(["exact"] if self._exact else [])]
-        return hashlib.sha256(dumps(parts).encode()).hexdigest()
-
-    def choices(self, source: str, task: Task) -> tuple[Mapping[str, int], ...]:
-        """Every legal combination of tunables, the default first."""
-        return choices(parse(source), task)
-
-    def compile(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
-        """Parse and compile; accepted means that the compiler and the plan's checks have nothing to say."""
-        started = time.monotonic()
-        evaluation, _ = self._prepare(source, task, tunables)
-        return replace(evaluation, seconds=time.monotonic() - started)
 
     def verify(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
         """Execute and compare the test cases, then the held-out ones; stops at the first case that fails."""

@@ -14,8 +14,8 @@ from typing import Protocol
 from records.errors import Pending, SpoolError, TaskError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
 from sandbox.answer import FILES
-from sandbox.evaluator import HARNESS
 from sandbox.plan import parse
+from sandbox.preparing import HARNESS
 from sandbox.request import Place, Request, Result
 from sandbox.resolve import choices
 from sandbox.target import Target

@@ -15,7 +15,7 @@ from records.codec import dumps, from_plain, to_plain
 from records.errors import MachineError, ScientistError, SpoolError
 from sandbox.bench import Bench, Slot
 from sandbox.channel import Channel
-from sandbox.evaluator import HARNESS
+from sandbox.preparing import HARNESS
 from sandbox.request import Place, Request, Result, pack, problem_of, unpack
 
 MOST_CONNECTIONS = 64

@@ -26,9 +26,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from records.artefacts import write_atomically
 from records.codec import from_plain, to_plain
 from records.errors import Pending, SpoolError
+from records.files import write_whole
 from sandbox.request import FORMAT, MOST_BYTES, Place, Request, Result, pack, problem_of, unpack
 
 PARTS = ("requests", "claims", "results", "refused", "workers")
@@ -109,7 +109,7 @@ class Spool:
         path, data = self.folder / "requests" / f"{request.hash}.json", pack(request)
         if self._read(path) != data:
             with self._using("written to"):
-                write_atomically(path, data)
+                write_whole(path, data, is_durable=True)
 
     def _checked(self, data: bytes, request: Request) -> tuple[Result | None, str]:
         try:
@@ -123,7 +123,7 @@ class Spool:
         aside = self.folder / "refused" / f"{name}-{secrets.token_hex(4)}"
         with self._using("written to"), contextlib.suppress(FileNotFoundError):
             (self.folder / "results" / f"{name}.json").replace(aside.with_suffix(".json"))
-            write_atomically(aside.with_suffix(".txt"), f"{why}\n".encode())
+            write_whole(aside.with_suffix(".txt"), f"{why}\n".encode(), is_durable=True)
 
     # The worker's side
 
@@ -184,7 +184,7 @@ class Spool:
     def describe(self, worker: str, words: Mapping[str, Any]) -> None:
         """Leave a note on a worker for people."""
         with self._using("written to"):
-            write_atomically(self.folder / "workers" / f"{worker}.json", _json(words))
+            write_whole(self.folder / "workers" / f"{worker}.json", _json(words), is_durable=True)
 
     # The folder
 

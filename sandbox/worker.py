@@ -21,7 +21,7 @@ from records.codec import to_plain
 from records.errors import MachineError, ScientistError, SpoolError, UsageError
 from sandbox.bench import Bench, Slot, make_bench
 from sandbox.channel import parse_address, read_token
-from sandbox.evaluator import HARNESS
+from sandbox.preparing import HARNESS
 from sandbox.request import Request
 from sandbox.served import Server
 from sandbox.spool import LEASE_S, MOST_TRIES, Claim, Spool, worker_id

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from app.report.drawing import draw_curve, draw_tree, format_us, state_of
 from app.report.story import Story
 from app.screen import heading
 from records.errors import LedgerError
+from records.files import write_whole
 from records.quantity import counted
 
 FOLDER = Path(__file__).parent
@@ -49,12 +48,7 @@ def write_report(story: Story, path: Path) -> Path:
     """Write the page beside its place and rename it there; LedgerError when the folder cannot be written to."""
     text = render(story)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".report-", suffix=".html", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        write_whole(path, text.encode(), is_public=True)
     except OSError as error:
         raise LedgerError(f"the report {path} cannot be written ({error.strerror}); choose another place with --out") \
             from None

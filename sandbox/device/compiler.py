@@ -8,9 +8,7 @@ limits decided.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,6 +19,7 @@ from pathlib import Path
 from records.codec import dumps, loads
 from records.errors import ToolchainError
 from records.evaluation import Finding
+from records.files import write_whole
 from sandbox.candidate import Candidate
 from sandbox.device.compile_pool import CompilePool, Description, Job, Reply
 from sandbox.device.dialect import dialect_of, spell
@@ -161,9 +160,9 @@ class DeviceCompiler:
     def _store(self, stored: Path, build: DeviceBuild) -> None:
         try:
             if build.digest:
-                _write(self._cache / "images" / build.digest, build.image)
+                write_whole(self._cache / "images" / build.digest, build.image)
             plain = {name: value for name, value in vars(build).items() if name != "image"}
-            _write(stored, dumps(plain).encode())
+            write_whole(stored, dumps(plain).encode())
         except OSError as error:
             raise ToolchainError(f"the compiler's cache {self._cache} cannot be used ({error.strerror})") from None
 
@@ -193,15 +192,3 @@ def _findings(reply: Reply, said: str, source: str) -> tuple[Finding, ...]:
     found += [Finding("over_limit" if "too much shared data" in m["text"] else "compile_error", m["text"].strip())
               for m in _PTXAS.finditer(said)]
     return tuple(dict.fromkeys(found))[:MAX_FINDINGS] or compiler_findings(Completed(1, "", said, False, 0.0), source)
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all, whoever else writes the same."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)  # gone already unless something failed

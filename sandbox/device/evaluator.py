@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import secrets
 import threading
@@ -12,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from records.codec import dumps
 from records.errors import DeviceError, PlanError, ToolchainError
 from records.evaluation import (
     CaseResult,
@@ -38,11 +36,10 @@ from sandbox.device.seat import Seat, SeatFault, Slot
 from sandbox.device.stopwatch import Refused, Stopwatch
 from sandbox.device.timing import CHALLENGER, INCUMBENT, QUICK, STEADY, Bench, concluded, contrast, measure, overall
 from sandbox.device.trusted import SOURCE
-from sandbox.evaluator import HARNESS, RESULTS
 from sandbox.limits import check_limits, resources_of
 from sandbox.plan import parse
-from sandbox.reading import identity, read
-from sandbox.resolve import choices
+from sandbox.preparing import RESULTS, Preparing
+from sandbox.reading import read
 from sandbox.target import Target
 from sandbox.taxonomy import rejected
 from tasks.task import Task
@@ -64,7 +61,7 @@ RULES = Rules()
 T = TypeVar("T")
 
 
-class DeviceEvaluator:
+class DeviceEvaluator(Preparing[Entry]):
     """Verdicts and measured times of one GPU. Safe from several threads; the GPU serves one candidate at a time."""
 
     def __init__(self, target: Target, cache: Path, seed: int, index: int = 0, *, library: str | None = None,
@@ -86,6 +83,7 @@ class DeviceEvaluator:
         about = opened["properties"]
         self.device: str = opened["fingerprint"]
         self.version = f"{self._compiler.version}, driver {about['driver']}"
+        self.policy = ("secret inputs",)
         self._l2_bytes = int(about["attributes"].get("l2_bytes", 0))
         self._clocks = open_clocks(target.vendor, about.get("pci", ""))
         self._secret = secrets.randbits(62)
@@ -109,22 +107,6 @@ class DeviceEvaluator:
             raise DeviceError(f"this GPU is a {about['name']} ({about['arch']}), not a {self.target.title} "
                               f"({self.target.arch}); choose another target or GPU")
         return opened
-
-    def key(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> str:
-        """SHA-256 over everything the evaluation depends on."""
-        name, chosen = identity(source, tunables)
-        parts = [name, chosen, task.digest, self.target.name, self.version, self.device, HARNESS, "secret inputs"]
-        return hashlib.sha256(dumps(parts).encode()).hexdigest()
-
-    def choices(self, source: str, task: Task) -> tuple[Mapping[str, int], ...]:
-        """Every legal combination of tunables, the default first."""
-        return choices(parse(source), task)
-
-    def compile(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
-        """Parse and compile; accepted means that the compiler and the plan's checks have nothing to say."""
-        started = time.monotonic()
-        evaluation, _ = self._prepare(source, task, tunables)
-        return replace(evaluation, seconds=time.monotonic() - started)
 
     def verify(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
         """Execute and compare tests, held-out cases and input families; stops at the first case that fails."""

@@ -82,7 +82,7 @@ def test_another_copy_of_a_task_is_refused(
     from sandbox.spool import Spool
 
     spool = Spool(place / "there")
-    from sandbox.evaluator import HARNESS
+    from sandbox.preparing import HARNESS
 
     for harness, task, words in (
         (HARNESS, "row_softmax", "is not the one asked for"), (HARNESS, "../row_softmax", "the worker has no task"),

@@ -16,7 +16,7 @@ import pytest
 from graph.doubles import TableSandbox
 from records.errors import LabError, Pending, SpoolError
 from sandbox.answer import answer
-from sandbox.evaluator import HARNESS
+from sandbox.preparing import HARNESS
 from sandbox.request import Place, Request, Result, pack, unpack
 from sandbox.spool import MOST_TRIES, Claim, Spool
 from sandbox.worker import Folder

@@ -13,7 +13,7 @@ import pytest
 from graph.doubles import TableSandbox
 from records.errors import Pending, SpoolError
 from sandbox.answer import answer
-from sandbox.evaluator import HARNESS
+from sandbox.preparing import HARNESS
 from sandbox.request import Place, Request, Result, pack
 from sandbox.spool import Claim, Spool
 from tasks.task import Task
