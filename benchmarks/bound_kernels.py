@@ -15,8 +15,7 @@ from sandbox.device.compiler import DeviceCompiler
 from sandbox.device.driver import Argument, Device, Memory
 from sandbox.plan import parse
 from sandbox.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, resolve
-from tasks.dtypes import numpy_dtype
-from tasks.task import Array, Case, Task, Tensors, TensorSpec
+from tasks.task import Case, Task, Tensors, TensorSpec
 
 
 class File:
@@ -78,12 +77,6 @@ def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[
         if spec.name in inputs:
             made[spec.name].write(np.ravel(inputs[spec.name], order=order(spec)))
     return made
-
-
-def output_of(task: Task, case: Case, spec: TensorSpec, memory: Memory) -> Array:
-    """An output as the task shapes it."""
-    shape = task.shape_of(spec, case)
-    return np.asarray(memory.read(numpy_dtype(spec.dtype), [prod(shape)]).reshape(shape, order=order(spec)))
 
 
 def order(spec: TensorSpec) -> Any:

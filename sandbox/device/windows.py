@@ -49,26 +49,3 @@ class Replay:
         places = (self._at + np.arange(len(order))) % len(self._samples)
         self._at += len(order)
         return [float(t) * self._factors.get(tag, 1.0) for t, tag in zip(self._samples[places], order, strict=True)]
-
-
-class Together:
-    """Several cases as one source: a window of each, and the weighted geometric mean of their times.
-
-    One verdict on it is worth more than one a case: the order of a pair is the same in all, so its signs stay fair
-    coins, and the noise of the cases averages out. Every case measures a whole batch before the next one does, so that
-    buffers are bound once a batch.
-    """
-
-    def __init__(self, cases: Sequence[tuple[Windows, float]]) -> None:
-        """Sources and weights; the weights need not sum to 1."""
-        self._cases = tuple(cases)
-        self._total = sum(weight for _, weight in self._cases)
-        if not self._total > 0:
-            raise ValueError("cases together need a weight above zero")
-
-    def take(self, order: Sequence[str]) -> Sequence[float]:
-        """Microseconds of the mean; nan where any case's sample is void."""
-        logs = np.zeros(len(order))
-        for source, weight in self._cases:
-            logs += weight / self._total * np.log(np.asarray(source.take(order), np.float64))
-        return [float(t) for t in np.exp(logs)]

@@ -14,7 +14,7 @@ import pytest
 from benchmarks.noise import MODELS, Noise, Simulated
 from sandbox.device.contrast import Decision, Rule, decide, draw_order
 from sandbox.device.interval import median_interval, rank_sum, student, student_quantile
-from sandbox.device.windows import Replay, Together, calls_a_window
+from sandbox.device.windows import Replay, calls_a_window
 
 RULE = Rule()
 
@@ -162,23 +162,3 @@ def test_a_replay_is_one_stream_of_both_kernels() -> None:
 def test_short_kernels_are_called_often_in_a_window() -> None:
     assert [calls_a_window(t) for t in (1.0, 5.0, 50.0, 159.0, 161.0, 5000.0)] == [32, 32, 4, 2, 1, 1]
     assert calls_a_window(0.0, most=8) == 8
-
-
-def test_cases_together_are_their_weighted_geometric_mean() -> None:
-    both = Together([(Replay([2.0], {"B": 8.0}), 3.0), (Replay([16.0, math.nan]), 1.0)])
-    one, other, third = both.take("ABA")
-    assert one == pytest.approx((2.0**3 * 16.0) ** (1 / 4))
-    assert math.isnan(other)
-    assert third == pytest.approx(one)
-    with pytest.raises(ValueError, match="above zero"):
-        Together([])
-
-
-def test_a_verdict_on_cases_together_weighs_gain_against_loss() -> None:
-    def said(weight: float) -> Decision:
-        quick = Simulated(Noise(), 1, {"B": 0.95})
-        slow = Simulated(Noise(), 2, {"B": 1.02})
-        return decide(Together([(quick, weight), (slow, 1.0)]), Rule(), random.Random(3))
-
-    assert said(1.0).verdict == "faster"
-    assert said(0.1).verdict == "slower"
