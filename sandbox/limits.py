@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from records.evaluation import Finding, Resources
+from records.quantity import counted
 from sandbox.listing import KernelMetadata
 from sandbox.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.target import Target
@@ -63,7 +64,7 @@ def _excesses(launch: ResolvedLaunch, target: Target, kernel: KernelMetadata | N
 
 def _mismatches(launch: ResolvedLaunch, kernel: KernelMetadata) -> list[str]:
     if len(launch.args) != len(kernel.args):
-        return [f"the plan passes {len(launch.args)} arguments to {launch.kernel}, but the kernel takes "
+        return [f"the plan passes {counted(len(launch.args), 'argument')} to {launch.kernel}, but the kernel takes "
                 f"{len(kernel.args)}"]
     found = []
     for number, (given, wanted) in enumerate(zip(launch.args, kernel.args, strict=True), 1):

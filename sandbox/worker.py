@@ -19,6 +19,7 @@ import numpy as np
 
 from records.codec import to_plain
 from records.errors import MachineError, ScientistError, SpoolError, UsageError
+from records.quantity import counted
 from sandbox.bench import Bench, Slot, make_bench
 from sandbox.channel import parse_address, read_token
 from sandbox.preparing import HARNESS
@@ -155,7 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 folder = Folder(Spool(asked.spool, asked.lease_s), bench, asked.once)
                 note(f"{bench.worker}: {bench.place.text}; taking requests from {asked.spool}")
                 folder.run(stop)
-                note(f"{folder.done} requests done")
+                note(f"{counted(folder.done, 'request')} done")
             else:
                 server = Server(parse_address(asked.serve), read_token(asked.token_file), bench, note)
                 note(f"{bench.worker}: {bench.place.text}; listening on {server.address[0]}:{server.address[1]}")

@@ -47,7 +47,7 @@ def test_a_kernel_is_judged_through_a_folder(
     assert "waiting for 1 result in" in capsys.readouterr().err
     done = worker(compiler_cache, "--spool", str(place / "there"), "--once", "--on", "lab")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert "1 requests done" in done.stderr
+    assert "1 request done" in done.stderr
     assert check(*through) == 0
     spooled = json.loads(capsys.readouterr().out)
     assert check(str(SEED), "--task", "row_softmax") == 0
