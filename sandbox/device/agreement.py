@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from sandbox.device.seat import SeatFault
+from sandbox.device.seat import Reading, SeatFault
 
-AGREE, AGREE_US = 0.05, 2.0  # of our time, or so much
+AGREE, AGREE_US = 0.05, 2.0  # of the host's time around the calls, or so much
+LEAST_SHARE = 0.5  # of the judge's own time around the request, which holds whatever else its process does
 LENIENT = 2  # tries, too short to count against anybody
 STRIKES = 3  # disagreements while the control agrees
 DOUBLINGS = 4  # the longest stretch is 16 times the first
@@ -20,27 +21,27 @@ BUSY = ("the GPU's clock and the host's disagree even on a kernel of the judge's
 
 
 class Clocked(Protocol):
-    """What can be timed by both clocks; each answer is microseconds a call by the device's clock and by ours."""
+    """What can be timed by both clocks; each answer is of one call."""
 
-    def two_clocks(self, tag: str, time_us: float, doublings: int) -> tuple[float, float]:
+    def two_clocks(self, tag: str, time_us: float, doublings: int) -> Reading:
         """Of a candidate that takes about `time_us`."""
 
-    def control(self, doublings: int) -> tuple[float, float]:
+    def control(self, doublings: int) -> Reading:
         """Of a kernel of the judge's own."""
 
     def conclude(self) -> None:
         """Wait for what the judge does in the background."""
 
 
-def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> tuple[float, float] | None:
+def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> Reading | None:
     """None when the clocks agree once, else what they said last. SeatFault when the host is too busy to tell."""
     strikes = 0
     for number in range(tries):
         doublings = min(number, DOUBLINGS)
         said = watch.two_clocks(tag, time_us, doublings)
-        if agree(*said):
+        if agree(said):
             return None
-        if number >= min(LENIENT, tries - 1) and agree(*watch.control(doublings)):
+        if number >= min(LENIENT, tries - 1) and agree(watch.control(doublings)):
             strikes += 1
         if strikes == min(STRIKES, tries):
             return said
@@ -49,6 +50,7 @@ def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> tuple[
     raise SeatFault(BUSY, None, lost=False)
 
 
-def agree(theirs_us: float, ours_us: float) -> bool:
+def agree(said: Reading) -> bool:
     """Whether the device's clock accounts for the time that passed by ours."""
-    return theirs_us >= ours_us - max(AGREE * ours_us, AGREE_US)
+    return (said.device_us >= said.calls_us - max(AGREE * said.calls_us, AGREE_US)
+            and said.device_us >= LEAST_SHARE * said.request_us - AGREE_US)

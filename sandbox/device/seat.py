@@ -95,6 +95,15 @@ class Called:
     sum: int
 
 
+@dataclass(frozen=True)
+class Reading:
+    """Microseconds of a stretch, or of a call in it, by three readings."""
+
+    device_us: float  # by the device's events
+    calls_us: float  # by the host, in the child, around the calls
+    request_us: float  # by the judge's own clock, around its request: what the host does besides only adds
+
+
 Launches = Sequence[Mapping[str, Any]]  # kernel, grid, block, lds_bytes, args: [["buffer", name], ["i32", 7], ...]
 
 
@@ -205,22 +214,21 @@ class Seat:
                                   {} if window.fetch is None else next(outputs))
                      for window, row in zip(windows, said["rows"], strict=True))
 
-    def repeat(self, tag: str, launches: Launches, seed: int, times: int, timeout_s: float) -> tuple[float, float]:
-        """So many calls without a pause: microseconds by the device's clock, and by the host's.
-
-        The host's is read around the calls and around the request; the shorter is nearer, since waiting only adds.
-        """
+    def repeat(self, tag: str, launches: Launches, seed: int, times: int, timeout_s: float) -> Reading:
+        """So many calls without a pause."""
         self.before_windows()
-        started = time.monotonic()
-        said = self.ask({"do": "repeat", "tag": tag, "launches": launches, "seed": seed, "times": times},
-                        timeout_s=timeout_s, runs_candidate=True)
-        return float(said["time_us"]), min(float(said["host_us"]), 1e6 * (time.monotonic() - started))
+        return self._stretch({"do": "repeat", "tag": tag, "launches": launches, "seed": seed, "times": times},
+                             timeout_s, runs_candidate=True)
 
-    def control(self, times: int, flush_bytes: int) -> tuple[float, float]:
+    def control(self, times: int, flush_bytes: int) -> Reading:
         """The same of a kernel of the judge's own."""
+        return self._stretch({"do": "control", "times": times, "flush_bytes": flush_bytes}, QUICK_S,
+                             runs_candidate=False)
+
+    def _stretch(self, message: Mapping[str, Any], timeout_s: float, runs_candidate: bool) -> Reading:
         started = time.monotonic()
-        said = self.ask({"do": "control", "times": times, "flush_bytes": flush_bytes})
-        return float(said["time_us"]), min(float(said["host_us"]), 1e6 * (time.monotonic() - started))
+        said = self.ask(message, timeout_s=timeout_s, runs_candidate=runs_candidate)
+        return Reading(float(said["time_us"]), float(said["host_us"]), 1e6 * (time.monotonic() - started))
 
     def noise(self, seed: int, words: int) -> list[int]:
         """What a known kernel gives."""

@@ -11,7 +11,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from records.errors import DeviceError
 from records.evaluation import CaseResult, Finding
@@ -20,7 +20,7 @@ from sandbox.device.clocks import Clocks, ClockSample
 from sandbox.device.contents import Layout
 from sandbox.device.entry import layout_of
 from sandbox.device.judge import Trial, bind_to
-from sandbox.device.seat import Window, WindowResult
+from sandbox.device.seat import Reading, Window, WindowResult
 from sandbox.device.windows import calls_a_window
 from tasks.task import Case
 
@@ -121,22 +121,21 @@ class Stopwatch:
                                    self._launches, self.layout, self.flush_bytes, self._patience(windows))
         return sorted(w.time_us for w in found)[windows // 2]
 
-    def two_clocks(self, tag: str, time_us: float, doublings: int = 0) -> tuple[float, float]:
-        """Microseconds a call by the device's clock and by ours, from the slope between two stretches of calls."""
+    def two_clocks(self, tag: str, time_us: float, doublings: int = 0) -> Reading:
+        """A call by the device's clock and by ours, from the slope between two stretches of calls."""
         return self._slope(time_us, doublings, lambda times: self._seat.repeat(
             tag, self._launches[tag], self._rng.getrandbits(63), times,
             self._patience(1 + times // 50) + 2e-6 * times * time_us))
 
-    def control(self, doublings: int = 0) -> tuple[float, float]:
+    def control(self, doublings: int = 0) -> Reading:
         """The same of a kernel of the judge's own."""
         return self._slope(SWEEP_US, doublings, lambda times: self._seat.control(times, self.flush_bytes))
 
-    def _slope(self, time_us: float, doublings: int, stretch: Callable[[int], tuple[float, float]]
-               ) -> tuple[float, float]:
+    def _slope(self, time_us: float, doublings: int, stretch: Callable[[int], Reading]) -> Reading:
         each = max(5, min(2000, math.ceil(STRETCH_US / max(time_us, QUICK_US))))
         each = max(each, min(each << doublings, math.ceil(LONG_STRETCH_US / max(time_us, QUICK_US))))
-        (short, own_short), (long, own_long) = (stretch(times) for times in (each, 3 * each))
-        return (long - short) / (2 * each), (own_long - own_short) / (2 * each)
+        short, long = (astuple(stretch(times)) for times in (each, 3 * each))
+        return Reading(*((after - before) / (2 * each) for before, after in zip(short, long, strict=True)))
 
     def _repeat(self, tag: str, seed: int, number: int, total: int) -> None:
         """One call on contents that a window has had."""

@@ -89,8 +89,9 @@ def _measurement(bench: Bench, trial: Trial, case: Case, watch: Stopwatch, rule:
     if is_checked:
         if clash := disagreement(watch, trial.tag, found.median_us, bench.clock_tries):
             raise Refused(trial.tag, Finding(
-                "below_roofline", f"the device's clock says {clash[0]:.2f} us a call where {clash[1]:.2f} us pass, "
-                "again and again: the time cannot be believed", case=case.name))
+                "below_roofline", f"the device's clock says {clash.device_us:.2f} us a call where "
+                f"{clash.calls_us:.2f} to {clash.request_us:.2f} us pass, again and again: the time cannot be believed",
+                case=case.name))
         watch.settle()
     task = bench.answers.task
     flops, nbytes = task.work(case)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sandbox.device.agreement import DOUBLINGS, LENIENT, STRIKES, agree, disagreement
-from sandbox.device.seat import SeatFault
+from sandbox.device.seat import Reading, SeatFault
 
 TRUE_US = 50.0
 
@@ -19,13 +19,15 @@ class Watched:
         self.asked: list[int] = []  # doublings
         self.concluded = 0
 
-    def two_clocks(self, tag: str, time_us: float, doublings: int) -> tuple[float, float]:
+    def two_clocks(self, tag: str, time_us: float, doublings: int) -> Reading:
         self.asked.append(doublings)
-        return self.said_us, TRUE_US + 40.0 * (len(self.asked) - 1 not in self.calm)
+        passed_us = TRUE_US + 40.0 * (len(self.asked) - 1 not in self.calm)
+        return Reading(self.said_us, passed_us, passed_us)
 
-    def control(self, doublings: int) -> tuple[float, float]:
+    def control(self, doublings: int) -> Reading:
         assert doublings == self.asked[-1], "as long as the candidate's"
-        return 30.0, 30.0 + 40.0 * (len(self.asked) - 1 not in self.control_calm)
+        passed_us = 30.0 + 40.0 * (len(self.asked) - 1 not in self.control_calm)
+        return Reading(30.0, passed_us, passed_us)
 
     def conclude(self) -> None:
         self.concluded += 1
@@ -56,7 +58,7 @@ def test_a_host_that_is_always_busy_is_the_machines_fault() -> None:
 
 def test_a_false_time_is_told_on_a_calm_host() -> None:
     watch = Watched(TRUE_US / 2, ALWAYS)
-    assert disagreement(watch, "B", TRUE_US / 2, 8) == (TRUE_US / 2, TRUE_US)
+    assert disagreement(watch, "B", TRUE_US / 2, 8) == Reading(TRUE_US / 2, TRUE_US, TRUE_US)
     assert len(watch.asked) == LENIENT + STRIKES
 
 
@@ -68,7 +70,11 @@ def test_a_false_time_is_told_on_a_busy_host_in_its_calm_moments() -> None:
         disagreement(Watched(TRUE_US / 2, set(), control_calm={0, 1, 4, 7}), "B", TRUE_US / 2, 8)
 
 
-@pytest.mark.parametrize(("theirs_us", "ours_us", "expected"), [
-    (100.0, 104.9, True), (100.0, 106.0, False), (3.0, 4.9, True), (3.0, 5.1, False), (100.0, 50.0, True)])
-def test_a_twentieth_or_two_microseconds_are_allowed(theirs_us: float, ours_us: float, expected: bool) -> None:
-    assert agree(theirs_us, ours_us) is expected
+@pytest.mark.parametrize(("device_us", "calls_us", "request_us", "expected"), [
+    (100.0, 104.9, 104.9, True), (100.0, 106.0, 106.0, False), (3.0, 4.9, 4.9, True), (3.0, 5.1, 5.1, False),
+    (100.0, 50.0, 50.0, True),
+    (100.0, 100.0, 190.0, True), (100.0, 100.0, 205.0, False),  # what the child says is not all
+])
+def test_a_twentieth_or_two_microseconds_are_allowed(device_us: float, calls_us: float, request_us: float,
+                                                      expected: bool) -> None:
+    assert agree(Reading(device_us, calls_us, request_us)) is expected

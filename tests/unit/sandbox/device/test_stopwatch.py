@@ -6,7 +6,7 @@ import os
 import random
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from sandbox.device.compiler import DeviceBuild
 from sandbox.device.contents import Layout, content, set_seed
 from sandbox.device.entry import Entry
 from sandbox.device.judge import Trial
-from sandbox.device.seat import Called, Launches, Seat, Slot, Window, WindowResult
+from sandbox.device.seat import Called, Launches, Reading, Seat, Slot, Window, WindowResult
 from sandbox.device.stopwatch import Refused, Stopwatch, floor_us, flush_bytes
 from sandbox.device.timing import overall
 from sandbox.plan import parse
@@ -187,12 +187,12 @@ def test_a_slow_kernel_has_time_for_a_stretch_of_calls(answers: Answers, time_us
     watch, seat = watched(answers, right, time_us=time_us)
     asked: list[tuple[int, float]] = []
 
-    def repeat(tag: str, launches: Launches, seed: int, times: int, timeout_s: float) -> tuple[float, float]:
+    def repeat(tag: str, launches: Launches, seed: int, times: int, timeout_s: float) -> Reading:
         asked.append((times, timeout_s))
-        return times * time_us, times * time_us + 100.0
+        return Reading(times * time_us, times * time_us + 100.0, times * time_us + 5000.0)
 
     seat.repeat = repeat  # type: ignore[method-assign]
-    assert watch.two_clocks("B", time_us, doublings) == pytest.approx((time_us, time_us))
+    assert astuple(watch.two_clocks("B", time_us, doublings)) == pytest.approx((time_us, time_us, time_us))
     assert all(timeout_s > 1.5e-6 * times * time_us for times, timeout_s in asked), asked
     assert asked[1][0] == 3 * asked[0][0] and asked[0][0] * time_us <= max(5 * time_us, 1.1e6)
 
