@@ -180,7 +180,7 @@ def test_no_process_begins_or_ends_while_a_candidate_is_timed() -> None:
             begun, ended = len(machine.seats), len(machine.seats) - len(machine.left())
             time.sleep(2 * PACE_S)
             assert (begun, ended) == (len(machine.seats), len(machine.seats) - len(machine.left()))
-    assert len(machine.seats) >= 6 and machine.most > 1, "several at a time"
+    assert len(machine.seats) >= 6 and 1 < machine.most <= 5, "four attendants and the one who asks"
     gpus.close()
     assert machine.left() == [] and gpus.quarantined() == () and gpus.asked_s == 0.0
 
