@@ -25,7 +25,7 @@ def describe(settings: Settings) -> dict[str, str]:
 
 
 def _compiler(settings: Settings) -> str:
-    from sandbox.toolchain import find_toolchain
+    from sandbox.amdgcn.toolchain import find_toolchain
 
     try:
         return find_toolchain(settings.cache_folder / "toolchain").version

@@ -6,56 +6,56 @@ import ctypes
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.doctor import Line
+from app.machine import Capability
 from records.errors import ScientistError
 from records.quantity import counted
 
 ISSUE = "please open an issue with the lines that begin with MI300X, whatever they say"
 
 
-def examine_amd(cache: Path, library: str | None = None) -> Iterator[Line]:
+def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]:
     """The block to send; a broken part is a line, never an exception. `library` is opened instead of ROCm's own."""
-    from sandbox.device.compiler import DeviceCompiler
-    from sandbox.device.lease import check
-    from sandbox.device.seat import Seat, SeatFault, Slot
-    from sandbox.device.trusted import SOURCE
-    from sandbox.plan import parse
+    from sandbox.candidate.parse import parse
+    from sandbox.gpu.child_process import ChildFault, ChildProcess, GpuSlot
+    from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+    from sandbox.gpu.gpu_pool import check
+    from sandbox.gpu.trusted.trusted import SOURCE
     from sandbox.target import load_target
 
     target, image = load_target("mi300x"), b""
-    compiler = DeviceCompiler(target, cache, runtime_library=library)
-    with Seat(Slot(target.vendor, 0, library)) as seat:
+    compiler = GpuCompiler(target, cache, runtime_library=library)
+    with ChildProcess(GpuSlot(target.vendor, 0, library)) as seat:
         try:
             opened = seat.open()
             about, sizes = opened["properties"], opened["properties"]["attributes"]
             memory = f"{about['memory_bytes'] / (1 << 30):.0f} GiB, L2 {sizes['l2_bytes'] >> 20} MiB"
-            yield Line("MI300X device", "ok", f"{opened['fingerprint']}, {sizes['units']} units of {sizes['wave']} "
+            yield Capability("MI300X device", "ok", f"{opened['fingerprint']}, {sizes['units']} units of {sizes['wave']} "
                        f"lanes, {memory}, {about['pci']}")
         except ScientistError as error:
-            yield Line("MI300X device", "missing", str(error), ISSUE)
+            yield Capability("MI300X device", "missing", str(error), ISSUE)
         try:
             made = compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
             image = made.image
             said = "; ".join(f.message for f in made.findings) or counted(len(made.kernels), "kernel")
             fence = "fenced" if compiler.description.fenced else "not fenced"
-            yield Line("MI300X compiler", "ok" if image else "warn", f"{compiler.version}, {fence}: {said}", ISSUE)
+            yield Capability("MI300X compiler", "ok" if image else "warn", f"{compiler.version}, {fence}: {said}", ISSUE)
         except ScientistError as error:
-            yield Line("MI300X compiler", "missing", str(error), ISSUE)
+            yield Capability("MI300X compiler", "missing", str(error), ISSUE)
         try:
             if not image or seat.is_broken:
                 raise ScientistError("not done, as device or compiler are missing")
             seat.trust(image)
             check(seat)
-            yield Line("MI300X test", "ok", "a kernel with a known result gives it")
-        except (ScientistError, SeatFault) as error:
-            yield Line("MI300X test", "warn", str(error), ISSUE)
+            yield Capability("MI300X test", "ok", "a kernel with a known result gives it")
+        except (ScientistError, ChildFault) as error:
+            yield Capability("MI300X test", "warn", str(error), ISSUE)
     compiler.close()
-    yield Line("MI300X", "warn", "this project has only run on a stand-in for this GPU", ISSUE)
+    yield Capability("MI300X", "warn", "this project has only run on a stand-in for this GPU", ISSUE)
 
 
 def has_amd() -> bool:
     """Whether the amdgpu driver lets this user in and there is a HIP library."""
-    from sandbox.device.hip import HIP
+    from sandbox.gpu.driver.hip import HIP
 
     if not Path("/dev/kfd").exists():
         return False

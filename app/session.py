@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from app import wire
+from app import wiring
 from app.environment import describe
 from app.report import Extras, tell, write_report
 from app.report.story import best_attempt, seed_attempt, speedup
@@ -110,7 +110,7 @@ class Session:
         return result
 
 
-def open_session(settings: Settings, request: wire.Request) -> Session:
+def open_session(settings: Settings, request: wiring.RunRequest) -> Session:
     """A new run; nothing is written to the ledger before it is driven."""
     from sandbox.target import load_target
     from tasks.linter import refuse_weak
@@ -118,14 +118,14 @@ def open_session(settings: Settings, request: wire.Request) -> Session:
 
     task = load_task(request.task, load_target(request.target).name)
     refuse_weak(task)
-    run = wire.new_run(settings, request, task)
-    return _session(settings, run, wire.open_records(settings, create=True))
+    run = wiring.new_run(settings, request, task)
+    return _session(settings, run, wiring.open_records(settings, create=True))
 
 
 def resume_session(settings: Settings, run_id: str, budget_usd: float | None = None) -> Session:
     """An earlier run, to go on; with more money for the model where that is given."""
-    ledger, artefacts = wire.open_records(settings, create=False)
-    return _session(settings, wire.find_run(ledger, run_id), (ledger, artefacts), budget_usd)
+    ledger, artefacts = wiring.open_records(settings, create=False)
+    return _session(settings, wiring.find_run(ledger, run_id), (ledger, artefacts), budget_usd)
 
 
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
@@ -167,8 +167,8 @@ def _session(settings: Settings, run: Run, stores: tuple[Any, Any], budget_usd: 
     ledger, artefacts = stores
     budget = budget_usd if budget_usd is not None else float(run.config.get("budget_usd") or settings.budget_usd)
     try:
-        context = wire.make_context(settings, run, ledger, artefacts, budget)
-        return Session(settings, context, wire.make_folder(settings, run))
+        context = wiring.make_context(settings, run, ledger, artefacts, budget)
+        return Session(settings, context, wiring.make_folder(settings, run))
     except BaseException:
         ledger.close()
         raise

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from records.errors import ToolchainError
-from sandbox.device.compiler import DeviceCompiler
-from sandbox.device.driver import Argument, Device, Memory
-from sandbox.plan import parse
-from sandbox.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, resolve
+from sandbox.candidate.parse import parse
+from sandbox.candidate.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, resolve
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.driver.driver import Argument, Device, DeviceMemory
 from tasks.task import Case, Task, Tensors, TensorSpec
 
 
 class File:
     """One `.hip` file with a choice of tunables, compiled and loaded. ToolchainError with the log where it fails."""
 
-    def __init__(self, device: Device, compiler: DeviceCompiler, path: Path,
+    def __init__(self, device: Device, compiler: GpuCompiler, path: Path,
                  tunables: Mapping[str, int] | None = None) -> None:
         self.device, self.path = device, path
         self.candidate = parse(path.read_text(encoding="utf-8"))
@@ -32,7 +32,7 @@ class File:
         self.symbols = {kernel.name: kernel.symbol for kernel in build.kernels}
         self.module = device.load(build.image)
 
-    def bind(self, task: Task, case: Case, buffers: Mapping[str, Memory]) -> Bound:
+    def bind(self, task: Task, case: Case, buffers: Mapping[str, DeviceMemory]) -> Bound:
         """Ready to launch on these buffers; workspaces are allocated."""
         return Bound(self, task, case, buffers)
 
@@ -40,7 +40,7 @@ class File:
 class Bound:
     """All launches of a plan for one case."""
 
-    def __init__(self, file: File, task: Task, case: Case, buffers: Mapping[str, Memory]) -> None:
+    def __init__(self, file: File, task: Task, case: Case, buffers: Mapping[str, DeviceMemory]) -> None:
         plan = resolve(file.candidate, task, case, file.chosen)
         self.workspaces = {name: file.device.allocate(prod(shape) * DTYPE_BYTES[dtype])
                            for name, (dtype, shape) in plan.workspaces.items()}
@@ -62,14 +62,14 @@ class Bound:
             memory.free()
 
 
-def arguments(launch: ResolvedLaunch, buffers: Mapping[str, Memory]) -> list[Argument]:
+def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
     """What the kernel is called with."""
     types: dict[str, Any] = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i64": ctypes.c_int64}
     return [buffers[a.name] if isinstance(a, BufferArg) else types.get(a.dtype, ctypes.c_int)(a.value)
             for a in launch.args]
 
 
-def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[str, Memory]:
+def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[str, DeviceMemory]:
     """Device memory for inputs, which are copied, and outputs."""
     made = {}
     for spec in (*task.inputs, *task.outputs):

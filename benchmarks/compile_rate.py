@@ -36,12 +36,12 @@ from benchmarks.held_out import held_out
 from benchmarks.mix import SEED
 from benchmarks.variants import families
 from records.errors import ScientistError
-from sandbox.candidate import Candidate
-from sandbox.device.compiler import DeviceCompiler
-from sandbox.device.dialect import dialect_of, spell
-from sandbox.device.nvrtc import Nvcc, Nvrtc, find_compiler
-from sandbox.plan import parse
-from sandbox.resolve import choices
+from sandbox.candidate.parse import parse
+from sandbox.candidate.plan import Candidate
+from sandbox.candidate.resolve import choices
+from sandbox.gpu.compile.dialect import dialect_of, spell
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.compile.nvrtc import Nvcc, Nvrtc, find_compiler
 from sandbox.target import load_target
 from tasks.loader import load_task, task_names
 
@@ -131,7 +131,7 @@ def in_turn(c: Collection, found: dict[str, Any], makers: Mapping[str, Callable[
         c.say(f"{name}: {len(cold)} kernels, median {statistics.median(cold or [math.nan]):.4f} s")
 
 
-def judged(compiler: DeviceCompiler) -> Callable[[Job], None]:
+def judged(compiler: GpuCompiler) -> Callable[[Job], None]:
     """Our compiler, its worker up as it is all through a run."""
     def work(job: Job) -> None:
         build = compiler.compile(job.candidate, job.tunables)
@@ -148,7 +148,7 @@ def on_two_cores(these: Sequence[Job]) -> dict[str, Any]:
     os.sched_setaffinity(0, sorted(allowed)[:CORES])  # before the workers start: they inherit it
     try:
         with tempfile.TemporaryDirectory() as folder:
-            compiler = DeviceCompiler(load_target(TARGET), Path(folder), workers=CORES)
+            compiler = GpuCompiler(load_target(TARGET), Path(folder), workers=CORES)
             wait([compiler.submit(warm_up(i).candidate, {}) for i in range(CORES)])
             before = time.perf_counter()
             done = [f.result() for f in [compiler.submit(j.candidate, j.tunables) for j in these]]
@@ -205,7 +205,7 @@ def collect(out: Path, seconds: float) -> int:
         "kernels": len({(j.candidate.id, tuple(sorted(j.tunables.items()))) for j in these})}
     c.save(found)
     with tempfile.TemporaryDirectory() as folder:
-        compiler = DeviceCompiler(load_target(TARGET), Path(folder))
+        compiler = GpuCompiler(load_target(TARGET), Path(folder))
         in_turn(c, found, {"ours": lambda: judged(compiler), "nvrtc": lambda: plain(find_compiler()),
                            "nvcc": lambda: plain(Nvcc())}, these, IN_TURN_S)
         if done := len(found["ours"].get("cold_s", ())):

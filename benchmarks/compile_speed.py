@@ -16,11 +16,11 @@ from pathlib import Path
 
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
-from sandbox.candidate import Candidate, Plan
-from sandbox.compiler import Compiler
-from sandbox.plan import parse
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.parse import parse
+from sandbox.candidate.plan import Candidate, Plan
 from sandbox.target import load_target
-from sandbox.toolchain import find_toolchain
 from tasks.loader import load_task, task_names
 
 ROOT = Path(__file__).resolve().parent.parent

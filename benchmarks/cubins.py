@@ -11,8 +11,8 @@ from pathlib import Path
 
 from benchmarks.specimens import Specimen
 from records.errors import ToolchainError
-from sandbox.device.dialect import headers, translate
-from sandbox.device.nvrtc import Nvcc, find_compiler
+from sandbox.gpu.compile.dialect import headers, translate
+from sandbox.gpu.compile.nvrtc import Nvcc, find_compiler
 
 ARCH = "sm_90a"
 

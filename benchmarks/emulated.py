@@ -12,10 +12,10 @@ import numpy as np
 
 from app.settings import load_settings
 from benchmarks.specimens import Specimen
-from sandbox.lab.counters import LaunchCounters
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.lab import Buffer, Lab, LabProgram
 from sandbox.target import load_target
-from sandbox.toolchain import find_toolchain
 from tasks.task import Array
 
 DATA = Path(__file__).parent / "data"

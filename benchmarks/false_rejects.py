@@ -25,14 +25,14 @@ from benchmarks.collection import Collection, number
 from benchmarks.collection import stored as measured
 from records.errors import ScientistError
 from records.evaluation import Evaluation
-from sandbox.device.compiler import DeviceCompiler
-from sandbox.device.evaluator import DeviceEvaluator
-from sandbox.evaluator import Evaluator
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.gpu_evaluator import GpuEvaluator
+from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
-from sandbox.toolchain import find_toolchain
 from tasks.loader import load_task
 from tasks.task import Task
-from tests.mutants.mutants import SMALL, right_kernels, small
+from tests.kernels.mutants.mutants import SMALL, right_kernels, small
 
 if TYPE_CHECKING:
     from benchmarks.figure import Figure
@@ -54,10 +54,10 @@ class Judge(Protocol):
 def judge_on(place: str, seed: int = 7) -> Iterator[Judge]:
     """The lab, or this machine's GPU of that target."""
     if place == "lab":
-        yield Evaluator(find_toolchain(CACHE.resolve()), CACHE.resolve(), load_target("mi300x"), seed)
+        yield LabEvaluator(find_toolchain(CACHE.resolve()), CACHE.resolve(), load_target("mi300x"), seed)
         return
     with TemporaryDirectory() as cache:
-        evaluator = DeviceEvaluator(load_target(place), Path(cache), seed)
+        evaluator = GpuEvaluator(load_target(place), Path(cache), seed)
         try:
             yield evaluator
         finally:
@@ -91,7 +91,7 @@ class Trials:
     def __init__(self, c: Collection, place: str, folder: Path) -> None:
         """DeviceError when this machine's GPU is of another kind."""
         self.c, self.target, self.folder, self.rows = c, load_target(place), folder, list[dict[str, Any]]()
-        self.compiler = DeviceCompiler(self.target, folder, COMPILERS)
+        self.compiler = GpuCompiler(self.target, folder, COMPILERS)
         self.tasks = {name: load_task(name, place) for name in SMALL}
         self._lock = threading.Lock()
 
@@ -99,7 +99,7 @@ class Trials:
         """Every kernel once, by a judge with a new secret; nothing when the time is up."""
         if self.c.left_s() < 10:
             return
-        evaluator = DeviceEvaluator(self.target, self.folder, 0, compiler=self.compiler, spares=1)
+        evaluator = GpuEvaluator(self.target, self.folder, 0, compiler=self.compiler, spares=1)
         try:
             self.c.about |= {"fingerprint": evaluator.device, "version": evaluator.version}
             for name, task in self.tasks.items():
@@ -108,7 +108,7 @@ class Trials:
         finally:
             evaluator.gpus.close()  # and not the compiler
 
-    def _judge(self, evaluator: DeviceEvaluator, salt: int, task: Task, path: Path) -> None:
+    def _judge(self, evaluator: GpuEvaluator, salt: int, task: Task, path: Path) -> None:
         verdict = evaluator.verify(path.read_text(encoding="utf-8"), task).verdict
         said = "" if verdict.accepted else f"{verdict.findings[0].kind}: {verdict.findings[0].message}"
         with self._lock:

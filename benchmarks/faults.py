@@ -23,7 +23,7 @@ from benchmarks.collection import Collection, number, quantile
 from benchmarks.collection import stored as measured
 from benchmarks.fault_kernels import FAULTS, RIGHT, Fault
 from records.errors import ScientistError
-from sandbox.device.evaluator import DeviceEvaluator, Rules
+from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Task
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FILE = "faults_h200.json"
 DATA = Path(__file__).parent / "data"
-TASK = Path(__file__).parents[1] / "tests" / "exploits" / "tasks" / "scale"
+TASK = Path(__file__).parents[1] / "tests" / "kernels" / "exploits" / "tasks" / "scale"
 SEED, COUNT, CALM = 7, 200, 12
 DEADLINE_S = 1.0
 
@@ -41,7 +41,7 @@ DEADLINE_S = 1.0
 class Bench:
     """An evaluator, and how many verdicts it was asked for."""
 
-    def __init__(self, evaluator: DeviceEvaluator, task: Task) -> None:
+    def __init__(self, evaluator: GpuEvaluator, task: Task) -> None:
         self.evaluator, self.task, self.asked = evaluator, task, 0
 
     def ask(self, fault: Fault) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def collect(out: Path, count: int, seconds: float) -> int:
     c = Collection(out, FILE, seconds)
     rows, found = list[dict[str, Any]](), dict[str, Any]()
     with tempfile.TemporaryDirectory() as folder:
-        evaluator = DeviceEvaluator(load_target("h200"), Path(folder), 0, rules=Rules(deadline_s=DEADLINE_S))
+        evaluator = GpuEvaluator(load_target("h200"), Path(folder), 0, rules=Rules(deadline_s=DEADLINE_S))
         c.about |= {"fingerprint": evaluator.device, "version": evaluator.version}
         bench = Bench(evaluator, load_task(TASK))
         bench.ask(RIGHT)  # the first one also works out the references

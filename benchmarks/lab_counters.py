@@ -17,7 +17,7 @@ from app.screen import say, table
 from benchmarks.emulated import ALL_BLOCKS, count, h200_lab, origin, stored
 from benchmarks.figure import Figure, report
 from benchmarks.specimens import counter_specimens
-from sandbox.lab.counters import LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE
+from sandbox.lab.cost.counters import LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE
 
 FILE = "lab_counters_h200.json"
 SECTORS, CONFLICTS = 0.02, 0.05

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.figure import Figure, report
-from tests.lab.faults import cases, findings, is_found
+from tests.kernels.faults.faults import cases, findings, is_found
 
 
 def main() -> int:

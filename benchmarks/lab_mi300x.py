@@ -19,15 +19,15 @@ import numpy as np
 from app.screen import format_us, say, table
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
-from sandbox.candidate import Candidate, Launch, Plan
-from sandbox.compiler import Compiler
-from sandbox.lab.bound import bound
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.parse import parse
+from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
+from sandbox.lab.cost.bound import bound
 from sandbox.lab.lab import Buffer, Lab, LabProgram
-from sandbox.plan import parse
-from sandbox.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
+from sandbox.lab.predict import predict
 from sandbox.target import Target, load_target
-from sandbox.timing import predict
-from sandbox.toolchain import find_toolchain
 from tasks.loader import load_task
 
 KERNELS = Path(__file__).parent / "kernels"

@@ -27,12 +27,12 @@ from benchmarks.held_out import held_out
 from benchmarks.specimens import Specimen
 from benchmarks.variants import Family, families
 from records.evaluation import Resources
-from sandbox.compiler import Compiler
-from sandbox.lab.bound import Bound, bound
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.cost.bound import TimeBound, bound
+from sandbox.lab.cost.occupancy import l1_sharers
 from sandbox.lab.lab import Lab
-from sandbox.lab.occupancy import l1_sharers
 from sandbox.target import Target, load_target
-from sandbox.toolchain import find_toolchain
 from tasks.task import Array
 
 FILE = "lab_ranking_h200.json"
@@ -64,7 +64,7 @@ def resources(kernel: str, facts: Mapping[str, int], target: Target) -> Resource
 
 
 def predicted(lab: Lab, compiler: Compiler, target: Target, family: Family, specimen: Specimen,
-              inputs: Mapping[str, Array], facts: Mapping[str, int]) -> Bound:
+              inputs: Mapping[str, Array], facts: Mapping[str, int]) -> TimeBound:
     """The bound of one variant."""
     code = {kernel.name: kernel.blocks for kernel in compiler.compile(specimen.candidate, specimen.chosen).kernels}
     own = [resources(specimen.plan.launches[0].kernel, facts, target)]

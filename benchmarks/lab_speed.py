@@ -28,13 +28,13 @@ import numpy as np
 
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
-from sandbox.candidate import Candidate, Launch, Plan
-from sandbox.judge import Judge, Patience
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.parse import parse
+from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.lab.lab import Buffer, Lab, LabProgram
-from sandbox.plan import parse
-from sandbox.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
+from sandbox.lab.lab_verify import Judge, Patience
 from sandbox.target import load_target
-from sandbox.toolchain import find_toolchain
 from tasks.loader import load_task
 from tasks.task import Case
 

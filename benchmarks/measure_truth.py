@@ -25,8 +25,8 @@ import numpy as np
 
 from benchmarks.noise import MODELS, Noise, Simulated
 from benchmarks.truth_trials import FILE, OURS, collect
-from sandbox.device.contrast import Decision, Rule, decide
-from sandbox.device.windows import Replay, Windows
+from sandbox.gpu.timing.contrast import Decision, Rule, decide
+from sandbox.gpu.timing.windows import Replay, Windows
 
 if TYPE_CHECKING:
     from benchmarks.figure import Figure

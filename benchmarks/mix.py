@@ -10,8 +10,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sandbox.plan import parse
-from sandbox.resolve import choices
+from sandbox.candidate.parse import parse
+from sandbox.candidate.resolve import choices
 from tasks.loader import load_task
 from tasks.task import Task
 

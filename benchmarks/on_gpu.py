@@ -26,9 +26,9 @@ from benchmarks.held_out import together_with
 from benchmarks.specimens import KERNELS, Specimen, Tensor, counter_specimens
 from benchmarks.variants import Family, as_float
 from records.errors import MachineError
-from sandbox.device.cuda import CUDA
-from sandbox.device.driver import Argument, Device, Driver, Event, Kernel, Memory
-from sandbox.resolve import BufferArg, ResolvedLaunch
+from sandbox.candidate.resolve import BufferArg, ResolvedLaunch
+from sandbox.gpu.driver.cuda import CUDA
+from sandbox.gpu.driver.driver import Argument, Device, DeviceEvent, DeviceKernel, DeviceMemory, Driver
 
 FLUSH_FLOATS = 1 << 26  # 256 MiB, five times the L2
 ROUNDS = 30
@@ -63,7 +63,7 @@ class Results:
         return {n for n in begun if not any(r["name"] == n and r["kind"] in ("done", "wrong") for r in self.rows())}
 
 
-def arguments(launch: ResolvedLaunch, buffers: Mapping[str, Memory]) -> list[Argument]:
+def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
     """What the kernel is called with."""
     made: list[Argument] = []
     for argument in launch.args:
@@ -80,10 +80,10 @@ class Ready:
     """A specimen's kernel with its buffers bound."""
 
     def __init__(self, device: Device, specimen: Specimen, index: int, folder: Path,
-                 buffers: Mapping[str, Memory]) -> None:
+                 buffers: Mapping[str, DeviceMemory]) -> None:
         self.specimen, self.launch_of = specimen, specimen.plan.launches[0]
         module = device.load((folder / f"{index}.cubin").read_bytes())
-        self.kernel: Kernel = module.kernel(symbol(specimen, index))
+        self.kernel: DeviceKernel = module.kernel(symbol(specimen, index))
         self.kernel.allow_dynamic(self.launch_of.lds_bytes)
         self.arguments = arguments(self.launch_of, buffers)
 
@@ -96,7 +96,7 @@ class Ready:
         return asdict(self.kernel.facts(self.launch_of.threads, self.launch_of.lds_bytes))
 
 
-def buffers_of(device: Device, specimen: Specimen, inputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, Memory]:
+def buffers_of(device: Device, specimen: Specimen, inputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, DeviceMemory]:
     """Device memory for every tensor; inputs copied, outputs poisoned."""
     made = {}
     for tensor in specimen.tensors:
@@ -109,7 +109,7 @@ def buffers_of(device: Device, specimen: Specimen, inputs: Mapping[str, np.ndarr
     return made
 
 
-def _read(specimen: Specimen, tensor: Tensor, memory: Memory) -> np.ndarray[Any, Any]:
+def _read(specimen: Specimen, tensor: Tensor, memory: DeviceMemory) -> np.ndarray[Any, Any]:
     return memory.read(tensor.dtype, specimen.shape(tensor))
 
 
@@ -138,7 +138,7 @@ def run_counters(device: Device, folder: Path, results: Results | None, only: Se
             memory.free()
 
 
-def _wrong(family: Family, specimen: Specimen, memory: Memory, expected: np.ndarray[Any, Any]) -> str:
+def _wrong(family: Family, specimen: Specimen, memory: DeviceMemory, expected: np.ndarray[Any, Any]) -> str:
     output = specimen.outputs()[0]
     values = _read(specimen, output, memory)
     got = as_float(values) if values.dtype == np.uint16 else values
@@ -147,7 +147,7 @@ def _wrong(family: Family, specimen: Specimen, memory: Memory, expected: np.ndar
 
 
 def _checked(device: Device, family: Family, folder: Path, first: int, results: Results,
-             buffers: Mapping[str, Memory], inputs: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[Ready]:
+             buffers: Mapping[str, DeviceMemory], inputs: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[Ready]:
     expected = family.reference(inputs)
     skipped = results.spoiled()
     for offset, specimen in enumerate(family.variants):
@@ -239,7 +239,7 @@ def run_family(device: Device, folder: Path, results: Results, name: str) -> Non
         results.add("warm", one.specimen.name, us=round(end.since_us(start) / repeats, 3))
 
 
-def _timed(flush: Ready, one: Ready, start: Event, end: Event) -> float:
+def _timed(flush: Ready, one: Ready, start: DeviceEvent, end: DeviceEvent) -> float:
     flush.launch()
     start.record()
     one.launch()

@@ -29,12 +29,12 @@ import numpy as np
 from benchmarks.bound_kernels import Bound, File, order
 from benchmarks.rivals import Call, rivals, torch_module
 from records.errors import MachineError
-from sandbox.device.compiler import DeviceCompiler
-from sandbox.device.cuda import CUDA
-from sandbox.device.driver import Argument, Device, Driver, Memory
-from sandbox.device.nvrtc import find_compiler
-from sandbox.plan import parse
-from sandbox.resolve import choices
+from sandbox.candidate.parse import parse
+from sandbox.candidate.resolve import choices
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.compile.nvrtc import find_compiler
+from sandbox.gpu.driver.cuda import CUDA
+from sandbox.gpu.driver.driver import Argument, Device, DeviceMemory, Driver
 from sandbox.target import load_target
 from tasks.loader import load_task, task_names
 from tasks.task import Case, Task, TensorSpec
@@ -97,9 +97,9 @@ def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, An
     return made
 
 
-def memory_of(device: Device, tensor: Any) -> Memory:
+def memory_of(device: Device, tensor: Any) -> DeviceMemory:
     """A tensor's memory for our launches; the tensor keeps it alive."""
-    return Memory(device, tensor.data_ptr(), tensor.numel() * tensor.element_size())
+    return DeviceMemory(device, tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
 
 class Copies:
@@ -151,7 +151,7 @@ class Ground:
     """The GPU with everything that times on it."""
 
     device: Device
-    compiler: DeviceCompiler
+    compiler: GpuCompiler
     clock: Clock
     copies: Copies
     rng: random.Random
@@ -226,7 +226,7 @@ def main(words: Sequence[str]) -> int:
     asked = parser.parse_args(list(words))
     torch_module().cuda.init()
     device = Driver(CUDA).device()
-    compiler = DeviceCompiler(load_target("h200"), Path(tempfile.mkdtemp()), workers=8)
+    compiler = GpuCompiler(load_target("h200"), Path(tempfile.mkdtemp()), workers=8)
     ground = Ground(device, compiler, Clock(device), Copies(device), random.Random(7), asked.rounds)
     whole = ground.clock.race(ground.copies.calls(GIB), asked.rounds, ground.rng)
     found: dict[str, Any] = {"about": about(), "rounds": asked.rounds, "tasks": {}, "files": {},

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sandbox.candidate import Candidate
-from sandbox.plan import parse
-from sandbox.resolve import ResolvedPlan, resolve
+from sandbox.candidate.parse import parse
+from sandbox.candidate.plan import Candidate
+from sandbox.candidate.resolve import ResolvedPlan, resolve
 from tasks.expressions import evaluate
 from tasks.task import Array, Case, ScalarSpec, Task, TensorSpec
 

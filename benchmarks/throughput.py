@@ -29,9 +29,9 @@ from benchmarks.collection import stored as measured
 from benchmarks.mix import Member, mix
 from records.errors import PlanError, ScientistError
 from records.evaluation import Evaluation
-from sandbox.device.compiler import DeviceCompiler
-from sandbox.device.evaluator import DeviceEvaluator, Rules
-from sandbox.plan import parse
+from sandbox.candidate.parse import parse
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.target import load_target
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Busy(threading.Thread):
         self.join(5)
 
 
-def compile_ahead(compiler: DeviceCompiler, members: Sequence[Member]) -> None:
+def compile_ahead(compiler: GpuCompiler, members: Sequence[Member]) -> None:
     """Have all that can be read compiled in the background, in the order of the mix."""
     for member in members:
         try:
@@ -96,7 +96,7 @@ def row_of(member: Member, said: Evaluation, began_s: float, ended_s: float) -> 
 class Shift:
     """The members of a mix on their way past one evaluator; the threads that ask for verdicts share it."""
 
-    def __init__(self, c: Collection, evaluator: DeviceEvaluator, members: Sequence[Member], clients: int) -> None:
+    def __init__(self, c: Collection, evaluator: GpuEvaluator, members: Sequence[Member], clients: int) -> None:
         self.rows: list[dict[str, Any]] = []
         self.errors: list[str] = []
         self._c, self._evaluator, self._members, self._clients = c, evaluator, members, clients
@@ -104,7 +104,7 @@ class Shift:
         self._gpus, self._started = evaluator.gpus, time.monotonic()
         self._held_s, self._asked_s = self._gpus.held_s, self._gpus.asked_s
 
-    def work(self, compiler: DeviceCompiler) -> None:
+    def work(self, compiler: GpuCompiler) -> None:
         """Judge until all are, the time is up or the machine fails."""
         self._busy.start()
         compile_ahead(compiler, self._members)
@@ -153,8 +153,8 @@ def collect(out: Path, limit: int, seconds: float, clients: int) -> int:
     """Judge the mix, or as much of it as the time allows."""
     c, members, target = Collection(out, FILE, seconds), mix()[:limit], load_target("h200")
     with tempfile.TemporaryDirectory() as folder:
-        compiler = DeviceCompiler(target, Path(folder), COMPILERS)
-        evaluator = DeviceEvaluator(target, Path(folder), 0, compiler=compiler, rules=Rules(deadline_s=DEADLINE_S))
+        compiler = GpuCompiler(target, Path(folder), COMPILERS)
+        evaluator = GpuEvaluator(target, Path(folder), 0, compiler=compiler, rules=Rules(deadline_s=DEADLINE_S))
         c.about |= {"fingerprint": evaluator.device, "version": evaluator.version}
         shift = Shift(c, evaluator, members, clients)
         shift.work(compiler)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from records.errors import MachineError
-from sandbox.device.contrast import draw_order, steps
-from sandbox.device.cuda import CUDA
-from sandbox.device.driver import Device, Driver, Event, Kernel, Memory
-from sandbox.device.interval import rank_sum
-from sandbox.device.nvrtc import find_compiler
-from sandbox.device.windows import calls_a_window
+from sandbox.gpu.compile.nvrtc import find_compiler
+from sandbox.gpu.driver.cuda import CUDA
+from sandbox.gpu.driver.driver import Device, DeviceEvent, DeviceKernel, DeviceMemory, Driver
+from sandbox.gpu.timing.contrast import draw_order, steps
+from sandbox.gpu.timing.interval import rank_sum
+from sandbox.gpu.timing.windows import calls_a_window
 
 SOURCE = r"""
 template <int N> __device__ float chain(float a) {
@@ -99,18 +99,18 @@ class Bench:
         self._arena = self.device.allocate(max(2 * d.stride_bytes * sets(d) for d in DURATIONS))
         self._arena.fill(0x3F000000)
         self._flush, self.wide = self.device.allocate(FLUSH_BYTES), self.device.allocate(256 << 20)
-        sweep: Kernel = self._modules[0].kernel("sweep")
+        sweep: DeviceKernel = self._modules[0].kernel("sweep")
         self._sweep = sweep.prepared((528, 1, 1), (512, 1, 1), 0,
                                      [self._flush, self.wide, ctypes.c_int(FLUSH_BYTES // 16)])
         self._marks = (self.device.event(), self.device.event())
-        self._pool: list[tuple[Event, Event]] = []
+        self._pool: list[tuple[DeviceEvent, DeviceEvent]] = []
 
     def calls(self, duration: Duration, which: int, n: int, count: int) -> list[Start]:
         """The kernel of one of the two modules, ready to start on so many sets of buffers."""
         kernel, stride = self._modules[which].kernel(duration.kind), duration.stride_bytes
         made = []
         for index in range(count):
-            x, y = (Memory(self.device, self._arena.address + (2 * index + k) * stride, stride) for k in (0, 1))
+            x, y = (DeviceMemory(self.device, self._arena.address + (2 * index + k) * stride, stride) for k in (0, 1))
             if duration.kind == "work":
                 made.append(kernel.prepared((BLOCKS, 1, 1), (THREADS, 1, 1), 0, [x, ctypes.c_int(n)]))
             else:
@@ -135,7 +135,7 @@ class Bench:
         end.wait()
         return end.since_us(begin) / len(starts)
 
-    def marks(self, count: int) -> Sequence[tuple[Event, Event]]:
+    def marks(self, count: int) -> Sequence[tuple[DeviceEvent, DeviceEvent]]:
         """So many pairs of events."""
         while len(self._pool) < count:
             self._pool.append((self.device.event(), self.device.event()))

@@ -31,8 +31,8 @@ from benchmarks.timed_kernels import (
     size,
 )
 from benchmarks.timers import RIVALS
-from sandbox.device.clocks import open_clocks
-from sandbox.device.contrast import Rule, decide, draw_order, steps
+from sandbox.gpu.timing.clocks import open_clocks
+from sandbox.gpu.timing.contrast import Rule, decide, draw_order, steps
 
 FILE = "measure_truth_h200.json"
 STREAM, TRACE = 600, 150  # pairs of windows kept for replays, and of each way to make a window

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from app.session import open_session
 from app.settings import Settings
-from app.wire import Request
+from app.wiring import RunRequest
 from graph import build_graph
 
-asked = Request("row_softmax", author="playbook", limits={"generations": 2})
+asked = RunRequest("row_softmax", author="playbook", limits={"generations": 2})
 
 with open_session(Settings(runs_folder=Path("runs")), asked) as session:
     graph = build_graph().compile()  # give a checkpointer to resume later, or call session.drive(print)

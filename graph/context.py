@@ -10,8 +10,8 @@ from records.artefacts import ArtefactStore
 from records.evaluation import Rival
 from records.experiment import Run
 from records.ledger import Ledger
-from sandbox.judging import Sandbox
-from sandbox.tuning import Tuning
+from sandbox.candidate.tuning import Tuning
+from sandbox.protocol import Sandbox
 from tasks.task import Task
 
 __all__ = ["Context", "Deferred", "Limits", "Literature", "Sandbox"]

@@ -14,7 +14,7 @@ from records.evaluation import Comparison, Contender, Evaluation, Rival, compari
 from records.experiment import Attempt
 from records.ledger import Purpose
 from records.ranking import interval_of
-from sandbox.tuning import Tuning
+from sandbox.candidate.tuning import Tuning
 
 _HEADER = re.compile(r"/\*\+\+\+(.*?)\+\+\+\*/", re.DOTALL)
 

@@ -16,19 +16,19 @@ from langgraph.runtime import Runtime
 
 from agents.author import Draft, Step
 from graph.context import Context, Limits
-from graph.desk import Desk
 from graph.evaluating import announce, evaluate, twin
 from graph.pausing import pausing
 from graph.progress import annotate, emit
-from graph.state import Outcome, Trial
+from graph.state import TrialOutcome, TrialState
+from graph.trial import Trial
 from records.errors import MalformedReply
 from records.evaluation import Evaluation
-from sandbox.tuning import Tuning, finalists, with_defaults
+from sandbox.candidate.tuning import Tuning, finalists, with_defaults
 
 
-def write(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have the kernel written, or the last draft mended with what the critic, the compiler or the judge said."""
-    desk, number = Desk(state, runtime.context), state.get("number", -1) + 1
+    desk, number = Trial(state, runtime.context), state.get("number", -1) + 1
     _enter(state, runtime, "write", number)
     author, work = desk.context.author, desk.context.assignment
     step = Step(desk.context.run.id, state["generation"], state["experiment_id"], number)
@@ -44,9 +44,9 @@ def write(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
     return {**_fresh(desk, number, draft), "route": "critique" if number == 0 else "compile"}
 
 
-def critique(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have the first draft read before a compiler sees it; remarks send it back once."""
-    desk = Desk(state, runtime.context)
+    desk = Trial(state, runtime.context)
     _enter(state, runtime, "critique", state["number"])
     step = Step(desk.context.run.id, state["generation"], state["experiment_id"], state["number"])
     try:
@@ -59,13 +59,13 @@ def critique(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
     if said.approve or not said.remarks:
         return {"critique": text, "route": "compile"}
     reason = f"sent back by the critic: {said.remarks[0]}"
-    Desk(_with(state, critique=text), runtime.context).record(runtime, "rejected", reason)
+    Trial(_with(state, critique=text), runtime.context).record(runtime, "rejected", reason)
     return {"critique": text, "route": "write"}
 
 
-def compile_draft(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def compile_draft(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Compile with the default tunables; stop early when an earlier generation had the same kernel."""
-    desk = Desk(state, runtime.context)
+    desk = Trial(state, runtime.context)
     _enter(state, runtime, "compile", state["number"])
     source = desk.draft().source
     announce(desk.context, source, _tuning(desk), state.get("leader", ""))
@@ -83,9 +83,9 @@ def compile_draft(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
             **_refuse(_with(state, **found), runtime, failures > desk.context.limits.compile_repairs)}
 
 
-def verify(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def verify(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Execute and compare with the reference; a hang counts as a wrong result."""
-    desk = Desk(state, runtime.context)
+    desk = Trial(state, runtime.context)
     _enter(state, runtime, "verify", state["number"])
     result = evaluate(desk.context, "verify", desk.draft().source)
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
@@ -95,9 +95,9 @@ def verify(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
     return {**found, **_wrong(_with(state, **found), runtime)}
 
 
-def tune(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Rank the tunables by estimates that verify nothing; the fastest few are judged in full by the next stage."""
-    desk = Desk(state, runtime.context)
+    desk = Trial(state, runtime.context)
     context, task = desk.context, desk.context.assignment.task
     _enter(state, runtime, "tune", state["number"])
     source = desk.draft().source
@@ -110,9 +110,9 @@ def tune(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"choices": chosen, "route": "benchmark"}
 
 
-def benchmark(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Judge and time the finalists in turn until one is right; the last one is the default, which was verified."""
-    desk = Desk(state, runtime.context)
+    desk = Trial(state, runtime.context)
     _enter(state, runtime, "benchmark", state["number"])
     plain = desk.draft().source
     found: dict[str, Any] = {}
@@ -131,15 +131,15 @@ def benchmark(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
     return {**found, **_wrong(_with(state, **found), runtime)}
 
 
-def record(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def record(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the experiment's last attempt into the ledger, with what there is to learn from it."""
     _enter(state, runtime, "record", state["number"])
-    desk = Desk(state, runtime.context)
+    desk = Trial(state, runtime.context)
     desk.record(runtime, state["status"], state["reason"], is_last=True)
     return {"outcomes": {state["experiment_id"]: state["status"]}}
 
 
-def follow(state: Trial) -> str:
+def follow(state: TrialState) -> str:
     """Where the stage before sent the draft."""
     return state["route"]
 
@@ -158,9 +158,9 @@ def most_steps(limits: Limits) -> int:
     return 10 + 7 * (2 + limits.compile_repairs + limits.wrong_repairs)
 
 
-def build_experiment() -> StateGraph[Trial, Context, Trial, Outcome]:
+def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialOutcome]:
     """The sub-graph, not compiled."""
-    graph = StateGraph(Trial, context_schema=Context, input_schema=Trial, output_schema=Outcome)
+    graph = StateGraph(TrialState, context_schema=Context, input_schema=TrialState, output_schema=TrialOutcome)
     for name, node in (("write", write), ("critique", critique), ("compile", compile_draft), ("verify", verify),
                        ("tune", tune), ("benchmark", benchmark), ("record", record)):
         graph.add_node(name, node)
@@ -180,7 +180,7 @@ _TRIAL = build_experiment().compile(checkpointer=False, name="experiment")
 
 
 @pausing
-def experiment(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Run one experiment and pass its progress on; it has no checkpoint, so it is here that it pauses."""
     metadata = {"run": runtime.context.run.id, "generation": state["generation"], "experiment": state["experiment_id"]}
     own: RunnableConfig = {
@@ -195,19 +195,19 @@ def experiment(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"outcomes": outcomes}
 
 
-def _fresh(desk: Desk, number: int, draft: Draft) -> dict[str, Any]:
+def _fresh(desk: Trial, number: int, draft: Draft) -> dict[str, Any]:
     """A new draft, and nothing known of it."""
     return {"number": number, "draft": desk.keep(draft), "critique": "", "key": "", "purpose": "", "source": "",
             "reason": ""}
 
 
-def _enter(state: Trial, runtime: Runtime[Context], stage: str, number: int) -> None:
+def _enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int) -> None:
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"])
     emit(runtime, "stage", f"{state['experiment_id']}:{stage}:{number}", generation=state["generation"],
          experiment=state["experiment_id"], stage=stage, number=number)
 
 
-def _repeated(desk: Desk, source: str, result: Evaluation, by_code: bool) -> dict[str, Any] | None:
+def _repeated(desk: Trial, source: str, result: Evaluation, by_code: bool) -> dict[str, Any] | None:
     """What to do with a kernel that an earlier generation had; None when it is new."""
     earlier = twin(desk.context, desk.state["generation"], source, result, by_code)
     if earlier is None:
@@ -216,24 +216,24 @@ def _repeated(desk: Desk, source: str, result: Evaluation, by_code: bool) -> dic
             "reason": f"the same kernel as {earlier.id}, which was {earlier.status}"}
 
 
-def _tuning(desk: Desk) -> Tuning:
+def _tuning(desk: Trial) -> Tuning:
     """The search of this draft's tunables, from the default and from the parent's choice."""
     return Tuning((desk.base().attempt.tunables,), desk.context.limits.tunings, desk.context.run.seed)
 
 
-def _with(state: Trial, **changes: Any) -> Trial:
-    return cast(Trial, {**state, **changes})
+def _with(state: TrialState, **changes: Any) -> TrialState:
+    return cast(TrialState, {**state, **changes})
 
 
-def _wrong(state: Trial, runtime: Runtime[Context]) -> dict[str, Any]:
+def _wrong(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     count = state.get("wrong_results", 0) + 1
     return {"wrong_results": count, **_refuse(state, runtime, count > runtime.context.limits.wrong_repairs)}
 
 
-def _refuse(state: Trial, runtime: Runtime[Context], is_last: bool) -> dict[str, Any]:
+def _refuse(state: TrialState, runtime: Runtime[Context], is_last: bool) -> dict[str, Any]:
     """Send a refused draft back to the writer, recorded as rejected, or give it up as failed."""
     if is_last:
         return {"status": "failed", "reason": "", "route": "record"}
-    Desk(state, runtime.context).record(runtime, "rejected", "")
+    Trial(state, runtime.context).record(runtime, "rejected", "")
     return {"route": "write"}
 

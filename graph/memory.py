@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agents import calibration
 from agents.author import Memory
-from agents.calibration import Outcome
+from graph import calibration
+from graph.calibration import Forecast
 from records.evaluation import CODES, Evaluation
 from records.experiment import Attempt, Experiment
 
@@ -58,7 +58,7 @@ def reason_of(evaluation: Evaluation) -> str:
     return CODES.get(evaluation.verdict.code, evaluation.verdict.code)
 
 
-def _outcomes(attempts: Sequence[Attempt], experiments: Sequence[Experiment]) -> list[Outcome]:
+def _outcomes(attempts: Sequence[Attempt], experiments: Sequence[Experiment]) -> list[Forecast]:
     """How each experiment ended, seeds left out: by its last attempt, because the ones before were mended."""
     by_id, last = {a.id: a for a in attempts}, {a.experiment_id: a for a in attempts}
     outcomes = []
@@ -68,5 +68,5 @@ def _outcomes(attempts: Sequence[Attempt], experiments: Sequence[Experiment]) ->
             continue
         found = gain_pct(attempt, by_id.get(attempt.parent_id)) if attempt.status == "accepted" else None
         if found is not None or attempt.status != "accepted":
-            outcomes.append(Outcome(experiment.gain_min_pct, experiment.gain_max_pct, found))
+            outcomes.append(Forecast(experiment.gain_min_pct, experiment.gain_max_pct, found))
     return outcomes

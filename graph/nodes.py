@@ -11,12 +11,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from agents.author import Idea, Selection, Step
-from agents.picks import pick
 from agents.strategy import strategy
 from graph.context import Context
 from graph.evaluating import evaluate
 from graph.memory import reason_of, remember
 from graph.pausing import pausing, together
+from graph.picks import pick
 from graph.population import best, members, population, roofline_fraction, specimen
 from graph.progress import annotate, emit, tell_attempt
 from graph.state import SCHEMA_VERSION, Pick, State

@@ -21,7 +21,7 @@ from records.ranking import by_level, mean_of
 
 
 @dataclass(frozen=True)
-class Kernel:
+class VerifiedKernel:
     """An accepted attempt with its evidence."""
 
     attempt: Attempt
@@ -33,13 +33,13 @@ class Kernel:
         return self.evaluation.geomean_us or math.inf
 
 
-def population(context: Context, before: int) -> list[Kernel]:
+def population(context: Context, before: int) -> list[VerifiedKernel]:
     """Accepted kernels of the generations below `before`, oldest first, timed the way the first seed was.
 
     The bound makes a replayed generation see what it saw the first time.
     """
     accepted = [a for a in context.ledger.attempts(context.run.id) if a.status == "accepted" and a.generation < before]
-    return [Kernel(a, evidence(context, a)) for a in accepted if a.time_kind == accepted[0].time_kind]
+    return [VerifiedKernel(a, evidence(context, a)) for a in accepted if a.time_kind == accepted[0].time_kind]
 
 
 def evidence(context: Context, attempt: Attempt) -> Evaluation:
@@ -50,7 +50,7 @@ def evidence(context: Context, attempt: Attempt) -> Evaluation:
     return found
 
 
-def best(context: Context, kernels: Sequence[Kernel]) -> Kernel:
+def best(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel:
     """The fastest of a population that is not empty; an earlier kernel gives way only to a clear gain.
 
     Where comparisons are not there yet, all that may be needed are asked for before Pending is raised.
@@ -74,7 +74,7 @@ def best(context: Context, kernels: Sequence[Kernel]) -> Kernel:
     return leaders[0]
 
 
-def is_faster(context: Context, new: Kernel, old: Kernel) -> bool:
+def is_faster(context: Context, new: VerifiedKernel, old: VerifiedKernel) -> bool:
     """Whether the new kernel is faster; of measured times that are close only a comparison can say so."""
     decided = by_level(new.evaluation, old.evaluation)
     return decided if decided is not None else compare(context, new.attempt, old.attempt).verdict == "faster"
@@ -93,7 +93,7 @@ def experiment_of(context: Context, experiment_id: str) -> Experiment:
     raise LedgerError(f"the ledger has no experiment {experiment_id}; restore it from a copy")
 
 
-def members(context: Context, kernels: Sequence[Kernel]) -> list[Member]:
+def members(context: Context, kernels: Sequence[VerifiedKernel]) -> list[Member]:
     """The population as the selector sees it: ids, ancestry and times, no code."""
     titles = {e.id: e.title for e in context.ledger.experiments(context.run.id)}
     return [

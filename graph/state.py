@@ -49,7 +49,7 @@ class State(TypedDict, total=False):
     stop: str  # why the run ended, empty while it goes on
 
 
-class Trial(TypedDict, total=False):
+class TrialState(TypedDict, total=False):
     """The state of one experiment. It is not checkpointed: after a crash the ledger makes its replay cheap."""
 
     experiment_id: str
@@ -73,7 +73,7 @@ class Trial(TypedDict, total=False):
     outcomes: dict[str, str]
 
 
-class Outcome(TypedDict):
+class TrialOutcome(TypedDict):
     """What an experiment hands back to the main graph."""
 
     outcomes: dict[str, str]

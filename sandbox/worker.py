@@ -20,12 +20,12 @@ import numpy as np
 from records.codec import to_plain
 from records.errors import MachineError, ScientistError, SpoolError, UsageError
 from records.quantity import counted
-from sandbox.bench import Bench, Slot, make_bench
-from sandbox.channel import parse_address, read_token
-from sandbox.preparing import HARNESS
-from sandbox.request import Request
-from sandbox.served import Server
-from sandbox.spool import LEASE_S, MOST_TRIES, Claim, Spool, worker_id
+from sandbox.base import HARNESS
+from sandbox.remote.channel import parse_address, read_token
+from sandbox.remote.message import Request
+from sandbox.remote.pool import WorkerPool, WorkerSlot, make_bench
+from sandbox.remote.server import Server
+from sandbox.remote.spool import LEASE_S, MOST_TRIES, Claim, Spool, worker_id
 from sandbox.stopping import INTERRUPTED, stoppable
 from sandbox.target import load_target
 
@@ -35,7 +35,7 @@ POLL_S = 1.0
 class Folder:
     """Works through a spool folder with every slot of a bench."""
 
-    def __init__(self, spool: Spool, bench: Bench, once: bool) -> None:
+    def __init__(self, spool: Spool, bench: WorkerPool, once: bool) -> None:
         """Pin the folder to this kind of place; SpoolError when it is another's."""
         pinned = spool.pin(bench.place)
         if pinned != bench.place:
@@ -64,7 +64,7 @@ class Folder:
         for each in work:
             each.result()
 
-    def _take(self, slot: Slot, stop: threading.Event) -> None:
+    def _take(self, slot: WorkerSlot, stop: threading.Event) -> None:
         while not stop.is_set():
             worked = False
             for name in self._spool.open_requests():
@@ -75,7 +75,7 @@ class Folder:
                 return
             stop.wait(0.0 if worked else POLL_S)
 
-    def _one(self, slot: Slot, name: str) -> bool:
+    def _one(self, slot: WorkerSlot, name: str) -> bool:
         """Do one request, if it is for us and free."""
         request = None if name in self._passed else self._readable(name)
         claim = self._spool.claim(name) if request is not None else None
@@ -170,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _bench(asked: argparse.Namespace) -> Bench:
+def _bench(asked: argparse.Namespace) -> WorkerPool:
     if (asked.spool is None) == (asked.serve is None):
         raise UsageError("give either --spool DIR or --serve HOST:PORT")
     if asked.serve is not None and asked.token_file is None:

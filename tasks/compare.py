@@ -30,7 +30,7 @@ _MANY = 1 << 18
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Match:
     """`error` is the largest of the three errors over the baseline's own; correct means at most `ratio`."""
 
     correct: bool
@@ -71,12 +71,12 @@ class Yardstick:
         """Memory it holds."""
         return int(self._reference.nbytes + self._baseline.nbytes)
 
-    def judge(self, candidate: Array) -> Comparison:
+    def judge(self, candidate: Array) -> Match:
         """Judge one output; its dtype is the one named at the start."""
         if self._is_plain and candidate.shape == self._reference.shape:
             score = self._quick(candidate)
             if score is not None:
-                return Comparison(True, score)
+                return Match(True, score)
         return compare(candidate, self._reference, self._baseline, self._ratio, None, self._rtol, self._atol,
                        self._row_rtol)
 
@@ -116,7 +116,7 @@ def _parts(shape: tuple[int, ...]) -> list[Any]:
 def compare(
     candidate: Array, reference: Array, baseline: Array, ratio: float, mask: Array | None = None,
     rtol: float | None = None, atol: float = 0.0, row_rtol: float = 0.0,
-) -> Comparison:
+) -> Match:
     """Judge `candidate` (its dtype is the output's) against the float64 `reference`, on the scale of `baseline`.
 
     All three have the same shape. NaN and infinities must stand where the reference, rounded to the output's dtype,
@@ -124,10 +124,10 @@ def compare(
     |c - r| <= atol + rtol * |r| + row_rtol * (the root mean square of r's row), that every element must pass as well.
     """
     if candidate.shape != reference.shape:
-        return Comparison(False, WORST, f"the output has the shape {candidate.shape}, expected is {reference.shape}")
+        return Match(False, WORST, f"the output has the shape {candidate.shape}, expected is {reference.shape}")
     keep = np.ones(reference.shape, bool) if mask is None else mask.astype(bool)
     if not keep.any():
-        return Comparison(False, WORST, "no element of the output was compared")
+        return Match(False, WORST, "no element of the output was compared")
     with np.errstate(over="ignore", invalid="ignore"):
         return _judge(candidate, reference, baseline, ratio, keep, rtol, atol, row_rtol)
 
@@ -135,15 +135,15 @@ def compare(
 def _judge(
     candidate: Array, reference: Array, baseline: Array, ratio: float, keep: Array, rtol: float | None, atol: float,
     row_rtol: float,
-) -> Comparison:
+) -> Match:
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
     expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
     problem = non_finite_problem(got, expected, keep)
     if problem:
-        return Comparison(False, WORST, problem)
+        return Match(False, WORST, problem)
     finite = keep & np.isfinite(expected)
     if not finite.any():
-        return Comparison(True, 0.0)
+        return Match(True, 0.0)
     error = np.where(finite, np.abs(got - want), 0.0)
     mine, own = _measures(error[finite]), _measures(np.abs(base - want)[finite & np.isfinite(base)])
     floor = _floor(_measures(np.abs(want[finite])), candidate.dtype)
@@ -156,8 +156,8 @@ def _judge(
         score = max(score, _gate(error[beyond], limit[beyond], ratio))
         wrong |= beyond
     if score <= ratio:
-        return Comparison(True, score)
-    return Comparison(False, score, describe(got, want, error, wrong, finite, score, ratio))
+        return Match(True, score)
+    return Match(False, score, describe(got, want, error, wrong, finite, score, ratio))
 
 
 def _floor(magnitude: _Measures, dtype: np.dtype[Any]) -> _Measures:

@@ -35,7 +35,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
-    from app.places import make_sandbox
+    from app.sandboxes import make_sandbox
     from app.settings import load_settings
     from sandbox.target import load_target
     from tasks.loader import load_task

@@ -22,7 +22,7 @@ def command(
     """Make a softmax kernel for the MI300X faster, on this machine, without a model and without a GPU."""
     from app.settings import load_settings
     from app.tracing import tracing
-    from app.wire import Request
+    from app.wiring import RunRequest
 
     settings = load_settings()
     (note if json else say)(
@@ -30,7 +30,7 @@ def command(
         "machine's processor, and its time is predicted from counted work and published rates: every time below\n"
         "is predicted, none is measured.\n")
     limits = dict(SMALL, generations=generations)
-    request = Request("row_softmax", author="playbook", on="lab", seed=seed, limits=limits)
+    request = RunRequest("row_softmax", author="playbook", on="lab", seed=seed, limits=limits)
     with tracing(settings, trace):
         from app.session import open_session
 

@@ -19,16 +19,16 @@ def command(
     json: Json = False,
 ) -> None:
     """Say what this machine can do, with a remedy a line; exit 1 where something needed is missing."""
-    from app.doctor import Line, examine
+    from app.machine import Capability, examine
     from app.settings import load_settings
 
     settings = load_settings()
     if warm:
-        from sandbox.toolchain import find_toolchain
+        from sandbox.amdgcn.toolchain import find_toolchain
 
         find_toolchain(settings.cache_folder / "toolchain").warm(note)
         return
-    lines: list[Line] = []
+    lines: list[Capability] = []
     for line in examine(settings):
         lines.append(line)
         if not json:

@@ -16,8 +16,8 @@ from records.quantity import counted
 
 if TYPE_CHECKING:
     from records.evaluation import Finding, Resources
-    from sandbox.annotation import Instruction
-    from sandbox.compiler import Compilation
+    from sandbox.amdgcn.annotation import Instruction
+    from sandbox.amdgcn.compiler import Compilation
 
 Listings = Mapping[str, Sequence["Instruction"]]
 
@@ -35,12 +35,12 @@ def command(
 ) -> None:
     """Compile one kernel and print its instructions under their source lines; exit 1 if it does not compile."""
     from app.settings import load_settings
-    from app.wire import make_compiler
+    from app.wiring import make_compiler
     from records.errors import PlanError
     from records.evaluation import Finding
-    from sandbox.annotation import annotate
-    from sandbox.diagnostics import SOURCE
-    from sandbox.plan import parse
+    from sandbox.amdgcn.annotation import annotate
+    from sandbox.amdgcn.diagnostics import SOURCE
+    from sandbox.candidate.parse import parse
 
     source, chosen = read_source(file), tunables_of(set_ or [])
     compiler = make_compiler(load_settings(), target)
@@ -70,8 +70,8 @@ def _resources(compilation: Compilation, candidate: Any, task: str, target: str,
     """By kernel; without a task for the largest block that each kernel allows."""
     rows = compilation.resources
     if task:
-        from sandbox.limits import resources_of
-        from sandbox.plan import check, resolve
+        from sandbox.candidate.limits import resources_of
+        from sandbox.candidate.parse import check, resolve
         from sandbox.target import load_target
         from tasks.loader import load_task
 

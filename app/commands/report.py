@@ -20,7 +20,7 @@ def command(
     """Write the report of a run as one HTML page that loads nothing from outside."""
     from app.session import publish
     from app.settings import load_settings
-    from app.wire import find_run, open_records
+    from app.wiring import find_run, open_records
 
     settings = load_settings()
     ledger, artefacts = open_records(settings, create=False)

@@ -37,10 +37,10 @@ def command(
     """Search for a faster kernel; exit 0 if a verified one beats the seed, 1 if none does."""
     from app.settings import load_settings
     from app.tracing import tracing
-    from app.wire import Request
+    from app.wiring import RunRequest
 
     settings = load_settings()
-    request = Request(task, target, on, author, seed, budget_usd,
+    request = RunRequest(task, target, on, author, seed, budget_usd,
                       {"generations": generations, "picks": picks, "tunings": tunings})
     with tracing(settings, trace):
         from app.session import open_session

@@ -10,7 +10,7 @@ def command(json: Json = False) -> None:
     """List the runs, oldest first."""
     from app.session import summary
     from app.settings import load_settings
-    from app.wire import open_records
+    from app.wiring import open_records
 
     settings = load_settings()
     if not (settings.runs_folder / "ledger.db").exists():

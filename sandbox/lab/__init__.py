@@ -1,1 +1,1 @@
-"""The lab: execute HIP kernels functionally on the CPU, count what the profiler would, bound the time."""
+"""The lab: functional execution of a gfx942 kernel on the CPU, and a bound on its time."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sandbox.resolve import ResolvedLaunch
+from sandbox.candidate.resolve import ResolvedLaunch
 
 Row = Mapping[str, Any]
 _RAW, _WAR, _WAW = range(3)

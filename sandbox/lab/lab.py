@@ -18,16 +18,16 @@ import numpy.typing as npt
 
 from records.errors import LabError
 from records.evaluation import Finding
-from sandbox.candidate import Candidate
-from sandbox.lab import request, sentences
-from sandbox.lab.counters import LaunchCounters, launch_counters
-from sandbox.lab.phases import lane_groups
-from sandbox.lab.program import Builder, LabProgram
-from sandbox.lab.request import Buffer
+from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.candidate.plan import Candidate
+from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab import executor_request, sentences
+from sandbox.lab.build.program import Builder, LabProgram
+from sandbox.lab.cost.counters import LaunchCounters, launch_counters
+from sandbox.lab.cost.phases import lane_groups
+from sandbox.lab.executor_request import Buffer
 from sandbox.process import Completed, ProcessLimits, run
-from sandbox.resolve import ResolvedPlan
 from sandbox.target import Target
-from sandbox.toolchain import Toolchain
 
 __all__ = ["Buffer", "Execution", "Lab", "LabProgram"]
 
@@ -82,7 +82,7 @@ class Lab:
         started = time.monotonic()
         totals = [math.prod(launch.grid) for launch in plan.launches]
         chosen = tuple(total if blocks is None else min(total, max(1, blocks)) for total in totals)
-        work = request.Work(
+        work = executor_request.Work(
             blocks=chosen, recorded_blocks=recorded if count else 0, workers=min(self._cores, max(chosen)),
             deadline_s=deadline_s,
             l1_lines=max(1, int(self._target.memory["l1_bytes"] // self._target.memory["line_bytes"] // l1_sharers)),
@@ -108,12 +108,12 @@ class Lab:
             launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
         )
 
-    def _once(self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: request.Work) -> tuple[
-            tuple[request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
+    def _once(self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: executor_request.Work) -> tuple[
+            tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
         """One run of the executor: regions, its result, and the outputs unless it only counted."""
         folder = self._work_folder(sum(b.data.nbytes for b in buffers))
         try:
-            regions = request.write(folder, program, plan, buffers, work)
+            regions = executor_request.write(folder, program, plan, buffers, work)
             seen = _read_result(folder, self._run(program, folder, work.deadline_s))
             return regions, seen, {} if work.recorded_blocks else _outputs(folder, regions)
         finally:
@@ -169,7 +169,7 @@ def _read_result(folder: Path, done: Completed) -> dict[str, Any]:
             from None
 
 
-def _outputs(folder: Path, regions: Sequence[request.Region]) -> dict[str, tuple[Any, Any]]:
+def _outputs(folder: Path, regions: Sequence[executor_request.Region]) -> dict[str, tuple[Any, Any]]:
     """Contents and per-element masks of the outputs, in the shapes of their buffers."""
     found = {}
     for region in regions:
@@ -193,7 +193,7 @@ def _all_bytes(mask: npt.NDArray[np.uint8], itemsize: int) -> npt.NDArray[np.boo
     return np.asarray(mask.reshape(-1, itemsize).all(axis=1))
 
 
-def _ownership(seen: Mapping[str, Any], regions: Sequence[request.Region]) -> bool:
+def _ownership(seen: Mapping[str, Any], regions: Sequence[executor_request.Region]) -> bool:
     atomic = any(count and region.buffer.role != "input"
                  for count, region in zip(seen["atomics"], regions, strict=True))
     return not atomic and not any(row["reads_intermediate"] for row in seen["launches"])

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from records.evaluation import Finding
+from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab import hazards
-from sandbox.lab.lines import LineTable
-from sandbox.lab.program import LabProgram, LdsVariable
-from sandbox.lab.request import Region
-from sandbox.resolve import ResolvedPlan
+from sandbox.lab.build.lines import LineTable
+from sandbox.lab.build.program import LabProgram, LdsVariable
+from sandbox.lab.executor_request import Region
 
 _NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR = range(9)
 _ARRAYS = {_PRIVATE: "in private memory", _OWN: "among the file's variables",

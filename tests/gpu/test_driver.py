@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from records.errors import MachineError
-from sandbox.device.compiler import DeviceCompiler
-from sandbox.device.driver import open_driver
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.driver.driver import open_driver
 from sandbox.target import load_target
-from tests.driver_checks import Bench, DriverChecks, compile_kernels
+from tests.support.driver_checks import Bench, DriverChecks, compile_kernels
 
 TARGETS = {"nvidia": "h200", "amd": "mi300x"}
 
@@ -24,7 +24,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
             device = open_driver(vendor).device()
         except MachineError:
             continue
-        compiler = DeviceCompiler(load_target(target), tmp_path_factory.mktemp("build"))
+        compiler = GpuCompiler(load_target(target), tmp_path_factory.mktemp("build"))
         build = compile_kernels(compiler)
         compiler.close()
         return Bench(device, build, vendor, "")

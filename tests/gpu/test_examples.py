@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.device.evaluator import DeviceEvaluator
-from sandbox.device.lease import device_indices
+from sandbox.gpu.gpu_evaluator import GpuEvaluator
+from sandbox.gpu.gpu_pool import device_indices
 from sandbox.target import load_target
 from tasks.loader import load_task
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not device_indices(TARGET), reason="no H200 here
 
 @pytest.mark.parametrize("name", ["rms_norm", "fp8_block_gemm"])
 def test_the_example_is_accepted_and_timed(name: str, tmp_path: Path) -> None:
-    task, evaluator = load_task(name, TARGET.name), DeviceEvaluator(TARGET, tmp_path, 0)
+    task, evaluator = load_task(name, TARGET.name), GpuEvaluator(TARGET, tmp_path, 0)
     try:
         made = evaluator.benchmark((EXAMPLES / f"{name}_h200.hip").read_text(encoding="utf-8"), task)
     finally:

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from benchmarks.fault_kernels import FAULTS, RIGHT, Fault
 from records.errors import ScientistError
-from sandbox.device.evaluator import DeviceEvaluator, Rules
-from sandbox.device.lease import device_indices
+from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
+from sandbox.gpu.gpu_pool import device_indices
 from sandbox.target import load_target
 from tasks.loader import load_task
-from tests.exploits.exploits import FOLDER, Expected, Exploit, complaint, exploits
+from tests.kernels.exploits.exploits import FOLDER, Expected, Exploit, complaint, exploits
 
 TARGETS = ("h200", "mi300x")
 CHEATS = (
@@ -29,12 +29,12 @@ RULES = Rules(deadline_s=1.0)
 MINE = {"h200": FAULTS, "mi300x": tuple(f for f in FAULTS if f.name not in ("trap", "device assert"))}
 
 
-def open_judge(folder: Path) -> tuple[str, DeviceEvaluator] | None:
+def open_judge(folder: Path) -> tuple[str, GpuEvaluator] | None:
     """The judge of this machine's GPU; None where there is none that we know."""
     for name in TARGETS:
         target = load_target(name)
         if device_indices(target):
-            return name, DeviceEvaluator(target, folder, 0, rules=RULES)
+            return name, GpuEvaluator(target, folder, 0, rules=RULES)
     return None
 
 
@@ -43,7 +43,7 @@ def cheats() -> list[Exploit]:
     return [one for one in exploits("device") if one.name in CHEATS]
 
 
-def blamed_wrongly(judge: DeviceEvaluator, fault: Fault) -> str:
+def blamed_wrongly(judge: GpuEvaluator, fault: Fault) -> str:
     """What is wrong with the verdict on a fault, or with the next one; empty when nothing is."""
     task, number = load_task(FOLDER / "tasks" / "scale"), time.monotonic_ns() % 1_000_000_000
     verdict = judge.verify(fault.source(number), task).verdict
@@ -54,7 +54,7 @@ def blamed_wrongly(judge: DeviceEvaluator, fault: Fault) -> str:
     return "" if after.accepted else f"the right kernel after {fault.name}: {after.findings}"
 
 
-def not_timed(judge: DeviceEvaluator) -> str:
+def not_timed(judge: GpuEvaluator) -> str:
     """What is wrong with a right kernel's evaluation."""
     made = judge.benchmark(RIGHT.source(1), load_task(FOLDER / "tasks" / "scale"))
     if not made.verdict.accepted or not made.measurements or made.geomean_us is None:
@@ -62,7 +62,7 @@ def not_timed(judge: DeviceEvaluator) -> str:
     return "" if 0.5 < made.geomean_us < 1000 else f"the right kernel takes {made.geomean_us} us"
 
 
-def not_refused(judge: DeviceEvaluator, exploit: Exploit) -> str:
+def not_refused(judge: GpuEvaluator, exploit: Exploit) -> str:
     """What is wrong with the verdict on a cheat; one that does the whole work all the same is also timed."""
     expected = exploit.expected["device"]
     said = judge.benchmark(exploit.source, exploit.task, exploit.tunables or None)
@@ -72,13 +72,13 @@ def not_refused(judge: DeviceEvaluator, exploit: Exploit) -> str:
     return f"{exploit.name}: {wrong}" if wrong else ""
 
 
-def twin_refused(judge: DeviceEvaluator, exploit: Exploit) -> str:
+def twin_refused(judge: GpuEvaluator, exploit: Exploit) -> str:
     """What is wrong with the verdict on the honest kernel beside it."""
     wrong = complaint(Expected("defused"), judge.verify(exploit.twin, exploit.task))
     return f"the twin of {exploit.name}: {wrong}" if wrong else ""
 
 
-def every_check(name: str, judge: DeviceEvaluator) -> Iterator[tuple[str, str]]:
+def every_check(name: str, judge: GpuEvaluator) -> Iterator[tuple[str, str]]:
     """Names and complaints, one after the other."""
     yield "a right kernel is timed", not_timed(judge)
     for fault in MINE[name]:
@@ -117,31 +117,31 @@ except ImportError:  # a GPU box needs no pytest for `main`
 else:
 
     @pytest.fixture(scope="module")
-    def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, DeviceEvaluator]]:
+    def named(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, GpuEvaluator]]:
         found = open_judge(tmp_path_factory.mktemp("judge"))
         if found is None:
             pytest.skip("no GPU that a target describes")
         yield found
         found[1].close()
 
-    def test_a_right_kernel_is_timed(named: tuple[str, DeviceEvaluator]) -> None:
+    def test_a_right_kernel_is_timed(named: tuple[str, GpuEvaluator]) -> None:
         assert not_timed(named[1]) == ""
 
     @pytest.mark.parametrize("fault", FAULTS, ids=lambda one: one.name)
-    def test_a_fault_is_blamed_rightly_and_harms_nobody(named: tuple[str, DeviceEvaluator], fault: Fault) -> None:
+    def test_a_fault_is_blamed_rightly_and_harms_nobody(named: tuple[str, GpuEvaluator], fault: Fault) -> None:
         if fault not in MINE[named[0]]:
             pytest.skip("no such instruction on this GPU")
         assert blamed_wrongly(named[1], fault) == ""
 
     @pytest.mark.parametrize("exploit", cheats(), ids=lambda one: one.name)
-    def test_a_cheat_gains_nothing(named: tuple[str, DeviceEvaluator], exploit: Exploit) -> None:
+    def test_a_cheat_gains_nothing(named: tuple[str, GpuEvaluator], exploit: Exploit) -> None:
         assert not_refused(named[1], exploit) == ""
 
     @pytest.mark.parametrize("exploit", cheats(), ids=lambda one: one.name)
-    def test_its_honest_twin_is_accepted(named: tuple[str, DeviceEvaluator], exploit: Exploit) -> None:
+    def test_its_honest_twin_is_accepted(named: tuple[str, GpuEvaluator], exploit: Exploit) -> None:
         assert twin_refused(named[1], exploit) == ""
 
-    def test_no_gpu_is_given_up(named: tuple[str, DeviceEvaluator]) -> None:
+    def test_no_gpu_is_given_up(named: tuple[str, GpuEvaluator]) -> None:
         assert named[1].gpus.quarantined() == ()
 
 

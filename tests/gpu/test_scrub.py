@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from records.errors import MachineError
-from sandbox.device.compiler import DeviceCompiler
-from sandbox.device.driver import Device, Kernel, open_driver
-from sandbox.device.trusted import SOURCE, THREADS, Trusted
-from sandbox.plan import parse
+from sandbox.candidate.parse import parse
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.driver.driver import Device, DeviceKernel, open_driver
+from sandbox.gpu.trusted.trusted import SOURCE, THREADS, Trusted
 from sandbox.target import load_target
 
 TARGETS = {"nvidia": "h200", "amd": "mi300x"}
@@ -33,8 +33,8 @@ class Bench:
 
     device: Device
     own: Trusted
-    leave: Kernel
-    look: Kernel
+    leave: DeviceKernel
+    look: DeviceKernel
     units: int
     lds_bytes: int
 
@@ -70,7 +70,7 @@ def open_bench(folder: Path, library: str | None = None) -> Bench | None:
             device = open_driver(vendor, library).device()
         except (MachineError, AttributeError):
             continue
-        compiler = DeviceCompiler(load_target(target), folder, runtime_library=library)
+        compiler = GpuCompiler(load_target(target), folder, runtime_library=library)
         builds = [compiler.compile(parse(path.read_text(encoding="utf-8")), {}) for path in (SOURCE, LEFTOVER)]
         compiler.close()
         assert all(build.findings == () for build in builds), builds

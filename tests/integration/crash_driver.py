@@ -31,7 +31,7 @@ from records.codec import dumps, loads
 from records.evaluation import Evaluation
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
-from tests.stations import ideas, writer
+from tests.support.stations import ideas, writer
 
 
 class Diary:

@@ -23,12 +23,12 @@ from graph.doubles import TableSandbox
 from graph.drive import drive
 from records.errors import Pending
 from records.evaluation import Comparison
-from sandbox.bench import Bench, Slot
-from sandbox.request import Request, Result
-from sandbox.spool import Claim, Spool
+from sandbox.remote.message import Request, Result
+from sandbox.remote.pool import WorkerPool, WorkerSlot
+from sandbox.remote.spool import Claim, Spool
 from sandbox.worker import Folder
 from tests.integration.crash_driver import Diary, FragileLedger, FragileSaver, choose, contents, repeated
-from tests.stations import make_bench, make_context, through
+from tests.support.stations import make_bench, make_context, through
 
 KINDS = ("before request", "after request", "before pause", "result read", "before answer", "before publish",
          "after publish", "before add_evaluation", "after add_evaluation", "before add_comparison",
@@ -62,10 +62,10 @@ class FragileSpool(Spool):
         return is_first
 
 
-class FragileBench(Bench):
+class FragileBench(WorkerPool):
     """Notes what it is asked, so that work done twice shows."""
 
-    def answer(self, slot: Slot, request: Request) -> Result:
+    def answer(self, slot: WorkerSlot, request: Request) -> Result:
         diary: Diary = slot.made[0]  # type: ignore[assignment]
         diary.point("before answer")
         diary.log(f"asked {request.hash}")
@@ -108,7 +108,7 @@ def run(folder: Path, at: int | None) -> Diary:
         if status == "done":
             return diary
         bench = make_bench(task, TableSandbox("gpu:table", "measured"))
-        slots = tuple(Slot(s.name, s.make, made={0: diary}) for s in bench.slots)  # type: ignore[dict-item]
+        slots = tuple(WorkerSlot(s.name, s.make, made={0: diary}) for s in bench.slots)  # type: ignore[dict-item]
         Folder(spool, FragileBench(bench.worker, bench.place, slots, bench.find_task), once=True).run(threading.Event())
 
 

@@ -19,15 +19,15 @@ from app.commands.check import verdict_json
 from app.commands.run import drive, finish
 from app.session import Session, summary
 from app.settings import load_settings
-from app.wire import make_author
+from app.wiring import make_author
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from records.errors import LabError
 from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
-from sandbox.spool import Spool
+from sandbox.remote.spool import Spool
 
-from ..endpoint import Answer, ScriptedEndpoint
-from ..stations import through, work
+from tests.support.endpoint import Answer, ScriptedEndpoint
+from tests.support.stations import through, work
 
 SEED = "// time_us = 100\n// roofline_us = 5\n"
 CANARY = "sk-canary-7c1f0e5d9b3a"

@@ -11,14 +11,14 @@ import pytest
 
 from records.errors import DeviceError
 from records.evaluation import Contender
-from sandbox.device.contrast import Rule
-from sandbox.device.evaluator import DeviceEvaluator, Rules
-from sandbox.device.level import LevelRule
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
+from sandbox.gpu.timing.contrast import Rule
+from sandbox.gpu.timing.level import LevelRule
 from sandbox.target import Target, load_target
-from sandbox.toolchain import find_toolchain
 from tasks.loader import load_task
 from tasks.task import Task
-from tests.hip_stub import Stub, hip_stub
+from tests.support.hip_stub import Stub, hip_stub
 
 HEADER = """/*+++
 {extra}[[launch]]
@@ -47,7 +47,7 @@ def source(body: str = RIGHT, kernel: str = "scale", extra: str = "") -> str:
 @pytest.fixture(scope="module")
 def task() -> Task:
     """Its work is said to be 60 us at least: three sets will do, and each launch moves all sets between processes."""
-    task = load_task(str(Path(__file__).parents[1] / "exploits" / "tasks" / "scale"))
+    task = load_task(str(Path(__file__).parents[1] / "kernels" / "exploits" / "tasks" / "scale"))
     return replace(task, bytes_moved="320000000", benchmarks=(replace(task.benchmarks[0], dims={"n": 3000}),))
 
 
@@ -68,13 +68,13 @@ def stub(compiler_cache: Path) -> Iterator[Stub]:
 
 
 @pytest.fixture
-def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[DeviceEvaluator]:
-    made = DeviceEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK)
+def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[GpuEvaluator]:
+    made = GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK)
     yield made
     made.close()
 
 
-def test_a_right_kernel_is_verified_and_timed(judge: DeviceEvaluator, task: Task) -> None:
+def test_a_right_kernel_is_verified_and_timed(judge: GpuEvaluator, task: Task) -> None:
     made = judge.benchmark(source(), task)
     assert made.verdict.accepted, made.verdict
     assert {c.role for c in made.cases} == {"test", "held_out", "benchmark"}
@@ -91,27 +91,27 @@ def test_a_right_kernel_is_verified_and_timed(judge: DeviceEvaluator, task: Task
     ("if (i < n - 1) y[i] = factor * x[i];", "unwritten_output", "correct"),
     ("if (i < n) { y[i] = factor * x[i]; x[i] = 0.0f; }", "input_written", "execute"),
 ])
-def test_a_wrong_kernel_is_refused_for_what_it_does(judge: DeviceEvaluator, task: Task, body: str, kind: str,
+def test_a_wrong_kernel_is_refused_for_what_it_does(judge: GpuEvaluator, task: Task, body: str, kind: str,
                                                     stage: str) -> None:
     verdict = judge.verify(source(body), task).verdict
     assert not verdict.accepted
     assert (verdict.stage, verdict.findings[0].kind) == (stage, kind), verdict
 
 
-def test_writing_around_the_buffers_is_found(judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+def test_writing_around_the_buffers_is_found(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     """The stub's lab sees the access itself; the red zones do where nothing else would."""
     verdict = judge.verify(source("if (i < n) y[i] = factor * x[i]; if (i == 0) y[n + 64] = 1.0f;"), task).verdict
     assert verdict.findings[0].kind == "out_of_bounds"
 
 
-def test_a_driver_that_aborts_still_names_the_candidate(judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+def test_a_driver_that_aborts_still_names_the_candidate(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     stub.world.aborts = True
     verdict = judge.verify(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task).verdict
     assert (verdict.stage, verdict.findings[0].kind) == ("execute", "out_of_bounds"), verdict
     assert judge.verify(source(), task).verdict.accepted
 
 
-def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(judge: DeviceEvaluator, stub: Stub,
+def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(judge: GpuEvaluator, stub: Stub,
                                                                              task: Task) -> None:
     stub.world.aborts, stub.world.last_words = True, b"terminate called\n"
     verdict = judge.verify(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task).verdict
@@ -121,7 +121,7 @@ def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(jud
 
 
 def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_time_it_runs(
-        judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+        judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     stub.world.unclear.add("odd")
     verdict = judge.verify(source(kernel="odd"), task).verdict
     assert (verdict.stage, [f.kind for f in verdict.findings]) == ("correct", ["wrong_result"]), verdict
@@ -135,7 +135,7 @@ def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_tim
 
 
 def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_emptied(
-        judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+        judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     assert judge.benchmark(source(), task).verdict.accepted
     before, calls, swept = "", 0, 0
     for name in stub.world.launched:
@@ -151,7 +151,7 @@ def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_e
     assert (grid, dynamic) == ((304, 1, 1), 65536)
 
 
-def test_workspaces_beyond_the_memory_are_the_candidates_fault(judge: DeviceEvaluator, task: Task) -> None:
+def test_workspaces_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluator, task: Task) -> None:
     greedy = source(extra='[workspace]\nspace = ["u8", "3 * 1024 * 1024 * 1024"]\n')
     verdict = judge.verify(greedy, task).verdict
     assert (verdict.stage, [f.kind for f in verdict.findings]) == ("execute", ["over_limit"]), verdict
@@ -159,7 +159,7 @@ def test_workspaces_beyond_the_memory_are_the_candidates_fault(judge: DeviceEval
     assert judge.verify(source(), task).verdict.accepted
 
 
-def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: DeviceEvaluator, stub: Stub,
+def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: GpuEvaluator, stub: Stub,
                                                                    task: Task) -> None:
     small = source(extra='[workspace]\nspace = ["u8", "1024"]\n')
     stub.world.memory_bytes = 400_000
@@ -171,7 +171,7 @@ def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: DeviceE
 
 
 def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
-        judge: DeviceEvaluator, stub: Stub, task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+        judge: GpuEvaluator, stub: Stub, task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     greedy = source(extra='[workspace]\nspace = ["u8", "4 * 1024 * 1024"]\n')
     waits: list[int] = []
 
@@ -179,13 +179,13 @@ def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
         waits.append(stub.world.memory_bytes)
         stub.world.memory_bytes = 4 << 30
 
-    monkeypatch.setattr("sandbox.device.lease._calm", calm)
+    monkeypatch.setattr("sandbox.gpu.gpu_pool._calm", calm)
     stub.world.memory_bytes = 8 << 20  # enough without the workspace
     assert judge.verify(greedy, task).verdict.accepted
     assert waits == [8 << 20], "once there is enough nobody waits"
 
 
-def test_variables_beyond_the_memory_are_the_candidates_fault(judge: DeviceEvaluator, stub: Stub, task: Task) -> None:
+def test_variables_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     many = source().replace('extern "C"', '__device__ char big[600 << 20];\nextern "C"').replace(
         RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
     stub.world.memory_bytes = 1 << 30
@@ -194,7 +194,7 @@ def test_variables_beyond_the_memory_are_the_candidates_fault(judge: DeviceEvalu
     assert judge.gpus.quarantined() == ()
 
 
-def test_faults_of_the_device_are_tried_again_and_then_reported(judge: DeviceEvaluator, stub: Stub,
+def test_faults_of_the_device_are_tried_again_and_then_reported(judge: GpuEvaluator, stub: Stub,
                                                                  task: Task) -> None:
     stub.world.failures["hipModuleLoadData"] = [999]
     assert judge.verify(source(), task).verdict.accepted
@@ -203,7 +203,7 @@ def test_faults_of_the_device_are_tried_again_and_then_reported(judge: DeviceEva
         judge.verify(source(extra="# another\n"), task)
 
 
-def test_a_time_that_our_own_clock_does_not_know_is_void(judge: DeviceEvaluator, stub: Stub, task: Task,
+def test_a_time_that_our_own_clock_does_not_know_is_void(judge: GpuEvaluator, stub: Stub, task: Task,
                                                          tmp_path: Path) -> None:
     stub.world.launch_us["scale"] = 158.0  # two calls a window; the stub needs far longer
     stub.world.launch_us["trusted_sweep"] = 1e6  # and not as long as it says for the judge's own kernel
@@ -214,7 +214,7 @@ def test_a_time_that_our_own_clock_does_not_know_is_void(judge: DeviceEvaluator,
     assert json.loads(incident.read_text())["source"] == source()
 
 
-def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(judge: DeviceEvaluator, stub: Stub, task: Task,
+def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(judge: GpuEvaluator, stub: Stub, task: Task,
                                                                     tmp_path: Path) -> None:
     stub.world.launch_us |= {"scale": 158.0, "trusted_sweep": 0.001}  # the stub needs far longer for both
     before = stub.world.launched.count("trusted_sweep")
@@ -224,7 +224,7 @@ def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(judge: Devic
     assert not (tmp_path / "incidents").exists() and judge.gpus.quarantined() == ()
 
 
-def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: DeviceEvaluator, stub: Stub,
+def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: GpuEvaluator, stub: Stub,
                                                                 task: Task) -> None:
     old, new = Contender(source()), Contender(source(kernel="quicker"))
     before = len(stub.world.launched)
@@ -239,8 +239,8 @@ def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: DeviceEva
 def test_a_gpu_of_another_kind_is_refused(stub: Stub, small_caches: Target, tmp_path: Path) -> None:
     stub.world.arch = "gfx90a"
     with pytest.raises(DeviceError, match=r"gfx90a.*not a .*MI300X"):
-        DeviceEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0)
+        GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0)
 
 
-def test_a_plan_may_say_that_its_bits_are_free(judge: DeviceEvaluator, task: Task) -> None:
+def test_a_plan_may_say_that_its_bits_are_free(judge: GpuEvaluator, task: Task) -> None:
     assert judge.verify(source(extra="nondeterministic = true\n"), task).verdict.accepted

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
-from sandbox.device.dialect import dialect_of
-from sandbox.device.includes import refusals
-from sandbox.limits import check_limits
-from sandbox.plan import parse
-from sandbox.resolve import choices, resolve
+from sandbox.candidate.limits import check_limits
+from sandbox.candidate.parse import parse
+from sandbox.candidate.resolve import choices, resolve
+from sandbox.gpu.compile.dialect import dialect_of
+from sandbox.gpu.compile.includes import refusals
 from sandbox.target import load_target
 from tasks.loader import load_task
 
-from ..transcript import Transcript
+from tests.support.transcript import Transcript
 
 KERNEL = Path(__file__).parents[2] / "examples" / "fp8_block_gemm_mi300x.hip"
 

@@ -16,7 +16,7 @@ from graph.doubles import ScriptedAuthor
 from graph.drive import drive
 from records.codec import dumps
 from records.errors import BudgetExhausted, KnowledgeError, LabError, LedgerError, MalformedReply, TaskError, UsageError
-from tests.scripted_run import SEED, Bench, Writer, faster, ideas, only_first
+from tests.support.scripted_run import SEED, Bench, Writer, faster, ideas, only_first
 
 
 def test_a_broken_machine_stops_the_run_and_keeps_the_siblings_work(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Critique, Draft, Specimen, Step
 from records.errors import MalformedReply
-from tests.scripted_run import Bench, faster, only_first
+from tests.support.scripted_run import Bench, faster, only_first
 
 
 @pytest.mark.parametrize(("text", "code", "stage"), [

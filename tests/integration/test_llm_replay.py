@@ -4,7 +4,7 @@ Everything between is real: the HTTP client, the ladder, the graph, the ledger, 
 expected by its content, not by its time. When the lab's model of the GPU was changed on purpose and another of these
 kernels wins now, look at the difference and make it the expected one:
 
-    python -m tests.transcript refresh
+    python -m tests.support.transcript refresh
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from pathlib import Path
 
 import pytest
 
-from agents.coder import read_draft
+from agents.scientist.coder import read_draft
 from graph.context import Context
 from graph.drive import drive
 from records.evaluation import Evaluation
 from records.experiment import Attempt, ModelCall
-from sandbox.tuning import with_defaults
+from sandbox.candidate.tuning import with_defaults
 
-from ..endpoint import ScriptedEndpoint
-from ..transcript import PRICE, Transcript, context, leader
+from tests.support.endpoint import ScriptedEndpoint
+from tests.support.transcript import PRICE, Transcript, context, leader
 
-REFRESH = "; if the lab was changed on purpose, run: python -m tests.transcript refresh"
+REFRESH = "; if the lab was changed on purpose, run: python -m tests.support.transcript refresh"
 
 
 @pytest.mark.slow

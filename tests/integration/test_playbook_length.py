@@ -11,13 +11,13 @@ import pytest
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Assignment, Member, Selection, Step
-from agents.playbook import Playbook
+from agents.playbook.playbook import Playbook
 from graph import Limits, build_graph
 from graph.doubles import TableSandbox, table_context
 from graph.drive import checkpoints, drive, run_config
 from records.codec import dumps
 from records.evaluation import Evaluation
-from sandbox.plan import choices, parse
+from sandbox.candidate.parse import choices, parse
 from tasks import Task, load_task
 
 STATE_BYTES, CHECKPOINT_BYTES = 64 * 1024, 5_000_000

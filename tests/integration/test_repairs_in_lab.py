@@ -14,10 +14,10 @@ from graph import Limits
 from graph.doubles import ScriptedAuthor, table_context
 from graph.drive import drive
 from records.evaluation import Finding
-from sandbox.evaluator import Evaluator
-from sandbox.judge import Patience
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Patience
 from sandbox.target import load_target
-from sandbox.toolchain import find_toolchain
 from tasks import load_task
 
 TASK = load_task("row_softmax")
@@ -59,7 +59,7 @@ def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line
         tmp_path: Path, compiler_cache: Path) -> None:
     author = ScriptedAuthor(ideas, writer)
     task = replace(TASK, seeds=TASK.seeds[:1])
-    sandbox = Evaluator(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7,
+    sandbox = LabEvaluator(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7,
                         patience=Patience(deadline_s=2.0))
     context = replace(table_context(tmp_path, task, author, Limits(generations=1, picks=2, compile_repairs=1)),
                       sandbox=sandbox)

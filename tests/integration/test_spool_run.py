@@ -15,10 +15,10 @@ from graph.context import Context
 from graph.doubles import ScriptedAuthor, TableSandbox
 from graph.drive import checkpoints, drive, step_through
 from records.errors import SpoolError
-from sandbox.remote import Remote
-from sandbox.spool import Spool
+from sandbox.remote.client import Remote
+from sandbox.remote.spool import Spool
 
-from ..stations import answered, ideas, make_bench, make_context, through, work
+from tests.support.stations import answered, ideas, make_bench, make_context, through, work
 
 
 def told(context: Context) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from app.settings import load_settings
 from app.tracing import tracing
 from records.errors import SettingsError
 
-from ..endpoint import ScriptedEndpoint
+from tests.support.endpoint import ScriptedEndpoint
 
 try:
     HAS_EXPORTER = find_spec("opentelemetry.exporter.otlp.proto.http.trace_exporter") is not None

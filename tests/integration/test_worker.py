@@ -78,11 +78,11 @@ def test_a_task_of_ones_own_travels_along_where_that_is_allowed(
 def test_another_copy_of_a_task_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path,
 ) -> None:
-    from sandbox.request import Request
-    from sandbox.spool import Spool
+    from sandbox.remote.message import Request
+    from sandbox.remote.spool import Spool
 
     spool = Spool(place / "there")
-    from sandbox.preparing import HARNESS
+    from sandbox.base import HARNESS
 
     for harness, task, words in (
         (HARNESS, "row_softmax", "is not the one asked for"), (HARNESS, "../row_softmax", "the worker has no task"),

@@ -13,10 +13,10 @@ folder, asked = Path(sys.argv[1]), sys.argv[2] == "ask"
 settings = load_settings()
 with tracing(settings, asked):
     from agents.author import Draft, Idea, Specimen, Step
-    from agents.ladder import Form
-    from agents.model import Gateway
-    from agents.transport import Message
-    from app.wire import make_endpoint
+    from agents.model.gateway import Gateway
+    from agents.model.structured_output import Form
+    from agents.model.transport import Message
+    from app.wiring import make_endpoint
     from graph.context import Limits
     from graph.doubles import ScriptedAuthor, table_context, table_task
     from graph.drive import drive

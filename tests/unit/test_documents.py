@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from app.cli import app
 from records.evaluation import CODES
-from sandbox.plan import check, parse, resolve
+from sandbox.candidate.parse import check, parse, resolve
 from tasks.linter import lint
 from tasks.loader import load_task
 

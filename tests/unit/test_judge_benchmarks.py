@@ -17,12 +17,12 @@ from benchmarks.fault_kernels import FAULTS, RIGHT
 from benchmarks.mix import SHARES, Member, mix
 from records.errors import DeviceError
 from records.evaluation import Evaluation, Measurement, Verdict
-from sandbox.candidate import Candidate
-from sandbox.evaluator import Evaluator
-from sandbox.plan import check, parse
-from sandbox.reading import identity
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.parse import check, parse
+from sandbox.candidate.plan import Candidate
+from sandbox.candidate.prepare import identity
+from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
-from sandbox.toolchain import find_toolchain
 from tasks.loader import load_task
 from tasks.task import Task
 
@@ -31,8 +31,8 @@ ONE_EACH = list({(m.kind, m.what, m.task.name): m for m in MEMBERS if m.kind in 
 
 
 @pytest.fixture(scope="module")
-def lab(compiler_cache: Path) -> Evaluator:
-    return Evaluator(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7)
+def lab(compiler_cache: Path) -> LabEvaluator:
+    return LabEvaluator(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7)
 
 
 def test_the_mix_is_always_the_same_and_holds_nothing_twice() -> None:
@@ -42,7 +42,7 @@ def test_the_mix_is_always_the_same_and_holds_nothing_twice() -> None:
 
 
 @pytest.mark.parametrize("member", ONE_EACH, ids=lambda m: f"{m.kind}, {m.task.name}, {m.what}")
-def test_a_candidate_of_the_mix_is_what_its_class_says(lab: Evaluator, member: Member) -> None:
+def test_a_candidate_of_the_mix_is_what_its_class_says(lab: LabEvaluator, member: Member) -> None:
     verdict = lab.verify(member.source, member.task, member.tunables).verdict
     assert verdict.accepted == member.is_right, verdict
     assert member.kind != "broken" or verdict.stage in ("parse", "compile")

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.gpu_report import ISSUE, examine_amd
-from sandbox.toolchain import find_toolchain
-from tests.hip_stub import hip_stub
+from sandbox.amdgcn.toolchain import find_toolchain
+from tests.support.hip_stub import hip_stub
 
 
 def test_the_block_says_what_we_need_to_know(compiler_cache: Path, tmp_path: Path) -> None:

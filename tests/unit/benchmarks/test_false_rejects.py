@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.false_rejects import FILE, collect, figures, kernels, upper_bound
-from sandbox.device.lease import device_indices
-from sandbox.plan import parse
+from sandbox.candidate.parse import parse
+from sandbox.gpu.gpu_pool import device_indices
 from sandbox.target import load_target
-from tests.mutants.mutants import SMALL
+from tests.kernels.mutants.mutants import SMALL
 
 ROW = {"repeat": 0, "task": "transpose", "kernel": "right_tiles", "rejected": ""}
 

@@ -9,13 +9,13 @@ from benchmarks.lab_counters import Row as Counted
 from benchmarks.lab_ranking import Row, chosen, recall, spearman
 from benchmarks.profiler import parse_ncu
 from benchmarks.specimens import counter_specimens
-from sandbox.device.dialect import headers, translate
-from sandbox.lab.counters import LDS_LOAD, LDS_STORE, LOAD, STORE
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.gpu.compile.dialect import headers, translate
+from sandbox.lab.cost.counters import LDS_LOAD, LDS_STORE, LOAD, STORE
+from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.lab import Lab
-from sandbox.lab.phases import lane_groups
 from sandbox.target import load_target
-from sandbox.toolchain import find_toolchain
-from tests.lab_bench import CACHE
+from tests.support.lab_bench import CACHE
 
 KERNELS = stored("lab_counters_h200.json")["kernels"]
 SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_"

@@ -13,7 +13,7 @@ from graph.draw import PAGE, drawn
 from graph.drive import most_steps
 from graph.experiment import ROUTES, build_experiment, follow
 from graph.nodes import after_reflect, fan_out
-from graph.state import State, Trial, newest
+from graph.state import State, TrialState, newest
 
 PICKS = [{"experiment_id": "g002-e1", "idea": "a"}, {"experiment_id": "g002-e2", "idea": "b"}]
 
@@ -23,7 +23,7 @@ def test_every_result_of_every_router_of_the_run_is_a_node() -> None:
     sends = fan_out({"generation": 2, "literature": "d", "picks": PICKS})  # type: ignore[typeddict-item]
     assert isinstance(sends, list)
     assert [s.node for s in sends] == ["experiment"] * 2
-    assert all(isinstance(s, Send) and set(s.arg) <= set(Trial.__annotations__) for s in sends)
+    assert all(isinstance(s, Send) and set(s.arg) <= set(TrialState.__annotations__) for s in sends)
     results = {*(s.node for s in sends), fan_out({"generation": 2, "literature": "d", "picks": []})}
     results |= {after_reflect({"stop": ""}), after_reflect({"stop": "done"})}
     assert results == {"experiment", "reflect", "select", "__end__"} <= nodes

@@ -9,7 +9,7 @@ from graph.context import Context
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.evaluating import evaluate
 from graph.memory import remember
-from graph.population import Kernel, best, population, roofline_fraction, specimen
+from graph.population import VerifiedKernel, best, population, roofline_fraction, specimen
 from records.errors import Pending
 from records.evaluation import Comparison, Contender, Evaluation, Measurement, TimeKind, Verdict
 from records.experiment import Attempt, Experiment
@@ -66,11 +66,11 @@ def test_only_accepted_kernels_of_earlier_generations_timed_alike_are_members(tm
 
 def test_of_equal_kernels_the_first_one_stays_best(tmp_path: Path) -> None:
     context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
-    kernels = [Kernel(attempt(f"g001-e{i}-a0", 1), timed(t)) for i, t in enumerate((12, 10, 10, 11))]
+    kernels = [VerifiedKernel(attempt(f"g001-e{i}-a0", 1), timed(t)) for i, t in enumerate((12, 10, 10, 11))]
     assert best(context, kernels).attempt.id == "g001-e1-a0"
 
 
-def measured(folder: Path, *sources: str) -> tuple[Context, list[Kernel]]:
+def measured(folder: Path, *sources: str) -> tuple[Context, list[VerifiedKernel]]:
     """A context that measures, and these kernels in its ledger."""
     plain = table_context(folder, table_task(folder, ""), ScriptedAuthor(nothing, lambda step, base: ""))
     context = replace(plain, sandbox=TableSandbox("gpu:table", "measured"))
@@ -78,7 +78,7 @@ def measured(folder: Path, *sources: str) -> tuple[Context, list[Kernel]]:
     kernels = []
     for number, source in enumerate(sources):
         made = evaluate(context, "benchmark", source)
-        kernels.append(Kernel(attempt(f"g001-e{number}-a0", 1, kind="measured", evaluation_key=made.key,
+        kernels.append(VerifiedKernel(attempt(f"g001-e{number}-a0", 1, kind="measured", evaluation_key=made.key,
                                       source=context.artefacts.put(source)), made))
     return context, kernels
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.compare import WORST, Comparison, Yardstick, compare
+from tasks.compare import WORST, Match, Yardstick, compare
 from tasks.task import Array
 
 F32 = np.float32
@@ -21,7 +21,7 @@ def sample(rows: int = 40, cols: int = 70, dtype: type = F32) -> tuple[Array, Ar
     return reference, reference.astype(dtype)
 
 
-def judged(candidate: Array, mask: Array | None = None, ratio: float = 2.0) -> Comparison:
+def judged(candidate: Array, mask: Array | None = None, ratio: float = 2.0) -> Match:
     reference, honest = sample()
     return compare(candidate, reference, honest, ratio, mask)
 
@@ -105,7 +105,7 @@ def test_a_zero_reference_wants_zeros() -> None:
 def test_integers_must_be_equal() -> None:
     reference = np.arange(12.0).reshape(3, 4)
     right = reference.astype(np.int32)
-    assert compare(right, reference, right, 2.0) == Comparison(True, 0.0)
+    assert compare(right, reference, right, 2.0) == Match(True, 0.0)
     wrong = right.copy()
     wrong[2, 3] += 1
     assert compare(wrong, reference, right, 2.0).error == WORST

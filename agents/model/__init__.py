@@ -1,0 +1,1 @@
+"""The gateway to a language model: transport, structured output, endpoint, budget."""

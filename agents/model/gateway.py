@@ -1,0 +1,166 @@
+"""The one gateway to a language model. Every question of every agent goes through `Gateway.ask`.
+
+A question is one to three paid requests: the asking, once more with the token limit doubled when the answer was cut
+off, once more with the complaint when it could not be read. Each request has its own key in the ledger; its answer is
+stored before it is used, so that a resumed run finds it and never pays twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Protocol, TypeVar
+
+from agents.author import Step
+from agents.model.endpoint import Endpoint, add
+from agents.model.structured_output import Form, ReplyError, clean, instruction, objects, response_format
+from agents.model.transport import Message, Options, RawReply, Rejected, Transport
+from records.artefacts import ArtefactStore
+from records.errors import MalformedReply, ModelError, ModelRefused, TruncatedReply
+from records.experiment import ModelCall, Usage
+from records.ledger import Ledger
+
+Value = TypeVar("Value")
+QUOTED_CHARS = 20_000  # of an unreadable answer, when it is shown to its writer again
+
+
+@dataclass(frozen=True)
+class Reply(Generic[Value]):
+    """An answer that was read: the text, the record made of it, what all its requests cost."""
+
+    text: str
+    value: Value
+    usage: Usage
+
+
+class LanguageModel(Protocol):
+    """What the agents ask."""
+
+    def ask(self, role: str, step: Step, messages: Sequence[Message], form: Form[Value],
+            candidate: str = "") -> Reply[Value]:
+        """One question; ModelError when no usable answer came."""
+
+
+class Gateway:
+    """A LanguageModel over HTTP, with the budget, the ledger and the artefact store of a run folder."""
+
+    def __init__(self, endpoint: Endpoint, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float | None = None,
+                 sleep: Callable[[float], None] = time.sleep) -> None:
+        """Nothing is sent yet. `budget_usd` is for a whole run and counts what earlier sessions of it spent."""
+        self.endpoint = endpoint
+        self.ledger = ledger
+        self.artefacts = artefacts
+        self.budget_usd = budget_usd
+        self._transport = Transport(endpoint, sleep)
+        self._lock = threading.Lock()
+        self._options: dict[str, Options] = {}
+
+    def ask(self, role: str, step: Step, messages: Sequence[Message], form: Form[Value],
+            candidate: str = "") -> Reply[Value]:
+        """One question in the asked form; at most three requests are paid for."""
+        talk = [Message(m.role, clean(m.content)) for m in messages]
+        if form.schema is not None:
+            talk[-1] = replace(talk[-1], content=f"{talk[-1].content}\n\n{instruction(form.schema)}")
+        asked, used, max_tokens = tuple(talk), Usage(), self.endpoint.max_tokens
+        grown = mended = False
+        while True:
+            raw = self._paid(role, step, talk, form, max_tokens, candidate)
+            used = add(used, raw.usage)
+            if raw.is_cut:
+                if grown:
+                    raise TruncatedReply(f"the {role}'s answer was cut off at {max_tokens} tokens; allow more tokens "
+                                         "an answer in the settings or use another model, then resume the run")
+                grown, max_tokens = True, 2 * max_tokens
+                continue
+            try:
+                return Reply(raw.text, form.read(raw.text), used)
+            except ReplyError as error:
+                if mended:
+                    raise MalformedReply(f"the {role}'s answer could not be used, also after it was told so: {error}; "
+                                         "use another model for this role, then resume the run") from None
+                mended = True
+                self._distrust(role, raw.text, form)
+                talk = [*asked, Message("assistant", raw.text[:QUOTED_CHARS] or "(empty)"),
+                        Message("user", f"That answer cannot be used: {error}. Give the whole answer again, mended, in "
+                                        "the form that was asked for.")]
+
+    def _paid(self, role: str, step: Step, talk: Sequence[Message], form: Form[Any], max_tokens: int,
+              candidate: str) -> RawReply:
+        """The stored answer of this very request, or a new one, stored before it is returned."""
+        model = self.endpoint.model_for(role)
+        prompt = json.dumps([[m.role, m.content] for m in talk], ensure_ascii=False)
+        key = call_key(role, step, prompt, max_tokens)
+        stored = self.ledger.call(key)
+        if stored is None or stored.state != "done":
+            price = self.endpoint.price_of(model)
+            worst = price.worst_usd(len(prompt.encode()), len(talk), max_tokens)
+            call = ModelCall(key, step.run_id, role, model, self.artefacts.put(prompt), "reserved", worst)
+            stored = self.ledger.reserve(call, self.budget_usd)
+        if stored.state == "done" and stored.reply is not None:
+            return RawReply.from_text(self.artefacts.text(stored.reply))
+        try:
+            raw = self._adapted(model, talk, form, max_tokens, _config(role, step, candidate))
+        except ModelError:
+            self.ledger.release(key)
+            raise
+        self.ledger.settle(key, self.artefacts.put(raw.to_text()), raw.usage)
+        return raw
+
+    def _adapted(self, model: str, talk: Sequence[Message], form: Form[Any], max_tokens: int,
+                 config: dict[str, Any]) -> RawReply:
+        """Send, stepping down the ladder while the server refuses a field by name; what works is remembered."""
+        options = self.options(model)
+        while True:
+            wanted = response_format(options.rung, form.schema)
+            try:
+                raw = self._transport.send(model, talk, options, wanted, max_tokens, config)
+            except Rejected as refusal:
+                lower = refusal.adapt(options, wanted is not None)
+                if lower is None:
+                    raise ModelRefused(
+                        f"the model's endpoint {self.endpoint.address} refused the request with HTTP {refusal.status}: "
+                        f"{refusal.text}; check the model name and the token limit") from None
+                options = lower
+                continue
+            self._remember(model, options)
+            return raw
+
+    def options(self, model: str) -> Options:
+        """What is known of the server for one model."""
+        newer = Options(token_field="max_completion_tokens")
+        with self._lock:
+            return self._options.get(model, newer if self.endpoint.is_openai else Options())
+
+    def _remember(self, model: str, options: Options) -> None:
+        with self._lock:
+            known = self._options.get(model)
+            rung = max(options.rung, known.rung) if known else options.rung
+            self._options[model] = replace(options, rung=rung)
+
+    def _distrust(self, role: str, text: str, form: Form[Any]) -> None:
+        """A server that was given a schema and returned no JSON at all does not bear this rung: step down."""
+        model = self.endpoint.model_for(role)
+        options = self.options(model)
+        if form.schema is not None and options.rung < 3 and len(text) < QUOTED_CHARS and not any(objects(text)):
+            self._remember(model, replace(options, rung=max(2, options.rung + 1)))
+
+
+def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:
+    """The place of a request in its run and what it asks, as SHA-256."""
+    place = [step.run_id, role, step.generation, step.experiment_id, step.number, max_tokens,
+             hashlib.sha256(prompt.encode()).hexdigest()]
+    return hashlib.sha256(json.dumps(place).encode()).hexdigest()
+
+
+def _config(role: str, step: Step, candidate: str) -> dict[str, Any]:
+    """Names, tags and metadata that make a traced run readable."""
+    return {
+        "run_name": role,
+        "tags": [role, f"run:{step.run_id}", f"generation:{step.generation}"],
+        "metadata": {"run": step.run_id, "generation": step.generation, "experiment": step.experiment_id,
+                     "node": role, "number": step.number, "candidate": candidate},
+    }

@@ -1,0 +1,82 @@
+"""What an endpoint can do: one tiny request a rung. For `doctor`; nothing here touches a ledger or a budget."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pydantic import BaseModel
+
+from agents.model.endpoint import Endpoint, add
+from agents.model.structured_output import RUNGS, ReplyError, instruction, read_json, response_format
+from agents.model.transport import Message, Options, Rejected, Transport
+from records.errors import ModelRefused
+from records.experiment import Usage
+
+PROBE_TOKENS = 512  # enough for a model that thinks before it says three words
+
+
+class Pong(BaseModel):
+    """The smallest typed answer."""
+
+    answer: str
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What was found. `rungs` are the ways of asking for JSON that gave JSON, best first."""
+
+    address: str
+    model: str
+    models: tuple[str, ...]  # as the endpoint lists them; empty where it does not
+    rungs: tuple[str, ...]
+    counts_tokens: bool
+    seconds: float  # of the first answered request
+    usage: Usage
+
+    @property
+    def advice(self) -> str:
+        """One sentence on what to do, empty when all is well."""
+        if self.models and self.model not in self.models:
+            return f"the endpoint does not list the model {self.model}; it lists {', '.join(self.models[:8])}"
+        if not self.rungs:
+            return f"the model {self.model} answers, but not in JSON; use a larger one for the planner"
+        return ""
+
+
+def probe(endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> Capabilities:
+    """Ask for a tiny answer on every rung. ModelUnreachable or ModelRefused say what is wrong with the endpoint."""
+    transport = Transport(replace(endpoint, retries=min(endpoint.retries, 1)), sleep)
+    listed = transport.models()
+    options = Options(token_field="max_completion_tokens" if endpoint.is_openai else "max_tokens")
+    talk = (Message("system", "You are being tested."), Message("user", f"Say pong. {instruction(Pong)}"))
+    works, usage, seconds, counts = list[str](), Usage(), 0.0, True
+    for rung in reversed(range(len(RUNGS))):
+        started = time.monotonic()
+        try:
+            while True:
+                asked = replace(options, rung=rung)
+                try:
+                    raw = transport.send(endpoint.model, talk, asked, response_format(rung, Pong), PROBE_TOKENS,
+                                         {"run_name": "probe", "tags": ["probe"]})
+                    break
+                except Rejected as refusal:
+                    lower = refusal.adapt(asked, rung < 3)
+                    if lower is None and rung == 3:
+                        raise ModelRefused(f"the endpoint {endpoint.address} refused a plain request: {refusal.text}; "
+                                           "check the model name") from None
+                    if lower is None or lower.rung != rung:
+                        raise
+                    options = lower
+        except Rejected:
+            continue
+        seconds = seconds or time.monotonic() - started
+        usage = add(usage, raw.usage)
+        counts = counts and raw.counted
+        try:
+            read_json("" if raw.is_cut else raw.text, Pong)
+        except ReplyError:
+            continue
+        works.insert(0, RUNGS[rung])
+    return Capabilities(endpoint.address, endpoint.model, listed, tuple(works), counts, seconds, usage)

@@ -1,0 +1,265 @@
+"""One chat request over HTTP: the only place that retries, and the only one that knows the client library."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+import tenacity
+
+from agents.model.endpoint import Endpoint
+from agents.model.structured_output import clean
+from records.codec import dumps, loads
+from records.errors import ModelRefused, ModelUnreachable
+from records.experiment import Usage
+from records.quantity import counted
+
+if TYPE_CHECKING:
+    from langchain_openai import ChatOpenAI
+
+PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
+_NOT_A_COMPLETION = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+_CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True)
+class RawReply:
+    """What came back: the text, why it ended, what it cost. Stored as JSON before anything reads it."""
+
+    text: str
+    finish_reason: str
+    model: str
+    usage: Usage
+    counted: bool = True  # whether the server counted the tokens, or we estimated them
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the token limit ended the answer."""
+        return self.finish_reason.lower() in _CUT
+
+    def to_text(self) -> str:
+        """The form it is stored in."""
+        return dumps(self)
+
+    @staticmethod
+    def from_text(text: str) -> RawReply:
+        """Read the stored form."""
+        return loads(RawReply, text)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What differs between servers: found by their refusals, kept for the rest of the run."""
+
+    rung: int = 0  # into ladder.RUNGS
+    token_field: str = "max_tokens"  # or max_completion_tokens
+    send_temperature: bool = True
+
+
+class Rejected(Exception):
+    """HTTP 400 or 422: the payload is at fault, perhaps only one field that this server does not know."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+    def adapt(self, options: Options, asked_schema: bool) -> Options | None:
+        """Options without the field that the server names, or None when it is something else."""
+        text = self.text.lower()
+        other = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}[options.token_field]
+        if options.send_temperature and "temperature" in text:
+            return replace(options, send_temperature=False)
+        if options.token_field in text and ("unsupported" in text or "not permitted" in text or other in text):
+            return replace(options, token_field=other)
+        named = ("response_format", "json_schema", "json_object", "strict", "schema", "grammar", "guided")
+        if asked_schema and options.rung < 3 and any(word in text for word in named):
+            return replace(options, rung=options.rung + 1)
+        return None
+
+
+class _Passing(Exception):
+    """A fault that may pass: try again after `after_s`, or after the back-off when the server names no time."""
+
+    def __init__(self, text: str, after_s: float | None = None) -> None:
+        super().__init__(text)
+        self.after_s = after_s
+
+
+class Transport:
+    """Sends one request at a time a thread. `sleep` is the clock's only use, so tests need not wait."""
+
+    def __init__(self, endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> None:
+        """Nothing is imported and nothing is sent yet."""
+        self.endpoint = endpoint
+        self._sleep = sleep
+        self._lock = threading.Lock()
+        self._clients: dict[str, ChatOpenAI] = {}
+
+    def send(self, model: str, messages: Sequence[Message], options: Options, response_format: Mapping[str, Any] | None,
+             max_tokens: int, config: Mapping[str, Any]) -> RawReply:
+        """One answered request. ModelUnreachable after the retries, ModelRefused at once, Rejected for the payload."""
+        end = self.endpoint
+        body: dict[str, Any] = {options.token_field: max_tokens}
+        if response_format is not None:
+            # By extra_body, because a plain response_format makes the client parse the answer itself and throw text
+            # and token counts away when that fails.
+            body["response_format"] = dict(response_format)
+        if end.temperature is not None and options.send_temperature:
+            body["temperature"] = end.temperature
+        talk = [(m.role, clean(m.content)) for m in messages]
+        tries = tenacity.Retrying(
+            stop=tenacity.stop_after_attempt(end.retries + 1), retry=tenacity.retry_if_exception_type(_Passing),
+            wait=self._wait, sleep=self._sleep, reraise=True)
+        try:
+            return tries(self._once, model, talk, body, config)
+        except _Passing as fault:
+            raise ModelUnreachable(
+                f"no answer from the model's endpoint {end.address} after {counted(end.retries + 1, 'try', 'tries')} "
+                f"({fault}); check that it is up and reachable, then resume the run") from None
+
+    def models(self) -> tuple[str, ...]:
+        """Names the endpoint lists; empty where it does not list any."""
+        import openai
+
+        client = openai.OpenAI(api_key=self.endpoint.key_to_send.get_secret_value(), base_url=self.endpoint.base_url,
+                               max_retries=0, timeout=min(self.endpoint.timeout_s, 20.0))
+        try:
+            return tuple(sorted(model.id for model in client.models.list()))
+        except openai.APIConnectionError as error:
+            raise ModelUnreachable(f"nothing answers at {self.endpoint.address} ({_cause(error)}); "
+                                   "check OPENAI_BASE_URL and that the server is running") from None
+        except openai.APIStatusError as error:
+            if error.status_code in (401, 403):
+                raise self._refused(error.status_code, "") from None
+            return ()
+        except (openai.OpenAIError, *_NOT_A_COMPLETION):
+            return ()
+
+    def _once(self, model: str, talk: list[tuple[str, str]], body: dict[str, Any],
+              config: Mapping[str, Any]) -> RawReply:
+        import openai
+
+        try:
+            answer = self._client(model).invoke(talk, config=dict(config), extra_body=body)  # type: ignore[arg-type]
+        except openai.APIConnectionError as error:  # time-outs too
+            raise _Passing(_cause(error)) from None
+        except openai.APIStatusError as error:
+            raise self._status(error) from None
+        except openai.OpenAIError as error:
+            raise self._not_a_completion(error) from None
+        except _NOT_A_COMPLETION as error:
+            raise self._not_a_completion(error) from None
+        return _raw(answer, model, self.endpoint, sum(len(text.encode()) for _, text in talk))
+
+    def _client(self, model: str) -> ChatOpenAI:
+        with self._lock:
+            if model not in self._clients:
+                from langchain_openai import ChatOpenAI
+
+                end = self.endpoint
+                self._clients[model] = ChatOpenAI(
+                    model=model, base_url=end.base_url, api_key=end.key_to_send, max_retries=0, timeout=end.timeout_s,
+                    use_responses_api=False,  # chosen by model name otherwise, and few servers have it
+                    disable_streaming=True)  # a graph that streams would switch it on, and lose the token counts
+            return self._clients[model]
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        end = self.endpoint
+        fault = state.outcome.exception() if state.outcome else None
+        jittered = tenacity.wait_random_exponential(multiplier=end.backoff_s, max=end.max_wait_s)(state)
+        usual = jittered + end.backoff_s / 2
+        asked = fault.after_s if isinstance(fault, _Passing) else None
+        return min(max(usual, asked or 0.0), max(end.max_wait_s, asked or 0.0))
+
+    def _status(self, error: Any) -> Exception:
+        """The exception for an HTTP status; `error` is an openai.APIStatusError."""
+        status, text = int(error.status_code), self.endpoint.hide(str(error.body or error.message))[:400]
+        if status in PASSING or status >= 500:
+            if "insufficient_quota" in text:
+                return self._refused(status, "the account has no credit left")
+            after_s = retry_after_s(error.response.headers)
+            if after_s is not None and after_s > 10 * self.endpoint.max_wait_s:
+                return ModelUnreachable(f"the endpoint {self.endpoint.address} asks to wait {after_s:.0f} s; "
+                                        "resume the run then")
+            return _Passing(f"HTTP {status}", after_s)
+        return Rejected(status, text) if status in (400, 422) else self._refused(status, text)
+
+    def _refused(self, status: int, text: str) -> ModelRefused:
+        advice = {401: "check the key", 403: "check what the key may use", 404: "check the base URL and the model name",
+                  429: "add credit or use another key"}
+        # The server's own words about a key may quote it.
+        said = f": {text}" if text and status not in (401, 403) else ""
+        remedy = advice.get(status, "check the base URL, the key and the model name")
+        return ModelRefused(f"the model's endpoint {self.endpoint.address} refused the request with HTTP "
+                            f"{status}{said}; {remedy}")
+
+    def _not_a_completion(self, error: Exception) -> Exception:
+        told = error.args[0] if error.args else None
+        if isinstance(told, dict):  # some routers answer 200 with the fault of the server behind them in the body
+            code = told.get("code")
+            if isinstance(code, int) and (code in PASSING or code >= 500):
+                return _Passing(f"error {code} in the answer")
+            text = self.endpoint.hide(str(told.get("message", told)))[:400]
+            return ModelRefused(f"the model's endpoint {self.endpoint.address} answered with an error: {text}; "
+                                "check the model name and the account")
+        return ModelRefused(f"the answer of {self.endpoint.address} is not a chat completion; check that the base URL "
+                            "is that of an OpenAI-compatible API (most end in /v1)")
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds the server asks to wait, from `retry-after-ms` or `Retry-After` as seconds or as a date."""
+    for name, scale in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if not value:
+            continue
+        try:
+            return max(0.0, float(value) * scale)
+        except ValueError:
+            pass
+        try:
+            return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+        except (ValueError, TypeError):
+            pass
+    return None
+
+
+def _cause(error: BaseException) -> str:
+    cause = error.__cause__
+    kind = type(cause or error).__name__
+    return "timed out" if "Timeout" in kind or "Timeout" in type(error).__name__ else f"no connection, {kind}"
+
+
+def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int) -> RawReply:
+    """The parts we keep of a LangChain AIMessage."""
+    text = answer.content if isinstance(answer.content, str) else "".join(
+        str(part.get("text", "")) for part in answer.content if isinstance(part, dict))
+    if not text.strip() and answer.tool_calls:  # asked for text, answered with a call: its arguments are the answer
+        text = json.dumps(answer.tool_calls[0]["args"])
+    if not text.strip():
+        text = str(answer.additional_kwargs.get("refusal") or "")
+    metadata = answer.response_metadata
+    counted = answer.usage_metadata or {}
+    prompt = int(counted.get("input_tokens") or -(-prompt_bytes // 4))  # a server that counts nothing still costs
+    completion = int(counted.get("output_tokens") or -(-len(text.encode("utf-8", "replace")) // 4))
+    price = endpoint.price_of(model)
+    stated = (metadata.get("token_usage") or {}).get("cost")
+    usd = price.cost_usd(prompt, completion)
+    if not usd and isinstance(stated, (int, float)):
+        usd = float(stated)
+    return RawReply(endpoint.hide(clean(text)), str(metadata.get("finish_reason") or ""), model,
+                    Usage(prompt, completion, usd), bool(counted.get("output_tokens")))

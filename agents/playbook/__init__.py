@@ -1,0 +1,1 @@
+"""The author that needs no model: rewrites of a source, each with its conditions."""

@@ -1,0 +1,68 @@
+"""What can be said of a draft without a compiler: form, names, argument counts, brackets, classic slips."""
+
+from __future__ import annotations
+
+import re
+
+from agents.playbook.source import KernelFile, KernelText, SourceError, closing, read, words
+from records.quantity import counted
+
+_BARRIER = re.compile(r"__syncthreads\s*\(|__builtin_amdgcn_s_barrier\s*\(")
+_NARROW = re.compile(r"\b(?:unsigned|int|uint32_t)(?:\s+int)?\s+\w+\s*=\s*__ballot")
+
+
+def check(source: str, arch: str) -> tuple[str, ...]:
+    """Remarks a writer can act on; empty when nothing is certain to be wrong."""
+    try:
+        file = read(source)
+    except SourceError as error:
+        return (f"{error}; begin with /*+++, the plan in TOML, +++*/",)
+    if brackets := _brackets(file):  # nothing else can be found in code that does not nest
+        return tuple(brackets)
+    remarks = _plan(file)
+    for kernel in file.kernels:
+        remarks += _divergent_barriers(file, kernel)
+    if arch.startswith("gfx9"):
+        remarks += [f"line {_line(file, m.start())}: __ballot gives 64 bits on this GPU; keep it in unsigned long long"
+                    for m in _NARROW.finditer(file.code)]
+    remarks += [f"line {_line(file, m.start())}: no host code runs; remove {m.group().strip()}"
+                for m in re.finditer(r"<<<|\bint\s+main\s*\(|\bhip(?:Malloc|Memcpy|LaunchKernel)\w*", file.code)]
+    return tuple(remarks)
+
+
+def _plan(file: KernelFile) -> list[str]:
+    found, kernels = [], {k.name: k for k in file.kernels}
+    for number, launch in enumerate(file.plan["launch"], 1):
+        name, args = launch.get("kernel"), launch.get("args", [])
+        if name not in kernels:
+            found.append(f"launch {number} names the kernel {name!r}; the file has {', '.join(kernels) or 'none'}")
+        elif len(args) != len(kernels[name].parameters):
+            taken = len(kernels[name].parameters)
+            found.append(f"launch {number} passes {counted(len(args), 'argument')}, but {name} takes {taken}")
+    return found
+
+
+def _brackets(file: KernelFile) -> list[str]:
+    code = file.code[file.plan_span[1]:]
+    return [f"the code has {code.count(a)} {a!r} but {code.count(b)} {b!r}" for a, b in ("()", "[]", "{}")
+            if code.count(a) != code.count(b) and "#if" not in code]
+
+
+def _divergent_barriers(file: KernelFile, kernel: KernelText) -> list[str]:
+    """Barriers inside `if (... threadIdx ...)`: work-items that take the other way never arrive."""
+    found = []
+    for match in words(file.code, "if", *kernel.body):
+        opening = re.compile(r"\s*\(").match(file.code, match.end())
+        close = closing(file.code, opening.end() - 1) if opening else -1
+        if close < 0 or "threadIdx" not in file.code[match.end():close]:
+            continue
+        block = re.compile(r"\s*\{").match(file.code, close + 1)
+        end = closing(file.code, block.end() - 1) if block else file.code.find(";", close) + 1
+        if end > 0 and _BARRIER.search(file.code, close, end):
+            found.append(f"line {_line(file, match.start())}: a barrier stands inside a branch that depends on "
+                         "threadIdx; move it out, so that every work-item reaches it")
+    return found
+
+
+def _line(file: KernelFile, at: int) -> int:
+    return file.source.count("\n", 0, at) + 1

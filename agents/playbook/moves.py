@@ -1,0 +1,97 @@
+"""Small changes of a kernel's text that keep what it computes. Each is offered only where its pattern is certain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from agents.playbook import layout_moves, loop_moves, plan_moves
+from agents.playbook.source import KernelFile, SourceError, read
+
+Variants = Callable[[KernelFile, str, frozenset[str]], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Move:
+    """One kind of change. `variants` says which apply to a file, given the architecture and the task's own names."""
+
+    name: str
+    title: str
+    why: str
+    rubric: tuple[str, ...]
+    gain_pct: tuple[float, float]
+    innovation: float
+    variants: Variants
+    apply: Callable[[KernelFile, str], str]
+    is_exact: bool = True  # False: rounding may change, within what the task's tolerance is for
+
+
+MOVES: tuple[Move, ...] = (
+    Move("launch_bounds", "tell the compiler the block size",
+         "without launch bounds the compiler plans for 1024 work-items and may spill registers",
+         ("add __launch_bounds__ with the plan's block size, or a minimum of what should run at a time",), (0, 15), 15,
+         plan_moves.bounds_variants, plan_moves.add_bounds),
+    Move("restrict", "promise that buffers do not overlap",
+         "loads can move across stores and be merged when pointers cannot alias",
+         ("add __restrict__ to every pointer parameter",), (0, 12), 10,
+         plan_moves.restrict_variants, plan_moves.add_restrict),
+    Move("unroll", "unroll the innermost loops",
+         "several loads are in flight at once and loop overhead falls",
+         ("put #pragma unroll before every innermost loop that has none",), (1, 25), 25,
+         loop_moves.unroll_variants, loop_moves.unroll),
+    Move("block_size", "make the block size a tunable",
+         "a better block size changes occupancy and how much each block can share",
+         ("turn the fixed block size into a tunable and use it in plan and code",), (3, 40), 35,
+         plan_moves.block_variants, plan_moves.expose_block),
+    Move("nontemporal", "write outputs past the caches",
+         "results that are not read again need no room in the caches",
+         ("store outputs with __builtin_nontemporal_store",), (-2, 8), 40,
+         loop_moves.store_variants, loop_moves.nontemporal_stores),
+    Move("xcd_order", "give each chiplet neighbouring blocks",
+         "blocks are dealt round-robin to eight chiplets; neighbours that share data should share an L2",
+         ("remap blockIdx.x so that each of the eight chiplets works on a contiguous range",), (-5, 20), 70,
+         layout_moves.xcd_variants, layout_moves.xcd_order),
+    Move("lds_padding", "pad rows in LDS",
+         "rows of a multiple of 128 bytes put a column into one bank and serialise the access",
+         ("widen the last dimension of two-dimensional __shared__ arrays by one bank",), (0, 60), 55,
+         layout_moves.padding_variants, layout_moves.pad_lds),
+    Move("swap_threads", "swap the work-item axes",
+         "which axis runs along the lanes decides whether a wave reads whole cache lines",
+         ("exchange threadIdx.x and threadIdx.y, and the block's extents",), (-40, 80), 60,
+         layout_moves.thread_swap_variants, layout_moves.swap_threads),
+    Move("swap_grid", "swap the block axes",
+         "the order of blocks decides what the caches hold when a neighbour needs it",
+         ("exchange blockIdx.x and blockIdx.y, and the grid's extents",), (-15, 25), 50,
+         layout_moves.grid_swap_variants, layout_moves.swap_grid),
+    Move("fast_math", "use the hardware's exponential and logarithm",
+         "the precise functions spend instructions on ranges that the inputs do not reach",
+         ("replace expf, logf and powf-free helpers by their __ forms",), (0, 20), 30,
+         loop_moves.math_variants, loop_moves.fast_math, is_exact=False),
+)
+BY_NAME: Mapping[str, Move] = {move.name: move for move in MOVES}
+SAFE_TOGETHER = ("restrict:all", "launch_bounds:1", "unroll:4")
+_HANDLE = re.compile(r"[a-z_]+:[\w.+]+")
+
+
+def offers(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
+    """Handles `move:variant` of every change that applies, in a fixed order."""
+    found = [f"{m.name}:{v}" for m in MOVES for v in m.variants(file, arch, taken)]
+    together = [h for h in SAFE_TOGETHER if h in found]
+    return tuple(found + (["together:" + "+".join(h.split(":")[0] for h in together)] if len(together) > 1 else []))
+
+
+def apply(source: str, handle: str, arch: str, taken: frozenset[str]) -> str:
+    """The changed text; SourceError when the change does not apply to it."""
+    if not _HANDLE.fullmatch(handle):
+        raise SourceError(f"{handle!r} is no change this author knows")
+    name, variant = handle.split(":")
+    if name == "together":
+        for part in SAFE_TOGETHER:
+            if part.split(":")[0] in variant.split("+"):
+                source = apply(source, part, arch, taken)
+        return source
+    file = read(source)
+    if name not in BY_NAME or variant not in BY_NAME[name].variants(file, arch, taken):
+        raise SourceError(f"the change {handle} does not apply to this kernel")
+    return BY_NAME[name].apply(file, variant)

@@ -1,0 +1,191 @@
+"""The author that needs no model: it searches declared tunables and a small set of meaning-preserving changes.
+
+Everything follows from the arguments and the seed, so a resumed run gets the same answers. What has been tried is read
+from the titles of earlier experiments, which carry the change and the fingerprint of the kernel it was made to.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+from collections.abc import Mapping, Sequence
+
+from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
+from agents.playbook import moves
+from agents.playbook.checks import check
+from agents.playbook.moves import BY_NAME
+from agents.playbook.source import KernelFile, SourceError, read, with_plan
+from records.errors import PlanError
+from records.evaluation import Evaluation
+from records.experiment import Experiment
+from tasks.expressions import evaluate
+from tasks.task import Task
+
+MOST_IDEAS = 5
+EXPLORE = 0.25  # share of the generations that do not build on the fastest kernel
+SEARCHED = 24  # combinations that one search covers; larger spaces are worth another start
+_TAG = re.compile(r"\[([a-z_]+:[\w.+]+) on [0-9a-f]{8}\]")
+_NEEDS = {  # what relieves a binding resource, by a part of its name
+    "hbm": ("unroll", "restrict", "swap_threads", "nontemporal"), "l1": ("swap_threads", "unroll"),
+    "vmem": ("swap_threads", "unroll"), "lds": ("lds_padding", "swap_threads"), "valu": ("fast_math",),
+    "trans": ("fast_math",), "latency": ("block_size", "unroll"), "launch": ("block_size",),
+    "l2": ("xcd_order", "swap_grid"), "mall": ("xcd_order", "swap_grid"), "mfma": ("launch_bounds",),
+}
+
+
+class Playbook:
+    """An Author of fixed rules; `seed` drives its few free choices, together with the place in the run."""
+
+    name = "playbook"
+
+    def __init__(self, seed: int = 0) -> None:
+        """No state but the seed."""
+        self.seed = seed
+
+    def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
+        """The fastest as base; now and then the fastest of another strategy, or any other kernel."""
+        ranked = sorted(population, key=lambda m: (m.geomean_us, m.id))
+        best, others = ranked[0], ranked[1:]
+        different = [m for m in others if m.strategy != best.strategy] or others
+        dice = self._dice(step, "select")
+        if others and dice.random() < EXPLORE:
+            base = dice.choice(different[:3])
+            return Selection(base.id, best.id, f"{base.id} for a change: another way than the fastest, {best.id}")
+        reference = different[0].id if different else None
+        return Selection(best.id, reference, f"{best.id} is the fastest of {len(ranked)}")
+
+    def queries(self, step: Step, work: Assignment, base: Specimen) -> tuple[str, ...]:
+        """None: rules read no literature."""
+        return ()
+
+    def plan(self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory,
+             limit: int) -> Proposal:
+        """At most five changes that apply and were not tried on this kernel; none when the book is exhausted."""
+        try:
+            file = read(base.source)
+        except SourceError:
+            return Proposal((), ())
+        told = "\n".join((*memory.tried, *memory.failures, *memory.lessons, base.experiment.title))
+        fresh = [h for h in self._handles(file, work, base) if _tag(h, file) not in told]
+        ranked = sorted(fresh, key=lambda h: (-self._worth(h, base), self._dice(step, h).random()))
+        firsts = list({h.split(":")[0]: h for h in reversed(ranked)}.values())[::-1]
+        order = [*firsts, *(h for h in ranked if h not in firsts)]
+        ideas = tuple(_idea(h, file) for h in order[:min(MOST_IDEAS, max(0, limit))])
+        return Proposal(tuple(f"{move.title}: {move.why}" for move in moves.MOVES), ideas)
+
+    def write(self, step: Step, work: Assignment, experiment: Experiment, idea: Idea, base: Specimen,
+              reference: Specimen | None, literature: str) -> Draft:
+        """Apply the change; the base itself with a note when it does not apply."""
+        return self._draft(base, work, _handle(idea), idea)
+
+    def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
+        """What the mechanical checks find in the draft and not in the base."""
+        before = {_kind(r) for r in check(base.source, work.arch)}
+        remarks = tuple(r for r in check(draft.source, work.arch) if _kind(r) not in before)
+        return Critique(not remarks, remarks)
+
+    def repair(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft, remarks: Sequence[str],
+               evaluation: Evaluation | None) -> Draft:
+        """Another variant of the same change while there is one; then the base unchanged, and the note says so."""
+        name = _handle(idea).split(":")[0]
+        try:
+            file = read(base.source)
+        except SourceError:
+            return Draft(base.source, (), ("the base cannot be read",))
+        rest = [h for h in self._handles(file, work, base) if h.startswith(f"{name}:") and h != _handle(idea)]
+        if step.number <= len(rest):
+            return self._draft(base, work, rest[max(0, step.number - 1)], idea)
+        return Draft(base.source, (), (f"{idea.title}: undone, because no variant of it works here",))
+
+    def _draft(self, base: Specimen, work: Assignment, handle: str, idea: Idea) -> Draft:
+        try:
+            source = self._changed(base, work, handle)
+        except SourceError as error:
+            return Draft(base.source, (), (str(error),))
+        return Draft(source, (*idea.rubric, f"applied {handle}"))
+
+    def _changed(self, base: Specimen, work: Assignment, handle: str) -> str:
+        file = read(base.source)
+        if handle.startswith("search:"):
+            start = _another_start(file, work.task, int(handle.split(":")[1]))
+            return with_plan(file, {**file.plan, "tunables": start}) if start else base.source
+        return moves.apply(base.source, handle, work.arch, _taken(work.task))
+
+    def _handles(self, file: KernelFile, work: Assignment, base: Specimen) -> list[str]:
+        """Every change that applies, the search of tunables first."""
+        size = 1
+        for values in file.tunables.values():
+            size *= len(values)
+        searches = [1, 2, 3] if size > SEARCHED else [1] if size > 1 and base.attempt.generation == 0 else []
+        found = [f"search:{n}" for n in searches if _another_start(file, work.task, n)]
+        return [*found, *moves.offers(file, work.arch, _taken(work.task))]
+
+    def _worth(self, handle: str, base: Specimen) -> float:
+        """How promising a change is on this kernel: its usual gain, and more when it relieves what binds."""
+        name = handle.split(":")[0]
+        if name == "search":
+            return 100.0 - int(handle.split(":")[1])
+        low, high = BY_NAME[name].gain_pct if name in BY_NAME else (2.0, 30.0)
+        bounds = " ".join(m.bound.lower() for m in base.evaluation.measurements)
+        helps = any(key in bounds and name in names for key, names in _NEEDS.items())
+        spills = any(r.scratch_bytes for r in base.evaluation.resources) and name == "launch_bounds"
+        return (low + high) / 2 + (25.0 if helps else 0.0) + (40.0 if spills else 0.0)
+
+    def _dice(self, step: Step, purpose: str) -> random.Random:
+        return random.Random(f"{self.seed}:{step.generation}:{purpose}")
+
+
+def _idea(handle: str, file: KernelFile) -> Idea:
+    name, variant = handle.split(":")
+    tag = _tag(handle, file)
+    if name == "search":
+        return Idea(f"search the declared tunables {tag}", "some combinations of the tunables were not tried",
+                    ("start the search of the tunables from another combination",), 0.0, 60.0, 5.0, handle)
+    if name == "together":
+        return Idea(f"several safe changes at once {tag}", "changes that are small alone may help each other",
+                    tuple(r for part in variant.split("+") for r in BY_NAME[part].rubric), 0.0, 30.0, 20.0, handle)
+    move = BY_NAME[name]
+    low, high = move.gain_pct
+    return Idea(f"{move.title} {tag}", move.why, move.rubric, low, high, move.innovation, handle)
+
+
+def _tag(handle: str, file: KernelFile) -> str:
+    return f"[{handle} on {file.fingerprint}]"
+
+
+def _handle(idea: Idea) -> str:
+    """The change an idea stands for; from its title where only that was kept."""
+    tag = _TAG.search(idea.title)
+    return idea.move or (tag[1] if tag else "none:none")
+
+
+def _kind(remark: str) -> str:
+    return re.sub(r"\d+", "", remark)
+
+
+def _taken(task: Task) -> frozenset[str]:
+    """Names a new tunable must not have."""
+    dims = {d for case in (*task.tests, *task.benchmarks) for d in case.dims}
+    return frozenset({t.name for t in (*task.inputs, *task.outputs)} | {s.name for s in task.scalars} | dims)
+
+
+def _another_start(file: KernelFile, task: Task, number: int) -> Mapping[str, list[int]]:
+    """The tunables with another default that the constraints allow on every case; empty when there is none."""
+    names = list(file.tunables)
+    choices = list(itertools.islice(itertools.product(*(file.tunables[n] for n in names)), 4096))
+    rest = choices[1:]
+    random.Random(number).shuffle(rest)
+    for choice in rest:
+        values = dict(zip(names, choice, strict=True))
+        if _allowed(file, task, values):
+            return {n: [values[n], *(v for v in file.tunables[n] if v != values[n])] for n in names}
+    return {}
+
+
+def _allowed(file: KernelFile, task: Task, values: Mapping[str, int]) -> bool:
+    try:
+        return all(evaluate(str(rule), {**case.dims, **values}) for rule in file.plan.get("constraints", {}).values()
+                   for case in (*task.tests, *task.benchmarks))
+    except PlanError:
+        return False

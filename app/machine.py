@@ -1,0 +1,180 @@
+"""What this machine can do, one line each: what was found, and the remedy where something is missing."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from app.settings import Settings
+from records.errors import ScientistError
+from records.quantity import counted
+
+LANDLOCK_CREATE_RULESET = 444  # system call number, the same on every architecture
+LOW_DISK_BYTES = 2 << 30
+
+
+@dataclass(frozen=True)
+class Capability:
+    """One answer. Only a needed thing that is missing makes `doctor` say no."""
+
+    name: str
+    state: Literal["ok", "warn", "missing"]
+    found: str
+    remedy: str = ""
+    needed: bool = False
+
+
+def examine(settings: Settings) -> Iterator[Capability]:
+    """Look at everything, cheapest first; a broken part is a line, never an exception."""
+    checks: tuple[Callable[[Settings], Capability | Iterator[Capability]], ...] = (
+        _system, _compiler, _vendor_compilers, _gpus, _mi300x, _isolation, _disk, _ledger, _knowledge, _tracing, _model)
+    for check in checks:
+        found = check(settings)
+        yield from (found,) if isinstance(found, Capability) else found
+
+
+def _system(settings: Settings) -> Capability:
+    machine = f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores, Python " \
+              f"{platform.python_version()}"
+    if platform.system() == "Linux" and platform.machine() == "x86_64":
+        return Capability("system", "ok", machine, needed=True)
+    return Capability("system", "missing", machine, "the lab executes kernels on x86-64 Linux only; use such a machine", True)
+
+
+def _compiler(settings: Settings) -> Capability:
+    from sandbox.amdgcn.toolchain import find_toolchain
+
+    try:
+        version = find_toolchain(settings.cache_folder / "toolchain").version
+    except ScientistError as error:
+        told = "KERNEL_SCIENTIST_" in str(error)
+        remedy = "then run this again" if told else "run ./kernel-scientist again to repair it"
+        return Capability("compiler (gfx942, lab)", "missing", str(error), remedy, True)
+    return Capability("compiler (gfx942, lab)", "ok", version, needed=True)
+
+
+def _vendor_compilers(settings: Settings) -> Iterator[Capability]:
+    for program, what in (("hipcc", "ROCm"), ("nvcc", "the CUDA toolkit")):
+        path = shutil.which(program)
+        if path:
+            yield Capability(program, "ok", path)
+        else:
+            yield Capability(program, "missing", "not on the PATH", f"not needed for the lab; install {what} to use it")
+
+
+def _gpus(settings: Settings) -> Iterator[Capability]:
+    kfd = Path("/dev/kfd")
+    if not kfd.exists():
+        yield Capability("AMD GPU", "missing", "no /dev/kfd", "not needed for the lab; a GPU needs the amdgpu driver of ROCm")
+    elif os.access(kfd, os.R_OK | os.W_OK):
+        yield Capability("AMD GPU", "ok", "/dev/kfd")
+    else:
+        yield Capability("AMD GPU", "warn", "/dev/kfd may not be opened", "add this user to the groups render and video")
+    devices = sorted(p.name for p in Path("/dev").glob("nvidia[0-9]*"))
+    if devices:
+        yield Capability("NVIDIA GPU", "ok", ", ".join(devices))
+    else:
+        yield Capability("NVIDIA GPU", "missing", "no /dev/nvidia0", "not needed for the lab; a GPU needs NVIDIA's driver")
+
+
+def _mi300x(settings: Settings) -> Iterator[Capability]:
+    """What to send us from a machine with an AMD GPU; nothing anywhere else."""
+    from app.gpu_report import examine_amd, has_amd
+
+    if has_amd():
+        yield from examine_amd(settings.cache_folder)
+
+
+def _isolation(settings: Settings) -> Iterator[Capability]:
+    what = "not used by the lab, whose candidates run in a child with an empty environment, limits and a deadline"
+    unshare = shutil.which("unshare")
+    argv = [unshare, "--user", "--map-root-user", "true"] if unshare else []
+    if argv and subprocess.run(argv, check=False, capture_output=True, timeout=10).returncode == 0:
+        yield Capability("user namespaces", "ok", "can be made here")
+    else:
+        yield Capability("user namespaces", "warn", "cannot be made here", what)
+    actions = Path("/proc/sys/kernel/seccomp/actions_avail")
+    if actions.is_file():
+        yield Capability("seccomp", "ok", actions.read_text(encoding="ascii").strip())
+    else:
+        yield Capability("seccomp", "warn", "not offered by this kernel", what)
+    version = ctypes.CDLL(None, use_errno=True).syscall(LANDLOCK_CREATE_RULESET, None, 0, 1)
+    if version > 0:
+        yield Capability("landlock", "ok", f"ABI {version}")
+    else:
+        yield Capability("landlock", "warn", "not offered by this kernel", what)
+
+
+def _disk(settings: Settings) -> Iterator[Capability]:
+    for name, folder in (("runs folder", settings.runs_folder), ("cache folder", settings.cache_folder)):
+        near = next(p for p in (folder, *folder.parents) if p.exists())
+        variable = "KERNEL_SCIENTIST_" + name.upper().replace(" ", "_")
+        if not os.access(near, os.W_OK) or not near.is_dir():
+            yield Capability(name, "missing", f"{folder} cannot be written to", f"set {variable} to another place", True)
+            continue
+        free = shutil.disk_usage(near).free
+        state: Literal["ok", "warn"] = "ok" if free >= LOW_DISK_BYTES else "warn"
+        yield Capability(name, state, f"{folder}, {free / (1 << 30):.1f} GiB free",
+                   "" if state == "ok" else f"free some space, or set {variable} to another place", True)
+
+
+def _ledger(settings: Settings) -> Capability:
+    from records.ledger import Ledger
+
+    path = settings.runs_folder / "ledger.db"
+    if not path.exists():
+        return Capability("ledger", "ok", "none yet; the first run makes it", needed=True)
+    try:
+        with Ledger(path) as ledger:
+            return Capability("ledger", "ok", counted(len(ledger.runs()), "run"), needed=True)
+    except ScientistError as error:
+        return Capability("ledger", "missing", str(error), "set KERNEL_SCIENTIST_RUNS_FOLDER to another place", True)
+
+
+def _knowledge(settings: Settings) -> Capability:
+    from knowledge.store import KnowledgeStore
+
+    if not settings.knowledge.exists():
+        return Capability("knowledge store", "ok", "none yet; the first search makes it", needed=True)
+    store = KnowledgeStore(settings.knowledge)
+    try:
+        problems, documents = store.check(), store.documents()
+    except ScientistError as error:
+        return Capability("knowledge store", "missing", str(error), "set KERNEL_SCIENTIST_KNOWLEDGE_FOLDER elsewhere", True)
+    finally:
+        store.close()
+    if problems:
+        return Capability("knowledge store", "warn", problems[0], "the next search rebuilds it from its documents", True)
+    return Capability("knowledge store", "ok", counted(len(documents), "document"), needed=True)
+
+
+def _tracing(settings: Settings) -> Capability:
+    if not settings.tracing:
+        return Capability("tracing", "ok", "off; --trace or LANGSMITH_TRACING=true turns it on")
+    where = settings.langsmith_endpoint or "LangSmith's own address"
+    return Capability("tracing", "ok", f"on: run traces go to {where}, project {settings.langsmith_project}")
+
+
+def _model(settings: Settings) -> Capability:
+    """Ask the endpoint for tiny answers; nothing is sent where none is configured."""
+    if not settings.has_model:
+        return Capability("model", "missing", "none is configured",
+                    "not needed for --author playbook; set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint")
+    from agents.model.probe import probe
+    from app.wiring import make_endpoint
+
+    try:
+        found = probe(make_endpoint(settings))
+    except ScientistError as error:
+        return Capability("model", "missing", str(error), "check OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL")
+    text = f"{found.model} at {found.address}: answers in {found.seconds:.1f} s"
+    text += f", JSON by {', '.join(found.rungs) or 'no way'}"
+    text += "" if found.counts_tokens else ", does not count tokens"
+    return Capability("model", "warn" if found.advice else "ok", text, found.advice)

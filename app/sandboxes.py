@@ -1,0 +1,103 @@
+"""Where verdicts and times come from: the lab, a GPU of this machine, a spool folder, a served worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.settings import Settings
+from records.errors import MachineError, SettingsError, SpoolError, UsageError
+
+if TYPE_CHECKING:
+    from graph.context import Sandbox
+    from sandbox.remote.client import Post
+    from sandbox.target import Target
+
+ELSEWHERE = ("spool", "worker")  # before the colon
+LAB_VENDOR = "amd"  # whose machine code the lab compiles to and whose instructions it executes
+
+
+def resolve_on(on: str, target: str) -> str:
+    """Where verdicts come from, in full: `auto` is a GPU of that kind if there is one, else the lab.
+
+    MachineError for what is not on this machine, UsageError for what is none of these.
+    """
+    from sandbox.remote.pool import gpu_indices
+    from sandbox.target import load_target
+
+    known = load_target(target)
+    kind, _, rest = on.partition(":")
+    if kind == "spool" and rest:
+        return f"spool:{Path(rest).expanduser().absolute()}"
+    if kind == "worker" and rest:
+        from sandbox.remote.channel import parse_address
+
+        parse_address(rest)
+        return on
+    if on not in ("auto", "lab", "device"):
+        raise UsageError(f"--on is auto, lab, device, spool:DIR or worker:HOST:PORT, not {on!r}")
+    has_device = on != "lab" and bool(gpu_indices(known))
+    if has_device:
+        return "device"
+    absent = f"there is no {known.title} with a working driver on this machine"
+    others = "--on spool:DIR or --on worker:HOST:PORT to ask a machine that has"
+    if known.vendor != LAB_VENDOR:
+        stranger = f"the lab does not know the target {target}; use {others}"
+        raise MachineError(f"{stranger} an {known.title}" if on == "lab" else f"{absent}, and {stranger} one")
+    if on == "device":
+        raise MachineError(f"{absent}; use --on lab, which needs no GPU, or {others} one")
+    return "lab"
+
+
+def is_elsewhere(on: str) -> bool:
+    """Whether answers come from another process, maybe later."""
+    return on.partition(":")[0] in ELSEWHERE
+
+
+def make_sandbox(settings: Settings, target: str, on: str, seed: int, *, exact: bool = False,
+                 place_id: str = "") -> Sandbox:
+    """The sandbox for a target; UsageError or MachineError says what there is not.
+
+    `place_id`: the folder's or the worker's id that a run was started with; another one is refused.
+    """
+    from sandbox.target import load_target
+
+    known, where = load_target(target), resolve_on(on, target)
+    if exact and where != "lab":
+        raise UsageError("--exact is about the lab's matrix instructions; leave it out, or use --on lab")
+    if is_elsewhere(where):
+        from sandbox.remote.client import Remote
+
+        post = make_post(settings, where)
+        if place_id not in ("", post.id):
+            raise SpoolError(f"{where} is not the one that the run was started with; bring that one back, "
+                             "or start a new run")
+        return Remote(post, where, known, seed)
+    if where == "device":
+        from sandbox.remote.pool import device_evaluator
+
+        return device_evaluator(known, settings.cache_folder / "kernels", seed)
+    return _lab(settings, known, seed, exact)
+
+
+def make_post(settings: Settings, where: str) -> Post:
+    """The way to the workers; SpoolError when the folder or the worker cannot be used."""
+    kind, _, rest = where.partition(":")
+    if kind == "spool":
+        from sandbox.remote.spool import Spool
+
+        return Spool(Path(rest))
+    from sandbox.remote.channel import checked_token, parse_address
+    from sandbox.remote.server import ServedPost
+
+    if settings.worker_token is None:
+        raise SettingsError("--on worker:HOST:PORT needs the worker's token: set KERNEL_SCIENTIST_WORKER_TOKEN")
+    return ServedPost(parse_address(rest), checked_token(settings.worker_token.get_secret_value()))
+
+
+def _lab(settings: Settings, target: Target, seed: int, exact: bool) -> Sandbox:
+    from sandbox.amdgcn.toolchain import find_toolchain
+    from sandbox.lab.lab_evaluator import LabEvaluator
+
+    return LabEvaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", target,
+                     seed, settings.cores, exact=exact)

@@ -1,0 +1,89 @@
+"""What lies on the desk during one experiment: its idea, parents, draft, evidence and record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+from langgraph.runtime import Runtime
+
+from agents.author import Draft, Idea, Specimen
+from agents.strategy import strategy
+from graph.context import Context
+from graph.memory import lesson_of, reason_of
+from graph.population import experiment_of, specimen
+from graph.progress import tell_attempt
+from graph.state import TrialState
+from records.codec import dumps, loads
+from records.evaluation import Evaluation
+from records.experiment import Attempt, AttemptStatus, Experiment
+from records.ledger import Purpose
+
+
+class Trial:
+    """Reads what a trial's state names, and writes its attempts down."""
+
+    def __init__(self, state: TrialState, context: Context) -> None:
+        """`state` is read only."""
+        self.state = state
+        self.context = context
+
+    def experiment(self) -> Experiment:
+        """The experiment as planned."""
+        return experiment_of(self.context, self.state["experiment_id"])
+
+    def idea(self) -> Idea:
+        """The planner's idea, with the author's own handle."""
+        return loads(Idea, self.context.artefacts.text(self.state["idea"]))
+
+    def base(self) -> Specimen:
+        """The kernel to build on."""
+        return specimen(self.context, self.experiment().parent_id or "")
+
+    def reference(self) -> Specimen | None:
+        """The kernel to learn from."""
+        reference_id = self.experiment().reference_id
+        return specimen(self.context, reference_id) if reference_id else None
+
+    def literature(self) -> str:
+        """The passages retrieved for this generation."""
+        return self.context.artefacts.text(self.state["literature"])
+
+    def draft(self) -> Draft:
+        """The current draft."""
+        return loads(Draft, self.context.artefacts.text(self.state["draft"]))
+
+    def keep(self, draft: Draft) -> str:
+        """Store a draft and return its digest."""
+        return self.context.artefacts.put(dumps(draft))
+
+    def evaluation(self) -> Evaluation | None:
+        """What the last stage found, or None before the first one."""
+        if not self.state.get("key"):
+            return None
+        return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))
+
+    def record(self, runtime: Runtime[Context], status: str, reason: str, is_last: bool = False) -> None:
+        """Append the attempt for the current draft, and tell it. An empty reason is taken from the evaluation."""
+        state, draft, result, experiment = self.state, self.draft(), self.evaluation(), self.experiment()
+        is_accepted = status == "accepted"
+        fields: dict[str, Any] = {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}
+        if result is not None:
+            fields |= {"candidate_id": result.candidate_id, "evaluation_key": result.key, "code": result.verdict.code,
+                       "stage": result.verdict.stage, "tunables": result.tunables}
+            reason = reason or ("" if is_accepted else reason_of(result))
+        if result is not None and is_accepted:
+            fields |= {"geomean_us": result.geomean_us, "time_kind": result.time_kind}
+        source = state.get("source") if is_accepted or status == "duplicate" else None
+        attempt = Attempt(
+            id=f"{experiment.id}-a{state['number']}", run_id=self.context.run.id, experiment_id=experiment.id,
+            generation=experiment.generation, number=state["number"], status=cast(AttemptStatus, status),
+            source=source or self.context.artefacts.put(draft.source), parent_id=experiment.parent_id,
+            strategy=strategy(draft.source) if draft.source else "", report=draft.implemented, skipped=draft.skipped,
+            critique=state.get("critique", ""), reason=reason, **fields)
+        if is_last:
+            parent = next((a for a in self.context.ledger.attempts(attempt.run_id) if a.id == attempt.parent_id), None)
+            lesson = lesson_of(experiment, attempt, parent, result)
+            attempt = replace(attempt, lesson=lesson)
+        self.context.ledger.add_attempt(attempt)
+        tell_attempt(runtime, attempt)

@@ -1,0 +1,182 @@
+"""Turn what clang, the assembler and lld print into findings on the candidate's own lines."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+
+from records.evaluation import Finding
+from sandbox.amdgcn.listing import line_of_label, source_name_of
+from sandbox.process import Completed
+
+SOURCE = "candidate.hip"
+ASSEMBLY = "candidate.s"
+MAX_TEXT = 65536
+MAX_FINDINGS = 20
+MAX_NOTES = 3
+_ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?P<column>\d+): )?(?:fatal )?error: (?P<text>.*)$")
+_PLACE = re.compile(rf"^{re.escape(SOURCE)}:(\d+):\d+: note: (.*)$")
+_INCLUDED = re.compile(rf"^(?:In file included|\s+) from {re.escape(SOURCE)}:(\d+):")
+_BACKEND = re.compile(r"error: error in backend: (.*)")
+_CANNOT_SELECT = re.compile(r"Cannot select: .*?(?:%|@)?llvm\.amdgcn\.([\w.]+)", re.S)
+_LOCATED = re.compile(rf"^{re.escape(SOURCE)}:(\d+):\d+: (?P<text>.*)$")
+_LOCAL_MEMORY = re.compile(r"local memory \((\d+)\) exceeds limit \((\d+)\) in (?:function )?'([^']*)'")
+_UNDEFINED = re.compile(r"undefined (?:\w+ )?symbol: (.*)")
+_REFERENCED = re.compile(rf">>> referenced by {re.escape(SOURCE)}:(\d+)")
+_FORBIDDEN = re.compile(r"\.(incbin|include|macro|irpc?|rept?|altmacro|secure_log_unique|secure_log_reset)\b", re.I)
+_NOISE = re.compile(
+    r"^(PLEASE|Stack dump|zig: (note|error: clang frontend)|clang version|Target: |Thread model|InstalledDir"
+    r"|\d+\.\t|\s*#\d+ 0x)"
+)
+_CLOCK = re.compile(r"^\t(s_memtime|s_memrealtime|s_getreg_b32)\b")
+_STATIC_START = re.compile(r"^\t\.section\t\.(init_array|fini_array|ctors|dtors|preinit_array)", re.M)
+
+
+def readable(text: str) -> str:
+    """The compiler's text without its own crash report, at most 64 KiB."""
+    kept = "\n".join(line for line in text.split("\n") if not _NOISE.match(line)).strip("\n")
+    return kept if len(kept) <= MAX_TEXT else kept[:MAX_TEXT] + "\n[the rest was cut]"
+
+
+def compiler_findings(done: Completed, source: str) -> tuple[Finding, ...]:
+    """Why clang refused the source: one finding an error, at least one."""
+    ended = _ended_badly(done, "compiler")
+    if ended:
+        return (ended,)
+    found = list(dict.fromkeys(_errors(done.stderr, source)))
+    return tuple(found[:MAX_FINDINGS]) or (Finding("compile_error", _last_line(done.stderr, "the compiler failed")),)
+
+
+def assembler_findings(done: Completed, listing: str) -> tuple[Finding, ...]:
+    """Why the assembler refused the compiler's own output: that can only be inline assembly."""
+    found = []
+    for line in done.stderr.split("\n"):
+        match = _ERROR.match(line)
+        if match and match["file"] == ASSEMBLY:
+            where = line_of_label(listing, int(match["line"]), SOURCE)
+            found.append(Finding("compile_error", f"inline asm is refused by the assembler: {match['text']}", where))
+    return tuple(found[:MAX_FINDINGS]) or (
+        _ended_badly(done, "assembler")
+        or Finding("compile_error", "inline asm is refused: " + _last_line(done.stderr, "the assembler failed")),
+    )
+
+
+def linker_findings(done: Completed) -> tuple[Finding, ...]:
+    """What the linker misses: device code may call nothing that the file does not define."""
+    found, name = [], ""
+    for line in done.stderr.split("\n"):
+        if match := _UNDEFINED.search(line):
+            name = match[1].strip()
+            found.append(Finding("compile_error", f"undefined symbol: {name} is called but not defined in this file; "
+                                 "device code has no library to link with"))
+        elif (match := _REFERENCED.match(line)) and found and found[-1].line is None:
+            found[-1] = Finding("compile_error", found[-1].message, int(match[1]))
+    return tuple(found[:MAX_FINDINGS]) or (
+        _ended_badly(done, "linker") or Finding("compile_error", _last_line(done.stderr, "the linker failed")),
+    )
+
+
+def listing_findings(listing: str) -> tuple[Finding, ...]:
+    """Refuse clocks, start-up code, and what inline assembly could use to read files or to hide from the metadata."""
+    lines = listing.split("\n")
+    for number, line in enumerate(lines, 1):
+        if match := _FORBIDDEN.search(line):
+            where = line_of_label(listing, number, SOURCE)
+            return (Finding("compile_error", f"the assembler directive .{match[1].lower()} may not be used", where),)
+        if match := _CLOCK.match(line):
+            where = line_of_label(listing, number, SOURCE)
+            return (Finding("compile_error", f"{match[1]}: a kernel may not read clocks or ask where on the chip it "
+                            "runs; what it computes may not depend on either", where),)
+    descriptors = [line.split()[1] for line in lines if line.strip().startswith(".amdhsa_kernel ")]
+    if listing.count(".amdgpu_metadata") > 1 or len(set(descriptors)) != len(descriptors):
+        return (Finding("compile_error", "inline asm may not write kernel metadata"),)
+    if _STATIC_START.search(listing) or any(name.startswith("amdgcn.device.") for name in descriptors):
+        return (Finding("compile_error", "the file has start-up or exit code (a constructor or a global with a "
+                        "run-time initialiser); initialise in a kernel instead"),)
+    return ()
+
+
+def _errors(said: str, source: str) -> Iterator[Finding]:
+    lines = said.split("\n")
+    for number, line in enumerate(lines):
+        if match := _BACKEND.search(line):
+            yield _backend(match[1] + "\n" + "\n".join(lines[number + 1:number + 8]), source)
+            return
+        match = _ERROR.match(line)
+        if not match or match["text"].startswith(("too many errors", "clang frontend command", "unable to execute")):
+            continue
+        message, where = match["text"], int(match["line"]) if match["file"] == SOURCE else None
+        if located := _LOCATED.match(message):  # back-end errors carry their place in the text
+            message, where = located["text"], int(located[1])
+        if memory := _LOCAL_MEMORY.search(message):
+            kernel = source_name_of(memory[3])
+            text = (f"{kernel} declares {memory[1]} bytes of static LDS (local memory exceeds limit {memory[2]}); use "
+                    "smaller __shared__ arrays")
+            yield Finding("over_limit", text, where or _line_with(source, kernel), kernel)
+            continue
+        message = "".join((message, *_notes(lines, number)))
+        yield Finding("compile_error", message, where or _nearest_place(lines, number))
+
+
+def _notes(lines: list[str], number: int) -> Iterator[str]:
+    """What the compiler adds about the candidate's own lines: why an overload does not fit, what was meant."""
+    told = 0
+    for line in lines[number + 1:number + 60]:
+        if told == MAX_NOTES or _ERROR.match(line):
+            return
+        if match := _PLACE.match(line):
+            told += 1
+            yield f"; line {match[1]}: {match[2]}"
+
+
+def _nearest_place(lines: list[str], number: int) -> int | None:
+    """An error in a header belongs to the candidate's line that used it (a note says so), else that included it."""
+    for line in lines[number + 1:number + 60]:
+        if _ERROR.match(line):
+            break
+        if match := _PLACE.match(line):
+            return int(match[1])
+    for line in reversed(lines[:number]):
+        if match := _INCLUDED.match(line):
+            return int(match[1])
+    return None
+
+
+def _backend(text: str, source: str) -> Finding:
+    first = text.split("\n")[0]
+    if match := _CANNOT_SELECT.search(text):
+        builtin = "__builtin_amdgcn_" + match[1].replace(".", "_")
+        line = _line_with(source, builtin)
+        while line is None and builtin.count("_") > 5:  # intrinsics end in the types of their operands
+            builtin = builtin.rpartition("_")[0]
+            line = _line_with(source, builtin)
+        return Finding("compile_error", f"Cannot select: this GPU has no instruction for {builtin}; use a builtin that "
+                       "exists on gfx942", line)
+    if "Cannot select" in text:
+        return Finding("compile_error", f"the back end has no instruction for an operation here ({first.strip()})")
+    return Finding("compile_error", f"the back end failed: {first.strip()}")
+
+
+def _line_with(source: str, word: str) -> int | None:
+    pattern = re.compile(rf"\b{re.escape(word)}")
+    return next((n for n, line in enumerate(source.split("\n"), 1) if pattern.search(line)), None)
+
+
+def _ended_badly(done: Completed, what: str) -> Finding | None:
+    if done.timed_out:
+        return Finding("compile_error", f"the {what} did not end within its time limit; make the code smaller (fewer "
+                       "unrolled iterations, template instances or macro expansions)")
+    if "out of memory" in done.stderr.lower() or "bad_alloc" in done.stderr:
+        return Finding("compile_error", f"the {what} ran out of memory; make the code or its arrays smaller")
+    if done.returncode == -signal.SIGXFSZ:
+        return Finding("compile_error", f"the {what} would write more than 256 MiB; make the file's arrays smaller")
+    if done.returncode < 0 and not re.search(r"\berror: ", done.stderr):
+        return Finding("compile_error", f"the {what} was ended by signal {-done.returncode}; the code is too large or "
+                       "too deeply nested for it, or makes it crash")
+    return None
+
+
+def _last_line(text: str, default: str) -> str:
+    lines = [line for line in readable(text).split("\n") if line.strip()]
+    return lines[-1].strip()[:500] if lines else default

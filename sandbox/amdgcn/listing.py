@@ -1,0 +1,195 @@
+"""Read what clang says of each kernel in its gfx942 assembly: metadata, instruction mix, source lines.
+
+The metadata is the YAML block between `.amdgpu_metadata` and `.end_amdgpu_metadata`, the same text that ends up in the
+code object and that the driver believes. The reader knows the subset that LLVM's printer writes: two-space nesting,
+`- ` items, plain or quoted scalars.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.amdgcn.blocks import BasicBlock, blocks_in, walk
+
+_METADATA = re.compile(r"^\t\.amdgpu_metadata\n(.*?)^\t\.end_amdgpu_metadata", re.S | re.M)
+_LOC = re.compile(r"^\t\.loc\t(\d+) (\d+)")
+_FILE = re.compile(r'^\t\.file\t(\d+) (?:"[^"]*" )?"([^"]*)"')
+_HIDDEN = "hidden_"
+_BUFFER_KINDS = ("global_buffer", "dynamic_shared_pointer")
+
+
+@dataclass(frozen=True)
+class KernelArgument:
+    """One explicit argument as the driver sees it; `buffer` is true for pointers."""
+
+    buffer: bool
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class KernelMetadata:
+    """What the code object says of one kernel."""
+
+    name: str  # as written in the source, without parameters
+    symbol: str  # as in the symbol table, possibly mangled
+    args: tuple[KernelArgument, ...]
+    vgpr: int  # all vector registers of a lane, accumulation registers included, as the hardware allocates them
+    agpr: int
+    sgpr: int
+    lds_bytes: int  # static
+    scratch_bytes: int  # per work-item
+    max_block: int  # largest block the kernel was compiled for: __launch_bounds__, else 1024
+    spilled_vgpr: int = 0
+    spilled_sgpr: int = 0
+    instructions: Mapping[str, int] = field(default_factory=dict)  # static count by class
+    lines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # the same by line of the candidate
+    blocks: tuple[BasicBlock, ...] = ()  # in the order of the listing
+
+
+def kernels_in(listing: str, source_name: str) -> tuple[KernelMetadata, ...]:
+    """Every kernel of a listing; `source_name` is the file name whose lines are counted."""
+    blocks = _METADATA.findall(listing)
+    if not blocks:
+        return ()
+    table = read_metadata(blocks[-1])
+    mixes, code = _mixes(listing, source_name), blocks_in(listing, source_name)
+    return tuple(_kernel(entry, mixes, code) for entry in table.get("amdhsa.kernels", []))
+
+
+def source_name_of(symbol: str) -> str:
+    """The plain name of a mangled function: `_Z3addPf` and `_ZN1n3addEPf` are both `add`."""
+    text = symbol.removeprefix("_Z")
+    if text == symbol:
+        return symbol
+    text, name = text.removeprefix("N"), symbol
+    while match := re.match(r"L?(\d+)", text):
+        length = int(match[1])
+        name, text = text[match.end():match.end() + length], text[match.end() + length:]
+        if not symbol.startswith("_ZN"):
+            break
+    return name
+
+
+def line_of_label(listing: str, listing_line: int, source_name: str) -> int | None:
+    """The candidate's line that the given 1-based line of the listing was compiled from."""
+    files: set[str] = set()
+    found = None
+    for number, line in enumerate(listing.split("\n"), 1):
+        if number > listing_line:
+            break
+        if (match := _FILE.match(line)) and match[2] == source_name:
+            files.add(match[1])
+        elif (match := _LOC.match(line)) and match[1] in files:
+            found = int(match[2]) or found
+    return found
+
+
+def read_metadata(text: str) -> dict[str, Any]:
+    """The YAML subset of a metadata block as dicts, lists, integers and strings."""
+    lines = [line for line in text.split("\n") if line.strip() and line.strip() not in ("---", "...")]
+    value, _ = _node(lines, 0, 0)
+    return value if isinstance(value, dict) else {}
+
+
+def _node(lines: list[str], start: int, indent: int) -> tuple[Any, int]:
+    if start < len(lines) and lines[start][indent:].startswith("- "):
+        return _items(lines, start, indent)
+    table: dict[str, Any] = {}
+    while start < len(lines) and _indent(lines[start]) == indent and not lines[start][indent:].startswith("- "):
+        key, _, rest = lines[start].strip().partition(":")
+        start += 1
+        if rest.strip():
+            table[key] = _scalar(rest.strip())
+        elif start < len(lines) and (_indent(lines[start]) > indent or lines[start][indent:].startswith("- ")):
+            table[key], start = _node(lines, start, _indent(lines[start]))
+        else:
+            table[key] = None
+    return table, start
+
+
+def _items(lines: list[str], start: int, indent: int) -> tuple[list[Any], int]:
+    found = []
+    while start < len(lines) and _indent(lines[start]) == indent and lines[start][indent:].startswith("- "):
+        if ":" in lines[start] and not lines[start].strip().startswith("- '"):
+            lines[start] = " " * (indent + 2) + lines[start][indent + 2:]
+            value, start = _node(lines, start, indent + 2)
+        else:
+            value, start = _scalar(lines[start].strip()[2:].strip()), start + 1
+        found.append(value)
+    return found, start
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _scalar(text: str) -> int | str | list[Any] | dict[str, Any]:
+    if text in ("[]", "{}"):
+        return [] if text == "[]" else {}
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
+def _kernel(
+    entry: Mapping[str, Any], mixes: Mapping[str, _Mix], code: Mapping[str, tuple[BasicBlock, ...]]
+) -> KernelMetadata:
+    symbol = str(entry[".name"])
+    arguments = tuple(
+        KernelArgument(a[".value_kind"] in _BUFFER_KINDS, a[".offset"], a[".size"])
+        for a in entry.get(".args") or () if not str(a[".value_kind"]).startswith(_HIDDEN)
+    )
+    mix = mixes.get(symbol, _Mix())
+    return KernelMetadata(
+        source_name_of(symbol), symbol, arguments, entry[".vgpr_count"], entry.get(".agpr_count", 0),
+        entry[".sgpr_count"], entry[".group_segment_fixed_size"], entry[".private_segment_fixed_size"],
+        entry[".max_flat_workgroup_size"], entry.get(".vgpr_spill_count", 0), entry.get(".sgpr_spill_count", 0),
+        dict(mix.total), {str(line): dict(counts) for line, counts in sorted(mix.lines.items())},
+        code.get(symbol, ()),
+    )
+
+
+@dataclass
+class _Mix:
+    total: Counter[str] = field(default_factory=Counter)
+    lines: dict[int, Counter[str]] = field(default_factory=dict)
+
+
+def _mixes(listing: str, source_name: str) -> dict[str, _Mix]:
+    mixes: dict[str, _Mix] = {}
+    for function, line, label, mnemonic, _ in walk(listing, source_name):
+        if label:
+            continue
+        mix = mixes.setdefault(function, _Mix())
+        group = instruction_class(mnemonic)
+        mix.total[group] += 1
+        if line:
+            mix.lines.setdefault(line, Counter())[group] += 1
+    return mixes
+
+
+def instruction_class(mnemonic: str) -> str:
+    """The issue class of one instruction: mfma, valu, trans, vmem, lds, smem, salu, branch, barrier, waitcnt."""
+    if mnemonic.startswith(("v_mfma", "v_smfmac")):
+        return "mfma"
+    if mnemonic.startswith("v_"):
+        stem = mnemonic.split("_")[1]
+        return "trans" if stem in ("exp", "log", "rcp", "rsq", "sqrt", "sin", "cos") else "valu"
+    if mnemonic.startswith("ds_"):
+        return "lds"
+    if mnemonic.startswith("scratch_"):
+        return "scratch"
+    if mnemonic.startswith(("global_", "buffer_", "flat_")):
+        return "vmem"
+    if mnemonic.startswith(("s_load", "s_buffer", "s_store", "s_dcache", "s_memtime", "s_memrealtime")):
+        return "smem"
+    if mnemonic.startswith(("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call", "s_endpgm")):
+        return "branch"
+    if mnemonic.startswith(("s_waitcnt", "s_nop", "s_sleep")):
+        return "waitcnt" if mnemonic.startswith("s_waitcnt") else "nop"
+    return "barrier" if mnemonic.startswith("s_barrier") else "salu"

@@ -1,0 +1,1 @@
+"""The judge on a GPU: a child process for each candidate, verification, timing."""

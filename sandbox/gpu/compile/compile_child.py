@@ -1,0 +1,128 @@
+"""The process that a vendor's compiler runs in: takes sources from a socket, gives images back.
+
+Around the compiler, before the first source arrives: an environment of nothing but its own folder and settings of the
+C library, limits on memory, file size and, for each source, CPU time, and where the kernel has Landlock no file but the
+system's libraries and programs can be read and none but those of its own folder written. A source that crashes the
+compiler ends this process, which costs nobody but itself; see `compile_pool.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import os
+import resource
+import socket
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any, Protocol
+
+from records.errors import ToolchainError
+from sandbox.gpu.child_messages import ChildChannel, Closed
+from sandbox.gpu.compile import hiprtc, nvrtc
+from sandbox.gpu.compile.nvrtc import Compiled
+
+DATA_BYTES = 8 << 30
+FILE_BYTES = 256 << 20
+MAX_LOG = 128 << 10
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # Landlock's system calls, the same on every architecture
+_READ, _ALL = 0b1101, 0x1FFF  # execute, read a file, read a folder; all rights of Landlock's first version
+_NO_NEW_PRIVILEGES = 38
+READABLE = ("/usr", "/lib", "/lib64", "/bin", "/opt/rocm", "/dev/urandom", "/sys/devices/system/cpu")
+
+
+class SourceCompiler(Protocol):
+    """What the four compilers have in common."""
+
+    def version(self) -> str:
+        """In numbers."""
+
+    def compile(self, source: str, name: str, arch: str, options: list[str], headers: dict[str, str]) -> Compiled:
+        """One file for `arch`."""
+
+
+def main(number: int, vendor: str, library: str) -> int:
+    """Serve on the socket with this number until the other side closes it. `library` "" is the usual one."""
+    channel = ChildChannel(socket.socket(fileno=number))
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    _limit()
+    try:
+        compiler, folder = open_compiler(vendor, library)
+        kind, build = type(compiler).__name__.lower(), _build()
+        channel.send({"version": f"{kind} {compiler.version()}", "kind": kind, "fenced": _fence(folder),
+                      "include": _toolkit_headers(folder) if kind == "nvrtc" else "", "build": build})
+        while True:
+            job, _ = channel.receive()
+            channel.send(_answer(compiler, job))
+    except ToolchainError as error:
+        channel.send({"error": str(error)})
+    except Closed:
+        pass
+    return 0
+
+
+def open_compiler(vendor: str, library: str = "") -> tuple[SourceCompiler, Path | None]:
+    """A vendor's compiler and the folder that it lies in, if known. ToolchainError when there is none."""
+    compiler: Any
+    if vendor == "amd":
+        compiler = hiprtc.Hiprtc(library) if library else hiprtc.find_compiler()
+    else:
+        compiler = nvrtc.Nvrtc(library) if library else nvrtc.find_compiler()
+    return compiler, compiler.folder
+
+
+def _toolkit_headers(folder: Path | None) -> str:
+    """Where CUDA's own headers are: beside the library, else in the usual place; "" when nowhere."""
+    places = [*((folder.parent / "include",) if folder else ()), Path("/usr/local/cuda/include")]
+    return next((str(place) for place in places if (place / "cuda_fp16.h").is_file()), "")
+
+
+def _build() -> str:
+    """What tells two builds of a library with the same version apart: the size of its file."""
+    maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+    paths = {line.split()[-1] for line in maps.split("\n") if "libnvrtc.so" in line or "libhiprtc.so" in line}
+    return ",".join(str(Path(path).stat().st_size) for path in sorted(paths) if Path(path).is_file())
+
+
+def _answer(compiler: SourceCompiler, job: dict[str, Any]) -> dict[str, Any]:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + job["cpu_s"], resource.RLIM_INFINITY))
+    try:
+        made = compiler.compile(job["source"], job["name"], job["arch"], job["options"], job["headers"])
+    except MemoryError:
+        os._exit(1)  # as if the compiler itself had run out of it
+    image = base64.b64encode(made.image).decode() if made.image is not None else None
+    return {"image": image, "log": made.log[:MAX_LOG]}
+
+
+def _limit() -> None:
+    for kind, value in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, FILE_BYTES),
+                        (resource.RLIMIT_DATA, DATA_BYTES)):
+        hard = resource.getrlimit(kind)[1]
+        top = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (top, top))
+
+
+def _fence(folder: Path | None) -> bool:
+    """Forbid this process and its children all files but those needed; False where the kernel cannot do it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    ruleset = libc.syscall(_CREATE_RULESET, struct.pack("=Q", _ALL), ctypes.c_size_t(8), 0)
+    if ruleset < 0:
+        return False
+    own = tempfile.gettempdir()
+    wanted = [(path, _READ) for path in (*READABLE, *((str(folder.parent),) if folder else ()))]
+    for path, rights in (*wanted, (os.devnull, 0b0110), (own, _ALL)):
+        try:
+            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue  # this machine has no such folder
+        allowed = rights if Path(path).is_dir() else rights & 0b0111
+        libc.syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, handle), 0)
+        os.close(handle)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    done = libc.syscall(_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+    return bool(done == 0)

@@ -1,0 +1,58 @@
+"""HIP source to a code object, in this process by hipRTC; hipcc where that library is missing.
+
+Not run on a machine with ROCm yet: the calls follow hiprtc.h of ROCm 6 and 7. hipRTC has HIP's own headers built in and
+includes them itself; the texts of other headers may not be empty.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from records.errors import ToolchainError
+from sandbox.gpu.compile.rtc import Compiled, Names, Program, RunTimeCompiler, open_library
+
+_LIBRARIES = ("libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so", "/opt/rocm/lib/libhiprtc.so")
+_PLACES = ("hipcc", "/opt/rocm/bin/hipcc")
+_VERSION = re.compile(r"HIP version: *(\S+)")
+OPTIONS = ("-std=c++20", "-ffp-contract=fast-honor-pragmas", "-fno-exceptions", "-Wno-unused-command-line-argument",
+           "-ftemplate-depth=512", "-fconstexpr-steps=10000000", "-ferror-limit=20", "-fmessage-length=0")
+_NAMES = Names("hipRTC", "hiprtc", "Code", "--offload-arch", OPTIONS, "reinstall ROCm")
+
+
+class Hiprtc(RunTimeCompiler):
+    """The run-time compiler, opened once."""
+
+    def __init__(self, path: str | None = None) -> None:
+        """ToolchainError when there is no libhiprtc."""
+        places = [path] if path else _LIBRARIES
+        super().__init__(open_library(places, "libhiprtc is not installed here; install ROCm"), _NAMES)
+
+
+class Hipcc(Program):
+    """ROCm's compiler as a process: the fall-back."""
+
+    def __init__(self, path: str | None = None) -> None:
+        """ToolchainError when there is no hipcc."""
+        super().__init__("hipcc", path, _PLACES, _VERSION,
+                         "there is neither libhiprtc nor hipcc here; install ROCm", "reinstall ROCm")
+
+    def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
+                headers: Mapping[str, str] | None = None) -> Compiled:
+        """Like `Hiprtc.compile`, with ROCm's own headers."""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, name).write_text(source, encoding="utf-8")
+            done = self._run(["-x", "hip", "--offload-device-only", "--no-gpu-bundle-output", "-O3", *OPTIONS,
+                              f"--offload-arch={arch}", *options, name, "-o", "out.co"], folder)
+            image = Path(folder, "out.co")
+            return Compiled(image.read_bytes() if done.returncode == 0 else None, done.stderr.strip())
+
+
+def find_compiler() -> Hiprtc | Hipcc:
+    """The library where it is installed, else the program; ToolchainError when there is neither."""
+    try:
+        return Hiprtc()
+    except ToolchainError:
+        return Hipcc()

@@ -1,0 +1,189 @@
+"""What compiled device code says of itself: kernels, parameters, variables. Reads cubins and AMD code objects.
+
+A cubin tells of a kernel in `.nv.info.KERNEL`, a list of attributes (numbers as `cuobjdump -elf` names them); a code
+object in a note of MessagePack. Parameters of a cubin have sizes but no types.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sandbox.amdgcn.listing import source_name_of
+from sandbox.lab.build.elf import Elf, Section
+
+_REGISTERS, _FRAME, _PARAMETER, _THREADS = 0x2F, 0x11, 0x17, 0x05  # EIATTR_REGCOUNT, FRAME_SIZE, KPARAM_INFO, ...
+_RESERVED_SHARED = 1024  # of each block, for the system, counted in the section's size since Ampere
+_VARIABLES = (".nv.global", ".nv.global.init", ".nv.constant3")
+_BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
+_NOTE, _OBJECT, _AMD_METADATA = 7, 1, 32
+_COMPILER_OWN = "__hip_cuid_"  # the compiler's mark of the file
+_BUFFERS = ("global_buffer", "dynamic_shared_pointer")
+
+
+@dataclass(frozen=True)
+class DeviceKernel:
+    """One kernel of an image."""
+
+    name: str  # as written in the source, without parameters
+    symbol: str  # as in the image, possibly mangled
+    parameter_bytes: tuple[int, ...]
+    registers: int  # of a thread; vector registers on AMD
+    shared_bytes: int  # static
+    local_bytes: int  # of a thread
+    max_threads: int  # what it was compiled for; 0 when the image does not say
+    buffers: tuple[bool, ...] | None = None  # which parameters are pointers; None when the image does not say
+
+
+@dataclass(frozen=True)
+class DeviceImage:
+    """Everything an image tells. Variables keep their contents from launch to launch, constants too."""
+
+    kernels: tuple[DeviceKernel, ...]
+    globals: tuple[tuple[str, int], ...]  # symbol and bytes
+    hidden_bytes: int  # of variables that the driver cannot find by name: only a new load resets them
+
+
+def read_image(image: bytes) -> DeviceImage:
+    """Kernels and variables of a cubin, a code object or a bundle with one; ValueError when it is none of these."""
+    try:
+        elf = Elf(unbundle(image))
+        if any(section.name.startswith(".nv.info") for section in elf.sections):
+            return _read_cubin(elf)
+        return _read_code_object(elf)
+    except (struct.error, IndexError, KeyError, TypeError, AttributeError, StopIteration, RecursionError) as error:
+        raise ValueError(f"a damaged image ({error})") from None
+
+
+def unbundle(image: bytes) -> bytes:
+    """The device's part of a clang offload bundle; anything else as it is."""
+    if not image.startswith(_BUNDLE):
+        return image
+    at = len(_BUNDLE) + 8
+    for _ in range(struct.unpack_from("<Q", image, len(_BUNDLE))[0]):
+        offset, size, length = struct.unpack_from("<QQQ", image, at)
+        name = image[at + 24:at + 24 + length]
+        at += 24 + length
+        if size and b"amdgcn" in name:
+            return image[offset:offset + size]
+    raise ValueError("an offload bundle without device code")
+
+
+def _bytes_of(elf: Elf, section: Section) -> bytes:
+    return bytes(elf.data[section.offset:section.offset + section.size])
+
+
+def _read_cubin(elf: Elf) -> DeviceImage:
+    sizes = {s.name: s.size for s in elf.sections}
+    known: dict[int, dict[int, int]] = {}  # what the common list says, by symbol number
+    for attribute, payload in _attributes(elf.content(".nv.info")):
+        if len(payload) == 8:
+            symbol, value = struct.unpack("<II", payload)
+            known.setdefault(symbol, {})[attribute] = value
+    numbers = {symbol.name: index for index, symbol in enumerate(elf.symbols) if symbol.name}
+    kernels = []
+    for section in elf.sections:
+        symbol = section.name.removeprefix(".nv.info.")
+        if symbol == section.name or f".nv.constant0.{symbol}" not in sizes:
+            continue
+        facts, parameters, threads = known.get(numbers[symbol], {}), dict[int, int](), 0
+        for attribute, payload in _attributes(_bytes_of(elf, section)):
+            if attribute == _PARAMETER:
+                _, ordinal, _, flags = struct.unpack("<IHHI", payload)
+                parameters[ordinal] = flags >> 18
+            elif attribute == _THREADS:
+                x, y, z = struct.unpack("<III", payload)
+                threads = x * y * z
+        shared = sizes.get(f".nv.shared.{symbol}", 0)
+        if ".nv.shared.reserved.0" in sizes:
+            shared = max(0, shared - _RESERVED_SHARED)
+        kernels.append(DeviceKernel(source_name_of(symbol), symbol, tuple(parameters[i] for i in sorted(parameters)),
+                                    facts.get(_REGISTERS, 0), shared, facts.get(_FRAME, 0), threads))
+    places = {i for i, s in enumerate(elf.sections) if s.name in _VARIABLES}
+    found = {s.name: s.size for s in elf.symbols if s.kind == _OBJECT and s.section in places and s.size}
+    return DeviceImage(tuple(kernels), tuple(sorted(found.items())), 0)
+
+
+def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Number and payload of each attribute; form 4 has its size in front, the others hold two bytes."""
+    at = 0
+    while at + 4 <= len(data):
+        form, attribute, value = struct.unpack_from("<BBH", data, at)
+        size = value if form == 4 else 0
+        yield attribute, data[at + 4:at + 4 + size] if form == 4 else data[at + 2:at + 4]
+        at += 4 + size
+
+
+def _read_code_object(elf: Elf) -> DeviceImage:
+    table = read_message(_amd_note(elf))
+    kernels = tuple(_amd_kernel(entry) for entry in table.get("amdhsa.kernels", ()))
+    descriptors = {f"{k.symbol}.kd" for k in kernels}
+    names = {i: s.name for i, s in enumerate(elf.sections)}
+    exported = set(elf.content(".dynstr").split(b"\0"))
+    found, hidden = dict[str, int](), 0
+    for symbol in elf.symbols:
+        where = names.get(symbol.section, "")
+        if symbol.kind != _OBJECT or not symbol.size or not where.startswith((".data", ".bss", ".rodata")) or \
+                symbol.name in descriptors or symbol.name.startswith(_COMPILER_OWN):
+            continue
+        if symbol.name.encode() in exported:
+            found[symbol.name] = symbol.size
+        else:
+            hidden += symbol.size
+    return DeviceImage(kernels, tuple(sorted(found.items())), hidden)
+
+
+def _amd_note(elf: Elf) -> bytes:
+    for section in elf.sections:
+        data, at = _bytes_of(elf, section) if section.kind == _NOTE else b"", 0
+        while at + 12 <= len(data):
+            name_size, size, kind = struct.unpack_from("<III", data, at)
+            start = at + 12 + -(-name_size // 4) * 4
+            if kind == _AMD_METADATA and data[at + 12:at + 12 + name_size].rstrip(b"\0") == b"AMDGPU":
+                return data[start:start + size]
+            at = start + -(-size // 4) * 4
+    raise ValueError("an ELF file without device code")
+
+
+def _amd_kernel(entry: Mapping[str, Any]) -> DeviceKernel:
+    symbol = str(entry[".name"])
+    arguments = [a for a in entry.get(".args") or () if not str(a[".value_kind"]).startswith("hidden_")]
+    return DeviceKernel(
+        source_name_of(symbol), symbol, tuple(a[".size"] for a in arguments), entry[".vgpr_count"],
+        entry[".group_segment_fixed_size"], entry[".private_segment_fixed_size"],
+        entry.get(".max_flat_workgroup_size", 0), tuple(a[".value_kind"] in _BUFFERS for a in arguments))
+
+
+def read_message(data: bytes) -> Any:
+    """The value of a MessagePack text: maps, arrays, texts, integers, truth values and nothing."""
+    return _value(data, 0)[0]
+
+
+def _value(data: bytes, at: int) -> tuple[Any, int]:
+    kind = data[at]
+    at += 1
+    if kind <= 0x7F or kind >= 0xE0:
+        return kind if kind <= 0x7F else kind - 256, at
+    if kind in (0xC0, 0xC2, 0xC3):
+        return {0xC0: None, 0xC2: False, 0xC3: True}[kind], at
+    if 0xCC <= kind <= 0xD3:
+        size = 1 << (kind & 3)
+        return int.from_bytes(data[at:at + size], "big", signed=kind >= 0xD0), at + size
+    if kind <= 0xBF:
+        count = kind & (0x1F if kind >= 0xA0 else 0x0F)
+        group = "text" if kind >= 0xA0 else "list" if kind >= 0x90 else "map"
+    else:
+        group, width = {0xC4: ("raw", 1), 0xC5: ("raw", 2), 0xC6: ("raw", 4), 0xD9: ("text", 1), 0xDA: ("text", 2),
+                        0xDB: ("text", 4), 0xDC: ("list", 2), 0xDD: ("list", 4), 0xDE: ("map", 2), 0xDF: ("map", 4),
+                        }[kind]
+        count, at = int.from_bytes(data[at:at + width], "big"), at + width
+    if group in ("text", "raw"):
+        raw = data[at:at + count]
+        return (raw.decode(errors="replace") if group == "text" else raw), at + count
+    values = []
+    for _ in range(count * (2 if group == "map" else 1)):
+        value, at = _value(data, at)
+        values.append(value)
+    return (dict(zip(values[::2], values[1::2], strict=True)) if group == "map" else values), at

@@ -1,0 +1,1 @@
+"""The vendors' drivers behind one interface, called through ctypes."""

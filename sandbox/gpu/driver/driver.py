@@ -1,0 +1,272 @@
+"""Memory, modules, launches, events and properties of one GPU, through a vendor's C interface by ctypes.
+
+Nothing here knows a vendor: names and numbers come from a `Symbols` table. Every call is checked; a status that is not
+success becomes a CallFailed that names the call and says whether a kernel caused it. After such a fault the device's
+context is lost: only a new process can go on. Launches, fills and device copies run in order on the default stream.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from records.errors import MachineError
+from sandbox.gpu.driver.cuda import CUDA
+from sandbox.gpu.driver.hip import HIP
+from sandbox.gpu.driver.library import CallFailed, Library
+from sandbox.gpu.driver.properties import KernelFacts, Properties
+from sandbox.gpu.driver.symbols import Symbols
+
+Extent = tuple[int, int, int]
+_POINTER = ctypes.c_uint64
+
+
+class Driver(Library):
+    """The GPUs behind a driver library."""
+
+    def count(self) -> int:
+        """How many GPUs there are."""
+        found = ctypes.c_int()
+        self.call("count", ctypes.byref(found))
+        return found.value
+
+    def version(self) -> str:
+        """The newest interface that the driver offers, such as "13.0"."""
+        found = ctypes.c_int()
+        self.call("version", ctypes.byref(found))
+        return self.symbols.version(found.value)
+
+    def device(self, index: int = 0) -> Device:
+        """Make one GPU the calling thread's. MachineError names how many there are."""
+        if index >= self.count():
+            raise MachineError(f"there is no {self.symbols.vendor} GPU {index}: the driver finds {self.count()}; "
+                               f"{self.symbols.remedy}")
+        return Device(self, self.symbols.select(self.call, index), index)
+
+
+def symbols_of(vendor: str) -> Symbols:
+    """The table of a target's vendor."""
+    return {"nvidia": CUDA, "amd": HIP}[vendor]
+
+
+def open_driver(vendor: str, library: str | None = None) -> Driver:
+    """The driver of a target's vendor; MachineError when this machine has none."""
+    return Driver(symbols_of(vendor), library)
+
+
+class Device:
+    """One GPU, current in the thread that made it."""
+
+    def __init__(self, driver: Driver, handle: ctypes.c_int, index: int) -> None:
+        self.driver, self.handle, self.index = driver, handle, index
+
+    def properties(self) -> Properties:
+        """Name, architecture, sizes and clocks."""
+        name, total = ctypes.create_string_buffer(256), ctypes.c_size_t()
+        self.driver.call("name", name, 256, self.handle)
+        self.driver.call("total", ctypes.byref(total), self.handle)
+        attributes = {}
+        for noun, number in self.driver.symbols.device_attributes.items():
+            value = ctypes.c_int()
+            self.driver.call("attribute", ctypes.byref(value), number, self.handle)
+            attributes[noun] = value.value
+        pci = ctypes.create_string_buffer(32)
+        self.driver.call("pci", pci, 32, self.handle)
+        arch = self.driver.symbols.arch(self.driver.call, self.handle, attributes)
+        return Properties(name.value.decode(errors="replace"), arch, self.driver.version(), total.value, attributes,
+                          pci.value.decode().lower())
+
+    def free_bytes(self) -> int:
+        """Device memory that nobody holds."""
+        free, total = ctypes.c_size_t(), ctypes.c_size_t()
+        self.driver.call("memory", ctypes.byref(free), ctypes.byref(total))
+        return free.value
+
+    def reset_persisting(self) -> None:
+        """Lines that a kernel asked the L2 to keep become ordinary ones, where the vendor has such lines."""
+        if self.driver.has("reset_persisting"):
+            self.driver.call("reset_persisting")
+
+    def limit_heap(self, nbytes: int) -> None:
+        """How much `malloc` in a kernel may take in all; before the first launch."""
+        self.driver.call("limit", self.driver.symbols.heap_limit, ctypes.c_size_t(nbytes))
+
+    def allocate(self, nbytes: int) -> DeviceMemory:
+        """Device memory, contents undefined."""
+        address = _POINTER()
+        self.driver.call("allocate", ctypes.byref(address), ctypes.c_size_t(max(4, nbytes)))
+        return DeviceMemory(self, address.value, nbytes)
+
+    def load(self, image: bytes) -> Module:
+        """Load a compiled module."""
+        handle = ctypes.c_void_p()
+        self.driver.call("load", ctypes.byref(handle), image)
+        return Module(self, handle)
+
+    def event(self) -> DeviceEvent:
+        """A new event."""
+        handle = ctypes.c_void_p()
+        self.driver.call("create_event", ctypes.byref(handle), 0)
+        return DeviceEvent(self, handle)
+
+    def synchronize(self) -> None:
+        """Wait for all work; errors of earlier launches surface here."""
+        self.driver.call("synchronize")
+
+
+class DeviceMemory:
+    """One allocation, or a device variable of a module, which is never freed. Offsets and sizes are in bytes."""
+
+    def __init__(self, device: Device, address: int, nbytes: int) -> None:
+        self.device, self.address, self.nbytes = device, address, nbytes
+
+    def _at(self, offset: int, nbytes: int) -> ctypes.c_uint64:
+        if offset < 0 or nbytes < 0 or offset + nbytes > self.nbytes:
+            raise ValueError(f"{nbytes} bytes at {offset} of an allocation of {self.nbytes}")
+        return _POINTER(self.address + offset)
+
+    def write(self, data: npt.NDArray[Any], offset: int = 0) -> None:
+        """Copy from the host."""
+        flat = np.ascontiguousarray(data)
+        if flat.nbytes:
+            self.device.driver.call("copy_in", self._at(offset, flat.nbytes), ctypes.c_void_p(flat.ctypes.data),
+                                    ctypes.c_size_t(flat.nbytes))
+
+    def read(self, dtype: npt.DTypeLike, shape: Sequence[int], offset: int = 0) -> npt.NDArray[Any]:
+        """Copy to the host, behind all earlier work."""
+        found = np.empty(tuple(shape), dtype)
+        self.read_into(found, offset)
+        return found
+
+    def read_into(self, target: npt.NDArray[Any], offset: int = 0) -> None:
+        """Copy to an array of the host's, which must be contiguous, behind all earlier work."""
+        if target.nbytes:
+            self.device.driver.call("copy_out", ctypes.c_void_p(target.ctypes.data), self._at(offset, target.nbytes),
+                                    ctypes.c_size_t(target.nbytes))
+
+    def fill(self, word: int, offset: int = 0, nbytes: int | None = None) -> None:
+        """Fill with a 32-bit word, asynchronously; a rest of up to 3 bytes stays."""
+        size = self.nbytes - offset if nbytes is None else nbytes
+        if size >= 4:
+            self.device.driver.call("fill", self._at(offset, size), ctypes.c_uint(word), ctypes.c_size_t(size // 4),
+                                    None)
+
+    def copy_from(self, other: DeviceMemory, nbytes: int, offset: int = 0, other_offset: int = 0) -> None:
+        """Copy from other memory of the same device, asynchronously."""
+        if nbytes:
+            self.device.driver.call("copy", self._at(offset, nbytes), other._at(other_offset, nbytes),
+                                    ctypes.c_size_t(nbytes), None)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        self.device.driver.call("free", _POINTER(self.address))
+
+
+class Module:
+    """A loaded module."""
+
+    def __init__(self, device: Device, handle: ctypes.c_void_p) -> None:
+        self.device, self._handle = device, handle
+
+    def kernel(self, name: str) -> DeviceKernel:
+        """One of its kernels, by its symbol."""
+        handle = ctypes.c_void_p()
+        self.device.driver.call("kernel", ctypes.byref(handle), self._handle, name.encode())
+        return DeviceKernel(self.device, handle)
+
+    def global_memory(self, name: str) -> DeviceMemory:
+        """One of its device variables, by its symbol; it belongs to the module."""
+        address, size = _POINTER(), ctypes.c_size_t()
+        self.device.driver.call("global", ctypes.byref(address), ctypes.byref(size), self._handle, name.encode())
+        return DeviceMemory(self.device, address.value, size.value)
+
+    def unload(self) -> None:
+        """Give it back."""
+        self.device.driver.call("unload", self._handle)
+
+
+class DeviceKernel:
+    """A function that can be launched."""
+
+    def __init__(self, device: Device, handle: ctypes.c_void_p) -> None:
+        self.device, self._handle = device, handle
+
+    def allow_dynamic(self, nbytes: int) -> None:
+        """Allow that much dynamic shared memory a block."""
+        number = self.device.driver.symbols.dynamic_shared_attribute
+        if number >= 0 and nbytes > 48 << 10:
+            self.device.driver.call("set_kernel_attribute", self._handle, number, nbytes)
+
+    def facts(self, threads: int, dynamic_bytes: int = 0) -> KernelFacts:
+        """Registers and memory, and how many such blocks fit on a unit."""
+        found = {}
+        for noun, number in self.device.driver.symbols.kernel_attributes.items():
+            value = ctypes.c_int()
+            self.device.driver.call("kernel_attribute", ctypes.byref(value), number, self._handle)
+            found[noun] = value.value
+        blocks = ctypes.c_int()
+        self.device.driver.call("blocks_per_unit", ctypes.byref(blocks), self._handle, threads,
+                                ctypes.c_size_t(dynamic_bytes))
+        return KernelFacts(**found, blocks_per_unit=blocks.value)
+
+    def parameters(self) -> tuple[int, ...] | None:
+        """The size of each parameter in bytes; None where the driver does not tell."""
+        if not self.device.driver.has("parameter"):
+            return None
+        offset, size, found = ctypes.c_size_t(), ctypes.c_size_t(), list[int]()
+        with suppress(CallFailed):  # the end of the list is an invalid index
+            while True:
+                self.device.driver.call("parameter", self._handle, ctypes.c_size_t(len(found)), ctypes.byref(offset),
+                                        ctypes.byref(size))
+                found.append(size.value)
+        return tuple(found)
+
+    def launch(self, grid: Extent, block: Extent, dynamic_bytes: int, arguments: Sequence[Argument]) -> None:
+        """Start it on the default stream; arguments are ctypes values or memory, in the kernel's order."""
+        self.prepared(grid, block, dynamic_bytes, arguments)()
+
+    def prepared(self, grid: Extent, block: Extent, dynamic_bytes: int,
+                 arguments: Sequence[Argument]) -> Callable[[], None]:
+        """A launch that can be started again and again at little cost: between two events every microsecond shows."""
+        values = [_POINTER(a.address) if isinstance(a, DeviceMemory) else a for a in arguments]
+        pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in values))
+
+        def start(_alive: object = values) -> None:
+            self.device.driver.call("launch", self._handle, *grid, *block, dynamic_bytes, None, pointers, None)
+
+        return start
+
+
+Scalar = (ctypes.c_bool | ctypes.c_int8 | ctypes.c_uint8 | ctypes.c_int16 | ctypes.c_uint16 | ctypes.c_int
+          | ctypes.c_int64 | ctypes.c_uint64 | ctypes.c_float | ctypes.c_double)
+Argument = DeviceMemory | Scalar
+
+
+class DeviceEvent:
+    """A mark on the default stream."""
+
+    def __init__(self, device: Device, handle: ctypes.c_void_p) -> None:
+        self.device, self._handle = device, handle
+
+    def destroy(self) -> None:
+        """Give it back."""
+        self.device.driver.call("destroy_event", self._handle)
+
+    def record(self) -> None:
+        """Put the mark behind what was launched so far."""
+        self.device.driver.call("record", self._handle, None)
+
+    def wait(self) -> None:
+        """Wait until the device has passed the mark."""
+        self.device.driver.call("wait_event", self._handle)
+
+    def since_us(self, earlier: DeviceEvent) -> float:
+        """Microseconds from an earlier mark to this one; both must have passed."""
+        found = ctypes.c_float()
+        self.device.driver.call("elapsed", ctypes.byref(found), earlier._handle, self._handle)
+        return 1e3 * found.value

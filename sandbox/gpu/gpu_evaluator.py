@@ -1,0 +1,290 @@
+"""A GPU as a sandbox: compile for it, verify on it, time on it. The same face as the lab's evaluator."""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from records.errors import DeviceError, PlanError, ToolchainError
+from records.evaluation import (
+    CaseResult,
+    Comparison,
+    Contender,
+    Evaluation,
+    Finding,
+    Measurement,
+    Stage,
+    Verdict,
+    comparison_key,
+)
+from sandbox.base import RESULTS, SandboxBase
+from sandbox.candidate.codes import rejected
+from sandbox.candidate.limits import check_limits, resources_of
+from sandbox.candidate.parse import parse
+from sandbox.candidate.prepare import read
+from sandbox.gpu.child_process import ChildFault, ChildProcess, GpuSlot
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.compiled import CompiledCandidate
+from sandbox.gpu.gpu_pool import GpuPool
+from sandbox.gpu.gpu_verify import DEADLINE_S, DeviceTrial, verify_case
+from sandbox.gpu.incidents import file_incident
+from sandbox.gpu.references import References
+from sandbox.gpu.timing.clocks import open_clocks
+from sandbox.gpu.timing.contrast import Rule
+from sandbox.gpu.timing.level import LevelRule
+from sandbox.gpu.timing.measure import (
+    CHALLENGER,
+    INCUMBENT,
+    QUICK,
+    STEADY,
+    TimingSetup,
+    concluded,
+    contrast,
+    measure,
+    overall,
+)
+from sandbox.gpu.timing.stopwatch import Refused, Stopwatch
+from sandbox.gpu.trusted.trusted import SOURCE
+from sandbox.target import Target
+from tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How long to measure a kernel alone and two against each other, and when a call is taken for endless."""
+
+    alone: LevelRule = STEADY
+    deadline_s: float = DEADLINE_S  # for one call
+    clock_tries: int = 8
+    contrast: Rule = field(default_factory=Rule)
+
+
+SPARES = 4  # processes that wait ready: a candidate needs two, to be verified and to be timed
+TRIES = 3  # of what fails through no fault of a candidate
+RULES = Rules()
+T = TypeVar("T")
+
+
+class GpuEvaluator(SandboxBase[CompiledCandidate]):
+    """Verdicts and measured times of one GPU. Safe from several threads; the GPU serves one candidate at a time."""
+
+    def __init__(self, target: Target, cache: Path, seed: int, index: int = 0, *, library: str | None = None,
+                 compiler: GpuCompiler | None = None, spares: int = SPARES, rules: Rules = RULES) -> None:
+        """DeviceError when GPU `index` is not there or not of the target's kind, ToolchainError without a compiler.
+
+        Inputs come from a secret of this process and not from `seed`: who knows them can embed the answers.
+        `library` is opened instead of the vendor's driver.
+        """
+        self.target, self._cache, self._rules = target, cache, rules
+        self._compiler = compiler or GpuCompiler(target, cache, runtime_library=library)
+        self.gpus = GpuPool([GpuSlot(target.vendor, index, library)], self._own_kernels, spares)
+        self._answers: dict[str, References] = {}
+        try:
+            opened = self._look()
+        except BaseException:
+            self.close()
+            raise
+        about = opened["properties"]
+        self.device: str = opened["fingerprint"]
+        self.version = f"{self._compiler.version}, driver {about['driver']}"
+        self.policy = ("secret inputs",)
+        self._l2_bytes = int(about["attributes"].get("l2_bytes", 0))
+        self._clocks = open_clocks(target.vendor, about.get("pci", ""))
+        self._secret = secrets.randbits(62)
+        self._verified: dict[str, Evaluation] = {}
+        self._best: dict[str, dict[str, float]] = {}  # by task and case: the least time of a checked kernel
+        self._lock = threading.Lock()
+
+    def _own_kernels(self) -> bytes:
+        own = self._compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
+        if own.findings:
+            raise ToolchainError(f"the judge's own kernels do not compile for {self.target.arch}: "
+                                 f"{own.findings[0].message}")
+        return own.image
+
+    def _look(self) -> dict[str, Any]:
+        """What the driver says of the GPU; DeviceError when it is of another kind."""
+        with self.gpus.seat() as seat:
+            opened = seat.open()
+        about = opened["properties"]
+        if not self.target.arch.startswith(str(about["arch"])):
+            raise DeviceError(f"this GPU is a {about['name']} ({about['arch']}), not a {self.target.title} "
+                              f"({self.target.arch}); choose another target or GPU")
+        return opened
+
+    def verify(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+        """Execute and compare tests, held-out cases and input families; stops at the first case that fails."""
+        started = time.monotonic()
+        key = self.key(source, task, tunables)
+        if key not in self._verified:
+            evaluation, entry = self._prepare(source, task, tunables)
+            if entry is not None:
+                evaluation = self._verify(evaluation, entry, task)
+            self._verified[key] = replace(evaluation, seconds=time.monotonic() - started)
+        return self._verified[key]
+
+    def benchmark(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+        """Verify, then time the benchmark cases in a new process."""
+        verified = self.verify(source, task, tunables)
+        if not verified.verdict.accepted:
+            return verified
+        started = time.monotonic()
+        timed = self._time(source, task, tunables, self._rules.alone, is_checked=True)
+        return replace(timed, cases=(*verified.cases, *timed.cases),
+                       seconds=verified.seconds + time.monotonic() - started)
+
+    def estimate(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+        """Compile and time a little, without looking at the answers: for ranking tunables, never for a record."""
+        started = time.monotonic()
+        timed = self._time(source, task, tunables, QUICK, is_checked=False)
+        return replace(timed, seconds=time.monotonic() - started)
+
+    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
+        """Time two verified kernels in turns. A challenger that seems faster must be so again in a new process."""
+        started = time.monotonic()
+        sides = {CHALLENGER: challenger, INCUMBENT: incumbent}
+        keys = {tag: self.key(side.source, task, side.tunables) for tag, side in sides.items()}
+        entries = {tag: self._prepare(side.source, task, side.tunables)[1] for tag, side in sides.items()}
+        plain = Comparison(comparison_key(keys[CHALLENGER], keys[INCUMBENT]), keys[CHALLENGER], keys[INCUMBENT],
+                           "undecided", 1.0, 1.0, 1.0, device=self.device)
+        ready = {tag: entry for tag, entry in entries.items() if entry is not None}
+        if len(ready) < len(sides):
+            return plain
+
+        def duel(seat: ChildProcess) -> Comparison | Refused:
+            trials = {tag: self._load(seat, tag, entry, task) for tag, entry in ready.items()}
+            try:
+                cases = contrast(self._bench(task), trials, self._rules.contrast, random.SystemRandom())
+            except Refused as refused:
+                return refused
+            verdict, ratio, low, high = overall(task, cases, self._rules.contrast.delta)
+            return replace(plain, verdict=verdict, ratio=ratio, low=low, high=high, cases=tuple(cases))
+
+        found = self._on_seat(duel, is_timed=True)
+        if isinstance(found, Comparison) and found.verdict == "faster":
+            again = self._on_seat(duel, is_timed=True)
+            confirmed = isinstance(again, Comparison) and again.verdict == "faster"
+            found = found if confirmed else replace(found, verdict="undecided")
+        if isinstance(found, Refused):
+            file_incident(self._cache, sides[found.tag].source, task.name, self.device, found.finding)
+        if not isinstance(found, Comparison):
+            found = plain
+        return replace(found, seconds=time.monotonic() - started)
+
+    def close(self) -> None:
+        """End the processes that wait for work."""
+        self.gpus.close()
+        self._compiler.close()
+        for answers in self._answers.values():
+            answers.close()
+
+    def _prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None) -> tuple[Evaluation, CompiledCandidate | None]:
+        """Everything before a launch."""
+        key = self.key(source, task, tunables)
+        found = read(source, task, tunables, key)
+        if isinstance(found, Evaluation):
+            return found, None
+        build = self._compiler.compile(found.candidate, found.tunables)
+        plan = found.plans[0]
+        kernels = build.metadata(plan)
+        evaluation = Evaluation(key, found.candidate.id, found.tunables, Verdict("compile", True, "OK"),
+                                resources=resources_of(kernels, self.target, found.plans), code_object=build.digest)
+        findings = build.findings or (*build.check_arguments(plan), *dict.fromkeys(
+            f for one in found.plans for f in check_limits(one, self.target, kernels)))
+        if findings:
+            return replace(evaluation, verdict=rejected("compile", findings)), None
+        return evaluation, CompiledCandidate(found.candidate, found.tunables, build)
+
+    def _verify(self, evaluation: Evaluation, entry: CompiledCandidate, task: Task) -> Evaluation:
+        rows: list[CaseResult] = []
+
+        def work(seat: ChildProcess) -> tuple[Finding, ...]:
+            rows.clear()
+            trial, answers = self._load(seat, CHALLENGER, entry, task), self._known(task)
+            for case, variant in answers.cases():
+                try:
+                    plan = entry.plan(task, case)
+                except PlanError as error:
+                    return (Finding("over_limit", str(error), line=error.line, case=case.name),)
+                refused = check_limits(plan, self.target, entry.build.metadata(plan))
+                if refused:
+                    return refused
+                try:
+                    row, findings = verify_case(trial, answers, case, variant)
+                except ChildFault as fault:
+                    fault.case = case.name
+                    raise
+                rows.append(row)
+                if findings:
+                    return tuple(findings)
+            return ()
+
+        found = self._on_seat(work)
+        findings = (found,) if isinstance(found, Finding) else found
+        if not findings:
+            return replace(evaluation, verdict=Verdict("correct", True, "OK"), cases=tuple(rows))
+        stage: Stage = "correct" if all(f.kind in RESULTS for f in findings) else "execute"
+        return replace(evaluation, verdict=rejected(stage, findings), cases=tuple(rows))
+
+    def _time(self, source: str, task: Task, tunables: Mapping[str, int] | None, rule: LevelRule,
+              is_checked: bool) -> Evaluation:
+        evaluation, entry = self._prepare(source, task, tunables)
+        if entry is None:
+            return evaluation
+        self._known(task).prepare()  # may take long, and needs no GPU
+        ready, best = entry, self._best.setdefault(task.digest, {})
+
+        def work(seat: ChildProcess) -> tuple[list[Measurement], list[Stopwatch]]:
+            return measure(self._bench(task), self._load(seat, CHALLENGER, ready, task), rule, is_checked, best)
+
+        timed = self._on_seat(work, is_timed=True)
+        found = timed if isinstance(timed, Finding) else concluded(*timed)  # the next candidate has the GPU meanwhile
+        if isinstance(found, Finding):
+            if is_checked:
+                file_incident(self._cache, source, task.name, self.device, found)
+            return replace(evaluation, verdict=rejected("time", (found,)))
+        if is_checked:
+            best.update({m.case: min(m.time_us, best.get(m.case, m.time_us)) for m in found[0]})
+        return replace(evaluation, verdict=Verdict("time", True, "OK"), measurements=tuple(found[0]),
+                       cases=tuple(found[1]))
+
+    def _on_seat(self, work: Callable[[ChildProcess], T], is_timed: bool = False) -> T | Finding:
+        """Do it on a new seat; what the candidate did becomes a finding, what the device did is tried again."""
+        last, ends, losses = "", 0, 0
+        for _ in range(TRIES):
+            with self.gpus.seat(is_timed) as seat:
+                try:
+                    return work(seat)
+                except Refused as refused:
+                    return refused.finding
+                except ChildFault as fault:
+                    if fault.kind is not None:
+                        return Finding(fault.kind, fault.message, case=fault.case)
+                    last = fault.message
+                    ends, losses = ends + fault.ended, losses + fault.lost
+                    if fault.lost:
+                        self.gpus.blame_device(seat)
+        if ends == TRIES:
+            return Finding("wrong_result", f"{last}, {TRIES} times in a row while this kernel ran; a known kernel gave "
+                           "right results in between")
+        if not ends and not losses:
+            raise DeviceError(last)  # the machine's, and it says what to do
+        raise DeviceError(f"the GPU failed {TRIES} times in a row ({last}); look at it with `kernel-scientist doctor`")
+
+    def _load(self, seat: ChildProcess, tag: str, entry: CompiledCandidate, task: Task) -> DeviceTrial:
+        seat.load(tag, entry.build.image, entry.variables, has_hidden=entry.build.hidden_bytes > 0)
+        return DeviceTrial(seat, tag, entry, task, random.SystemRandom(), self._rules.deadline_s)
+
+    def _bench(self, task: Task) -> TimingSetup:
+        return TimingSetup(self.target, self._known(task), self.device, self._l2_bytes, self._clocks,
+                     self._rules.clock_tries)
+
+    def _known(self, task: Task) -> References:
+        with self._lock:
+            return self._answers.get(task.digest) or self._answers.setdefault(task.digest, References(task, self._secret))

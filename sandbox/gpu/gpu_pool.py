@@ -1,0 +1,237 @@
+"""The GPUs of this machine: who has which, whether it still computes, and which are left alone.
+
+One seat a GPU at a time. After a fault the next seat first runs a kernel with a known result; a GPU that fails this
+three times is put into quarantine. Candidates' faults never count towards that. Processes begin and end in the
+background, which takes longer than most verdicts, but never while a candidate is being timed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from records.errors import DeviceError, MachineError
+from sandbox.gpu.child_process import ChildFault, ChildProcess, GpuSlot
+from sandbox.gpu.driver.driver import open_driver
+from sandbox.gpu.layout import noise
+from sandbox.target import Target
+
+MOST_FAULTS = 3
+SENTINEL_WORDS = 4096
+
+
+@dataclass
+class _Gpu:
+    slot: GpuSlot
+    faults: int = 0
+    is_suspect: bool = True  # until a sentinel has run
+    is_quarantined: bool = False
+    last: str = ""
+    started: deque[ChildProcess] = field(default_factory=deque)  # processes that have not touched the GPU yet
+    spares: deque[Future[ChildProcess]] = field(default_factory=deque)  # that begin or have begun
+    ending: list[Future[None]] = field(default_factory=list)
+
+
+class GpuPool:
+    """Hands out seats."""
+
+    def __init__(self, slots: Sequence[GpuSlot], image: Callable[[], bytes], spares: int = 0,
+                 make: Callable[[GpuSlot], ChildProcess] = ChildProcess) -> None:
+        """`image` compiles the judge's own kernels. So many `spares` wait ready for each GPU.
+
+        With none, nothing is done in the background.
+        """
+        self._gpus = [_Gpu(slot) for slot in slots]
+        self._image, self._spares, self._make = image, spares, make
+        self._attendants = ThreadPoolExecutor(max(1, 2 * spares * len(slots)), "attendant")
+        self._attending, self._is_closed = threading.Lock(), False
+        self._free = threading.Condition()
+        self._busy: set[int] = set()
+        self.held_s = 0.0  # by all candidates so far
+        self.asked_s = 0.0  # of that, with a request to the GPU's side that is not answered yet
+
+    @contextlib.contextmanager
+    def seat(self, is_timed: bool = False) -> Iterator[ChildProcess]:
+        """A new process on a GPU that is free and computes; waits for one. DeviceError when all are in quarantine.
+
+        With `is_timed` none begins or ends on this GPU from its first window on.
+        """
+        last, seat = "", None
+        while seat is None:
+            number = self._acquire(last)
+            gpu, started = self._gpus[number], time.monotonic()
+            try:
+                seat = self._healthy(gpu)
+            finally:
+                if seat is None:
+                    self._release(number, time.monotonic() - started)
+            last = gpu.last
+        asked_s = seat.asked_s
+        try:
+            try:
+                seat.alone = partial(_calm, gpu)
+                if is_timed:
+                    seat.before_windows = seat.alone
+                else:
+                    self._attend(gpu)
+                yield seat
+            finally:
+                self._end(gpu, seat)
+                self._attend(gpu)
+        finally:
+            self._release(number, time.monotonic() - started, seat.asked_s - asked_s)
+
+    def blame_device(self, seat: ChildProcess) -> None:
+        """A fault that no candidate can have caused."""
+        for gpu in self._gpus:
+            if gpu.slot == seat.slot:
+                self._blame(gpu, 1)
+
+    def quarantined(self) -> tuple[GpuSlot, ...]:
+        """GPUs that get no more work."""
+        return tuple(g.slot for g in self._gpus if g.is_quarantined)
+
+    def close(self) -> None:
+        """End the spare processes; a seat that is in use ends when it is given back, and none begins after it."""
+        with self._attending:
+            self._is_closed = True
+        self._attendants.shutdown()
+        for gpu in self._gpus:
+            while gpu.spares:
+                with contextlib.suppress(ChildFault, MachineError, OSError):
+                    gpu.spares.popleft().result().close()
+            while gpu.started:
+                gpu.started.popleft().close()
+
+    def _acquire(self, last: str) -> int:
+        with self._free:
+            while True:
+                usable = [i for i, g in enumerate(self._gpus) if not g.is_quarantined]
+                if not usable:
+                    why = f" ({last})" if last else ""
+                    raise DeviceError(f"no GPU here can be used any more{why}; restart the machine or its "
+                                      "driver, then resume the run")
+                for number in usable:
+                    if number not in self._busy:
+                        self._busy.add(number)
+                        return number
+                self._free.wait()
+
+    def _release(self, number: int, held_s: float, asked_s: float = 0.0) -> None:
+        with self._free:
+            self.held_s += held_s
+            self.asked_s += asked_s
+            self._busy.discard(number)
+            self._free.notify_all()
+
+    def _healthy(self, gpu: _Gpu) -> ChildProcess | None:
+        """A seat with the judge's kernels, tested after a fault; None when the GPU has to be given up."""
+        while not gpu.is_quarantined:
+            spare = gpu.spares.popleft() if gpu.spares else None
+            try:
+                seat = spare.result() if spare else self._begin(gpu)
+                if spare and not seat.is_alive:  # for want of memory, perhaps; nobody has asked it anything
+                    seat.close()
+                    gpu.is_suspect = True
+                    continue
+                if gpu.is_suspect:
+                    _check_or_close(seat)
+                    gpu.is_suspect = False
+                return seat
+            except (ChildFault, DeviceError) as error:
+                gpu.is_suspect, gpu.last = True, str(error)
+                self._blame(gpu, 0 if spare else 1)  # one that was there may have died of the fault before it
+        return None
+
+    def _begin(self, gpu: _Gpu) -> ChildProcess:
+        seat = self._fresh(gpu)
+        try:
+            seat.open()
+            seat.trust(self._image())
+        except BaseException:
+            seat.close()
+            raise
+        return seat
+
+    def _fresh(self, gpu: _Gpu) -> ChildProcess:
+        """A process that has not touched the GPU yet."""
+        with contextlib.suppress(IndexError):
+            while True:
+                seat = gpu.started.popleft()
+                if seat.is_alive:
+                    return seat
+                seat.close()
+        return self._make(gpu.slot)
+
+    def _attend(self, gpu: _Gpu) -> None:
+        """Have spares made ready when none is left, all at the same time; only who has the GPU may ask for it."""
+        with self._attending:
+            if gpu.is_quarantined or self._is_closed:
+                return
+            with contextlib.suppress(DeviceError, OSError, RuntimeError):  # said when there is no other way
+                if not gpu.spares:
+                    gpu.spares.extend(self._attendants.submit(self._begin, gpu) for _ in range(self._spares))
+                while len(gpu.started) < self._spares:
+                    gpu.started.append(self._make(gpu.slot))
+
+    def _end(self, gpu: _Gpu, seat: ChildProcess) -> None:
+        """End a process: at once after a fault, since whether it dies says something of the GPU."""
+        gpu.is_suspect = gpu.is_suspect or seat.is_broken
+        gpu.ending = [one for one in gpu.ending if not one.done()]
+        if self._spares and not seat.is_broken:
+            with contextlib.suppress(RuntimeError):  # the judge itself ends: nothing is done in the background any more
+                gpu.ending.append(self._attendants.submit(self._close, gpu, seat))
+                return
+        self._close(gpu, seat)
+
+    def _close(self, gpu: _Gpu, seat: ChildProcess) -> None:
+        if not seat.close():
+            self._blame(gpu, MOST_FAULTS)
+
+    def _blame(self, gpu: _Gpu, faults: int) -> None:
+        with self._free:
+            gpu.faults += faults
+            gpu.is_suspect = True
+            gpu.is_quarantined = gpu.is_quarantined or gpu.faults >= MOST_FAULTS
+
+
+def _calm(gpu: _Gpu) -> None:
+    """Wait for the processes that begin or end."""
+    wait(gpu.spares)
+    wait(gpu.ending)
+
+
+def _check_or_close(seat: ChildProcess) -> None:
+    try:
+        check(seat)
+    except BaseException:
+        seat.close()
+        raise
+
+
+def check(seat: ChildProcess, draw: Callable[[], int] = lambda: secrets.randbits(63)) -> None:
+    """The sentinel: a kernel whose result is known. DeviceError when it is another."""
+    seed = draw()
+    expected = noise(seed, SENTINEL_WORDS)
+    found = np.array(seat.noise(seed, SENTINEL_WORDS), np.uint64)
+    if not np.array_equal(found, expected):
+        raise DeviceError(f"GPU {seat.slot.index} computes wrong results ({int((found != expected).sum())} of "
+                          f"{SENTINEL_WORDS} words of a known kernel)")
+
+
+def device_indices(target: Target, library: str | None = None) -> tuple[int, ...]:
+    """Which GPUs of this machine are of the target's kind; empty where there are none or no driver."""
+    try:
+        driver = open_driver(target.vendor, library)
+        return tuple(i for i in range(driver.count()) if target.arch.startswith(driver.device(i).properties().arch))
+    except MachineError:
+        return ()

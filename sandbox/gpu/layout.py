@@ -1,0 +1,110 @@
+"""What the buffers of a set hold in a call: of each block of 16 bytes, base A's or base B's, drawn by a secret seed.
+
+The GPU does it in `trusted/kernels.hip`, here is the same in numpy, for the side that knows the right answers.
+SplitMix64 after Steele, Lea and Flood (OOPSLA 2014).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+BLOCK = 16  # bytes
+ALIGNMENT = 256
+RED_ZONE = 64 << 10
+UNCHANGED, OUTPUT, WORKSPACE = 0, 1, 2
+ROLES = {"input": UNCHANGED, "output": OUTPUT, "workspace": WORKSPACE}
+_GOLDEN = 0x9E3779B97F4A7C15
+_MASK = (1 << 64) - 1
+Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class BufferPlace:
+    """Where a buffer lies in a set; bytes."""
+
+    name: str
+    role: str  # input | output | workspace
+    offset: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One set: buffers between red zones. Everything that is no buffer must stay as it was."""
+
+    places: tuple[BufferPlace, ...]
+    nbytes: int
+
+    def __getitem__(self, name: str) -> BufferPlace:
+        return next(p for p in self.places if p.name == name)
+
+    @property
+    def outputs(self) -> tuple[BufferPlace, ...]:
+        """Where the outputs lie."""
+        return tuple(p for p in self.places if p.role == "output")
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of 16 bytes."""
+        return self.nbytes // BLOCK
+
+
+def block_roles(places: Sequence[BufferPlace], blocks: int) -> npt.NDArray[np.uint8]:
+    """What each block of a set is for; the last one of a buffer is all the buffer's."""
+    found = np.zeros(blocks, np.uint8)
+    for place in places:
+        found[place.offset // BLOCK:-(-(place.offset + place.nbytes) // BLOCK)] = ROLES[place.role]
+    return found
+
+
+def lay_out(buffers: Sequence[tuple[str, str, int]]) -> Layout:
+    """Places for (name, role, bytes), with a red zone before, between and behind."""
+    places, at = [], RED_ZONE
+    for name, role, nbytes in buffers:
+        places.append(BufferPlace(name, role, at, nbytes))
+        at += -(-nbytes // ALIGNMENT) * ALIGNMENT + RED_ZONE
+    return Layout(tuple(places), at)
+
+
+def draw(seed: int, index: int) -> int:
+    """The index-th number of a seed's stream."""
+    return int(_mixed(np.array([(seed + (index + 1) * _GOLDEN) & _MASK], np.uint64))[0])
+
+
+def takes_b(seed: int, first: int, count: int, whole: bool) -> npt.NDArray[np.bool_]:
+    """For blocks `first`... of a set with this seed: whether they are base B's."""
+    if whole:
+        return np.full(count, bool(seed & 1))
+    index = np.arange(first, first + count, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        return (_mixed(np.uint64(seed) + (index + np.uint64(1)) * np.uint64(_GOLDEN)) & np.uint64(1)).astype(bool)
+
+
+def set_seed(seed: int, number: int) -> int:
+    """The seed of one set in a window or call. Its last bit is a whole set's base: neighbours never have the same."""
+    return draw(seed, number) & ~1 | (seed ^ number) & 1
+
+
+def content(a: npt.NDArray[Any], b: npt.NDArray[Any], place: BufferPlace, seed: int, whole: bool) -> npt.NDArray[Any]:
+    """What an input holds: flat arrays `a` and `b` mixed as the set with this seed mixes them."""
+    blocks = -(-place.nbytes // BLOCK)
+    choice = np.repeat(takes_b(seed, place.offset // BLOCK, blocks, whole), BLOCK)[:place.nbytes]
+    return np.where(choice, b.view(np.uint8), a.view(np.uint8)).view(a.dtype)
+
+
+def noise(seed: int, words: int) -> Words:
+    """What `trusted_noise` writes: for the sentinel."""
+    with np.errstate(over="ignore"):
+        return _mixed(np.uint64(seed) + (np.arange(words, dtype=np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
+
+
+def _mixed(z: Words) -> Words:
+    with np.errstate(over="ignore"):
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

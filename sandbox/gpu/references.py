@@ -1,0 +1,176 @@
+"""The right answers, on the judge's side only: inputs, float64 references and baselines, drawn from a secret seed.
+
+The child gets inputs. What they must become is worked out here, once for each case, and kept as long as it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from records.evaluation import Finding
+from sandbox.gpu.child_messages import filled_file
+from sandbox.gpu.layout import Layout, content, draw, set_seed
+from sandbox.lab.lab_verify import flatten, unflatten
+from tasks.compare import Yardstick
+from tasks.dtypes import numpy_dtype
+from tasks.held_out import held_out_cases
+from tasks.task import Array, Case, Task
+
+KEPT_SHARE = 0.2  # of the machine's memory: references that may be needed again
+KNOWN = 2  # contents of a benchmark case with known answers
+Raw = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Inputs as flat bytes in the task's order, and the yardstick of each output."""
+
+    inputs: Mapping[str, Array]
+    flat: Raw
+    yardsticks: Mapping[str, Yardstick]
+
+    @property
+    def nbytes(self) -> int:
+        """What keeping it costs."""
+        return (self.flat.nbytes + sum(a.nbytes for a in self.inputs.values())
+                + sum(y.nbytes for y in self.yardsticks.values()))
+
+
+@dataclass(frozen=True)
+class Grade:
+    """How outputs compare: the error over the baseline's own, and what is wrong."""
+
+    error: float
+    findings: tuple[Finding, ...]
+
+
+class References:
+    """For one task; safe from several threads."""
+
+    def __init__(self, task: Task, secret: int, room_bytes: float | None = None) -> None:
+        """`secret` decides every drawn value; whoever knows it can embed the answers. `room_bytes` may be kept."""
+        self.task, self._secret = task, secret
+        self.threads = ThreadPoolExecutor(max(1, min(8, len(os.sched_getaffinity(0)) // 2)), "compare")
+        self._kept: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        self._room = KEPT_SHARE * memory if room_bytes is None else room_bytes
+        self._files: dict[tuple[str, int], int] = {}
+        self._lock = threading.RLock()
+
+    def cases(self) -> list[tuple[Case, str | None]]:
+        """Tests with secret values, held-out shapes, and the task's input families on the first test."""
+        tests = [self._secretly(case) for case in self.task.tests]
+        held_out = held_out_cases(self.task, self._secret & 0xFFFFFFFF)
+        first = replace(tests[0], role="held_out")
+        return [*((case, None) for case in (*tests, *held_out)), *((first, name) for name in self.task.variant_names)]
+
+    def benchmarks(self) -> list[Case]:
+        """The benchmark cases with secret values."""
+        return [self._secretly(case) for case in self.task.benchmarks]
+
+    def known(self, case: Case, sets: int) -> list[tuple[int, int]]:
+        """Seed and set of the contents whose outputs are compared: the same for every candidate, so worked out once."""
+        drawn = [draw(self._secret ^ case.seed, n) for n in range(2 * KNOWN)]
+        return [(seed >> 1, number % sets) for seed, number in zip(drawn[::2], drawn[1::2], strict=True)]
+
+    def verified(self, case: Case, variant: str | None) -> Reference:
+        """Of a test: its own inputs."""
+        return self._keep((case.name, case.seed, variant), lambda: self._answer(case, self._inputs(case, variant)))
+
+    def bases(self, case: Case) -> int:
+        """A file with both bases' inputs of a benchmark case, one after the other; made once."""
+        key = (case.name, case.seed)
+        with self._lock:
+            if key not in self._files:
+                self._files[key] = filled_file("bases", np.concatenate(
+                    [self._flat(self._base(case, number)) for number in (0, 1)]))
+            return self._files[key]
+
+    def prepare(self) -> None:
+        """Draw what the benchmark cases need, once."""
+        for case in self.benchmarks():
+            self.bases(case)
+
+    def close(self) -> None:
+        """Give the files and threads back."""
+        self.threads.shutdown(cancel_futures=True)
+        for handle in self._files.values():
+            os.close(handle)
+        self._files.clear()
+
+    def mixed(self, case: Case, layout: Layout, seed: int, number: int) -> Reference:
+        """Of a benchmark case: what the set `number` holds under this seed."""
+        def make() -> Reference:
+            a, b = (self._base(case, n) for n in (0, 1))
+            own, inputs = set_seed(seed, number), {}
+            for spec in self.task.inputs:
+                flat = content(flatten(a[spec.name], spec), flatten(b[spec.name], spec), layout[spec.name], own,
+                               not self.task.mix)
+                inputs[spec.name] = unflatten(flat, spec, self.task.shape_of(spec, case))
+            return self._answer(case, inputs)
+
+        places = tuple(p.offset for p in layout.places if p.role == "input")
+        return self._keep((case.name, case.seed, seed, number, places), make)
+
+    def mark(self, case: Case, answer: Reference, outputs: Mapping[str, Raw]) -> Grade:
+        """Compare a call's outputs with what is right."""
+        worst, findings, arrays = 0.0, list[Finding](), dict[str, Array]()
+        for spec in self.task.outputs:
+            shape = self.task.shape_of(spec, case)
+            arrays[spec.name] = unflatten(outputs[spec.name].view(numpy_dtype(spec.dtype)), spec, shape)
+            verdict = answer.yardsticks[spec.name].judge(arrays[spec.name])
+            worst = max(worst, verdict.error)
+            if not verdict.correct:
+                findings.append(Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name,
+                                        buffer=spec.name))
+        if self.task.check is not None and not findings:
+            right, message = self.task.check(answer.inputs, arrays, case)
+            if not right:
+                findings.append(Finding("wrong_result", message, case=case.name))
+        return Grade(worst, tuple(findings))
+
+    def _secretly(self, case: Case) -> Case:
+        return replace(case, seed=draw(self._secret, case.seed) >> 32)
+
+    def _inputs(self, case: Case, variant: str | None) -> Mapping[str, Array]:
+        inputs: Mapping[str, Array] = self.task.draw(case)
+        if variant is not None and self.task.variants is not None:
+            inputs = self.task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
+        return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs}
+
+    def _base(self, case: Case, number: int) -> Mapping[str, Array]:
+        return self._keep((case.name, case.seed, "base", number), lambda: self._plain(
+            self._inputs(replace(case, seed=case.seed + number), None))).inputs
+
+    def _plain(self, inputs: Mapping[str, Array]) -> Reference:
+        return Reference(inputs, self._flat(inputs), {})
+
+    def _answer(self, case: Case, inputs: Mapping[str, Array]) -> Reference:
+        reference, baseline = self.task.reference(inputs, case), self.task.baseline(inputs, case)
+        return Reference(inputs, self._flat(inputs), {
+            s.name: Yardstick(reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.task.ratio,
+                              self.task.rtol, self.task.atol, self.task.row_rtol) for s in self.task.outputs})
+
+    def _flat(self, inputs: Mapping[str, Array]) -> Raw:
+        return np.concatenate([flatten(inputs[s.name], s).view(np.uint8) for s in self.task.inputs])
+
+    def _keep(self, key: tuple[Any, ...], make: Callable[[], Reference]) -> Reference:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > 1 and sum(a.nbytes for a in self._kept.values()) > self._room:
+                self._kept.popitem(last=False)
+        return made

@@ -1,0 +1,1 @@
+"""Timed windows, levels and contrasts, and the checks on the clocks."""

@@ -1,0 +1,199 @@
+"""Timed windows of one benchmark case on one seat, and the checks that make a time believable.
+
+Every window has fresh contents from a secret seed, which no call before had, so a kernel that remembers contents cannot
+tell one window from another. Of a few, at secret places, the outputs come back and are compared with the reference; of
+others the sums over the outputs are kept, and when all times are taken the same contents must give the same sums again.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import astuple, dataclass, field
+
+from records.errors import DeviceError
+from records.evaluation import CaseResult, Finding
+from sandbox.gpu.child_process import ClockReading, Window, WindowResult
+from sandbox.gpu.compiled import layout_of
+from sandbox.gpu.gpu_verify import DeviceTrial, bind_to
+from sandbox.gpu.layout import Layout
+from sandbox.gpu.references import Grade, Raw, References
+from sandbox.gpu.timing.clocks import Clocks, ClockSample
+from sandbox.gpu.timing.windows import calls_a_window
+from tasks.task import Case
+
+BATCH = 24  # windows a request
+CHECKED = 0.25  # share of the windows whose outputs are summed
+KNOWN_SHARE = 0.1  # chance of each window to be a known one; the last of those comes when all times are taken
+REPEATED = 6  # summed windows of each candidate whose sums must come again
+MOST_SETS = 32
+SETS_BYTES = 6 << 30  # of all sets together
+STRETCH_US = 5000.0  # of calls without a pause, for the two clocks
+LONG_STRETCH_US = 1e6  # longer tells no more of them
+SWEEP_US = 30.0  # what the judge's own kernel takes, roughly
+QUICK_US = 2.5  # a launch that does nothing
+THROTTLED = "the GPU was throttled all the time; cool it or end what else runs on it, then resume the run"
+
+
+class Refused(Exception):
+    """The candidate under `tag` cannot keep its time."""
+
+    def __init__(self, tag: str, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.tag, self.finding = tag, finding
+
+
+@dataclass
+class Stopwatch:
+    """A source of windows (`Windows`) for one case; all trials share a seat."""
+
+    trials: Mapping[str, DeviceTrial]
+    answers: References
+    case: Case
+    flush_bytes: int
+    floor_us: float  # what cannot be beaten
+    clocks: Clocks | None = None
+    is_checked: bool = True  # else answers are not looked at: for ranking tunables only
+    calls: int = 1  # a window; set by `prepare`
+    rough_us: float = 0.0  # a first look
+    readings: list[ClockSample] = field(default_factory=list)
+    results: dict[str, CaseResult] = field(default_factory=dict)
+    _sums: list[tuple[str, int, int, int]] = field(default_factory=list)  # tag, seed, number, sum
+    _known: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # to come: seed and number by tag
+    _marks: list[tuple[str, Future[Grade]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Allocate and draw the contents with known answers."""
+        first = next(iter(self.trials.values()))
+        self._rng: random.Random = first.rng
+        self.layout: Layout = layout_of(first.task, self.case, *(t.entry for t in self.trials.values()))
+        self._deadline_s = first.deadline_s
+        room = max(1, SETS_BYTES // self.layout.nbytes)
+        sets = min(MOST_SETS if first.task.mix else 2, room, calls_a_window(self.floor_us + QUICK_US))
+        bind_to(first, self.layout, self.answers.bases(self.case), sets, not first.task.mix)
+        self.sets, self._seat = sets, first.seat
+        self._launches = {tag: trial.entry.launches(trial.task, self.case) for tag, trial in self.trials.items()}
+
+    def prepare(self) -> None:
+        """See how long a window must be. Refused, ChildFault, DeviceError."""
+        rough = [[us for us in self._take([tag] * 3, calls=1) if not math.isnan(us)] for tag in self.trials]
+        if not all(rough):
+            raise DeviceError(THROTTLED)
+        self.rough_us = min(times[-1] for times in rough)
+        self.calls = min(self.sets, calls_a_window(self.rough_us))
+        if self.is_checked:
+            self._known = {tag: self.answers.known(self.case, self.calls) for tag in self.trials}
+
+    def settle(self) -> None:
+        """When all times are taken: the known contents that have not come, and sums that must come again.
+
+        The outputs are compared in the background; `conclude` says what came of it. Refused, ChildFault.
+        """
+        while any(self._known.values()):
+            self._take([tag for tag, left in self._known.items() if left], self.calls, is_last=True)
+        for tag, trial in self.trials.items():
+            mine = [seen for seen in self._sums if seen[0] == tag]
+            if not trial.entry.candidate.plan.nondeterministic:
+                for _, seed, number, total in self._rng.sample(mine, min(REPEATED, len(mine))):
+                    self._repeat(tag, seed, number, total)
+        self._sums.clear()
+
+    def conclude(self) -> None:
+        """Wait for the comparisons; Refused when an output was wrong."""
+        for tag, mark in self._marks:
+            done = mark.result()
+            if done.findings:
+                raise Refused(tag, done.findings[0])
+            worst = max(done.error, (self.results[tag].error or 0.0) if tag in self.results else 0.0)
+            self.results[tag] = CaseResult(self.case.name, "benchmark", True, worst)
+        self._marks.clear()
+
+    def take(self, order: Sequence[str]) -> Sequence[float]:
+        """Microseconds a call for each tag in turn; nan where the GPU was throttled."""
+        return self._take(order, self.calls)
+
+    def warm_us(self, tag: str, windows: int = 5) -> float:
+        """The median with the data still in the caches."""
+        calls = calls_a_window(self.floor_us + QUICK_US, MOST_SETS)
+        found = self._seat.windows([Window(tag, calls, self._rng.getrandbits(63), warm=True, inspect=False)] * windows,
+                                   self._launches, self.layout, self.flush_bytes, self._patience(windows))
+        return sorted(w.time_us for w in found)[windows // 2]
+
+    def two_clocks(self, tag: str, time_us: float, doublings: int = 0) -> ClockReading:
+        """A call by the device's clock and by ours, from the slope between two stretches of calls."""
+        return self._slope(time_us, doublings, lambda times: self._seat.repeat(
+            tag, self._launches[tag], self._rng.getrandbits(63), times,
+            self._patience(1 + times // 50) + 2e-6 * times * time_us))
+
+    def control(self, doublings: int = 0) -> ClockReading:
+        """The same of a kernel of the judge's own."""
+        return self._slope(SWEEP_US, doublings, lambda times: self._seat.control(times, self.flush_bytes))
+
+    def _slope(self, time_us: float, doublings: int, stretch: Callable[[int], ClockReading]) -> ClockReading:
+        each = max(5, min(2000, math.ceil(STRETCH_US / max(time_us, QUICK_US))))
+        each = max(each, min(each << doublings, math.ceil(LONG_STRETCH_US / max(time_us, QUICK_US))))
+        short, long = (astuple(stretch(times)) for times in (each, 3 * each))
+        return ClockReading(*((after - before) / (2 * each) for before, after in zip(short, long, strict=True)))
+
+    def _repeat(self, tag: str, seed: int, number: int, total: int) -> None:
+        """One call on contents that a window has had."""
+        called = self._seat.call(tag, self._launches[tag], self.layout, seed, number, self._deadline_s, fetch=False)
+        self._unharmed(tag, called.changed)
+        if called.sum != total:
+            raise Refused(tag, Finding(
+                "nondeterministic", "a timed call gave other outputs than the same call later; the result may depend "
+                "on nothing but the inputs", case=self.case.name))
+
+    def _take(self, order: Sequence[str], calls: int, is_last: bool = False) -> list[float]:
+        times: list[float] = []
+        for at in range(0, len(order), BATCH):
+            windows = [self._window(tag, calls, is_last) for tag in order[at:at + BATCH]]
+            found = self._seat.windows(windows, self._launches, self.layout, self.flush_bytes,
+                                       self._patience(len(windows)))
+            for window, result in zip(windows, found, strict=True):
+                self._believe(window, result)
+            reading = self.clocks.sample() if self.clocks else ClockSample()
+            self.readings.append(reading)
+            times += [math.nan if reading.is_void else result.time_us for result in found]
+        return times
+
+    def _window(self, tag: str, calls: int, is_last: bool) -> Window:
+        known = self._known.get(tag, [])
+        if is_last or (len(known) > 1 and self._rng.random() < KNOWN_SHARE):
+            seed, number = known.pop()
+            return Window(tag, calls, seed, fetch=number)
+        return Window(tag, calls, self._rng.getrandbits(63),
+                      inspect=self.is_checked and self._rng.random() < CHECKED)
+
+    def _believe(self, window: Window, result: WindowResult) -> None:
+        self._unharmed(window.tag, result.changed)
+        if result.sums:
+            number = self._rng.randrange(len(result.sums))
+            self._sums.append((window.tag, window.seed, number, result.sums[number]))
+        if window.fetch is not None:
+            self._marks.append((window.tag, self.answers.threads.submit(
+                self._compare, window.seed, window.fetch, result.outputs)))
+
+    def _compare(self, seed: int, number: int, outputs: Mapping[str, Raw]) -> Grade:
+        return self.answers.mark(self.case, self.answers.mixed(self.case, self.layout, seed, number), outputs)
+
+    def _unharmed(self, tag: str, changed: int) -> None:
+        if changed:
+            raise Refused(tag, Finding("out_of_bounds", "inputs or memory around the buffers were written to in a "
+                                       "timed call; write to the outputs only", case=self.case.name))
+
+    def _patience(self, windows: int) -> float:
+        return self._deadline_s + windows * self.calls * 0.1
+
+
+def flush_bytes(memory: Mapping[str, float], l2_bytes: int) -> int:
+    """Twice the largest cache that outlasts a kernel, whatever the driver or the target's file says it is."""
+    return 2 * max(l2_bytes, int(memory.get("l2_bytes", 0)), int(memory.get("mall_bytes", 0)), 16 << 20)
+
+
+def floor_us(task_flops: float, task_bytes: float, peak_tflops: float, memory: Mapping[str, float]) -> float:
+    """What no kernel can beat: arithmetic at peak, or the traffic that the last cache cannot have kept."""
+    kept = max(memory.get("l2_bytes", 0), memory.get("mall_bytes", 0))
+    return max(task_flops / peak_tflops, max(0.0, task_bytes - kept) / memory["hbm_tb_s"]) / 1e6

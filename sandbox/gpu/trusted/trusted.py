@@ -1,0 +1,66 @@
+"""The judge's own kernels on the GPU, from `trusted/kernels.hip`."""
+
+from __future__ import annotations
+
+import ctypes
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sandbox.gpu.driver.driver import Argument, Device, DeviceMemory
+
+SOURCE = Path(__file__).parent / "kernels.hip"
+THREADS = 512  # as the kernels expect
+BLOCKS_PER_UNIT = 4
+UNITS, LDS_BYTES = 64, 48 << 10  # where the driver does not say
+PATIENCE = 4096  # looks of half a microsecond or more for blocks that may never run at the same time
+
+
+class Trusted:
+    """Launches them; all are asynchronous."""
+
+    def __init__(self, device: Device, image: bytes, attributes: Mapping[str, int]) -> None:
+        """`image` is the compiled file, `attributes` the GPU's: how many units there are to fill, and their LDS."""
+        module, units = device.load(image), max(1, attributes.get("units", UNITS))
+        self._kernels = {name: module.kernel(f"trusted_{name}")
+                         for name in ("noise", "refresh", "inspect", "sweep", "scrub")}
+        self._most = BLOCKS_PER_UNIT * units
+        self._lds_bytes = attributes.get("shared_per_block", LDS_BYTES)
+        share = attributes.get("shared_per_unit", 0) // self._lds_bytes
+        self._scrubbers = units * max(1, min(BLOCKS_PER_UNIT, share))
+        self._arrived, self._expected = device.allocate(8), 0
+        self._arrived.fill(0)
+        self._kernels["scrub"].allow_dynamic(self._lds_bytes)
+
+    def noise(self, memory: DeviceMemory, words: int, seed: int, is_noisy: bool) -> None:
+        """Fill 8-byte words with noise, or with ones, which are NaN in every floating type."""
+        self._launch("noise", words, 1, [memory, ctypes.c_int64(words), ctypes.c_uint64(seed),
+                                         ctypes.c_int(is_noisy)])
+
+    def refresh(self, arena: DeviceMemory, bases: Sequence[DeviceMemory], blocks: int, sets: int, seed: int, whole: bool) -> None:
+        """Write `sets` sets of so many blocks of 16 bytes anew from the bases."""
+        self._launch("refresh", blocks, sets, [arena, *bases, ctypes.c_int64(blocks), ctypes.c_uint64(seed),
+                                               ctypes.c_int(whole)])
+
+    def inspect(self, arena: DeviceMemory, bases: Sequence[DeviceMemory], roles: DeviceMemory, blocks: int, sets: int, seed: int,
+                whole: bool, report: DeviceMemory) -> None:
+        """Two 8-byte numbers a set: blocks changed that must not be, and a sum over the outputs."""
+        report.fill(0)
+        self._launch("inspect", blocks, sets, [arena, *bases, roles, ctypes.c_int64(blocks), ctypes.c_uint64(seed),
+                                               ctypes.c_int(whole), report])
+
+    def sweep(self, memory: DeviceMemory) -> None:
+        """Read it all."""
+        words = memory.nbytes // 8
+        self._launch("sweep", words, 1, [memory, ctypes.c_int64(words), memory])
+
+    def scrub(self) -> None:
+        """Overwrite all LDS, with what nobody can foretell."""
+        self._expected += self._scrubbers
+        self._kernels["scrub"].launch((self._scrubbers, 1, 1), (THREADS, 1, 1), self._lds_bytes, [
+            self._arrived, ctypes.c_uint64(self._expected), ctypes.c_int(self._lds_bytes // 8),
+            ctypes.c_uint64(secrets.randbits(63)), ctypes.c_int(PATIENCE)])
+
+    def _launch(self, name: str, items: int, sets: int, arguments: Sequence[Argument]) -> None:
+        blocks = max(1, min(-(-items // THREADS), self._most))
+        self._kernels[name].launch((blocks, sets, 1), (THREADS, 1, 1), 0, arguments)

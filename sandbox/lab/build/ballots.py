@@ -1,0 +1,106 @@
+"""Which values of a function are ballots of a wave, where they are cut to fewer bits, and whether that is meant.
+
+A cut is meant where the function also takes the upper half: `(uint32_t)b` beside `(uint32_t)(b >> 32)`. It also counts
+as meant where the ballot leaves what is followed here: a constant mask, a copy in memory that is read otherwise, a
+call. Counting or comparing all 64 bits excuses nothing. Ballots that no variable holds are one group, since both halves
+may be taken of two calls. Whether bits are lost is for the run to say.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sandbox.lab.build.ir import VALUE, Body, bodies, operands
+
+_BALLOT = re.compile(r"= call .*@ks_wave\(i32 noundef 6,")  # KS_BALLOT in ks_lab/calls.h
+_CALL = re.compile(r"call [^@]*@(\"[^\"]*\"|[-\w$.]+)\(")
+_RETURN = re.compile(rf"^  ret i64 ({VALUE})")
+_STORE = re.compile(rf"^  store (?:volatile )?i64 ({VALUE}), ptr ({VALUE}),")
+_LOAD = re.compile(rf"= load (?:volatile )?i64, ptr ({VALUE}),")
+_BITWISE = re.compile(rf"= (?:and|or|xor) (?:disjoint )?i64 ({VALUE}), ({VALUE})")
+_CUT = re.compile(rf"= trunc (?:nuw |nsw )*i64 ({VALUE}) to i(?:32|16|8)\b")
+_WHOLE = re.compile(r"popcll|ffsll|clzll|ctpop|cttz|ctlz|popcount|llvm\.lifetime|__ubsan_handle_implicit")
+_UNNAMED = ""
+
+
+def returning_ballots(text: str) -> frozenset[str]:
+    """The module's functions that return a ballot, as `__ballot()` does."""
+    functions, found = list(bodies(text)), frozenset[str]()
+    while True:
+        grown = found | {body.name for body in functions if body.name not in found and Ballots(body, found).returned}
+        if grown == found:
+            return found
+        found = grown
+
+
+class Ballots:
+    """The ballots of one function, in groups that hold the same one."""
+
+    def __init__(self, body: Body, sources: frozenset[str]) -> None:
+        self._body, self._sources = body, sources
+        self._group: dict[str, str] = {}
+        self.returned = False
+        self._meant: set[str] = set()
+        if not any(self._is_source(line) for line in body.lines):
+            return
+        while self._spread():
+            pass
+        self._merge_unnamed()
+        for line in body.lines:
+            self._judge(line)
+
+    def cuts(self) -> list[tuple[int, str]]:
+        """Lines that lose the upper half, and of which value."""
+        return [(number, found[1]) for number, line in enumerate(self._body.lines)
+                if (found := _CUT.search(line)) and found[1] in self._group
+                and self._group[found[1]] not in self._meant]
+
+    def excused(self) -> set[int]:
+        """Lines in which clang complains of a cut that is meant."""
+        return {number for number, line in enumerate(self._body.lines) if "@__ubsan_handle_implicit_conversion(" in line
+                and any(self._group.get(name) in self._meant for name in operands(line))}
+
+    def _is_source(self, line: str) -> bool:
+        call = " = call " in line and _CALL.search(line)
+        return bool(call and (call[1].strip('"') in self._sources or _BALLOT.search(line)))
+
+    def _spread(self) -> bool:
+        """Follow ballots one step along the lines; whether that found more."""
+        before = dict(self._group)
+        for line in self._body.lines:
+            name = line.split(" = ")[0].strip()
+            if self._is_source(line):
+                self._join(name, name)
+            elif (found := _STORE.match(line)) and found[1] in self._group and found[2] in self._body.variables:
+                self._join(found[2], found[1])
+            elif (found := _LOAD.search(line)) and found[1] in self._group:
+                self._join(name, found[1])
+            elif found := _BITWISE.search(line):
+                for value, other in ((found[1], found[2]), (found[2], found[1])):
+                    if value in self._group and (other.startswith("%") or other == "-1"):
+                        self._join(name, value)
+        return self._group != before
+
+    def _join(self, name: str, other: str) -> None:
+        old, new = self._group.get(name), self._group.get(other, other)
+        self._group[name] = new
+        if old is not None and old != new:
+            self._group = {key: new if group == old else group for key, group in self._group.items()}
+
+    def _merge_unnamed(self) -> None:
+        named = {self._group[name] for name in self._body.variables if name in self._group}
+        self._group = {name: group if group in named else _UNNAMED for name, group in self._group.items()}
+
+    def _judge(self, line: str) -> None:
+        """Note where a group's upper half is taken, or where it goes out of sight."""
+        used = [name for name in operands(line) if name in self._group]
+        if not used or _WHOLE.search(line) or " = alloca " in line or " icmp " in line:
+            return
+        self.returned = self.returned or bool(_RETURN.match(line))
+        if _CUT.search(line) or _LOAD.search(line):
+            return
+        if (store := _STORE.match(line)) and store[2] in self._group:
+            return
+        if _BITWISE.search(line) and line.split(" = ")[0].strip() in self._group:
+            return
+        self._meant.update(self._group[name] for name in used)

@@ -1,0 +1,1 @@
+"""From counted work to a bound on the time."""

@@ -1,0 +1,185 @@
+"""From the executor's records to counters under the profiler's names, scaled from the recorded workgroups to the grid.
+
+What is a model here: one workgroup alone in its L1 (LRU) or its share of it, no L2; stores and atomics go through to
+the L2. `TCP_TOTAL_ACCESSES` counts the 64-byte segments of each four lanes, so 16 for a coalesced wave and 64 for a
+scattered one. A lane's n-th access at one place belongs to the wave's n-th instruction there.
+
+The names are those of the vendor's profiler, rocprof's or ncu's; what neither counts has a name of ours: `SQ_BARRIERS`,
+and for NVIDIA those without `__`. ncu tells atomics that return a value (`atom`) from others (`red`), we do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sandbox.lab.cost.matrix_cores import matrix_instruction
+from sandbox.lab.sentences import Scene
+from sandbox.target import Target
+
+LOAD, STORE, ATOMIC, LDS_LOAD, LDS_STORE, LDS_ATOMIC, MATRIX, COLLECTIVE = range(8)
+_KINDS = ("load", "store", "atomic", "lds load", "lds store", "lds atomic", "matrix", "wave operation")
+_LDS_OPERATIONS = (0, 1, 2)  # bpermute, permute, swizzle go through the LDS crossbar: KsWaveOp in ks_lab/calls.h
+_MOPS = 512  # flops in one unit of the profiler's MOPS counters
+_CROSSBAR_CLOCKS = 2  # of the banks, for 64 lanes of 4 bytes
+_CROSSBAR_PORT_CLOCKS = 8
+
+
+@dataclass(frozen=True)
+class SiteCounters:
+    """Sums over the wave instructions of one place in the source, for the whole grid."""
+
+    line: int | None
+    kind: str
+    size: int  # bytes per lane
+    instructions: float
+    lanes: float
+    bytes: float  # distinct bytes asked for
+    lines: float  # distinct cache lines, summed over the instructions
+    segments: float
+    misses: float  # of the L1, hence requests to the L2
+    unit_clocks: float  # of the address unit, or of the LDS banks, or of the matrix core
+    conflicts: float
+    port_clocks: float
+    accesses: float = 0.0
+    flops: float = 0.0
+    touched_bytes: float = 0.0  # of all segments
+
+    @property
+    def efficiency(self) -> float:
+        """Useful share of the segments that were touched."""
+        return min(1.0, self.bytes / self.touched_bytes) if self.touched_bytes else 1.0
+
+
+@dataclass(frozen=True)
+class LaunchCounters:
+    """Counters of one launch. Everything is scaled to the whole grid; `recorded` says from how much."""
+
+    kernel: str
+    blocks: int
+    threads: int  # per workgroup
+    recorded: int  # workgroups whose accesses were recorded
+    waves: float
+    barriers: float  # of all workgroups
+    read_lines: float  # distinct lines per workgroup, summed
+    written_lines: float
+    sites: tuple[SiteCounters, ...]
+    counters: Mapping[str, float] = field(default_factory=dict)
+    reads_intermediate: bool = False  # reads a workspace or an output
+
+    def total(self, name: str, *kinds: int) -> float:
+        """Sum of one field of the sites of these kinds."""
+        wanted = {_KINDS[k] for k in kinds}
+        return float(sum(getattr(s, name) for s in self.sites if s.kind in wanted))
+
+
+def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Target) -> LaunchCounters:
+    """Counters of one launch from its record in result.json."""
+    launch, record = scene.plan.launches[index], row["recorded"]
+    blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
+    scale = blocks / max(1, int(record["blocks"]))
+    seen = max(1, int(record["accesses"]))
+    full = seen / max(1, seen - int(record["dropped"]))
+    ordered = sorted(record["sites"])  # they come as the threads met them, and sums would differ in their last bits
+    sites = tuple(_merge(_site(values, scene, scale * full, segment_bytes(target)) for values in ordered))
+    counted = LaunchCounters(
+        kernel=launch.kernel, blocks=blocks, threads=launch.threads, recorded=int(record["blocks"]),
+        waves=record["waves"] * scale, barriers=record["barriers"] * scale, read_lines=record["read_lines"] * scale,
+        written_lines=record["written_lines"] * scale, sites=sites, reads_intermediate=bool(row["reads_intermediate"]),
+    )
+    names = _ncu if target.vendor == "nvidia" else _rocprof
+    return LaunchCounters(**{**counted.__dict__, "counters": names(counted)})
+
+
+def segment_bytes(target: Target) -> int:
+    """What the L1 fetches or hands out in one piece: NVIDIA's sector, half a line of CDNA3."""
+    return int(target.memory.get("sector_bytes", 64))
+
+
+def _site(values: Sequence[int], scene: Scene, scale: float, segment: int) -> SiteCounters:
+    (pc, kind, size, instructions, lanes, nbytes, lines, segments, misses, clocks, accesses, conflicts, port) = values
+    line = scene.lines.line(pc)
+    flops = 0.0
+    if kind == MATRIX:
+        matrix = matrix_instruction(size)
+        clocks, flops = instructions * matrix.clocks, float(instructions * matrix.flops)
+        return SiteCounters(line, f"matrix {matrix.counter}", 0, instructions * scale, lanes * scale, 0, 0, 0, 0,
+                            clocks * scale, 0, 0, 0, flops * scale)
+    if kind == COLLECTIVE:
+        crossbar = instructions if size in _LDS_OPERATIONS else 0
+        return SiteCounters(line, "wave operation" if crossbar else "wave vote", 4, instructions * scale,
+                            lanes * scale, 0, 0, 0, 0, crossbar * _CROSSBAR_CLOCKS * scale, 0,
+                            crossbar * _CROSSBAR_PORT_CLOCKS * scale)
+    return SiteCounters(line, _KINDS[kind], size, instructions * scale, lanes * scale, nbytes * scale, lines * scale,
+                        segments * scale, misses * scale, clocks * scale, conflicts * scale, port * scale,
+                        accesses * scale, 0.0, segments * segment * scale)
+
+
+def _merge(sites: Iterable[SiteCounters]) -> list[SiteCounters]:
+    """One row for each line, kind and width."""
+    merged: dict[tuple[int | None, str, int], SiteCounters] = {}
+    for site in sites:
+        if not site.instructions:
+            continue  # all of them were joined into wider ones
+        key = site.line, site.kind, site.size
+        known = merged.get(key)
+        merged[key] = site if known is None else SiteCounters(*key, *(
+            a + b for a, b in zip(list(known.__dict__.values())[3:], list(site.__dict__.values())[3:], strict=True)))
+    return sorted(merged.values(), key=lambda s: (s.line or 0, s.kind, s.size))
+
+
+def _ncu(c: LaunchCounters) -> dict[str, float]:
+    found = {"smsp__warps_launched.sum": c.waves}
+    for operation, kind, shared in (("ld", LOAD, LDS_LOAD), ("st", STORE, LDS_STORE), ("atom", ATOMIC, LDS_ATOMIC)):
+        found |= {
+            f"smsp__inst_executed_op_global_{operation}.sum": c.total("instructions", kind),
+            f"l1tex__t_requests_pipe_lsu_mem_global_op_{operation}.sum": c.total("instructions", kind),
+            f"l1tex__t_sectors_pipe_lsu_mem_global_op_{operation}.sum": c.total("segments", kind),
+            f"smsp__inst_executed_op_shared_{operation}.sum": c.total("instructions", shared),
+            f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{operation}.sum": c.total("unit_clocks", shared),
+            f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{operation}.sum": c.total("conflicts", shared),
+        }
+    for operation, kind in (("read", LOAD), ("write", STORE), ("atom", ATOMIC)):
+        found[f"lts__t_sectors_op_{operation}.sum"] = c.total("misses", kind)
+    found["barriers"] = c.barriers
+    found["shuffles"] = sum(s.instructions for s in c.sites if s.kind == "wave operation")
+    return found
+
+
+def _rocprof(c: LaunchCounters) -> dict[str, float]:
+    loads, stores = c.total("instructions", LOAD), c.total("instructions", STORE)
+    atomics = c.total("instructions", ATOMIC)
+    crossbar = [s for s in c.sites if s.kind == "wave operation"]
+    shuffles = sum(s.instructions for s in crossbar)
+    lds = (LDS_LOAD, LDS_STORE, LDS_ATOMIC)
+    reads, writes, updates = (c.total("misses", kind) for kind in (LOAD, STORE, ATOMIC))
+    found = {
+        "SQ_WAVES": c.waves,
+        "SQ_INSTS_VMEM_RD": loads,
+        "SQ_INSTS_VMEM_WR": stores + atomics,
+        "SQ_INSTS_LDS": c.total("instructions", *lds) + shuffles,
+        "SQ_LDS_IDX_ACTIVE": c.total("unit_clocks", *lds) + sum(s.unit_clocks for s in crossbar),
+        "SQ_LDS_BANK_CONFLICT": c.total("conflicts", *lds),
+        "SQ_LDS_ATOMIC_RETURN": c.total("instructions", LDS_ATOMIC),
+        "SQ_BARRIERS": c.barriers,  # ours: the profiler has no such counter
+        "TA_TOTAL_WAVEFRONTS": loads + stores + atomics,
+        "TCP_TOTAL_ACCESSES": c.total("accesses", LOAD, STORE, ATOMIC),
+        "TCP_TCC_READ_REQ": reads,
+        "TCP_TCC_WRITE_REQ": writes,
+        "TCP_TCC_ATOMIC_REQ": updates,
+        "TCC_REQ": reads + writes + updates,
+        "TCC_READ": reads,
+        "TCC_WRITE": writes,
+        "TCC_ATOMIC": updates,
+    }
+    matrix = [s for s in c.sites if s.kind.startswith("matrix ")]
+    for site in matrix:
+        suffix = site.kind.split()[1]
+        for name, value in ((f"SQ_INSTS_VALU_MFMA_{suffix}", site.instructions),
+                            (f"SQ_INSTS_VALU_MFMA_MOPS_{suffix}", site.flops / _MOPS)):
+            found[name] = found.get(name, 0.0) + value
+    if matrix:
+        found["SQ_INSTS_MFMA"] = sum(s.instructions for s in matrix)
+        found["SQ_VALU_MFMA_BUSY_CYCLES"] = sum(s.unit_clocks for s in matrix)
+    return found

@@ -1,0 +1,133 @@
+"""Clocks a wave spends issuing vector instructions: each block's own, times how often the block runs.
+
+A block runs as often as its memory and matrix instructions do, which the lab counted line by line; bytes are compared
+rather than instructions, because the GPU's compiler merges neighbouring accesses. A block without any runs as often as
+the other blocks of its loop, outside of loops once; one whose accesses nobody made did not run. What stays a guess:
+code under a divergent branch without memory access, and loops without any.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sandbox.amdgcn.blocks import BasicBlock
+from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
+from sandbox.target import Target
+
+VALU_CLOCKS = 4.0  # of a 16-lane SIMD for 64 lanes
+TRANS_CLOCKS = 16.0
+ISSUE_CLOCKS = 4.0  # a SIMD has its turn every fourth clock
+
+
+def vector_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], target: Target) -> float:
+    """Clocks of one SIMD for all waves of the launch."""
+    runs = executions(counted, blocks)
+    valu, trans = target.memory.get("valu_clocks", VALU_CLOCKS), target.memory.get("trans_clocks", TRANS_CLOCKS)
+    return sum(run * (valu * (block.valu + _beside(block, target)) + trans * block.trans)
+               for run, block in zip(runs, blocks, strict=True)) * counted.waves
+
+
+def issue_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], waves_per_simd: float,
+                 target: Target) -> float:
+    """Clocks of one SIMD to issue every instruction of all waves.
+
+    In its turn a SIMD issues at most one instruction of each category, and each of them from another wave: so what
+    counts is the fullest category, or all categories over the waves there are to issue from.
+    """
+    total: Counter[str] = Counter()
+    for run, block in zip(executions(counted, blocks), blocks, strict=True):
+        for category, count in block.issued.items():
+            more = _beside(block, target) if category == "vector" else 0
+            total[category] += run * (count + more)  # type: ignore[assignment]
+    if not total:
+        return 0.0
+    width = target.memory.get("issue_width", float(len(total)))
+    together = min(width, float(len(total)), max(1.0, waves_per_simd))
+    turns = max(*total.values(), sum(total.values()) / together) * counted.waves
+    return target.memory.get("issue_clocks", ISSUE_CLOCKS) * turns
+
+
+def _beside(block: BasicBlock, target: Target) -> int:
+    """Vector instructions more, or fewer, than in the listing, where it is another device's than the target.
+
+    Copies are this compiler's way to bring values together; an instruction that does two operations is two elsewhere.
+    """
+    return block.packed - block.copies if target.memory.get("foreign_listing") else 0
+
+
+def executions(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> list[float]:
+    """How often a wave runs through each block on average."""
+    rates = _rates(counted, blocks)
+    own = [_own(block, rates) for block in blocks]
+    loops: dict[int, float] = {}
+    for block, run in zip(blocks, own, strict=True):
+        if run is not None and block.loop >= 0:
+            loops[block.loop] = max(loops.get(block.loop, 0.0), run)
+    return [run if run is not None else loops.get(block.loop, 1.0) for block, run in zip(blocks, own, strict=True)]
+
+
+def merged(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> LaunchCounters:
+    """Without the loads that the GPU's compiler has spared: what stands outside of loops runs at most once.
+
+    The lab executes the source's loads one by one; a compiler keeps in registers what was loaded before.
+    """
+    excess = {key: rate for key, rate in _rates(counted, blocks).items() if rate > 1.0 and key.endswith("load")}
+    for block in blocks:
+        for key in block.anchors if block.region >= 0 else ():
+            excess.pop(key, None)
+    if not excess:
+        return counted
+    return replace(counted, sites=tuple(_fewer(s, excess.get(f"{s.line}:{s.kind}", 1.0)) for s in counted.sites))
+
+
+def _fewer(site: SiteCounters, excess: float) -> SiteCounters:
+    """A site with one of so many instructions left; its misses were the first to touch their lines."""
+    if excess == 1.0:
+        return site
+    return replace(site, instructions=site.instructions / excess, lanes=site.lanes / excess, bytes=site.bytes / excess,
+                   lines=max(site.lines / excess, min(site.lines, site.misses)),
+                   segments=max(site.segments / excess, min(site.segments, site.misses)),
+                   unit_clocks=site.unit_clocks / excess, conflicts=site.conflicts / excess,
+                   port_clocks=site.port_clocks / excess, accesses=site.accesses / excess)
+
+
+def _rates(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[str, float]:
+    """Executions of one copy of each anchor: what was counted over what stands in the listing."""
+    static: Counter[str] = Counter()
+    for block in blocks:
+        static.update(block.anchors)
+    seen: Counter[str] = Counter()
+    for site in counted.sites:
+        if site.kind.startswith("matrix "):
+            seen[f"{site.line}:mfma"] += site.instructions  # type: ignore[assignment]
+        else:
+            seen[f"{site.line}:{site.kind}"] += site.instructions * site.size  # type: ignore[assignment]
+    waves = counted.waves or 1.0
+    lost = _lost(seen, static)
+    return {key: (seen[key] / count if seen[key] else lost.get(key.partition(":")[2], 0.0)) / waves
+            for key, count in static.items()}
+
+
+def _lost(seen: Mapping[str, float], static: Mapping[str, int]) -> dict[str, float]:
+    """By kind: counted at lines that the listing does not have, over what stands there at lines nobody counted.
+
+    Optimisers move instructions to the lines of their neighbours or to none, each in its own way.
+    """
+    counted: Counter[str] = Counter()
+    standing: Counter[str] = Counter()
+    for key, value in seen.items():
+        counted[key.partition(":")[2]] += 0 if key in static else value  # type: ignore[assignment]
+    for key, count in static.items():
+        standing[key.partition(":")[2]] += 0 if seen.get(key) else count
+    return {kind: counted[kind] / count for kind, count in standing.items() if count}
+
+
+def _own(block: BasicBlock, rates: dict[str, float]) -> float | None:
+    """By the matrix instructions where there are any, else the mean over the bytes moved."""
+    known = {key: weight for key, weight in block.anchors.items() if key in rates}
+    matrix = {key: weight for key, weight in known.items() if key.endswith(":mfma")}
+    chosen = matrix or known
+    total = sum(chosen.values())
+    return sum(rates[key] * weight for key, weight in chosen.items()) / total if total else None

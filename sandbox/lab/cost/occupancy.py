@@ -1,0 +1,77 @@
+"""How many workgroups share a compute unit, and how evenly the grid fills the units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from records.evaluation import Resources
+from sandbox.amdgcn.blocks import BasicBlock
+from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.target import Target
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """Residency of one launch."""
+
+    blocks: int  # of the grid
+    waves_per_block: int
+    resident_blocks: int  # on one unit at the same time, when the grid is large enough
+    active_units: int
+    blocks_on_busiest: int  # all workgroups that the busiest unit must run
+    limit: str  # what keeps more workgroups from a unit
+
+    @property
+    def rounds(self) -> int:
+        """How often the busiest unit is filled anew."""
+        return -(-self.blocks_on_busiest // max(1, self.resident_blocks))
+
+    @property
+    def waves_per_simd(self) -> float:
+        """Waves that really share a SIMD."""
+        return min(self.resident_blocks, self.blocks_on_busiest) * self.waves_per_block / 4
+
+    @property
+    def imbalance(self) -> float:
+        """Time of the busiest unit over that of a perfectly even spread."""
+        return self.blocks_on_busiest * self.active_units / self.blocks if self.blocks else 1.0
+
+
+def occupancy(blocks: int, threads: int, lds_bytes: int, resources: Resources | None, target: Target) -> Occupancy:
+    """Residency from registers, LDS and the hardware's slots; `lds_bytes` is static plus dynamic."""
+    limits = target.limits
+    waves = -(-threads // target.wave)
+    simds = limits["simd_per_unit"]
+    per_simd = resources.waves_per_simd if resources and resources.waves_per_simd > 0 else limits["waves_per_simd"]
+    granule = limits["lds_granule"]
+    slots = limits["waves_per_simd"] * simds // waves
+    options = {"wave slots": slots, "registers": per_simd * simds // waves}
+    if lds_bytes:
+        options["LDS"] = limits["lds_bytes"] // (-(-lds_bytes // granule) * granule)
+    if waves > 1:  # a workgroup of one wave needs none of the unit's barriers
+        options["workgroup slots"] = limits["blocks_per_unit"]
+    limit = min(options, key=lambda name: options[name])
+    units = min(target.units, blocks)
+    return Occupancy(blocks, waves, max(1, options[limit]), units, math.ceil(blocks / units), limit)
+
+
+LISTED_WAVE = 64  # lanes of a wave in the listing, whose compiler leaves out barriers inside of one
+
+
+def l1_sharers(plan: ResolvedPlan, resources: Sequence[Resources], code: Mapping[str, Sequence[BasicBlock]],
+               target: Target) -> int:
+    """How many resident workgroups share an L1, the fewest of all launches.
+
+    The lab runs the waves of a workgroup one after another from barrier to barrier. Without barriers that order says
+    nothing about how soon they read again what another has read, and each workgroup is taken to have the L1 alone.
+    """
+    by_kernel, found = {r.kernel: r for r in resources}, []
+    for launch in plan.launches:
+        own = by_kernel.get(launch.kernel)
+        ordered = launch.threads <= LISTED_WAVE or any(b.barriers for b in code.get(launch.kernel, ()))
+        lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
+        o = occupancy(math.prod(launch.grid), launch.threads, lds_bytes, own, target)
+        found.append(min(o.resident_blocks, o.blocks_on_busiest) if ordered else 1)
+    return max(1, min(found, default=1))

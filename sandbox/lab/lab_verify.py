@@ -1,0 +1,149 @@
+"""Runs one candidate on cases and compares with the float64 reference, which the candidate's process never sees.
+
+Whole cases where they are cheap enough; else a stated share of the workgroups, evenly spread, of which everything
+they own is compared. What this cannot show: that the workgroups left out are right too; the smaller cases, which
+are executed whole, are there for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import prod
+
+import numpy as np
+
+from records.evaluation import CaseResult, Finding
+from sandbox.candidate.plan import Candidate
+from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
+from tasks.compare import compare
+from tasks.dtypes import numpy_dtype
+from tasks.task import Array, Case, Task, Tensors, TensorSpec
+
+Rows = tuple[CaseResult, tuple[Finding, ...]]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How much of a case to execute before sampling, and when to give up."""
+
+    accesses: int = 400_000_000  # memory accesses of one case above which workgroups are sampled
+    deadline_s: float = 15.0  # for one case
+    pilot_blocks: int = 2  # executed first to learn what one workgroup costs
+
+
+EXACT = Patience(accesses=4_000_000, deadline_s=60.0)  # exact matrix instructions take some 40 times as long
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Compares one program of the lab with one task's reference."""
+
+    lab: Lab
+    task: Task
+    patience: Patience = Patience()
+    exact: bool = False  # matrix instructions round as the hardware does; slower
+
+    def run(self, program: LabProgram, candidate: Candidate, tunables: Mapping[str, int], case: Case,
+            variant: str | None = None) -> Rows:
+        """Execute and compare one case; findings are empty when it is right."""
+        inputs: Tensors = self.task.draw(case)
+        if variant is not None and self.task.variants is not None:
+            inputs = self.task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
+        plan = resolve(candidate, self.task, case, tunables)
+        buffers = task_buffers(self.task, case, plan, inputs)
+        execution = self._execute(program, plan, buffers)
+        name = case.name if variant is None else f"{case.name} [{variant}]"
+        if execution.findings:
+            findings = tuple(replace(f, case=name) for f in execution.findings)
+            return CaseResult(name, case.role, correct=False, executed=execution.executed, compared=0.0,
+                              message=findings[0].message), findings
+        return self._compare(execution, inputs, replace(case, name=name))
+
+    def _execute(self, program: LabProgram, plan: ResolvedPlan, buffers: tuple[Buffer, ...]) -> Execution:
+        """Execute whole, or a share when the pilot shows that the whole would be too much."""
+        deadline_s = self.patience.deadline_s
+        total = sum(prod(launch.grid) for launch in plan.launches)
+        if len(plan.launches) > 1 or total <= 4 * self.patience.pilot_blocks:
+            # A later launch reads what earlier ones wrote, so a share of them would show it unwritten memory.
+            return self.lab.execute(program, plan, buffers, count=False, blocks=None, deadline_s=deadline_s,
+                                    exact=self.exact)
+        pilot = self.lab.execute(program, plan, buffers, count=False, blocks=self.patience.pilot_blocks,
+                                 deadline_s=deadline_s, exact=self.exact)
+        if pilot.findings:
+            return pilot
+        each = max(1, pilot.accesses // self.patience.pilot_blocks)
+        affordable = max(2 * self.patience.pilot_blocks, self.patience.accesses // each)
+        blocks = None if affordable >= total or not pilot.ownership_valid else affordable
+        return self.lab.execute(program, plan, buffers, count=False, blocks=blocks, deadline_s=deadline_s,
+                                exact=self.exact)
+
+    def _compare(self, execution: Execution, inputs: Mapping[str, Array], case: Case) -> Rows:
+        reference = self.task.reference(inputs, case)
+        baseline = self.task.baseline(inputs, case)
+        whole = execution.executed >= 1.0
+        findings: list[Finding] = []
+        worst, compared, elements = 0.0, 0, 0
+        outputs: dict[str, Array] = {}
+        for spec in self.task.outputs:
+            shape = self.task.shape_of(spec, case)
+            outputs[spec.name] = unflatten(execution.outputs[spec.name], spec, shape)
+            written = unflatten(execution.written[spec.name], spec, shape)
+            elements += written.size
+            compared += int(written.sum())
+            findings += coverage(spec, written, execution, case)
+            verdict = compare(outputs[spec.name], reference[spec.name], baseline[spec.name], self.task.ratio,
+                              mask=None if whole else written, rtol=self.task.rtol, atol=self.task.atol,
+                              row_rtol=self.task.row_rtol)
+            worst = max(worst, verdict.error)
+            if not verdict.correct and not findings:
+                findings.append(Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name,
+                                        buffer=spec.name))
+        if self.task.check is not None and whole and not findings:
+            right, message = self.task.check(inputs, outputs, case)
+            if not right:
+                findings.append(Finding("wrong_result", message, case=case.name))
+        return CaseResult(case.name, case.role, correct=not findings, error=worst, executed=execution.executed,
+                          compared=compared / max(1, elements),
+                          message=findings[0].message if findings else ""), tuple(findings)
+
+
+def coverage(spec: TensorSpec, written: Array, execution: Execution, case: Case) -> list[Finding]:
+    """Nothing unwritten when all workgroups ran; no less than their share when a sample did."""
+    total, done = written.size, int(written.sum())
+    if execution.executed >= 1.0:
+        if done == total:
+            return []
+        first = tuple(int(i) for i in np.unravel_index(int(np.argmin(written)), written.shape))
+        return [Finding("unwritten_output", f"{total - done} of {total} elements of {spec.name} are never written; "
+                        f"the first is {spec.name}{list(first)}: launch enough work-items or mend the guard",
+                        case=case.name, buffer=spec.name)]
+    # Workgroups own equal parts but for ragged edges, so a sample that writes far less than its share skips work.
+    expected = execution.executed * total
+    if done >= 0.5 * expected:
+        return []
+    return [Finding("unwritten_output", f"the sampled {execution.executed:.1%} of the workgroups wrote only "
+                    f"{done / total:.2%} of {spec.name}: parts of the output seem never to be written",
+                    case=case.name, buffer=spec.name)]
+
+
+def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str, Array]) -> tuple[Buffer, ...]:
+    """Every buffer of a launch as flat memory in the task's layout: inputs filled, outputs and workspaces not."""
+    rows = [Buffer(s.name, flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s), "input")
+            for s in task.inputs]
+    rows += [Buffer(s.name, np.empty(prod(task.shape_of(s, case)), dtype=numpy_dtype(s.dtype)), "output")
+             for s in task.outputs]
+    rows += [Buffer(name, np.empty(prod(shape), dtype=numpy_dtype(dtype)), "workspace")
+             for name, (dtype, shape) in plan.workspaces.items()]
+    return tuple(rows)
+
+
+def flatten(array: Array, spec: TensorSpec) -> Array:
+    """The array as its memory lies: one dimension, row- or column-major."""
+    return np.ravel(array, order="F" if spec.layout == "column_major" else "C")
+
+
+def unflatten(flat: Array, spec: TensorSpec, shape: tuple[int, ...]) -> Array:
+    """Flat memory back to the tensor's shape."""
+    return flat.reshape(shape, order="F" if spec.layout == "column_major" else "C")

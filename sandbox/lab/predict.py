@@ -1,0 +1,96 @@
+"""Predicted times: counters of a few workgroups of each benchmark case, and the bound they give.
+
+The inputs are a small case's values repeated, since only addresses and control flow are counted. The result is a
+bound called a prediction; no clock of a GPU is involved.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from records.evaluation import Finding, HotLine, Measurement, Resources
+from sandbox.amdgcn.blocks import BasicBlock
+from sandbox.candidate.plan import Candidate
+from sandbox.candidate.resolve import resolve
+from sandbox.lab.cost.bound import TimeBound, bound
+from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.cost.hot_lines import hot_lines
+from sandbox.lab.cost.occupancy import l1_sharers
+from sandbox.lab.lab import Lab, LabProgram
+from sandbox.lab.lab_verify import flatten, task_buffers
+from sandbox.target import Target
+from tasks.dtypes import numpy_dtype
+from tasks.task import Array, Case, Task
+
+COUNTED_BLOCKS = 3
+DEADLINE_S = 15.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The bounds of all benchmark cases, or the findings of the first case that failed."""
+
+    measurements: tuple[Measurement, ...]
+    counters: Mapping[str, float]
+    explanation: str
+    findings: tuple[Finding, ...] = ()
+    kernel_counters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    hot_lines: tuple[HotLine, ...] = ()
+
+
+def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, target: Target,
+            resources: tuple[Resources, ...], tunables: Mapping[str, int],
+            code: Mapping[str, tuple[BasicBlock, ...]]) -> Prediction:
+    """Count and bound every benchmark case."""
+    memory = input_memory(task)
+    measurements: list[Measurement] = []
+    bounds: list[TimeBound] = []
+    counters: Counter[str] = Counter()
+    by_kernel: dict[str, Counter[str]] = {}
+    launches: list[LaunchCounters] = []
+    for case in task.benchmarks:
+        plan = resolve(candidate, task, case, tunables)
+        buffers = task_buffers(task, case, plan, case_inputs(task, case, memory))
+        execution = lab.execute(program, plan, buffers, count=True, blocks=COUNTED_BLOCKS, deadline_s=DEADLINE_S,
+                                l1_sharers=l1_sharers(plan, resources, code, target))
+        if execution.findings:
+            return Prediction((), {}, "", execution.findings)
+        flops, compulsory_bytes = task.work(case)
+        limit = bound(execution.launches, resources, plan, target, compulsory_bytes, flops, task.peak, code)
+        for launch in execution.launches:
+            counters.update(launch.counters)
+            by_kernel.setdefault(launch.kernel, Counter()).update(launch.counters)
+        launches += execution.launches
+        bounds.append(limit)
+        measurements.append(measurement(case, limit, target, target.roofline_us(flops, compulsory_bytes, task.peak)))
+    slowest = max(range(len(bounds)), key=lambda i: bounds[i].time_us)
+    return Prediction(tuple(measurements), dict(counters),
+                      f"{task.benchmarks[slowest].name}: {bounds[slowest].explanation}",
+                      kernel_counters=by_kernel, hot_lines=hot_lines(launches))
+
+
+def measurement(case: Case, limit: TimeBound, target: Target, roofline_us: float) -> Measurement:
+    """A predicted time: never below the speed of light, with itself as its interval."""
+    time_us = max(limit.time_us, roofline_us)
+    return Measurement(case=case.name, time_us=time_us, kind="predicted", device=f"lab:{target.name}",
+                       ci_low_us=time_us, ci_high_us=time_us, samples=1, weight=case.weight, bound=limit.resource,
+                       resources_us=dict(limit.resources_us), roofline_us=roofline_us)
+
+
+def input_memory(task: Task) -> dict[str, Array]:
+    """Flat memory for the largest benchmark's inputs: a small case's values, which are of the right kind, repeated."""
+    case = task.tests[0]
+    inputs = task.draw(case)
+    return {s.name: np.resize(flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s),
+                              max(prod(task.shape_of(s, b)) for b in task.benchmarks)) for s in task.inputs}
+
+
+def case_inputs(task: Task, case: Case, memory: Mapping[str, Array]) -> dict[str, Array]:
+    """Inputs of the case's shapes: views of the beginning of the memory, because filling it again would take longer."""
+    shapes = {s.name: task.shape_of(s, case) for s in task.inputs}
+    return {name: memory[name][:prod(shape)].reshape(shape) for name, shape in shapes.items()}

@@ -1,0 +1,1 @@
+"""Evaluation elsewhere: requests, bundles of answers, a spool folder, a served worker."""

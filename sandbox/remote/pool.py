@@ -1,0 +1,142 @@
+"""What a worker judges with: one place for each GPU, or the lab."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from records.errors import DeviceError, MachineError, UsageError
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.protocol import LocalSandbox
+from sandbox.remote.bundle import answer, refuse, task_of
+from sandbox.remote.message import Place, Request, Result
+from sandbox.target import Target
+from tasks.loader import TASK_FAULTS
+from tasks.task import Task
+
+if TYPE_CHECKING:
+    from sandbox.gpu.gpu_evaluator import GpuEvaluator
+
+SEEDS = 4  # evaluators kept for as many seeds: runs with different seeds may share a worker
+
+
+@dataclass
+class WorkerSlot:
+    """One candidate at a time: the evaluators of one GPU, or the lab's."""
+
+    name: str
+    make: Callable[[int], LocalSandbox]  # by the seed of the held-out inputs
+    by_seed: bool = True  # a GPU's evaluator draws its inputs from a secret of its own
+    made: dict[int, LocalSandbox] = field(default_factory=dict)
+
+    def judge(self, seed: int) -> LocalSandbox:
+        """The evaluator for a seed."""
+        seed = seed if self.by_seed else 0
+        if seed not in self.made:
+            while len(self.made) >= SEEDS:
+                _close(self.made.pop(next(iter(self.made))))
+            self.made[seed] = self.make(seed)
+        return self.made[seed]
+
+    def close(self) -> None:
+        """Give the GPU back."""
+        while self.made:
+            _close(self.made.popitem()[1])
+
+
+@dataclass(frozen=True)
+class WorkerPool:
+    """All slots of a worker, which are of one kind, and what it may do."""
+
+    worker: str
+    place: Place
+    slots: tuple[WorkerSlot, ...]
+    find_task: Callable[[Request], Task]
+
+    def answer(self, slot: WorkerSlot, request: Request) -> Result:
+        """The result of a request, or why it is refused; a broken machine is raised."""
+        try:
+            return answer(request, slot.judge(request.seed), self.find_task(request), self.worker, self.place)
+        except UsageError as error:
+            return self.refuse(request.hash, str(error))
+        except TASK_FAULTS as error:
+            return self.refuse(request.hash, f"the worker failed on it with {type(error).__name__}: {error}; "
+                                             "mend the task or the worker")
+
+    def refuse(self, request_hash: str, why: str) -> Result:
+        """The answer that there is none."""
+        return refuse(request_hash, " ".join(why.split()), self.worker, self.place)
+
+    def close(self) -> None:
+        """Give all GPUs back."""
+        for slot in self.slots:
+            slot.close()
+
+
+def make_bench(worker: str, on: str, target: Target, cache: Path, gpus: Sequence[int] | None, cores: int | None,
+               allow_tasks: bool) -> WorkerPool:
+    """For `lab` or `device`; `gpus` are all of the target's kind when not given."""
+    if on == "lab":
+        toolchain = find_toolchain(cache / "toolchain")
+
+        def in_lab(seed: int) -> LocalSandbox:
+            return LabEvaluator(toolchain, cache / "kernels", target, seed, cores)
+
+        place = Place(target.name, f"lab:{target.name}", toolchain.version)
+        slots: tuple[WorkerSlot, ...] = (WorkerSlot("lab", in_lab),)
+    else:
+        place, slots = _devices(target, cache, gpus)
+    return WorkerPool(worker, place, slots, lambda request: task_of(request, cache, allow_tasks))
+
+
+def gpu_indices(target: Target) -> tuple[int, ...]:
+    """Which GPUs of this machine are of the target's kind and can be driven; empty without a driver."""
+    from sandbox.gpu.gpu_pool import device_indices
+
+    return device_indices(target)
+
+
+def device_evaluator(target: Target, cache: Path, seed: int, index: int | None = None) -> GpuEvaluator:
+    """The evaluator on one GPU, the first of its kind when not given; DeviceError where there is none."""
+    from sandbox.gpu.gpu_evaluator import GpuEvaluator
+
+    found = gpu_indices(target) if index is None else (index,)
+    if not found:
+        raise DeviceError(f"there is no {target.title} with a working driver on this machine; start the worker where "
+                          "there is one, or use --on lab")
+    return GpuEvaluator(target, cache, seed, found[0])
+
+
+def _devices(target: Target, cache: Path, gpus: Sequence[int] | None) -> tuple[Place, tuple[WorkerSlot, ...]]:
+    found = gpu_indices(target)
+    unknown = sorted(set(gpus or ()) - set(found))
+    if found and unknown:
+        raise UsageError(f"--gpus names {unknown[0]}; this machine has {', '.join(map(str, found))}")
+
+    def on_gpu(index: int | None) -> Callable[[int], LocalSandbox]:
+        return lambda seed: device_evaluator(target, cache / "kernels", seed, index)
+
+    slots = tuple(WorkerSlot(f"GPU {index}", on_gpu(index), by_seed=False) for index in gpus or found) or (
+        WorkerSlot("GPU", on_gpu(None), by_seed=False),)
+    try:
+        judges = [slot.judge(0) for slot in slots]
+    except MachineError:
+        for slot in slots:
+            slot.close()
+        raise
+    places = {Place(target.name, judge.device, judge.version) for judge in judges}
+    if len(places) > 1:
+        raise DeviceError("the GPUs of this machine are not alike; start a worker with --gpus for each kind, with a "
+                          "spool folder each")
+    return places.pop(), slots
+
+
+def _close(judge: LocalSandbox) -> None:
+    close = getattr(judge, "close", None)
+    if close is not None:
+        with contextlib.suppress(DeviceError):
+            close()

@@ -1,0 +1,41 @@
+"""Every mutant is rejected, every right kernel is accepted: the checker sees faults and nothing but faults."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.target import load_target
+from tests.kernels.mutants.mutants import SMALL, Mutant, mutants, right_kernels, small
+
+ALL = mutants()
+RIGHT = [(task, path) for task in SMALL for path in right_kernels(task)]
+
+
+@pytest.fixture(scope="module")
+def evaluator(compiler_cache: Path) -> LabEvaluator:
+    return LabEvaluator(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7)
+
+
+@pytest.mark.parametrize("mutant", ALL, ids=lambda one: f"{one.task}: {one.name}")
+def test_a_mutant_is_rejected_unless_it_is_within_the_tolerance(evaluator: LabEvaluator, mutant: Mutant) -> None:
+    verdict = evaluator.verify(mutant.source, small(mutant.task)).verdict
+    assert verdict.accepted == bool(mutant.survives), verdict
+    assert verdict.stage in ("execute", "correct"), verdict  # it compiles: only what it computes is wrong
+
+
+@pytest.mark.parametrize("salt", range(2))
+@pytest.mark.parametrize(("task", "path"), RIGHT, ids=lambda value: getattr(value, "stem", value))
+def test_a_right_kernel_is_accepted(evaluator: LabEvaluator, task: str, path: Path, salt: int) -> None:
+    verdict = evaluator.verify(path.read_text(encoding="utf-8"), small(task, salt)).verdict
+    assert verdict.accepted, verdict
+
+
+def test_there_are_enough_of_both() -> None:
+    assert min(Counter(one.task for one in ALL if not one.survives).values()) >= 12
+    assert min(Counter(task for task, _ in RIGHT).values()) >= 3
+    assert len({(one.task, one.source) for one in ALL}) == len(ALL)

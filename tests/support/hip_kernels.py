@@ -1,0 +1,178 @@
+"""What the HIP stub does with code: compiles it for gfx942 for real, and executes its kernels in the lab."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import struct
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sandbox.amdgcn.compiler import INCLUDE, Compiler
+from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg
+from sandbox.gpu.compile.images import DeviceKernel, read_image
+from sandbox.lab import executor_request
+from sandbox.lab.build.elf import Elf
+from sandbox.lab.build.program import Builder, LabProgram
+from sandbox.process import ProcessLimits, run
+from sandbox.target import Target, load_target
+from tasks.dtypes import numpy_dtype
+
+Bytes = npt.NDArray[np.uint8]
+Allocations = Mapping[int, Bytes]  # by address
+DEADLINE_S = 20.0
+BUILT_IN = "".join(f"#include <hip/{p.name}>\n" for p in sorted((INCLUDE / "hip").glob("*.h"))
+                   if not p.name.startswith("ks_"))  # as hipRTC, which includes HIP's headers itself
+_INTEGERS = {1: "<b", 2: "<h", 4: "<i", 8: "<q"}
+_REALS = {2: "<e", 4: "<f", 8: "<d"}
+_NARROW = {"__hip_bfloat16": "bf16", "hip_bfloat16": "bf16", "__hip_fp8_e4m3_fnuz": "e4m3fnuz",
+           "__hip_fp8_e5m2_fnuz": "e5m2fnuz", "__hip_fp8_e4m3": "e4m3fn", "__hip_fp8_e5m2": "e5m2"}
+
+
+@dataclass
+class Image:
+    """A module's code: what was compiled, and its variables' contents, which the lab does not share."""
+
+    source: str
+    tunables: dict[str, int]
+    kernels: dict[str, DeviceKernel]
+    variables: dict[str, Bytes]
+    program: LabProgram | None = field(default=None)
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Compiles and executes; keeps the source of every image, so that one from an old cache can be executed too."""
+
+    toolchain: Toolchain
+    cache: Path
+
+    @cached_property
+    def target(self) -> Target:
+        return load_target("mi300x")
+
+    def compile(self, source: str, options: Sequence[str]) -> tuple[bytes | None, str]:
+        """A code object and what clang said."""
+        tunables = {name: int(value) for o in options if o.startswith("-D") for name, value in [o[2:].split("=")]}
+        whole = BUILT_IN + source
+        made = Compiler(self.toolchain, self.cache, self.target).compile(_candidate(whole, ()), tunables)
+        if not made.ok:
+            return None, _shifted(made.diagnostics) or "\n".join(f"error: {f.message}" for f in made.findings)
+        image = (self.cache / "objects" / f"{made.code_object}.co").read_bytes()
+        kept = self._kept(image)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps({"source": whole, "tunables": tunables}), encoding="utf-8")
+        return image, _shifted(made.diagnostics)
+
+    def _kept(self, image: bytes) -> Path:
+        return self.cache / "stub" / f"{hashlib.sha256(image).hexdigest()}.json"
+
+    def load(self, image: bytes) -> Image | None:
+        """What an image is made of; None when it is not one of ours."""
+        try:
+            kept = json.loads(self._kept(image).read_text(encoding="utf-8"))
+            found, elf = read_image(image), Elf(image)
+        except (OSError, ValueError):
+            return None
+        first = {s.name: _first_value(elf, s.section, s.value, s.size) for s in elf.symbols}
+        return Image(kept["source"], kept["tunables"], {k.symbol: k for k in found.kernels},
+                     {name: first[name] for name, _ in found.globals})
+
+    def execute(self, image: Image, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], dynamic: int,
+                packed: bytes, memory: Allocations) -> list[str]:
+        """Run one launch on these allocations; the kinds of the lab's findings about memory and time."""
+        program = image.program = image.program or self._program(image)
+        values = list(_unpacked(image.source, kernel, packed))
+        used = [at for at in sorted(memory) if any(b and at <= v < at + max(1, memory[at].nbytes)
+                                                   for v, b in zip(values, kernel.buffers or (), strict=True))]
+        buffers = [executor_request.Buffer(f"{at:x}", memory[at], "workspace") for at in used]
+        places = {at: region.address for at, region in zip(used, executor_request.lay_out(buffers)[0], strict=True)}
+        args = tuple(ScalarArg("f64", v) if isinstance(v, float) else ScalarArg("i64", _moved(v, places, memory))
+                     for v in values)
+        x, y, z = grid
+        plan = ResolvedPlan((ResolvedLaunch(kernel.name, (x, y, z), (block[0], block[1], block[2]), dynamic, args),),
+                            {})
+        with tempfile.TemporaryDirectory(dir=self.cache / "work") as folder:
+            seen = self._run(Path(folder), program, plan, buffers)
+        return [str(row["kind"]) for row in seen["findings"]]
+
+    def _run(self, folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: list[executor_request.Buffer]
+             ) -> dict[str, Any]:
+        """Recording is what leaves contents as they are, where the lab would begin with memory that nobody has set."""
+        total = int(np.prod(plan.launches[0].grid))
+        work = executor_request.Work((total,), 1, 2, DEADLINE_S, 256, 128, checks=0)
+        regions = executor_request.write(folder, program, plan, buffers, work)
+        with (folder / "memory.bin").open("r+b") as file:
+            for region in regions:
+                file.seek(region.file_offset)
+                file.write(region.buffer.data.tobytes())
+        done = run([program.path, str(folder)], cwd=folder, env={}, timeout_s=2 * DEADLINE_S,
+                   limits=ProcessLimits(cpu_s=300))
+        seen: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8") or "{}")
+        if "findings" not in seen:
+            raise RuntimeError(f"the lab's executor failed: {done.stderr}")
+        for region in regions:
+            region.buffer.data[:] = np.fromfile(folder / "memory.bin", np.uint8, region.size,
+                                                offset=region.file_offset)
+        return seen
+
+    def _program(self, image: Image) -> LabProgram:
+        launches = tuple(Launch(k.name, ("1",), ("1",), "0", ("x",) * len(k.parameter_bytes), 1)
+                         for k in image.kernels.values())
+        made = Builder(self.toolchain, self.cache).build(_candidate(image.source, launches), image.tunables)
+        if not isinstance(made, LabProgram):
+            raise RuntimeError(f"the lab cannot execute this: {made}")
+        return made
+
+
+def _candidate(source: str, launches: tuple[Launch, ...]) -> Candidate:
+    text = f"{source}\n{launches}"
+    return Candidate(hashlib.sha256(text.encode()).hexdigest(), source, Plan(launches), 1)
+
+
+def _shifted(said: str) -> str:
+    """The lines of the source as it came, in a folder such as hipRTC names it."""
+    mine = BUILT_IN.count("\n")
+    return re.sub(r"\bcandidate\.hip:(\d+)", lambda m: f"/tmp/comgr-1/input/candidate.hip:{int(m[1]) - mine}", said)
+
+
+def _first_value(elf: Elf, section: int, address: int, size: int) -> Bytes:
+    data = np.zeros(size, np.uint8)
+    if 0 < section < len(elf.sections) and elf.sections[section].kind != 8:  # 8: no bits, all zero
+        start = elf.sections[section].offset + address - elf.sections[section].address
+        data[:] = np.frombuffer(bytes(elf.data[start:start + size]), np.uint8)
+    return data
+
+
+def _unpacked(source: str, kernel: DeviceKernel, packed: bytes) -> Any:
+    """The values of the parameters; which of them are real numbers only the source says."""
+    match = re.search(rf"__global__[^;{{]*?\b{re.escape(kernel.name)}\s*\(([^)]*)\)", source)
+    texts = match[1].split(",") if match else []
+    assert kernel.buffers is not None
+    if len(texts) < len(kernel.parameter_bytes):
+        raise RuntimeError(f"the stub cannot read the parameters of {kernel.name}")
+    at = 0
+    for text, size, buffer in zip(texts, kernel.parameter_bytes, kernel.buffers, strict=False):
+        real = not buffer and re.search(r"\b(float|double|half|__half|_Float16)\b", text)
+        narrow = next((_NARROW[w] for w in re.findall(r"\w+", text) if w in _NARROW and not buffer), "")
+        yield float(np.frombuffer(packed, numpy_dtype(narrow), 1, at)[0]) if narrow else struct.unpack(
+            "<Q" if buffer else _REALS[size] if real else _INTEGERS[size], packed[at:at + size])[0]
+        at += size
+
+
+def _moved(value: int, places: Mapping[int, int], memory: Allocations) -> int:
+    """A device address as the lab's; any other number as it is."""
+    for at, place in places.items():
+        if at <= value < at + max(1, memory[at].nbytes):
+            return place + value - at
+    return value

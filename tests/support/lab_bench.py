@@ -1,0 +1,73 @@
+"""What the lab's tests share: one lab, one small candidate around a kernel, one call."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
+from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
+from sandbox.target import load_target
+
+CACHE = Path(__file__).parents[2] / ".cache" / "tests"
+HEAD = "#include <hip/hip_runtime.h>\n"
+
+
+@cache
+def lab() -> Lab:
+    """One lab for all tests; its compiler cache is kept between runs."""
+    return Lab(find_toolchain(CACHE), CACHE, load_target("mi300x"), cores=2)
+
+
+def launch(
+    kernel: str, args: Sequence[str | int | float], grid: Sequence[int] = (1,), block: Sequence[int] = (64,),
+    lds: int = 0,
+) -> ResolvedLaunch:
+    """A launch whose arguments are buffer names, ints or floats."""
+    gx, gy, gz = (*grid, 1, 1)[:3]
+    bx, by, bz = (*block, 1, 1)[:3]
+    made = [BufferArg(a) if isinstance(a, str) else ScalarArg("i32" if isinstance(a, int) else "f32", a) for a in args]
+    return ResolvedLaunch(kernel, (gx, gy, gz), (bx, by, bz), lds, tuple(made))
+
+
+def build(source: str, launches: Sequence[ResolvedLaunch]) -> Any:
+    """The program, or its findings."""
+    plan = Plan(tuple(Launch(x.kernel, ("1",), ("1",), "0", ("a",) * len(x.args), 1) for x in launches))
+    return lab().build(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan, 1), {})
+
+
+def execute(
+    source: str, launches: Sequence[ResolvedLaunch], inputs: dict[str, npt.NDArray[Any]] | None = None,
+    outputs: dict[str, npt.NDArray[Any]] | None = None, workspaces: dict[str, npt.NDArray[Any]] | None = None, *,
+    count: bool = False, blocks: int | None = None, deadline_s: float = 20.0, exact: bool = False,
+    l1_sharers: int = 1,
+) -> Execution:
+    """Build and run; the source must build."""
+    text = HEAD + source
+    program = build(text, launches)
+    assert isinstance(program, LabProgram), program
+    buffers = [Buffer(n, a, role) for role, group in (("input", inputs), ("output", outputs), ("workspace", workspaces))
+               for n, a in (group or {}).items()]
+    return lab().execute(program, ResolvedPlan(tuple(launches), {}), buffers, count=count, blocks=blocks,
+                         deadline_s=deadline_s, exact=exact, l1_sharers=l1_sharers)
+
+
+def marked_line(source: str, mark: str = "// here") -> int:
+    """The line of the whole file that carries the mark."""
+    lines = (HEAD + source).split("\n")
+    found = [n for n, line in enumerate(lines, 1) if mark in line]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def floats(count: int, seed: int = 0) -> npt.NDArray[np.float32]:
+    """Random numbers in [0, 1)."""
+    return np.random.default_rng(seed).random(count, np.float32)

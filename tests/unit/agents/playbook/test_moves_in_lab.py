@@ -1,0 +1,47 @@
+"""Every change of a working kernel still works: compiled, executed and compared by the lab on the smallest cases."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from agents.playbook import moves
+from agents.playbook.source import read
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.parse import parse
+from sandbox.lab.lab import Lab
+from sandbox.lab.lab_verify import Judge
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tests.support.specimens import TILED_TRANSPOSE
+
+ARCH = "gfx942"
+KERNELS = {
+    "row_softmax": load_task("row_softmax").seeds[0].read_text(encoding="utf-8"),
+    "transpose": TILED_TRANSPOSE,
+}
+
+
+@pytest.fixture(scope="module")
+def lab(compiler_cache: Path) -> Lab:
+    return Lab(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_change_still_computes_the_same(name: str, lab: Lab) -> None:
+    task, source = load_task(name), KERNELS[name]
+    taken = frozenset(t.name for t in (*task.inputs, *task.outputs))
+    handles = moves.offers(read(source), ARCH, taken)
+    assert len(handles) > 5
+    handles = tuple({h.split(":")[0]: h for h in handles}.values())  # one variant of each, to save time
+    for handle in handles:
+        candidate = parse(moves.apply(source, handle, ARCH, taken))
+        program = lab.build(candidate, candidate.defaults())
+        assert not isinstance(program, tuple), (handle, program)
+        for case in sorted(task.tests, key=lambda c: math.prod(c.dims.values()))[:3]:
+            row, findings = Judge(lab, task).run(program, candidate, candidate.defaults(), case, None)
+            assert row.correct, (handle, case.name, row)
+            assert not findings, (handle, case.name, findings)

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import wiring
+from app.literature import ShelvedLiterature
+from app.settings import load_settings
+from records.errors import LedgerError, SettingsError, UsageError
+from tasks.loader import load_task
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(autouse=True)
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_checkpoints_are_read_strictly_from_the_first_import_on() -> None:
+    program = "import os, sys, app.wiring; print(os.environ['LANGGRAPH_STRICT_MSGPACK'], 'langgraph' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "true False\n"
+
+
+def test_the_author_follows_what_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wiring.choose_author(load_settings(), None) == "playbook"
+    with pytest.raises(SettingsError, match="OPENAI_API_KEY"):
+        wiring.choose_author(load_settings(), "llm")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    assert wiring.choose_author(load_settings(), None) == "llm"
+    assert wiring.choose_author(load_settings(), "playbook") == "playbook"
+
+
+def test_a_run_remembers_its_limits_and_never_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
+    monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_CODER", "writer")
+    request = wiring.RunRequest("row_softmax", seed=3, budget_usd=1.5, limits={"generations": 9, "picks": 2})
+    run = wiring.new_run(load_settings(), request, load_task("row_softmax"))
+    limits = wiring.limits_of(run.config)
+    assert (limits.generations, limits.picks, limits.tunings) == (9, 2, 24)
+    assert (run.author, run.seed, run.config["budget_usd"], run.config["model_coder"]) == ("llm", 3, 1.5, "writer")
+    assert "sk-canary" not in repr(run)
+    assert run.id.split("-")[2] == "row_softmax"
+
+
+def test_runs_are_found_by_id_by_its_beginning_and_as_last(notebook: Any) -> None:
+    with pytest.raises(UsageError, match="no run yet"):
+        wiring.find_run(notebook.ledger, "last")
+    notebook.start()
+    assert wiring.find_run(notebook.ledger, "last").id == wiring.find_run(notebook.ledger, "run").id == "run-1"
+    with pytest.raises(UsageError, match="no run 'x'"):
+        wiring.find_run(notebook.ledger, "x")
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(notebook: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LedgerError, match="KERNEL_SCIENTIST_RUNS_FOLDER"):
+        wiring.make_folder(load_settings(runs_folder=tmp_path / "file"), notebook.run)
+
+
+def test_what_was_read_is_written_into_the_diary_once(notebook: Any, tmp_path: Path) -> None:
+    notebook.start()
+    shelf = ShelvedLiterature(tmp_path / "shelf", notebook.ledger, notebook.run.id)
+    first = shelf.search("LDS bank conflicts", 3, "gfx942")
+    assert first == shelf.search("LDS bank conflicts", 3, "gfx942")
+    shelf.close()
+    assert len(first) == 3
+    assert all(passage.startswith("## ") and "\nSource: " in passage for passage in first)
+    events = [e for e in notebook.ledger.events(notebook.run.id) if e.kind == "literature"]
+    assert len(events) == 3
+    assert {tuple(e.payload) for e in events} == {("section", "source", "title")}

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from sandbox.amdgcn.blocks import BasicBlock, blocks_in
+from sandbox.amdgcn.mnemonics import bytes_per_lane, issue_category, memory_class
+from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
+from sandbox.lab.cost.issue import executions, issue_clocks, merged, vector_clocks
+from sandbox.target import load_target
+
+MI300X = load_target("mi300x")
+
+LISTING = """\t.file\t1 "." "candidate.hip"
+\t.type\tk,@function
+k:
+\t.loc\t1 10 3
+\tv_mov_b32_e32 v0, 0
+.LBB0_1:
+\t.loc\t1 12 5
+\tglobal_load_dwordx2 v[2:3], v[0:1], off
+\tglobal_load_dwordx2 v[4:5], v[0:1], off offset:8
+\tv_add_f32_e32 v0, v2, v3
+\tv_exp_f32_e32 v0, v0
+\ts_cbranch_scc1 .LBB0_1
+\tv_mul_f32_e32 v0, v0, v0
+.LBB0_3:
+\t.loc\t1 20 1
+\tglobal_store_dword v0, v1, s[0:1]
+\ts_endpgm
+\t.section\t.rodata
+"""
+
+
+def site(line: int, kind: str, size: int, instructions: float) -> SiteCounters:
+    return SiteCounters(line, kind, size, instructions, 0, 0, 0, 0, 0, 0, 0, 0)
+
+
+def counted(waves: float, *sites: SiteCounters) -> LaunchCounters:
+    return LaunchCounters("k", 1, 64, 1, waves, 0, 0, 0, sites)
+
+
+def test_blocks_end_at_labels_and_branches_and_know_their_loop() -> None:
+    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    assert [(b.valu, b.trans, dict(b.anchors), b.loop) for b in blocks] == [
+        (1, 0, {}, -1), (1, 1, {"12:load": 16}, 1), (1, 0, {}, -1), (0, 0, {"20:store": 4}, -1)]
+
+
+def test_a_block_runs_as_often_as_its_bytes_were_counted() -> None:
+    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    # Source: four loads of 4 bytes a turn, merged by the compiler to two of 8; 5 turns of 3 waves.
+    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
+    assert executions(seen, blocks) == [1.0, 5.0, 1.0, 1.0]
+    assert vector_clocks(seen, blocks, MI300X) == 3 * (4 + 5 * (4 + 16) + 4)
+
+
+def test_a_block_without_accesses_runs_as_often_as_its_loop() -> None:
+    blocks = (BasicBlock(1, 0), BasicBlock(1, 0, {"5:lds load": 8}, loop=1), BasicBlock(7, 0, loop=1))
+    assert executions(counted(1, site(5, "lds load", 8, 6)), blocks) == [1.0, 6.0, 6.0]
+
+
+def test_a_loop_whose_accesses_nobody_made_did_not_run() -> None:
+    blocks = (BasicBlock(1, 0, {"5:load": 4}), BasicBlock(9, 0, {"7:load": 4}, loop=1), BasicBlock(9, 0, loop=1))
+    assert executions(counted(1, site(5, "load", 4, 1)), blocks) == [1.0, 0.0, 0.0]
+
+
+def test_accesses_at_lines_that_the_listing_lacks_count_for_those_that_nobody_made() -> None:
+    blocks = (BasicBlock(1, 0, {"5:load": 4}), BasicBlock(9, 0, {"7:lds load": 8}, loop=1),
+              BasicBlock(9, 0, {"8:store": 4}))
+    lost = SiteCounters(None, "lds load", 4, 12, 0, 0, 0, 0, 0, 0, 0, 0)
+    assert executions(counted(1, site(5, "load", 4, 1), lost), blocks) == [1.0, 6.0, 0.0]
+
+
+def test_another_device_needs_no_copies_and_two_instructions_for_a_packed_one() -> None:
+    listing = LISTING.replace("\tv_add_f32_e32 v0, v2, v3", "\tv_pk_add_f32 v[0:1], v[2:3], v[4:5]")
+    blocks = blocks_in(listing, "candidate.hip")["k"]
+    assert [(b.copies, b.packed) for b in blocks] == [(1, 0), (0, 1), (0, 0), (0, 0)]
+    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
+    assert vector_clocks(seen, blocks, MI300X) == 3 * (4 + 5 * (4 + 16) + 4)
+    assert vector_clocks(seen, blocks, load_target("h200")) == 3 * (0 + 5 * (2 + 1) + 1)
+
+
+def test_loops_that_share_a_block_are_one_region_and_waits_belong_to_their_block() -> None:
+    text = LISTING.replace("\tv_add_f32_e32 v0", "\ts_waitcnt vmcnt(0)\n\tv_add_f32_e32 v0")
+    blocks = blocks_in(text, "candidate.hip")["k"]
+    assert [(b.region, b.loads, b.stalls) for b in blocks] == [(-1, 0, 0.0), (1, 2, 1.0), (-1, 0, 0.0), (-1, 0, 0.0)]
+    crossing = "".join(f".LBB0_{n}:\n\ts_cbranch_scc1 .LBB0_{to}\n" for n, to in ((5, 9), (6, 5), (7, 6), (8, 8)))
+    found = blocks_in("\t.type\tk,@function\nk:\n" + crossing, "candidate.hip")["k"]
+    assert [b.region for b in found if b.issued] == [1, 1, 1, 7]
+
+
+def test_loads_that_the_compiler_has_spared_are_not_charged_outside_of_loops() -> None:
+    straight, loop = BasicBlock(1, 0, {"5:load": 16}), BasicBlock(1, 0, {"7:load": 4}, loop=1, region=1)
+    load = SiteCounters(5, "load", 4, 16.0, 0, 0, lines=32, segments=64, misses=8, unit_clocks=64, conflicts=0,
+                        port_clocks=0)
+    seen = merged(counted(1, load, site(7, "load", 4, 16)), (straight, loop))
+    fewer, same = seen.sites  # of 16 loads of 4 bytes a lane the listing has one of 16
+    assert (fewer.instructions, fewer.lines, fewer.segments, fewer.misses, fewer.unit_clocks) == (4, 8, 16, 8, 16)
+    assert same.instructions == 16
+    assert executions(seen, (straight, loop)) == [1.0, 16.0]
+
+
+def test_matrix_instructions_go_before_bytes() -> None:
+    blocks = (BasicBlock(1, 0, {"5:mfma": 4, "6:load": 16}, loop=0),)
+    seen = counted(1, SiteCounters(5, "matrix F8", 0, 8, 0, 0, 0, 0, 0, 0, 0, 0), site(6, "load", 4, 400))
+    assert executions(seen, blocks) == [2.0]
+
+
+def test_memory_instructions_are_told_apart() -> None:
+    assert [memory_class(m) for m in ("ds_read2st64_b64", "ds_write_b128", "global_load_ubyte", "buffer_store_dword",
+                                      "global_atomic_add_f32", "s_load_dword")] == [
+        "lds load", "lds store", "load", "store", "", ""]
+    assert [bytes_per_lane(m) for m in ("ds_read2st64_b64", "ds_read_b128", "global_load_dwordx4", "global_load_ubyte",
+                                        "global_load_short_d16", "global_store_dword")] == [16, 16, 16, 1, 2, 4]
+
+
+def test_issue_is_the_fullest_category_or_all_over_the_waves_that_share_a_simd() -> None:
+    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    assert [dict(b.issued) for b in blocks] == [
+        {"vector": 1}, {"memory": 2, "vector": 2, "branch": 1}, {"vector": 1}, {"memory": 1}]
+    seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
+    # A wave: 12 vector, 11 memory, 5 branches; alone on its SIMD they come one after the other, else the vectors bind.
+    assert issue_clocks(seen, blocks, 1.0, MI300X) == 3 * 4 * 28
+    assert issue_clocks(seen, blocks, 8.0, MI300X) == 3 * 4 * 12
+    assert issue_clocks(seen, (), 1.0, MI300X) == 0.0
+
+
+def test_waits_take_no_issue_slot() -> None:
+    assert [issue_category(m) for m in ("s_waitcnt", "s_nop", "s_add_i32", "s_load_dwordx2", "ds_read_b128",
+                                        "v_mfma_f32_32x32x16_fp8_fp8", "s_cbranch_execz", "buffer_load_dword")] == [
+        "", "", "scalar", "scalar", "lds", "vector", "branch", "memory"]

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from records.errors import ToolchainError
+from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
+
+
+def test_finds_the_compiler_and_its_versions(tmp_path: Path) -> None:
+    toolchain = find_toolchain(tmp_path)
+    assert os.access(toolchain.zig, os.X_OK)
+    assert re.fullmatch(r"zig \d+\.\d+\.\d+ clang \d+\.\d+\.\d+", toolchain.version)
+
+
+def test_the_environment_holds_only_private_folders(tmp_path: Path) -> None:
+    environment = find_toolchain(tmp_path).environment()
+    assert set(environment) == {"HOME", "TMPDIR", "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"}
+    assert all(Path(folder).is_dir() and tmp_path in Path(folder).parents for folder in environment.values())
+
+
+def test_a_missing_compiler_tells_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(ToolchainError, match=r"cannot be started.*kernel-scientist"):
+        _ = Toolchain(tmp_path / "zig", tmp_path / "cache").version
+
+
+def test_a_broken_compiler_tells_the_remedy(tmp_path: Path) -> None:
+    broken = tmp_path / "zig"
+    broken.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
+    broken.chmod(stat.S_IRWXU)
+    with pytest.raises(ToolchainError, match=r"does not run \(broken\)"):
+        _ = Toolchain(broken, tmp_path / "cache").version
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ToolchainError, match="set KERNEL_SCIENTIST_CACHE_FOLDER to another place"):
+        find_toolchain(tmp_path / "file" / "cache").environment()
+
+
+def test_warming_says_what_cannot_be_done(tmp_path: Path) -> None:
+    broken = tmp_path / "zig"
+    broken.write_text("#!/bin/sh\necho 'no such target' >&2\nexit 1\n")
+    broken.chmod(stat.S_IRWXU)
+    said: list[str] = []
+    with pytest.raises(ToolchainError, match=r"cannot link a static program \(no such target\)"):
+        Toolchain(broken, tmp_path / "cache").warm(said.append)
+    assert said == ["building the C library for the lab (about half a minute, once)"]

@@ -1,0 +1,60 @@
+"""What is shipped for the H200 compiles for it, where NVIDIA's compiler is installed; no GPU is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agents.playbook import moves
+from agents.playbook.source import read
+from records.errors import ToolchainError
+from sandbox.candidate.parse import parse
+from sandbox.candidate.resolve import choices, resolve
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.target import load_target
+from tasks.loader import load_task, task_names
+from tasks.task import Task
+
+SEEDS = [(task, path) for task in (load_task(name, "h200") for name in task_names()) for path in task.seeds]
+PLAIN = [(task, path) for task, path in SEEDS if path.name in ("seed.hip", "seed_tiled.hip")]
+
+
+def name(value: Task | Path) -> str:
+    return value.name
+
+
+@pytest.fixture(scope="module")
+def compiler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GpuCompiler]:
+    made = GpuCompiler(load_target("h200"), tmp_path_factory.mktemp("cache"), workers=2)
+    try:
+        assert made.version
+    except ToolchainError as error:
+        pytest.skip(str(error))
+    yield made
+    made.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("task", "path"), SEEDS, ids=name)
+def test_the_first_and_the_last_choice_of_every_seed_compile(task: Task, path: Path, compiler: GpuCompiler) -> None:
+    candidate = parse(path.read_text(encoding="utf-8"))
+    every = choices(candidate, task)
+    for chosen in dict.fromkeys(tuple(sorted(c.items())) for c in (every[0], every[-1])):
+        build = compiler.compile(candidate, dict(chosen))
+        assert build.findings == (), build.diagnostics
+        assert build.check_arguments(resolve(candidate, task, task.benchmarks[0], dict(chosen))) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("task", "path"), PLAIN, ids=name)
+def test_every_change_that_the_playbook_offers_compiles(task: Task, path: Path, compiler: GpuCompiler) -> None:
+    source = path.read_text(encoding="utf-8")
+    taken = frozenset({spec.name for spec in (*task.inputs, *task.outputs)} | set(task.tests[0].dims))
+    handles = {h.split(":")[0]: h for h in moves.offers(read(source), "sm_90a", taken)}
+    assert {"launch_bounds", "nontemporal"} & set(handles)
+    for handle in handles.values():
+        candidate = parse(moves.apply(source, handle, "sm_90a", taken))
+        build = compiler.compile(candidate, candidate.defaults())
+        assert build.findings == (), (handle, build.diagnostics)

@@ -1,0 +1,70 @@
+"""Outputs that were never written are told from outputs that are wrong."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sandbox.candidate.parse import parse
+from sandbox.gpu.child_process import ChildProcess, GpuSlot
+from sandbox.gpu.compile.gpu_compiler import DeviceBuild
+from sandbox.gpu.compiled import CompiledCandidate
+from sandbox.gpu.gpu_verify import DeviceTrial, unwritten
+from sandbox.gpu.layout import Layout, lay_out, noise, set_seed, takes_b
+from tasks.dtypes import size_bytes
+from tasks.loader import load_task
+
+COUNT, NOISE_SEED = 200_000, 11
+PLAN = '/*+++\n[[launch]]\nkernel = "k"\ngrid = ["1"]\nblock = ["64"]\nargs = ["y"]\n+++*/\n'
+
+
+class Empty(ChildProcess):
+    """A seat without a process."""
+
+    def __init__(self) -> None:
+        self.slot, self.noise_seed = GpuSlot("amd", 0), NOISE_SEED
+
+
+def judged(dtype: str, outputs: np.ndarray, layout: Layout, seed: int) -> list[str]:
+    task = load_task(Path(__file__).parents[3] / "kernels" / "exploits" / "tasks" / "scale")
+    task = replace(task, outputs=(replace(task.outputs[0], dtype=dtype),))
+    entry = CompiledCandidate(parse(PLAN), {}, DeviceBuild((), b"", "", (), (), "", 0.0))
+    return [f.message for f in unwritten(DeviceTrial(Empty(), "B", entry, task, random.Random(0)), layout, seed,
+                                         {"y": outputs})]
+
+
+def before(layout: Layout, seed: int) -> np.ndarray:
+    """Byte by byte: what the output held."""
+    place = layout["y"]
+    words = noise(NOISE_SEED, layout.nbytes // 8).view(np.uint8)
+    choice = takes_b(set_seed(seed, 0), 0, layout.blocks, whole=False)
+    held = [words[at] if choice[at // 16] else 255 for at in range(place.offset, place.offset + place.nbytes)]
+    return np.array(held, np.uint8)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "e4m3fn", "i32", "u8"])
+def test_poison_that_is_left_is_told_and_chance_is_not(dtype: str) -> None:
+    size = size_bytes(dtype)
+    layout = lay_out([("y", "output", COUNT * size)])
+    rng, held = np.random.default_rng(4), before(layout, 3)
+    wrong = rng.integers(0, 127, COUNT * size, np.uint8)  # wrong, but written: bytes that meet the noise by chance
+    assert judged(dtype, wrong, layout, 3) == []
+    tile = slice(size * 1000, size * (1000 + COUNT // 10))
+    wrong[tile] = held[tile]
+    (message,) = judged(dtype, wrong, layout, 3)
+    assert f"of {COUNT} elements of y are never written" in message
+    assert f"the first is number {1000 if size > 2 else ''}" in message
+    assert COUNT // 10 <= int(message.split()[0]) < COUNT // 9
+
+
+def test_one_element_of_a_float_is_enough() -> None:
+    layout = lay_out([("y", "output", 4 * 1000)])
+    for number in range(0, 1000, 37):
+        outputs, held = np.zeros(4000, np.uint8), before(layout, 3)
+        outputs[4 * number:4 * number + 4] = held[4 * number:4 * number + 4]
+        (message,) = judged("f32", outputs, layout, 3)
+        assert message.startswith("1 of 1000") and f"number {number}:" in message

@@ -1,0 +1,88 @@
+"""The right answers: the same for all candidates of a process, others in the next, no more than there is room for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sandbox.gpu.layout import content, lay_out, set_seed
+from sandbox.gpu.references import References
+from tasks.loader import load_task
+from tasks.task import Case, Task
+
+LAYOUT = lay_out([("x", "input", 4 * 65536), ("y", "output", 4 * 65536)])
+
+
+@pytest.fixture(scope="module")
+def task() -> Task:
+    return load_task(Path(__file__).parents[3] / "kernels" / "exploits" / "tasks" / "scale")
+
+
+def counted(task: Task, calls: list[str]) -> Task:
+    def reference(inputs: Any, case: Case) -> Any:
+        calls.append(case.name)
+        return task.reference(inputs, case)
+
+    return replace(task, reference=reference)
+
+
+def test_known_contents_are_worked_out_once_for_all_candidates(task: Task) -> None:
+    calls: list[str] = []
+    answers = References(counted(task, calls), 7)
+    (case,) = answers.benchmarks()
+    for _ in range(3):
+        (case,) = answers.benchmarks()
+        for seed, number in answers.known(case, 4):
+            assert 0 <= number < 4
+            made = answers.mixed(case, LAYOUT, seed, number)
+    assert len(calls) == len(answers.known(case, 4)) == 2
+    assert np.array_equal(made.inputs["x"], mixed_by_hand(answers, case, seed, number))
+    answers.close()
+
+
+def mixed_by_hand(answers: References, case: Case, seed: int, number: int) -> Any:
+    bases = np.frombuffer(os.pread(answers.bases(case), 8 * 65536, 0), np.float32).reshape(2, -1)
+    return content(bases[0], bases[1], LAYOUT["x"], set_seed(seed, number), whole=False)
+
+
+def test_another_secret_gives_other_values_everywhere(task: Task) -> None:
+    one, same, other = References(task, 7), References(task, 7), References(task, 8)
+    for mine, again, theirs in zip(one.cases(), same.cases(), other.cases(), strict=True):
+        assert mine == again
+        a, b, c = (x.verified(*row).flat for x, row in ((one, mine), (same, again), (other, theirs)))
+        assert np.array_equal(a, b)
+        assert a.shape != c.shape or not np.array_equal(a, c)
+    (mine_,), (theirs_,) = one.benchmarks(), other.benchmarks()
+    assert one.known(mine_, 1 << 20) == same.known(mine_, 1 << 20) != other.known(theirs_, 1 << 20)
+    assert set(one.known(mine_, 32)).isdisjoint(other.known(mine_, 32))
+    for answers in (one, same, other):
+        answers.close()
+
+
+def test_what_is_kept_is_bounded(task: Task) -> None:
+    calls: list[str] = []
+    answers = References(counted(task, calls), 7, room_bytes=3e6)
+    (case,) = answers.benchmarks()
+    sizes = [answers.mixed(case, LAYOUT, seed, 0).nbytes for seed in range(6)]
+    assert min(sizes) >= 4 * 65536 * 5, "inputs twice, reference of 8 bytes, baseline"
+    assert len(calls) == 6
+    answers.mixed(case, LAYOUT, 5, 0)
+    assert len(calls) == 6, "the last one is still there"
+    answers.mixed(case, LAYOUT, 0, 0)
+    assert len(calls) == 7, "the first one is not"
+    answers.close()
+
+
+def test_files_and_threads_end_with_it(task: Task) -> None:
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    answers = References(task, 7)
+    (case,) = answers.benchmarks()
+    assert answers.bases(case) == answers.bases(case)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before + 1
+    answers.close()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before

@@ -1,0 +1,204 @@
+"""Counters of small kernels, against figures worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from records.evaluation import Resources
+from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
+from sandbox.lab.cost.bound import TimeBound, bound
+from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.cost.occupancy import occupancy
+from sandbox.lab.cost.phases import lane_groups
+from sandbox.target import load_target
+from tests.support.lab_bench import execute, floats, launch
+
+MI300X = load_target("mi300x")
+
+
+def count(source: str, one: ResolvedLaunch, elements: int = 1 << 16) -> LaunchCounters:
+    done = execute(source, [one], {"x": floats(elements)}, {"y": np.zeros(elements, np.float32)}, count=True)
+    assert done.findings == () and len(done.launches) == 1
+    return done.launches[0]
+
+
+def lds(body: str, declaration: str = "float t[4096]", block: int = 64) -> LaunchCounters:
+    source = f"""
+__global__ void k(const float* x, float* y) {{
+    __shared__ __attribute__((aligned(128))) {declaration};
+    int i = threadIdx.x;
+    {body}
+}}"""
+    return count(source, launch("k", ["x", "y"], block=[block]))
+
+
+def copy_of(kind: str, index: str = "blockIdx.x * 64 + threadIdx.x") -> str:
+    return f"__global__ void k(const {kind}* x, {kind}* y) {{ int i = {index}; y[i] = x[i]; }}"
+
+
+def test_sixteen_contiguous_bytes_a_lane_are_8_lines_and_16_segments() -> None:
+    c = count(copy_of("float4"), launch("k", ["x", "y"], [256]))
+    load = next(s for s in c.sites if s.kind == "load")
+    assert (load.instructions, load.size, load.lanes) == (256, 16, 256 * 64)
+    assert (load.lines, load.segments, load.bytes) == (256 * 8, 256 * 16, 256 * 1024)
+    assert load.efficiency == 1.0 and load.unit_clocks == 256 * 16
+    assert c.counters["SQ_INSTS_VMEM_RD"] == c.counters["SQ_INSTS_VMEM_WR"] == 256
+    assert c.counters["TCP_TOTAL_ACCESSES"] == 2 * 256 * 16 and c.counters["TCC_READ"] == 256 * 8
+    assert c.counters["SQ_WAVES"] == 256 and c.recorded == 4 and c.blocks == 256
+
+
+def test_four_contiguous_bytes_a_lane_are_2_lines() -> None:
+    c = count(copy_of("float"), launch("k", ["x", "y"], [256]))
+    load = next(s for s in c.sites if s.kind == "load")
+    assert (load.lines / 256, load.segments / 256, load.unit_clocks / 256, load.accesses / 256) == (2, 4, 4, 16)
+
+
+def test_scattered_lanes_are_a_line_each_and_a_sixteenth_useful() -> None:
+    c = count(copy_of("float", "threadIdx.x * 1024 + blockIdx.x"), launch("k", ["x", "y"], [64]))
+    load = next(s for s in c.sites if s.kind == "load")
+    assert (load.lines / 64, load.segments / 64, load.accesses / 64) == (64, 64, 64)
+    assert load.efficiency == 1 / 16 and c.counters["TCP_TOTAL_ACCESSES"] == 2 * 64 * 64
+
+
+def test_the_second_read_of_a_line_hits_the_l1_until_it_is_pushed_out() -> None:
+    body = "__global__ void k(const float* x, float* y) {{ float s = 0;" \
+           " for (int r = 0; r < 2; ++r) for (int j = 0; j < {lines}; ++j) s += ((const volatile float*)x)[j * 32];" \
+           " y[threadIdx.x] = s; }}"
+    small = count(body.format(lines=128), launch("k", ["x", "y"]))
+    large = count(body.format(lines=1024), launch("k", ["x", "y"]))
+    assert small.counters["TCC_READ"] == 128 and large.counters["TCC_READ"] == 2 * 1024
+
+
+def test_column_reads_conflict_31_ways_in_each_half_wave_and_padding_cures_it() -> None:
+    flat = lds("t[i] = x[i]; __syncthreads(); y[i] = t[(i * 32) % 4096];")
+    padded = lds("t[i] = x[i]; __syncthreads(); y[i] = t[i * 33];")
+    assert flat.counters["SQ_LDS_BANK_CONFLICT"] == 62 and flat.counters["SQ_LDS_IDX_ACTIVE"] == 2 + 64
+    assert padded.counters["SQ_LDS_BANK_CONFLICT"] == 0 and padded.counters["SQ_LDS_IDX_ACTIVE"] == 2 + 2
+    assert flat.counters["SQ_INSTS_LDS"] == 2 and flat.counters["SQ_BARRIERS"] == 1
+
+
+def test_one_word_for_all_lanes_is_a_broadcast_and_half_words_share_a_bank() -> None:
+    same = lds("t[i] = x[i]; __syncthreads(); y[i] = t[5 + (i >> 20)];")
+    halves = lds("t[i] = i; __syncthreads(); y[i] = t[i];", "_Float16 t[64]")
+    assert same.counters["SQ_LDS_BANK_CONFLICT"] == halves.counters["SQ_LDS_BANK_CONFLICT"] == 0
+
+
+def test_sixteen_byte_reads_take_8_phases() -> None:
+    body = "t[i] = x[i]; __syncthreads(); float4 v = ((const float4*)t)[{}]; y[i] = v.w * v.y - v.x + v.z;"
+    row, strided = lds(body.format("i")), lds(body.format("(i * 8) % 1024"))
+    assert row.counters["SQ_INSTS_LDS"] == strided.counters["SQ_INSTS_LDS"] == 2
+    assert row.counters["SQ_LDS_IDX_ACTIVE"] == 2 + 8 and row.counters["SQ_LDS_BANK_CONFLICT"] == 0
+    assert strided.counters["SQ_LDS_BANK_CONFLICT"] == 8 * 7  # 128-byte rows: 8 lanes of a phase on the same 4 banks
+
+
+def test_vector_members_read_one_by_one_count_as_one_wide_load() -> None:
+    c = count("__global__ void k(const float4* x, float* y) { int i = blockIdx.x * 64 + threadIdx.x; float4 v = x[i];"
+              " y[i] = v.z * v.x + v.y / v.w; }", launch("k", ["x", "y"], [64]))
+    load = next(s for s in c.sites if s.kind == "load")
+    assert (load.instructions, load.size, load.segments) == (64, 16, 64 * 16)
+
+
+def test_the_read_phases_of_16_bytes_are_not_consecutive_lanes() -> None:
+    groups = lane_groups()
+    read_b128, write_b128 = groups[3 * 64:4 * 64], groups[7 * 64:8 * 64]
+    assert {i for i in range(64) if read_b128[i] == read_b128[0]} == {0, 1, 2, 3, 20, 21, 22, 23}
+    assert {i for i in range(64) if write_b128[i] == write_b128[0]} == set(range(8))
+
+
+def test_lds_atomics_to_one_word_take_turns() -> None:
+    c = lds("if (i == 0) t[0] = 0; __syncthreads(); atomicAdd(&t[0], 1.0f); __syncthreads(); y[i] = t[0];")
+    assert c.counters["SQ_LDS_BANK_CONFLICT"] == 62
+
+
+def test_a_row_that_is_read_again_behind_a_barrier_needs_a_share_of_the_l1_that_holds_it() -> None:
+    source = """
+__global__ void k(const float* x, float* y) {
+    float v = 0;
+    for (int j = threadIdx.x; j < 4096; j += 256) v += x[j];
+    __syncthreads();
+    for (int j = threadIdx.x; j < 4096; j += 256) v *= x[j];
+    y[threadIdx.x] = v;
+}"""
+    x, y = floats(4096), np.zeros(256, np.float32)
+    misses = [execute(source, [launch("k", ["x", "y"], [4], [256])], {"x": x}, {"y": y}, count=True, l1_sharers=n)
+              .launches[0].counters["TCC_READ"] for n in (1, 2, 3)]
+    assert misses == [4 * 128, 4 * 128, 4 * 256]  # 16 KiB, of 32
+
+
+def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
+    source = "__global__ void k(const float* x, float* y) { if (blockIdx.x % 99) y[blockIdx.x] = x[blockIdx.x]; }"
+    seen = execute(source, [launch("k", ["x", "y"], [100])], {"x": floats(100)}, {"y": np.zeros(100, np.float32)},
+                   count=True, blocks=3).launches[0]  # the first and the last have nothing to do
+    assert seen.recorded == 3 and seen.counters["TCC_READ"] == 100
+
+
+def test_shuffles_go_through_the_lds_and_dpp_does_not() -> None:
+    c = count("__global__ void k(const float* x, float* y) { float v = x[threadIdx.x]; v += __shfl_xor(v, 1);"
+              " y[threadIdx.x] = v + __builtin_amdgcn_mov_dpp((int)v, 0xB1, 15, 15, true); }", launch("k", ["x", "y"]))
+    assert c.counters["SQ_INSTS_LDS"] == 1
+
+
+def test_sites_carry_the_lines_of_the_source() -> None:
+    c = count("\n__global__ void k(const float* x, float* y) {\n    float v = x[threadIdx.x];\n    v = v * v;\n"
+              "    y[threadIdx.x] = v;\n}", launch("k", ["x", "y"]))
+    assert {(s.kind, s.line) for s in c.sites} == {("load", 4), ("store", 6)}
+
+
+def bounded(source: str, one: ResolvedLaunch, nbytes: float, resources: Resources | None = None) -> TimeBound:
+    c = count(source, one)
+    plan = ResolvedPlan((one,), {})
+    return bound([c], [resources] if resources else [], plan, MI300X, nbytes, 0.0, "fp32_vector")
+
+
+def test_scattered_access_is_bound_far_above_contiguous() -> None:
+    grid = launch("k", ["x", "y"], [1024])
+    good = bounded(copy_of("float"), grid, 524288)
+    bad = bounded(copy_of("float", "(threadIdx.x * 1024 + blockIdx.x)"), grid, 524288)
+    for name in ("l1", "l2"):
+        assert bad.resources_us[name] > 10 * good.resources_us[name]
+    assert "of each 64-byte segment used" in bad.explanation or bad.resource not in ("l1", "l2")
+
+
+def test_few_wide_loads_wait_less_than_many_narrow_ones() -> None:
+    loop = "__global__ void k(const {t}* x, {t}* y) {{ int i = threadIdx.x; for (int j = 0; j < {n}; ++j)" \
+           " y[i + 64 * j] = x[i + 64 * j]; }}"
+    narrow = bounded(loop.format(t="float", n=64), launch("k", ["x", "y"]), 32768)
+    wide = bounded(loop.format(t="float4", n=16), launch("k", ["x", "y"]), 32768)
+    assert narrow.resources_us["latency"] == pytest.approx(4 * wide.resources_us["latency"])
+    assert narrow.resource == "latency" and "latency" in narrow.explanation
+
+
+def test_low_occupancy_costs_rounds() -> None:
+    grid = launch("k", ["x", "y"], [1024], [64])
+    free, full = (Resources("k", v, 0, 16, 0, 0, w) for v, w in ((32, 8), (512, 1)))
+    many = ResolvedLaunch(grid.kernel, (304 * 64, 1, 1), grid.block, 0, grid.args)
+    c = count(copy_of("float"), grid)
+    scaled = LaunchCounters(**{**c.__dict__, "blocks": 304 * 64, "waves": 304 * 64.0})
+    times = [bound([scaled], [r], ResolvedPlan((many,), {}), MI300X, 1e6, 0.0, "fp32_vector").resources_us["latency"]
+             for r in (free, full)]
+    assert times[1] == pytest.approx(8 * times[0])  # 32 slots for workgroups of one wave against 4
+
+
+def test_one_more_workgroup_than_units_costs_a_second_turn() -> None:
+    even, odd = (occupancy(n, 256, 0, None, MI300X) for n in (304, 305))
+    assert (even.blocks_on_busiest, odd.blocks_on_busiest) == (1, 2)
+    assert even.imbalance == 1.0 and odd.imbalance == pytest.approx(2 * 304 / 305)
+
+
+def test_lds_and_registers_limit_the_workgroups_of_a_unit() -> None:
+    assert occupancy(10**6, 256, 33000, None, MI300X).resident_blocks == 1
+    assert occupancy(10**6, 256, 21845, None, MI300X).resident_blocks == 2 + (21845 <= 21504)
+    registers = Resources("k", 256, 0, 16, 0, 0, 2)
+    assert occupancy(10**6, 256, 0, registers, MI300X).resident_blocks == 2
+    assert occupancy(10**6, 256, 0, registers, MI300X).limit == "registers"
+
+
+def test_bank_conflicts_show_in_the_bound_and_name_their_line() -> None:
+    body = "\n    for (int r = 0; r < 500; ++r) t[i] += t[(i * {stride} + r) % 4096];\n    y[i] = t[i];"
+    source = ("\n__global__ void k(const float* x, float* y) {{\n    __shared__ float t[4096];\n"
+              "    int i = threadIdx.x;{body}\n}}")
+    bad, good = (bounded(source.format(body=body.format(stride=s)), launch("k", ["x", "y"], [608], [256]), 1e4)
+                 for s in (32, 1))
+    assert bad.resource == "lds banks" and "line 6" in bad.explanation and "bank conflicts" in bad.explanation
+    assert bad.resources_us["lds banks"] > 4 * good.resources_us["lds banks"]

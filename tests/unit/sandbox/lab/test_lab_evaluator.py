@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from records.evaluation import CODES, Evaluation
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.parse import parse
+from sandbox.lab.lab import Lab
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Judge, Patience
+from sandbox.lab.predict import case_inputs, input_memory
+from sandbox.target import load_target
+from tasks import Task, load_task
+
+PLAIN = """/*+++
+[[launch]]
+kernel = "softmax"
+grid = ["ceil_div(rows, 64)"]
+block = ["64"]
+args = ["x", "y", "rows", "cols"]
++++*/
+#include <hip/hip_runtime.h>
+
+extern "C" __global__ __launch_bounds__(64) void softmax(const float* x, float* y, int rows, int cols) {
+    const int row = blockIdx.x * 64 + threadIdx.x;
+    if (row >= rows) return;
+    x += (long)row * cols;
+    y += (long)row * cols;
+    float top = -__builtin_huge_valf();
+    for (int j = 0; j < cols; ++j) top = fmaxf(top, x[j]);
+    float sum = 0.0f;
+    for (int j = 0; j < cols; ++j) sum += expf(x[j] - top);
+    for (int j = 0; j < cols; ++j) y[j] = expf(x[j] - top) / sum;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def cache(compiler_cache: Path) -> Path:
+    return compiler_cache
+
+
+@pytest.fixture(scope="module")
+def evaluator(cache: Path) -> LabEvaluator:
+    return LabEvaluator(find_toolchain(cache), cache, load_target("mi300x"), seed=7)
+
+
+@pytest.fixture(scope="module")
+def softmax() -> Task:
+    return load_task("row_softmax")
+
+
+def changed(old: str, new: str) -> str:
+    assert PLAIN.count(old) == 1, old
+    return PLAIN.replace(old, new)
+
+
+def line_of(source: str, text: str) -> int:
+    return next(n for n, line in enumerate(source.splitlines(), 1) if text in line)
+
+
+def verify(evaluator: LabEvaluator, task: Task, source: str) -> Evaluation:
+    result = evaluator.verify(source, task)
+    assert result.verdict.code in CODES
+    return result
+
+
+def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softmax: Task) -> None:
+    result = evaluator.benchmark(PLAIN, softmax)
+    assert result.verdict.accepted and result.verdict.code == "OK" and result.verdict.stage == "time"
+    assert {row.name for row in result.cases} >= {case.name for case in softmax.tests}
+    assert any(row.role == "held_out" for row in result.cases)
+    assert all(row.correct and row.executed == 1.0 and row.compared == 1.0 for row in result.cases)
+    assert [m.case for m in result.measurements] == [case.name for case in softmax.benchmarks]
+    for m in result.measurements:
+        assert m.kind == "predicted" and m.bound in m.resources_us and m.time_us >= m.roofline_us > 0
+    assert result.geomean_us is not None and result.explanation
+
+
+@pytest.mark.parametrize(("source", "stage", "code", "kind", "at"), [
+    (changed("if (row >= rows) return;", ""), "execute", "B.3", "out_of_bounds", "x[j]);"),
+    (changed("for (int j = 0; j < cols; ++j) top", "for (int j = 0; j <= cols; ++j) top"),
+     "execute", "B.3", "out_of_bounds", "top = fmaxf"),
+    (changed("= expf(x[j] - top) / sum;", "= expf(x[j] - top);"), "correct", "C.1", "wrong_result", None),
+    (changed("sum += expf(x[j] - top)", "sum += expf(x[j])").replace("= expf(x[j] - top) /", "= expf(x[j]) /"),
+     "correct", None, "wrong_result", None),
+    (changed("if (row >= rows) return;", "if (row + 1 >= rows) return;"), "correct", "C.2", "unwritten_output", None),
+    (changed("float sum = 0.0f;", "float sum = 0.0f; const_cast<float*>(x)[0] = 1.0f;"),
+     "execute", "C.2", "input_written", "const_cast"),
+    (changed("if (row >= rows) return;", "if (row >= rows) return; while (cols > 0) asm volatile(\"\");"),
+     "execute", "B.5", "timeout", "while"),
+    (changed("float sum = 0.0f;", "float sum = zero;"), "compile", "B.2", "compile_error", "float sum"),
+    (changed("#include <hip/hip_runtime.h>", "#include <hip/hip_runtime.h>\n#include <rocwmma/missing.hpp>"),
+     "compile", "A.3", "compile_error", "rocwmma"),
+    (changed('kernel = "softmax"', 'kernel = "other"'), "compile", "A.1", "compile_error", None),
+    (changed('"rows", "cols"]', '"rows"]'), "compile", "B.4", "over_limit", None),
+    (changed('block = ["64"]', 'block = ["2048"]'), "compile", "B.4", "over_limit", None),
+    (changed('block = ["64"]', 'block = ["0"]'), "parse", "A.1", "compile_error", None),
+    ("int main() {}", "parse", "A.2", "compile_error", None),
+])
+def test_a_wrong_kernel_is_refused_at_its_stage_with_its_code(
+    evaluator: LabEvaluator, softmax: Task, source: str, stage: str, code: str | None, kind: str, at: str | None,
+) -> None:
+    result = verify(evaluator, softmax, source)
+    assert not result.verdict.accepted
+    assert result.verdict.stage == stage
+    first = result.verdict.findings[0]
+    assert first.kind == kind
+    assert first.message
+    if code is not None:
+        assert result.verdict.code == code
+    if at is not None:
+        assert first.line == line_of(source, at)
+
+
+def test_a_mismatch_of_arguments_is_told_once_and_not_for_every_case(evaluator: LabEvaluator, softmax: Task) -> None:
+    source = changed('"x", "y", "rows"', '"x", "rows", "y"')
+    findings = verify(evaluator, softmax, source).verdict.findings
+    assert [f.message.split(":")[0] for f in findings] == ["argument 2 of softmax", "argument 3 of softmax"]
+    assert {f.line for f in findings} == {line_of(source, "[[launch]]")}
+
+
+def test_an_overflow_that_the_tests_miss_is_found_by_a_held_out_family(evaluator: LabEvaluator, softmax: Task) -> None:
+    source = changed("float sum = 0.0f;", "top = fminf(top, 60.0f); float sum = 0.0f;")
+    result = verify(evaluator, softmax, source)
+    failed = [row for row in result.cases if not row.correct]
+    assert [row.role for row in failed] == ["held_out"]
+    assert "[shifted]" in failed[0].name
+
+
+def test_a_refused_kernel_is_not_timed(evaluator: LabEvaluator, softmax: Task) -> None:
+    result = evaluator.benchmark(changed("= expf(x[j] - top) / sum;", "= 0.0f;"), softmax)
+    assert not result.verdict.accepted and result.measurements == ()
+
+
+def test_the_key_changes_with_everything_it_stands_for(evaluator: LabEvaluator, softmax: Task, cache: Path) -> None:
+    tunable = changed("+++*/", "[tunables]\nNUM = [1, 2]\n+++*/")
+    other_seed = LabEvaluator(find_toolchain(cache), cache, load_target("mi300x"), seed=8)
+    keys = [
+        evaluator.key(PLAIN, softmax), evaluator.key(tunable, softmax), evaluator.key(tunable, softmax, {"NUM": 2}),
+        evaluator.key(PLAIN, load_task("transpose")), other_seed.key(PLAIN, softmax),
+        evaluator.key("nonsense", softmax),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert evaluator.key(PLAIN + "\n\n", softmax) == keys[0]
+    assert evaluator.key(tunable, softmax, {"NUM": 1}) == keys[1]
+
+
+def test_a_large_case_is_sampled_and_the_share_is_said(cache: Path, softmax: Task) -> None:
+    lab = Lab(find_toolchain(cache), cache, load_target("mi300x"))
+    candidate = parse(PLAIN.replace("64", "1"))
+    program = lab.build(candidate, {})
+    assert not isinstance(program, tuple)
+    case = next(c for c in softmax.tests if c.dims["rows"] == 130)
+    row, findings = Judge(lab, softmax, Patience(accesses=2000)).run(program, candidate, {}, case)
+    assert findings == () and row.correct
+    assert 0.0 < row.executed < 1.0
+    assert row.compared == pytest.approx(row.executed)
+
+
+def test_a_sample_that_writes_less_than_its_share_is_refused(cache: Path, softmax: Task) -> None:
+    lab = Lab(find_toolchain(cache), cache, load_target("mi300x"))
+    source = PLAIN.replace("64", "1").replace("if (row >= rows) return;", "if (row >= rows || row % 8) return;")
+    candidate = parse(source)
+    program = lab.build(candidate, {})
+    assert not isinstance(program, tuple)
+    case = next(c for c in softmax.tests if c.dims["rows"] == 130)
+    row, findings = Judge(lab, softmax, Patience(accesses=2000)).run(program, candidate, {}, case)
+    assert [f.kind for f in findings] == ["unwritten_output"] and not row.correct
+
+
+def test_column_major_buffers_reach_the_kernel_as_they_lie_in_memory(evaluator: LabEvaluator) -> None:
+    task = load_task("fp8_block_gemm")
+    assert {t.layout for t in task.inputs} == {"column_major"}
+    result = evaluator.compile(task.seeds[0].read_text(), task)
+    assert result.verdict.accepted and result.resources[0].vgpr > 0
+    small = next(c for c in task.tests if c.dims == {"m": 64, "n": 64, "k": 128})
+    assert np.isfortran(np.asfortranarray(task.draw(small)["a"]))
+
+
+def test_benchmark_inputs_are_a_small_cases_values_repeated(softmax: Task) -> None:
+    memory = input_memory(softmax)
+    pattern = softmax.draw(softmax.tests[0])["x"].ravel()
+    for case in softmax.benchmarks:
+        x = case_inputs(softmax, case, memory)["x"]
+        assert x.shape == (case.dims["rows"], case.dims["cols"])
+        assert np.array_equal(x.ravel()[:pattern.size], pattern)
+        assert np.array_equal(x.ravel()[pattern.size:2 * pattern.size], pattern[:x.size - pattern.size])
+
+
+def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: Task) -> None:
+    tunable = (softmax.folder / "seed_tunable.hip").read_text()
+    naive = evaluator.estimate(PLAIN, softmax).geomean_us
+    wide = evaluator.estimate(tunable, softmax, {"BLOCK": 256, "VEC": 4, "KEEP": 4}).geomean_us
+    assert naive is not None and wide is not None and naive > 2 * wide

@@ -1,0 +1,134 @@
+"""Without instrumentation: the same results, nothing checked; and a cache that is reached through a link."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab.lab import Buffer, Execution, LabProgram
+from sandbox.target import load_target
+from tests.support.lab_bench import CACHE, HEAD, execute, floats, lab, launch
+
+SOURCE = HEAD + "__global__ void k(const float* x, float* y) { y[threadIdx.x] = 2 * x[threadIdx.x + OFFSET]; }"
+PLAN = Plan((Launch("k", ("1",), ("1",), "0", ("a", "a"), 1),))
+
+
+# Two barriers to a turn: each work-item of three waves, the last one not full, reads what its neighbour in the ring
+# wrote in this turn, and its wave's neighbours exchange the sum in between.
+RING = HEAD + """
+#define N 160
+__global__ void k(const float* x, float* y) {
+    __shared__ float ring[N];
+    int t = threadIdx.x, at = blockIdx.x * N + t;
+    float sum = x[at];
+    for (int turn = 1; turn <= 5; turn++) {
+        ring[t] = sum;
+        __syncthreads();
+        sum += turn * ring[(t + 1) % N];
+        sum += __shfl_xor(sum, 1);
+        __syncthreads();
+    }
+    y[at] = sum;
+}"""
+
+
+def candidate(source: str) -> Candidate:
+    return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, PLAN, 1)
+
+
+def executed(offset: int, instrumented: bool) -> Execution:
+    program = lab().build(candidate(SOURCE), {"OFFSET": offset}, instrumented=instrumented)
+    assert isinstance(program, LabProgram)
+    buffers = [Buffer("x", floats(64), "input"), Buffer("y", np.zeros(64, np.float32), "output")]
+    return lab().execute(program, ResolvedPlan((launch("k", ["x", "y"]),), {}), buffers, count=False, blocks=None,
+                         deadline_s=20.0, checks="all" if instrumented else "bounds")
+
+
+def test_the_plain_program_computes_the_same_and_looks_at_no_access() -> None:
+    checked, plain = executed(0, True), executed(0, False)
+    assert np.array_equal(plain.outputs["y"], checked.outputs["y"])
+    assert np.array_equal(plain.outputs["y"], 2 * floats(64))
+    assert (checked.accesses, plain.accesses) == (128, 0)
+    assert checked.written["y"].all()
+    assert not plain.written["y"].any()
+    assert len(plain.launch_seconds) == 1
+
+
+def ring(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """What RING computes of one workgroup's values."""
+    total = x
+    for turn in range(1, 6):
+        total = total + turn * np.roll(total, -1)
+        total = total + total.reshape(-1, 2)[:, ::-1].reshape(-1)
+    return total
+
+
+@pytest.mark.parametrize("instrumented", [True, False])
+def test_barriers_and_wave_operations_are_the_same_with_and_without_checks(instrumented: bool) -> None:
+    program = lab().build(candidate(RING), {}, instrumented=instrumented)
+    assert isinstance(program, LabProgram)
+    x = floats(7 * 160)
+    buffers = [Buffer("x", x, "input"), Buffer("y", np.zeros(7 * 160, np.float32), "output")]
+    plan = ResolvedPlan((launch("k", ["x", "y"], [7], [160]),), {})
+    done = lab().execute(program, plan, buffers, count=False, blocks=None, deadline_s=20.0,
+                         checks="all" if instrumented else "bounds")
+    assert done.findings == ()
+    expected = np.concatenate([ring(part.astype(np.float64)) for part in x.reshape(7, 160)])
+    np.testing.assert_allclose(done.outputs["y"], expected, rtol=1e-5)
+
+
+def test_a_workgroup_that_is_left_while_others_wait_leaves_nothing_to_the_next_one() -> None:
+    found = execute("""
+__global__ void k(const float* x, float* y) {
+    __shared__ float t[256];
+    int i = threadIdx.x;
+    t[i] = x[blockIdx.x * 256 + i];
+    __syncthreads();
+    float v = t[255 - i];
+    if (blockIdx.x % 2 == 0 && i == 130) v = x[1 << 22];
+    __syncthreads();
+    y[blockIdx.x * 256 + i] = v;
+}""", [launch("k", ["x", "y"], [6], [256])], {"x": floats(1536)}, {"y": np.zeros(1536, np.float32)})
+    assert {f.kind for f in found.findings} == {"out_of_bounds"}
+    for block in (1, 3, 5):
+        part = slice(block * 256, (block + 1) * 256)
+        assert np.array_equal(found.outputs["y"][part], floats(1536)[part][::-1])
+
+
+@pytest.mark.parametrize("marks", ["__attribute__((noinline)) __global__", "static __global__", "__global__ inline",
+                                   "template <int N> __global__"])
+def test_a_kernel_may_be_declared_in_any_way(marks: str) -> None:
+    name = "k<3>" if "template" in marks else "k"
+    done = execute(f"{marks} void k(const float* x, float* y) {{\n    int i = threadIdx.x;\n    __syncthreads();\n"
+                   "    y[i] = 3 * x[i];\n}", [launch(name, ["x", "y"])], {"x": floats(64)},
+                   {"y": np.zeros(64, np.float32)})
+    assert done.findings == ()
+    assert np.array_equal(done.outputs["y"], 3 * floats(64))
+
+
+@pytest.mark.parametrize("name", ["KS_LAB", "KS_PLAIN"])
+def test_a_kernel_that_asks_how_it_was_built_is_refused(name: str) -> None:
+    found = lab().build(candidate(f"{SOURCE}\n#ifdef {name}\n#endif"), {"OFFSET": 0})
+    assert not isinstance(found, LabProgram)
+    assert [f.kind for f in found] == ["compile_error"]
+
+
+def test_only_the_instrumented_program_sees_a_read_past_the_end() -> None:
+    assert [f.kind for f in executed(1, True).findings] == ["out_of_bounds"]
+    assert executed(1, False).findings == ()
+
+
+def test_a_cache_behind_a_link_is_used_like_any_other(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    made = Compiler(find_toolchain(CACHE), tmp_path / "link", load_target("mi300x")).compile(
+        candidate(SOURCE), {"OFFSET": 0})
+    assert made.ok, made.findings

@@ -1,0 +1,40 @@
+"""Predictions for whole tasks: that they order what is known to be ordered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.parse import parse
+from sandbox.lab.lab import Lab, LabProgram
+from sandbox.lab.predict import predict
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tests.support.lab_bench import CACHE
+
+ROOT = Path(__file__).parents[4]
+MI300X = load_target("mi300x")
+
+
+def predicted_us(path: str, **tunables: int) -> list[float]:
+    """The predicted times of the transposition's benchmark cases."""
+    chain = find_toolchain(CACHE)
+    lab, compiler = Lab(chain, CACHE, MI300X, cores=2), Compiler(chain, CACHE, MI300X)
+    candidate = parse((ROOT / path).read_text(encoding="utf-8"))
+    chosen = {**candidate.defaults(), **tunables}
+    program, compiled = lab.build(candidate, chosen), compiler.compile(candidate, chosen)
+    assert isinstance(program, LabProgram) and compiled.ok
+    found = predict(lab, program, candidate, load_task("transpose"), MI300X, compiled.resources, chosen,
+                    {k.name: k.blocks for k in compiled.kernels})
+    assert found.findings == ()
+    return [m.time_us for m in found.measurements]
+
+
+def test_a_transposition_through_lds_is_predicted_faster_than_the_naive_one_on_every_shape() -> None:
+    naive = predicted_us("tasks/transpose/seed.hip")
+    conflicts = predicted_us("benchmarks/kernels/transpose_tile.hip", DOWN=8)
+    padded = predicted_us("benchmarks/kernels/transpose_tile.hip", DOWN=8, PAD=1)
+    columns = predicted_us("benchmarks/kernels/transpose_block.hip", ACROSS=256, DOWN=1, READ=1)
+    for best, better, worse, worst in zip(padded, conflicts, naive, columns, strict=True):
+        assert best < better < worse < worst
