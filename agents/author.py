@@ -130,8 +130,14 @@ class Author(Protocol):
         """Propose avenues and experiments on the base; `limit` is how many the run can still start."""
 
     def write(
-        self, step: Step, work: Assignment, experiment: Experiment, idea: Idea,
-        base: Specimen, reference: Specimen | None, literature: str,
+        self,
+        step: Step,
+        work: Assignment,
+        experiment: Experiment,
+        idea: Idea,
+        base: Specimen,
+        reference: Specimen | None,
+        literature: str,
     ) -> Draft:
         """Write the whole kernel file for one experiment."""
 
@@ -139,7 +145,13 @@ class Author(Protocol):
         """Read the draft as a reviewer."""
 
     def repair(
-        self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft,
-        remarks: Sequence[str], evaluation: Evaluation | None,
+        self,
+        step: Step,
+        work: Assignment,
+        idea: Idea,
+        base: Specimen,
+        draft: Draft,
+        remarks: Sequence[str],
+        evaluation: Evaluation | None,
     ) -> Draft:
         """Mend a draft: `remarks` from the critic, or `evaluation` with the compiler's or the judge's findings."""

@@ -31,10 +31,16 @@ def strategy(source: str) -> str:
         file = read(source)
     except SourceError:
         return UNKNOWN
-    code = file.code[file.plan_span[1]:]
+    code = file.code[file.plan_span[1] :]
     features = {
-        "L": _buffers(code), "M": _matrix(code), "K": _split(file, code), "V": _width(code),
-        "S": int(bool(_SWIZZLE.search(code))), "W": int(bool(_WAVE.search(code))), "U": int("#pragma unroll" in code)}
+        "L": _buffers(code),
+        "M": _matrix(code),
+        "K": _split(file, code),
+        "V": _width(code),
+        "S": int(bool(_SWIZZLE.search(code))),
+        "W": int(bool(_WAVE.search(code))),
+        "U": int("#pragma unroll" in code),
+    }
     return "-".join([_block(file), *(f"{name}{value}" for name, value in features.items())])
 
 

@@ -27,10 +27,14 @@ UNREAD = 141  # what a shell says of a tool that SIGPIPE ended; no verdict, for 
 NAME = "kernel-scientist"
 
 app = typer.Typer(
-    name=NAME, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
+    name=NAME,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Make GPU kernels faster: a graph of agents plans, writes, verifies, tunes and times them.\n\n"
-         "Exit codes: 0 yes, 1 a clean no, 2 wrong usage, 3 the machine is at fault, 130 interrupted.",
+    "Exit codes: 0 yes, 1 a clean no, 2 wrong usage, 3 the machine is at fault, 130 interrupted.",
 )
 
 
@@ -95,8 +99,10 @@ def _run(arguments: Sequence[str]) -> int:
     except Exception as error:  # the outermost edge: the only place that catches everything
         if isinstance(error, BrokenPipeError) and is_unread():
             raise
-        note(f"{NAME}: an unexpected {type(error).__name__} stopped the program; this is a fault in it, "
-             f"please report the file {_keep(error)}")
+        note(
+            f"{NAME}: an unexpected {type(error).__name__} stopped the program; this is a fault in it, "
+            f"please report the file {_keep(error)}"
+        )
         return MachineError.exit_code
 
 
@@ -125,8 +131,8 @@ def _keep(error: BaseException) -> Path:
     """Save the traceback where it can be attached to a report; it names code, never values of variables."""
     text = "".join(traceback.format_exception(error))
     with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", prefix=f"kernel-scientist-{datetime.now():%Y%m%d-%H%M%S}-", suffix=".log",
-            delete=False) as file:
+        "w", encoding="utf-8", prefix=f"kernel-scientist-{datetime.now():%Y%m%d-%H%M%S}-", suffix=".log", delete=False
+    ) as file:
         file.write(text)
     return Path(file.name)
 

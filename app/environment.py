@@ -14,8 +14,12 @@ PACKAGES = ("gpu-kernel-scientist", "langgraph", "langchain-openai", "chromadb",
 
 def describe(settings: Settings) -> dict[str, str]:
     """What the results of this machine depend on."""
-    found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}",
-             "processor cores": str(os.cpu_count() or 0), "compiler": _compiler(settings)}
+    found = {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor cores": str(os.cpu_count() or 0),
+        "compiler": _compiler(settings),
+    }
     for package in PACKAGES:
         try:
             found[package] = version(package)

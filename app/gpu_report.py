@@ -29,8 +29,11 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]
             opened = seat.open()
             about, sizes = opened["properties"], opened["properties"]["attributes"]
             memory = f"{about['memory_bytes'] / (1 << 30):.0f} GiB, L2 {sizes['l2_bytes'] >> 20} MiB"
-            yield Capability("MI300X device", "ok", f"{opened['fingerprint']}, {sizes['units']} units of {sizes['wave']} "
-                       f"lanes, {memory}, {about['pci']}")
+            yield Capability(
+                "MI300X device",
+                "ok",
+                f"{opened['fingerprint']}, {sizes['units']} units of {sizes['wave']} lanes, {memory}, {about['pci']}",
+            )
         except ScientistError as error:
             yield Capability("MI300X device", "missing", str(error), ISSUE)
         try:
@@ -38,7 +41,9 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]
             image = made.image
             said = "; ".join(f.message for f in made.findings) or counted(len(made.kernels), "kernel")
             fence = "fenced" if compiler.description.fenced else "not fenced"
-            yield Capability("MI300X compiler", "ok" if image else "warn", f"{compiler.version}, {fence}: {said}", ISSUE)
+            yield Capability(
+                "MI300X compiler", "ok" if image else "warn", f"{compiler.version}, {fence}: {said}", ISSUE
+            )
         except ScientistError as error:
             yield Capability("MI300X compiler", "missing", str(error), ISSUE)
         try:

@@ -24,8 +24,11 @@ class ShelvedLiterature:
         passages = []
         for hit in self._store.search(query, k, arch):
             self._ledger.event(
-                self._run_id, "literature", {"title": hit.title, "section": hit.section, "source": hit.source},
-                key=f"literature:{hit.document}:{hit.section}")
+                self._run_id,
+                "literature",
+                {"title": hit.title, "section": hit.section, "source": hit.source},
+                key=f"literature:{hit.document}:{hit.section}",
+            )
             passages.append(f"## {hit.title}: {hit.section}\nSource: {hit.source}\n\n{hit.text}")
         return tuple(passages)
 

@@ -34,18 +34,33 @@ class Capability:
 def examine(settings: Settings) -> Iterator[Capability]:
     """Look at everything, cheapest first; a broken part is a line, never an exception."""
     checks: tuple[Callable[[Settings], Capability | Iterator[Capability]], ...] = (
-        _system, _compiler, _vendor_compilers, _gpus, _mi300x, _isolation, _disk, _ledger, _knowledge, _tracing, _model)
+        _system,
+        _compiler,
+        _vendor_compilers,
+        _gpus,
+        _mi300x,
+        _isolation,
+        _disk,
+        _ledger,
+        _knowledge,
+        _tracing,
+        _model,
+    )
     for check in checks:
         found = check(settings)
         yield from (found,) if isinstance(found, Capability) else found
 
 
 def _system(settings: Settings) -> Capability:
-    machine = f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores, Python " \
-              f"{platform.python_version()}"
+    machine = (
+        f"{platform.system()} {platform.release()} {platform.machine()}, {os.cpu_count()} cores, Python "
+        f"{platform.python_version()}"
+    )
     if platform.system() == "Linux" and platform.machine() == "x86_64":
         return Capability("system", "ok", machine, needed=True)
-    return Capability("system", "missing", machine, "the lab executes kernels on x86-64 Linux only; use such a machine", True)
+    return Capability(
+        "system", "missing", machine, "the lab executes kernels on x86-64 Linux only; use such a machine", True
+    )
 
 
 def _compiler(settings: Settings) -> Capability:
@@ -72,16 +87,22 @@ def _vendor_compilers(settings: Settings) -> Iterator[Capability]:
 def _gpus(settings: Settings) -> Iterator[Capability]:
     kfd = Path("/dev/kfd")
     if not kfd.exists():
-        yield Capability("AMD GPU", "missing", "no /dev/kfd", "not needed for the lab; a GPU needs the amdgpu driver of ROCm")
+        yield Capability(
+            "AMD GPU", "missing", "no /dev/kfd", "not needed for the lab; a GPU needs the amdgpu driver of ROCm"
+        )
     elif os.access(kfd, os.R_OK | os.W_OK):
         yield Capability("AMD GPU", "ok", "/dev/kfd")
     else:
-        yield Capability("AMD GPU", "warn", "/dev/kfd may not be opened", "add this user to the groups render and video")
+        yield Capability(
+            "AMD GPU", "warn", "/dev/kfd may not be opened", "add this user to the groups render and video"
+        )
     devices = sorted(p.name for p in Path("/dev").glob("nvidia[0-9]*"))
     if devices:
         yield Capability("NVIDIA GPU", "ok", ", ".join(devices))
     else:
-        yield Capability("NVIDIA GPU", "missing", "no /dev/nvidia0", "not needed for the lab; a GPU needs NVIDIA's driver")
+        yield Capability(
+            "NVIDIA GPU", "missing", "no /dev/nvidia0", "not needed for the lab; a GPU needs NVIDIA's driver"
+        )
 
 
 def _mi300x(settings: Settings) -> Iterator[Capability]:
@@ -117,12 +138,19 @@ def _disk(settings: Settings) -> Iterator[Capability]:
         near = next(p for p in (folder, *folder.parents) if p.exists())
         variable = "KERNEL_SCIENTIST_" + name.upper().replace(" ", "_")
         if not os.access(near, os.W_OK) or not near.is_dir():
-            yield Capability(name, "missing", f"{folder} cannot be written to", f"set {variable} to another place", True)
+            yield Capability(
+                name, "missing", f"{folder} cannot be written to", f"set {variable} to another place", True
+            )
             continue
         free = shutil.disk_usage(near).free
         state: Literal["ok", "warn"] = "ok" if free >= LOW_DISK_BYTES else "warn"
-        yield Capability(name, state, f"{folder}, {free / (1 << 30):.1f} GiB free",
-                   "" if state == "ok" else f"free some space, or set {variable} to another place", True)
+        yield Capability(
+            name,
+            state,
+            f"{folder}, {free / (1 << 30):.1f} GiB free",
+            "" if state == "ok" else f"free some space, or set {variable} to another place",
+            True,
+        )
 
 
 def _ledger(settings: Settings) -> Capability:
@@ -147,11 +175,15 @@ def _knowledge(settings: Settings) -> Capability:
     try:
         problems, documents = store.check(), store.documents()
     except ScientistError as error:
-        return Capability("knowledge store", "missing", str(error), "set KERNEL_SCIENTIST_KNOWLEDGE_FOLDER elsewhere", True)
+        return Capability(
+            "knowledge store", "missing", str(error), "set KERNEL_SCIENTIST_KNOWLEDGE_FOLDER elsewhere", True
+        )
     finally:
         store.close()
     if problems:
-        return Capability("knowledge store", "warn", problems[0], "the next search rebuilds it from its documents", True)
+        return Capability(
+            "knowledge store", "warn", problems[0], "the next search rebuilds it from its documents", True
+        )
     return Capability("knowledge store", "ok", counted(len(documents), "document"), needed=True)
 
 
@@ -165,8 +197,12 @@ def _tracing(settings: Settings) -> Capability:
 def _model(settings: Settings) -> Capability:
     """Ask the endpoint for tiny answers; nothing is sent where none is configured."""
     if not settings.has_model:
-        return Capability("model", "missing", "none is configured",
-                    "not needed for --author playbook; set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint")
+        return Capability(
+            "model",
+            "missing",
+            "none is configured",
+            "not needed for --author playbook; set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint",
+        )
     from agents.model.probe import probe
     from app.wiring import make_endpoint
 

@@ -120,9 +120,12 @@ class Watcher:
         return Group(
             Text(""),
             Text(f"{board.run.task} for {board.run.target}, {board.run.author}, on the {board.run.on}", style="bold"),
-            Text(f"generation {board.generation}/{board.generations}   best {best}   spent ${board.usd:.2f}   "
-                 f"{format_seconds(time.monotonic() - self._started)}"),
-            grid)
+            Text(
+                f"generation {board.generation}/{board.generations}   best {best}   spent ${board.usd:.2f}   "
+                f"{format_seconds(time.monotonic() - self._started)}"
+            ),
+            grid,
+        )
 
 
 def _style(event: Mapping[str, Any]) -> str:
@@ -141,7 +144,8 @@ def _outcome(event: Mapping[str, Any]) -> str:
         return f"accepted: {format_us(event.get('geomean_us'))} {event.get('time_kind')}"
     code = event.get("code")
     return f"{event.get('status')}: " + " ".join(
-        part for part in ("" if code == "OK" else str(code or ""), _short(event.get("reason"), 140)) if part)
+        part for part in ("" if code == "OK" else str(code or ""), _short(event.get("reason"), 140)) if part
+    )
 
 
 def _short(text: object, most: int = 100) -> str:

@@ -54,8 +54,9 @@ def is_elsewhere(on: str) -> bool:
     return on.partition(":")[0] in ELSEWHERE
 
 
-def make_sandbox(settings: Settings, target: str, on: str, seed: int, *, exact: bool = False,
-                 place_id: str = "") -> Sandbox:
+def make_sandbox(
+    settings: Settings, target: str, on: str, seed: int, *, exact: bool = False, place_id: str = ""
+) -> Sandbox:
     """The sandbox for a target; UsageError or MachineError says what there is not.
 
     `place_id`: the folder's or the worker's id that a run was started with; another one is refused.
@@ -70,8 +71,9 @@ def make_sandbox(settings: Settings, target: str, on: str, seed: int, *, exact: 
 
         post = make_post(settings, where)
         if place_id not in ("", post.id):
-            raise SpoolError(f"{where} is not the one that the run was started with; bring that one back, "
-                             "or start a new run")
+            raise SpoolError(
+                f"{where} is not the one that the run was started with; bring that one back, or start a new run"
+            )
         return Remote(post, where, known, seed)
     if where == "device":
         from sandbox.remote.pool import device_evaluator
@@ -99,5 +101,11 @@ def _lab(settings: Settings, target: Target, seed: int, exact: bool) -> Sandbox:
     from sandbox.amdgcn.toolchain import find_toolchain
     from sandbox.lab.lab_evaluator import LabEvaluator
 
-    return LabEvaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", target,
-                     seed, settings.cores, exact=exact)
+    return LabEvaluator(
+        find_toolchain(settings.cache_folder / "toolchain"),
+        settings.cache_folder / "kernels",
+        target,
+        seed,
+        settings.cores,
+        exact=exact,
+    )

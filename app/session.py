@@ -133,11 +133,17 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seed = best_attempt(attempts, ledger), seed_attempt(attempts)
     return RunResult(
-        run_id=run.id, generations=max((a.generation for a in attempts), default=0), attempts=len(attempts),
-        accepted=sum(a.status == "accepted" for a in attempts), llm_calls=spend.calls, usd=round(spend.usd, 6),
+        run_id=run.id,
+        generations=max((a.generation for a in attempts), default=0),
+        attempts=len(attempts),
+        accepted=sum(a.status == "accepted" for a in attempts),
+        llm_calls=spend.calls,
+        usd=round(spend.usd, 6),
         seconds=round(seconds, 3),
-        best=None if best is None else Best(
-            best.id, str(folder / "best.hip"), best.geomean_us or 0.0, best.time_kind or "", speedup(seed, best)))
+        best=None
+        if best is None
+        else Best(best.id, str(folder / "best.hip"), best.geomean_us or 0.0, best.time_kind or "", speedup(seed, best)),
+    )
 
 
 def publish(settings: Settings, ledger: Any, artefacts: Any, run: Run, path: Path) -> Path:

@@ -26,8 +26,15 @@ class Settings(BaseSettings):
     """Every setting, with `KERNEL_SCIENTIST_` before its name in upper case unless an alias is given."""
 
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX, env_file=".env", env_file_encoding="utf-8", env_ignore_empty=True, extra="ignore",
-        frozen=True, populate_by_name=True, use_attribute_docstrings=True, hide_input_in_errors=True,
+        env_prefix=PREFIX,
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+        hide_input_in_errors=True,
     )
 
     runs_folder: Path = Path("runs")
@@ -39,11 +46,9 @@ class Settings(BaseSettings):
     cores: int | None = Field(default=None, ge=1)
     """Threads the lab may use; all of them when not given."""
 
-    api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("OPENAI_API_KEY", PREFIX + "API_KEY"))
+    api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY", PREFIX + "API_KEY"))
     """Key of the model's endpoint (`OPENAI_API_KEY`)."""
-    base_url: str | None = Field(
-        default=None, validation_alias=AliasChoices("OPENAI_BASE_URL", PREFIX + "BASE_URL"))
+    base_url: str | None = Field(default=None, validation_alias=AliasChoices("OPENAI_BASE_URL", PREFIX + "BASE_URL"))
     """Any OpenAI-compatible endpoint (`OPENAI_BASE_URL`); OpenAI's own when not given."""
     model: str = Field(default="gpt-5.1", validation_alias=AliasChoices("OPENAI_MODEL", PREFIX + "MODEL"))
     """Model of every role that has none of its own (`OPENAI_MODEL`)."""
@@ -116,8 +121,9 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """Texts that must never be printed or stored."""
-        return tuple(s.get_secret_value() for s in (self.api_key, self.langsmith_api_key, self.worker_token)
-                     if s is not None)
+        return tuple(
+            s.get_secret_value() for s in (self.api_key, self.langsmith_api_key, self.worker_token) if s is not None
+        )
 
 
 def load_settings(**overrides: object) -> Settings:

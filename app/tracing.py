@@ -38,9 +38,11 @@ def tracing(settings: Settings, asked: bool) -> Iterator[None]:
     faults: list[str] = []
     logging.getLogger("langsmith").setLevel(logging.CRITICAL)  # its messages show part of the key
     client = Client(
-        anonymizer=create_secret_anonymizer(extra_rules=rules), retry_config=Retry(total=1, backoff_factor=0.2),
+        anonymizer=create_secret_anonymizer(extra_rules=rules),
+        retry_config=Retry(total=1, backoff_factor=0.2),
         timeout_ms=(CONNECT_MS, SEND_MS),  # its sender is no daemon thread: a dead endpoint would hold the exit
-        tracing_error_callback=lambda error: faults.append(type(error).__name__))
+        tracing_error_callback=lambda error: faults.append(type(error).__name__),
+    )
     configure(client=client, enabled=True, project_name=settings.langsmith_project)
     try:
         yield
@@ -55,7 +57,8 @@ def tracing(settings: Settings, asked: bool) -> Iterator[None]:
 def _export(settings: Settings) -> None:
     """Hand the settings on: values from `.env` are not in the environment, where langsmith looks for them."""
     values = {
-        "LANGSMITH_TRACING": "true", "LANGSMITH_PROJECT": settings.langsmith_project,
+        "LANGSMITH_TRACING": "true",
+        "LANGSMITH_PROJECT": settings.langsmith_project,
         "LANGSMITH_ENDPOINT": settings.langsmith_endpoint,
         "LANGSMITH_API_KEY": settings.langsmith_api_key.get_secret_value() if settings.langsmith_api_key else None,
     }
@@ -74,5 +77,7 @@ def _check_open_telemetry() -> None:
     except ModuleNotFoundError:
         found = None
     if found is None:
-        raise SettingsError(f"{wanted[0]} is set, but the OpenTelemetry packages are not installed; "
-                            "unset it, or install langsmith with its otel extra")
+        raise SettingsError(
+            f"{wanted[0]} is set, but the OpenTelemetry packages are not installed; "
+            "unset it, or install langsmith with its otel extra"
+        )

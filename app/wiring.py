@@ -52,25 +52,34 @@ def make_compiler(settings: Settings, target: str) -> Compiler:
 
     known = load_target(target)
     if known.vendor != LAB_VENDOR:
-        raise UsageError(f"machine code is shown for AMD GPUs only, and {target} is none; use --target mi300x, "
-                         "or judge the kernel by `check --on device` where the GPU is")
+        raise UsageError(
+            f"machine code is shown for AMD GPUs only, and {target} is none; use --target mi300x, "
+            "or judge the kernel by `check --on device` where the GPU is"
+        )
     return Compiler(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels", known)
 
 
 def make_endpoint(settings: Settings) -> Endpoint:
     """The model's endpoint; SettingsError when none is configured."""
     if not settings.has_model:
-        raise SettingsError("no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint, "
-                            "or use --author playbook, which needs neither")
+        raise SettingsError(
+            "no model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint, "
+            "or use --author playbook, which needs neither"
+        )
     from pydantic import SecretStr
 
     from agents.model.endpoint import Endpoint, Price
 
     return Endpoint(
-        base_url=settings.base_url or OPENAI, model=settings.model, api_key=settings.api_key or SecretStr(""),
-        models=settings.models(), timeout_s=settings.model_timeout_s, max_tokens=settings.max_completion_tokens,
+        base_url=settings.base_url or OPENAI,
+        model=settings.model,
+        api_key=settings.api_key or SecretStr(""),
+        models=settings.models(),
+        timeout_s=settings.model_timeout_s,
+        max_tokens=settings.max_completion_tokens,
         retries=settings.model_retries,
-        price=Price(settings.usd_per_million_prompt_tokens, settings.usd_per_million_completion_tokens))
+        price=Price(settings.usd_per_million_prompt_tokens, settings.usd_per_million_completion_tokens),
+    )
 
 
 def make_author(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float) -> Author:
@@ -96,10 +105,15 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     task, target = load_task(run.task, run.target), load_target(run.target)
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
     return Context(
-        run=run, author=make_author(settings, run, ledger, artefacts, budget_usd), sandbox=sandbox,
+        run=run,
+        author=make_author(settings, run, ledger, artefacts, budget_usd),
+        sandbox=sandbox,
         assignment=Assignment(task, target.brief.strip(), target.name, target.arch, run.seed),
-        literature=ShelvedLiterature(settings.knowledge, ledger, run.id), ledger=ledger, artefacts=artefacts,
-        limits=limits_of(run.config))
+        literature=ShelvedLiterature(settings.knowledge, ledger, run.id),
+        ledger=ledger,
+        artefacts=artefacts,
+        limits=limits_of(run.config),
+    )
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
@@ -134,10 +148,14 @@ def new_run(settings: Settings, request: RunRequest, task: Task) -> Run:
     now = datetime.now(UTC)
     return Run(
         id=f"{now:%Y%m%d-%H%M%S}-{task.name}-{secrets.token_hex(2)}",
-        task=task.name if request.task == task.name else str(task.folder), target=request.target,
-        on=on, author=author, seed=request.seed,
+        task=task.name if request.task == task.name else str(task.folder),
+        target=request.target,
+        on=on,
+        author=author,
+        seed=request.seed,
         config={**limits, **({"budget_usd": budget} if author == "llm" else {}), **models, **place},
-        created_at=now.isoformat(timespec="seconds"))
+        created_at=now.isoformat(timespec="seconds"),
+    )
 
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:
@@ -167,8 +185,10 @@ def make_folder(settings: Settings, run: Run) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(folder).free
     except OSError as error:
-        raise LedgerError(f"the run folder {folder} cannot be made ({error.strerror}); "
-                          "set KERNEL_SCIENTIST_RUNS_FOLDER to another place") from None
+        raise LedgerError(
+            f"the run folder {folder} cannot be made ({error.strerror}); "
+            "set KERNEL_SCIENTIST_RUNS_FOLDER to another place"
+        ) from None
     if free < 64 << 20:
         raise LedgerError(f"only {free >> 20} MiB are free at {folder}; free some space first")
     return folder

@@ -21,8 +21,9 @@ from tasks.task import Case, Task, Tensors, TensorSpec
 class File:
     """One `.hip` file with a choice of tunables, compiled and loaded. ToolchainError with the log where it fails."""
 
-    def __init__(self, device: Device, compiler: GpuCompiler, path: Path,
-                 tunables: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self, device: Device, compiler: GpuCompiler, path: Path, tunables: Mapping[str, int] | None = None
+    ) -> None:
         self.device, self.path = device, path
         self.candidate = parse(path.read_text(encoding="utf-8"))
         self.chosen = {**self.candidate.defaults(), **(tunables or {})}
@@ -42,8 +43,10 @@ class Bound:
 
     def __init__(self, file: File, task: Task, case: Case, buffers: Mapping[str, DeviceMemory]) -> None:
         plan = resolve(file.candidate, task, case, file.chosen)
-        self.workspaces = {name: file.device.allocate(prod(shape) * DTYPE_BYTES[dtype])
-                           for name, (dtype, shape) in plan.workspaces.items()}
+        self.workspaces = {
+            name: file.device.allocate(prod(shape) * DTYPE_BYTES[dtype])
+            for name, (dtype, shape) in plan.workspaces.items()
+        }
         known = {**buffers, **self.workspaces}
         self.launches = []
         for launch in plan.launches:
@@ -65,8 +68,9 @@ class Bound:
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
     """What the kernel is called with."""
     types: dict[str, Any] = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i64": ctypes.c_int64}
-    return [buffers[a.name] if isinstance(a, BufferArg) else types.get(a.dtype, ctypes.c_int)(a.value)
-            for a in launch.args]
+    return [
+        buffers[a.name] if isinstance(a, BufferArg) else types.get(a.dtype, ctypes.c_int)(a.value) for a in launch.args
+    ]
 
 
 def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[str, DeviceMemory]:

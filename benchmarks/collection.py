@@ -21,8 +21,10 @@ def stored(name: str, collector: str) -> dict[str, Any]:
     """What a collector has measured; ends the program with a sentence where nobody has measured it yet."""
     path = DATA / name
     if not path.is_file():
-        sys.exit(f"{name} is not in benchmarks/data: nobody has measured it yet; run `{collector}` on a machine with "
-                 "the GPU and put the file there")
+        sys.exit(
+            f"{name} is not in benchmarks/data: nobody has measured it yet; run `{collector}` on a machine with "
+            "the GPU and put the file there"
+        )
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -54,8 +56,13 @@ class Collection:
 def machine() -> dict[str, str]:
     """Device and driver as nvidia-smi names them; empty where there is none."""
     try:
-        done = subprocess.run(["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader"], capture_output=True,
-                              text=True, timeout=30, check=False)
+        done = subprocess.run(
+            ["nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return {"device": "", "driver": ""}
     words = [w.strip() for w in (done.stdout.splitlines() or [""])[0].split(",")]

@@ -98,8 +98,13 @@ def seconds_of(work: Callable[[Job], object], job: Job) -> float:
     return time.perf_counter() - before
 
 
-def in_turn(c: Collection, found: dict[str, Any], makers: Mapping[str, Callable[[], Callable[[Job], None]]],
-            these: Sequence[Job], limit_s: float) -> None:
+def in_turn(
+    c: Collection,
+    found: dict[str, Any],
+    makers: Mapping[str, Callable[[], Callable[[Job], None]]],
+    these: Sequence[Job],
+    limit_s: float,
+) -> None:
     """Every way with one kernel, then with the next, until the time is up; one that fails leaves its reason.
 
     So what else the machine does meets all ways alike.
@@ -133,6 +138,7 @@ def in_turn(c: Collection, found: dict[str, Any], makers: Mapping[str, Callable[
 
 def judged(compiler: GpuCompiler) -> Callable[[Job], None]:
     """Our compiler, its worker up as it is all through a run."""
+
     def work(job: Job) -> None:
         build = compiler.compile(job.candidate, job.tunables)
         if build.findings:
@@ -190,9 +196,15 @@ def inline() -> Callable[[Job], None]:
         (folder / name).mkdir()
         macros = "".join(f"#define {k} {v}\n" for k, v in job.tunables.items())  # not before PyTorch's own headers
         extension.load_inline(
-            name, cpp_sources="int64_t ready();", functions=["ready"], build_directory=str(folder / name),
-            cuda_sources=BINDING + macros + spell("nvcc", job.candidate.source), verbose=False,
-            extra_include_paths=[str(folder / "include")], extra_cuda_cflags=["-w", "-std=c++20", *dialect.options])
+            name,
+            cpp_sources="int64_t ready();",
+            functions=["ready"],
+            build_directory=str(folder / name),
+            cuda_sources=BINDING + macros + spell("nvcc", job.candidate.source),
+            verbose=False,
+            extra_include_paths=[str(folder / "include")],
+            extra_cuda_cflags=["-w", "-std=c++20", *dialect.options],
+        )
 
     return work
 
@@ -202,12 +214,18 @@ def collect(out: Path, seconds: float) -> int:
     c, these = Collection(out, FILE, seconds), jobs()
     found: dict[str, Any] = {
         "operations": [job.operation for job in these],
-        "kernels": len({(j.candidate.id, tuple(sorted(j.tunables.items()))) for j in these})}
+        "kernels": len({(j.candidate.id, tuple(sorted(j.tunables.items()))) for j in these}),
+    }
     c.save(found)
     with tempfile.TemporaryDirectory() as folder:
         compiler = GpuCompiler(load_target(TARGET), Path(folder))
-        in_turn(c, found, {"ours": lambda: judged(compiler), "nvrtc": lambda: plain(find_compiler()),
-                           "nvcc": lambda: plain(Nvcc())}, these, IN_TURN_S)
+        in_turn(
+            c,
+            found,
+            {"ours": lambda: judged(compiler), "nvrtc": lambda: plain(find_compiler()), "nvcc": lambda: plain(Nvcc())},
+            these,
+            IN_TURN_S,
+        )
         if done := len(found["ours"].get("cold_s", ())):
             again = judged(compiler)
             cached = [seconds_of(again, job) for job in these[:done]]
@@ -226,22 +244,44 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
 
     mine = stored["ours"]
     median = statistics.median(mine["cold_s"])
-    made = [Figure("compile_rate.median", 1e3 * median, "ms", "the slowest twentieth",
-                   1e3 * quantile(mine["cold_s"], 0.95), "", FILE)]
-    for name, words, goal in (("nvrtc", "NVRTC in process", ""), ("nvcc", "nvcc -cubin", ">= 4"),
-                              ("load_inline", "load_inline of PyTorch", ">= 100")):
+    made = [
+        Figure(
+            "compile_rate.median",
+            1e3 * median,
+            "ms",
+            "the slowest twentieth",
+            1e3 * quantile(mine["cold_s"], 0.95),
+            "",
+            FILE,
+        )
+    ]
+    for name, words, goal in (
+        ("nvrtc", "NVRTC in process", ""),
+        ("nvcc", "nvcc -cubin", ">= 4"),
+        ("load_inline", "load_inline of PyTorch", ">= 100"),
+    ):
         if cold := stored.get(name, {}).get("cold_s"):
             made.append(_faster(name, words, cold, mine["cold_s"], goal))
     cached = 1e3 * statistics.median(mine["cached_s"])
-    made += [Figure("compile_rate.cached", cached, "ms", "not cached", 1e3 * median, "<= 1", FILE),
-             Figure("compile_rate.on_two_cores", mine["two_cores_right"] / mine["two_cores_s"], "kernels/s",
-                    "one after the other, one worker", 1.0 / statistics.mean(mine["cold_s"]), "", FILE)]
+    made += [
+        Figure("compile_rate.cached", cached, "ms", "not cached", 1e3 * median, "<= 1", FILE),
+        Figure(
+            "compile_rate.on_two_cores",
+            mine["two_cores_right"] / mine["two_cores_s"],
+            "kernels/s",
+            "one after the other, one worker",
+            1.0 / statistics.mean(mine["cold_s"]),
+            "",
+            FILE,
+        ),
+    ]
     theirs = stored.get("nvcc", {}).get("cold_s", ())
-    operations = stored.get("operations", ())[:len(theirs)]
+    operations = stored.get("operations", ())[: len(theirs)]
     for operation in dict.fromkeys(operations):
         at = [i for i, name in enumerate(operations) if name == operation]
-        made.append(_faster(f"nvcc.{operation}", "nvcc -cubin", [theirs[i] for i in at],
-                            [mine["cold_s"][i] for i in at], ""))
+        made.append(
+            _faster(f"nvcc.{operation}", "nvcc -cubin", [theirs[i] for i in at], [mine["cold_s"][i] for i in at], "")
+        )
     return made
 
 
@@ -249,9 +289,16 @@ def _faster(name: str, words: str, theirs: Sequence[float], mine: Sequence[float
     """`mine` may go on behind the kernels that `theirs` is of."""
     from benchmarks.figure import Figure
 
-    other, own = statistics.median(theirs), statistics.median(mine[:len(theirs)])
-    return Figure(f"compile_rate.faster_than_{name}", other / own, "times",
-                  f"{words}, median of {len(theirs)}: {other:.3g} s, ours {own:.3g} s; ours", 1.0, goal, FILE)
+    other, own = statistics.median(theirs), statistics.median(mine[: len(theirs)])
+    return Figure(
+        f"compile_rate.faster_than_{name}",
+        other / own,
+        "times",
+        f"{words}, median of {len(theirs)}: {other:.3g} s, ours {own:.3g} s; ours",
+        1.0,
+        goal,
+        FILE,
+    )
 
 
 def main(words: Sequence[str]) -> int:
@@ -263,9 +310,11 @@ def main(words: Sequence[str]) -> int:
 
     stored = measured(FILE, "python3 -m benchmarks.compile_rate OUT")
     about = stored["about"]
-    say(f"Measured: {about['device']}, driver {about['driver']}, {about['date']}; {stored['ours']['compiler']}; "
+    say(
+        f"Measured: {about['device']}, driver {about['driver']}, {about['date']}; {stored['ours']['compiler']}; "
         f"{stored['kernels']} distinct kernels for sm_90a"
-        f"{f', of {len(set(names))} operations' if (names := stored.get('operations')) else ''}.")
+        f"{f', of {len(set(names))} operations' if (names := stored.get('operations')) else ''}."
+    )
     for name in ("nvrtc", "nvcc", "load_inline"):
         if failed := stored.get(name, {}).get("failed"):
             say(f"{name} did not run: {failed}")

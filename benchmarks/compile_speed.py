@@ -76,11 +76,14 @@ def main() -> int:
             first.append(seconds(compiler, source, chosen))
             again.append(seconds(compiler, source, chosen))
     anchor = statistics.median(empty)
-    return report(f"Compiling {SOURCES} kernels for gfx942", [
-        Figure("compile.median", statistics.median(first), "s", "an empty kernel", anchor, "< 0.5"),
-        Figure("compile.slowest", max(first), "s", "an empty kernel", anchor),
-        Figure("compile.cached", statistics.median(again), "s", "an empty kernel", anchor, "< 0.005"),
-    ])
+    return report(
+        f"Compiling {SOURCES} kernels for gfx942",
+        [
+            Figure("compile.median", statistics.median(first), "s", "an empty kernel", anchor, "< 0.5"),
+            Figure("compile.slowest", max(first), "s", "an empty kernel", anchor),
+            Figure("compile.cached", statistics.median(again), "s", "an empty kernel", anchor, "< 0.005"),
+        ],
+    )
 
 
 if __name__ == "__main__":

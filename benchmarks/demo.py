@@ -72,8 +72,11 @@ def measure(folder: Path) -> list[Figure]:
     (folder / "cache").mkdir()
     (folder / "cache" / "toolchain").symlink_to(toolchain)
     runs = folder / "runs"
-    environment = {**os.environ, "KERNEL_SCIENTIST_CACHE_FOLDER": str(folder / "cache"),
-                   "KERNEL_SCIENTIST_RUNS_FOLDER": str(runs)}
+    environment = {
+        **os.environ,
+        "KERNEL_SCIENTIST_CACHE_FOLDER": str(folder / "cache"),
+        "KERNEL_SCIENTIST_RUNS_FOLDER": str(runs),
+    }
     idle_s, idle_mb, _ = watch(NOTHING, folder, environment)
     seconds, peak_mb, out = watch([COMMAND, "demo", "--json"], folder, environment)
     answer = json.loads(out)

@@ -31,8 +31,10 @@ def stored(name: str) -> dict[str, Any]:
 
 def origin(about: Mapping[str, Any]) -> str:
     """Device, driver, profiler and date of a file, in a line."""
-    return (f"{about['device']['name']}, driver {about['nvidia_smi'].split(',')[0]}, ncu "
-            f"{about['ncu'].removeprefix('Version ').split(' ')[0]}, {about['date']}")
+    return (
+        f"{about['device']['name']}, driver {about['nvidia_smi'].split(',')[0]}, ncu "
+        f"{about['ncu'].removeprefix('Version ').split(' ')[0]}, {about['date']}"
+    )
 
 
 def h200_lab() -> Lab:
@@ -41,16 +43,29 @@ def h200_lab() -> Lab:
     return Lab(find_toolchain(cache / "toolchain"), cache / "kernels", load_target("h200"))
 
 
-def count(lab: Lab, specimen: Specimen, inputs: Mapping[str, Array], blocks: int | None,
-          recorded: int, l1_sharers: int = 1) -> LaunchCounters:
+def count(
+    lab: Lab, specimen: Specimen, inputs: Mapping[str, Array], blocks: int | None, recorded: int, l1_sharers: int = 1
+) -> LaunchCounters:
     """Counters of its only launch: from `recorded` of the `blocks` workgroups that run (None: all of the grid)."""
     program = lab.build(specimen.candidate, specimen.chosen)
     if not isinstance(program, LabProgram):
         sys.exit(f"{specimen.name} does not compile for the lab: {program[0].message}")
-    buffers = [Buffer(t.name, inputs[t.name], "input") if t.fill else
-               Buffer(t.name, np.empty(specimen.shape(t), t.dtype), "output") for t in specimen.tensors]
-    seen = lab.execute(program, specimen.plan, buffers, count=True, blocks=blocks, deadline_s=DEADLINE_S,
-                       recorded=recorded, l1_sharers=l1_sharers)
+    buffers = [
+        Buffer(t.name, inputs[t.name], "input")
+        if t.fill
+        else Buffer(t.name, np.empty(specimen.shape(t), t.dtype), "output")
+        for t in specimen.tensors
+    ]
+    seen = lab.execute(
+        program,
+        specimen.plan,
+        buffers,
+        count=True,
+        blocks=blocks,
+        deadline_s=DEADLINE_S,
+        recorded=recorded,
+        l1_sharers=l1_sharers,
+    )
     if seen.findings:
         sys.exit(f"{specimen.name}: {seen.findings[0].message}")
     return seen.launches[0]

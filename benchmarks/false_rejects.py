@@ -151,8 +151,14 @@ def in_the_lab(repeats: int) -> list[dict[str, Any]]:
             for path in right_kernels(name):
                 for salt in range(repeats):
                     verdict = judge.verify(path.read_text(encoding="utf-8"), small(name, salt)).verdict
-                    rows.append({"repeat": salt, "task": name, "kernel": path.stem,
-                                 "rejected": "" if verdict.accepted else verdict.findings[0].message})
+                    rows.append(
+                        {
+                            "repeat": salt,
+                            "task": name,
+                            "kernel": path.stem,
+                            "rejected": "" if verdict.accepted else verdict.findings[0].message,
+                        }
+                    )
     return rows
 
 
@@ -162,10 +168,24 @@ def figures(rows: Sequence[Mapping[str, Any]], file: str = "") -> list[Figure]:
 
     trials, rejected = len(rows), sum(bool(r["rejected"]) for r in rows)
     return [
-        Figure("false_rejects.rejected", rejected, "verdicts", "verdicts on right kernels", trials,
-               "<= 1" if trials >= 1000 else "<= 0", file),
-        Figure("false_rejects.upper_bound", upper_bound(rejected, trials), "of verdicts", "one in a thousand", 0.001,
-               "<= 0.005" if trials >= 1000 else "", file),
+        Figure(
+            "false_rejects.rejected",
+            rejected,
+            "verdicts",
+            "verdicts on right kernels",
+            trials,
+            "<= 1" if trials >= 1000 else "<= 0",
+            file,
+        ),
+        Figure(
+            "false_rejects.upper_bound",
+            upper_bound(rejected, trials),
+            "of verdicts",
+            "one in a thousand",
+            0.001,
+            "<= 0.005" if trials >= 1000 else "",
+            file,
+        ),
     ]
 
 
@@ -189,9 +209,14 @@ def main(words: Sequence[str]) -> int:
         if row["rejected"]:
             say(f"rejected: {row['task']} {row['kernel']}, repeat {row['repeat']}: {row['rejected']}")
     verdicts = Counter((r["task"], r["kernel"]) for r in rows)
-    table(["task", "kernel", "verdicts", "rejected"],
-          [[*name, str(count), str(sum(bool(r["rejected"]) for r in rows if (r["task"], r["kernel"]) == name))]
-           for name, count in sorted(verdicts.items())], right=[2, 3])
+    table(
+        ["task", "kernel", "verdicts", "rejected"],
+        [
+            [*name, str(count), str(sum(bool(r["rejected"]) for r in rows if (r["task"], r["kernel"]) == name))]
+            for name, count in sorted(verdicts.items())
+        ],
+        right=[2, 3],
+    )
     return report(f"Right kernels rejected by {place}", figures(rows, FILE if place == "h200" else ""))
 
 

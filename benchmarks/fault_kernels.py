@@ -65,8 +65,17 @@ class Fault:
 
     def source(self, number: int) -> str:
         """Its text; `number` makes it another one."""
-        return _PLAN.format(number=number, first=self.first, last=self.last, before=self.before, block=self.block,
-                            bounds=self.bounds, workspaces=self.workspaces, more=self.more, parameters=self.parameters)
+        return _PLAN.format(
+            number=number,
+            first=self.first,
+            last=self.last,
+            before=self.before,
+            block=self.block,
+            bounds=self.bounds,
+            workspaces=self.workspaces,
+            more=self.more,
+            parameters=self.parameters,
+        )
 
 
 def _fault(name: str, *kinds: str, **parts: str) -> Fault:
@@ -77,27 +86,48 @@ RIGHT = _fault("right")
 FAULTS = (
     # a loop on a local variable would be taken out, volatile or not
     _fault("endless loop", "timeout", first="while (*(const volatile int*)x != 0x7fffffff) {}"),
-    _fault("one endless block", "timeout",
-           first="if (blockIdx.x == 0) while (*(const volatile int*)x != 0x7fffffff) {}"),
+    _fault(
+        "one endless block", "timeout", first="if (blockIdx.x == 0) while (*(const volatile int*)x != 0x7fffffff) {}"
+    ),
     _fault("illegal read", "out_of_bounds", last="if (i < n) y[i] = x[i + (1l << 41)];"),
     _fault("illegal write", "out_of_bounds", last="if (i < n) y[i + (1l << 41)] = factor;"),
     _fault("write behind its buffer", "out_of_bounds", last="if (i == 0) y[n + 1024] = factor;"),
     _fault("misaligned", "misaligned", last="if (i == 0) *(volatile double*)((char*)y + 4) = 1.0;"),
     # the driver gives a trap one of two statuses; the second is also that of accesses outside of shared memory
     _fault("trap", "wrong_result", "out_of_bounds", last="if (i == 0) __trap();"),
-    _fault("device assert", "wrong_result", before=_ASSERT,
-           last='if (i == 0) __assertfail("never", "scale", 1, "scale", 1);'),
+    _fault(
+        "device assert",
+        "wrong_result",
+        before=_ASSERT,
+        last='if (i == 0) __assertfail("never", "scale", 1, "scale", 1);',
+    ),
     # a stack that grows past its end meets unmapped memory
-    _fault("stack overflow", "stack_overflow", "out_of_bounds", before=_DEEP,
-           last="if (i < n) y[i] = dive(y[i], n & 1) * factor;"),
-    _fault("out of memory", "over_limit", workspaces=_GIANT, more="".join(f', "w{i}"' for i in range(24)),
-           parameters="".join(f", unsigned char* w{i}" for i in range(24)), last="if (i < 24) w0[i] = 1;"),
+    _fault(
+        "stack overflow",
+        "stack_overflow",
+        "out_of_bounds",
+        before=_DEEP,
+        last="if (i < n) y[i] = dive(y[i], n & 1) * factor;",
+    ),
+    _fault(
+        "out of memory",
+        "over_limit",
+        workspaces=_GIANT,
+        more="".join(f', "w{i}"' for i in range(24)),
+        parameters="".join(f", unsigned char* w{i}" for i in range(24)),
+        last="if (i < 24) w0[i] = 1;",
+    ),
     _fault("block beyond the limit", "over_limit", block="2048", bounds=""),
     _fault("registers beyond the limit", "over_limit", block="1024", bounds="", last=_HUNGRY),
-    _fault("barrier deadlock", "timeout", before="", first="""__shared__ volatile int go;
+    _fault(
+        "barrier deadlock",
+        "timeout",
+        before="",
+        first="""__shared__ volatile int go;
     if (threadIdx.x == 0) go = 0;
     __syncthreads();
     if (threadIdx.x < 128) { __syncthreads(); go = 1; } else { while (!go) {} }
-    __syncthreads();"""),
+    __syncthreads();""",
+    ),
     _fault("null pointer", "out_of_bounds", last="if (i == 0) *(volatile float*)(unsigned long)(n * 0l) = 1.0f;"),
 )

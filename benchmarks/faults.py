@@ -53,9 +53,13 @@ class Bench:
         except ScientistError as error:
             return {"seconds": time.perf_counter() - before, "accepted": False, "kinds": [], "error": str(error)}
         verdict = said.verdict
-        return {"seconds": time.perf_counter() - before, "accepted": verdict.accepted, "error": "",
-                "kinds": sorted({f.kind for f in verdict.findings}),
-                "message": verdict.findings[0].message[:160] if verdict.findings else ""}
+        return {
+            "seconds": time.perf_counter() - before,
+            "accepted": verdict.accepted,
+            "error": "",
+            "kinds": sorted({f.kind for f in verdict.findings}),
+            "message": verdict.findings[0].message[:160] if verdict.findings else "",
+        }
 
 
 def order(count: int) -> list[Fault]:
@@ -75,8 +79,10 @@ def collect(out: Path, count: int, seconds: float) -> int:
         bench = Bench(evaluator, load_task(TASK))
         bench.ask(RIGHT)  # the first one also works out the references
         found |= {"calm": [bench.ask(RIGHT) for _ in range(CALM)], "rows": rows, "planned": count}
-        c.say(f"{sum(r['accepted'] for r in found['calm'])} of {CALM} right without a fault, median "
-              f"{statistics.median(r['seconds'] for r in found['calm']):.2f} s")
+        c.say(
+            f"{sum(r['accepted'] for r in found['calm'])} of {CALM} right without a fault, median "
+            f"{statistics.median(r['seconds'] for r in found['calm']):.2f} s"
+        )
         for fault in order(count):
             if c.left_s() < 10:
                 break
@@ -89,8 +95,10 @@ def collect(out: Path, count: int, seconds: float) -> int:
                 c.say(f"{len(rows)} faults")
             c.save(found | {"quarantined": len(evaluator.gpus.quarantined())})
         evaluator.close()
-    c.say(f"{len(rows)} faults, {sum(r['blamed_right'] for r in rows)} blamed right, "
-          f"{sum(r['after']['accepted'] for r in rows)} right verdicts after them")
+    c.say(
+        f"{len(rows)} faults, {sum(r['blamed_right'] for r in rows)} blamed right, "
+        f"{sum(r['after']['accepted'] for r in rows)} right verdicts after them"
+    )
     return int(not all(r["blamed_right"] and r["after"]["accepted"] for r in rows))
 
 
@@ -108,12 +116,33 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
     calm_s = statistics.median(r["seconds"] for r in stored["calm"])
     errors = sum(bool(r["said"]["error"]) + bool(r["after"]["error"]) for r in rows)
     return [
-        Figure("faults.blamed_right", sum(r["blamed_right"] for r in rows), "faults", "injected", len(rows),
-               f">= {len(rows)}", FILE),
-        Figure("faults.next_verdict_right", sum(r["after"]["accepted"] for r in rows), "verdicts", "faults before them",
-               len(rows), f">= {len(rows)}", FILE),
-        Figure("faults.recovery_p95", quantile(late, 0.95), "s", "a right verdict without a fault before it", calm_s,
-               "< 15", FILE),
+        Figure(
+            "faults.blamed_right",
+            sum(r["blamed_right"] for r in rows),
+            "faults",
+            "injected",
+            len(rows),
+            f">= {len(rows)}",
+            FILE,
+        ),
+        Figure(
+            "faults.next_verdict_right",
+            sum(r["after"]["accepted"] for r in rows),
+            "verdicts",
+            "faults before them",
+            len(rows),
+            f">= {len(rows)}",
+            FILE,
+        ),
+        Figure(
+            "faults.recovery_p95",
+            quantile(late, 0.95),
+            "s",
+            "a right verdict without a fault before it",
+            calm_s,
+            "< 15",
+            FILE,
+        ),
         Figure("faults.quarantines", stored["quarantined"], "GPUs", "faults", len(rows), "<= 0", FILE),
         Figure("faults.needing_a_person", errors, "errors", "faults", len(rows), "<= 0", FILE),
     ]
@@ -128,16 +157,27 @@ def main(words: Sequence[str]) -> int:
 
     stored = measured(FILE, "python3 -m benchmarks.faults OUT")
     about, rows = stored["about"], stored["rows"]
-    say(f"Measured: {about['fingerprint']}, {about['date']}; {about['version']}; {len(rows)} of {stored['planned']} "
-        "faults.")
+    say(
+        f"Measured: {about['fingerprint']}, {about['date']}; {about['version']}; {len(rows)} of {stored['planned']} "
+        "faults."
+    )
     by = {name: [r for r in rows if r["fault"] == name] for name in dict.fromkeys(r["fault"] for r in rows)}
-    table(["fault", "times", "blamed right", "as", "next verdict right", "verdict, s", "next verdict, s"],
-          [[name, str(len(these)), str(sum(r["blamed_right"] for r in these)),
-            ", ".join(sorted({k for r in these for k in r["said"]["kinds"]})),
-            str(sum(r["after"]["accepted"] for r in these)),
-            f"{statistics.median(r['said']['seconds'] for r in these):.2f}",
-            f"{statistics.median(r['after']['seconds'] for r in these):.2f}"] for name, these in by.items()],
-          right=[1, 2, 4, 5, 6])
+    table(
+        ["fault", "times", "blamed right", "as", "next verdict right", "verdict, s", "next verdict, s"],
+        [
+            [
+                name,
+                str(len(these)),
+                str(sum(r["blamed_right"] for r in these)),
+                ", ".join(sorted({k for r in these for k in r["said"]["kinds"]})),
+                str(sum(r["after"]["accepted"] for r in these)),
+                f"{statistics.median(r['said']['seconds'] for r in these):.2f}",
+                f"{statistics.median(r['after']['seconds'] for r in these):.2f}",
+            ]
+            for name, these in by.items()
+        ],
+        right=[1, 2, 4, 5, 6],
+    )
     return report("Faults on one GPU", figures(stored))
 
 

@@ -12,7 +12,10 @@ from rich.table import Table
 
 WIDE = 1000  # columns of a pipe or a file, where rich would assume 80: more than any row has, so that none is folded
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
@@ -45,8 +48,12 @@ class Figure:
         """The figure as one line of JSON, keys in the documented order."""
         plain = asdict(self)
         order = ("figure", "value", "unit", "anchor", "anchor_value", "ratio", "goal", "met", "stored")
-        plain |= {"ratio": round(self.ratio, 4), "met": self.met,
-                  "value": float(f"{self.value:.6g}"), "anchor_value": float(f"{self.anchor_value:.6g}")}
+        plain |= {
+            "ratio": round(self.ratio, 4),
+            "met": self.met,
+            "value": float(f"{self.value:.6g}"),
+            "anchor_value": float(f"{self.anchor_value:.6g}"),
+        }
         return json.dumps({key: plain[key] for key in order})
 
 
@@ -58,9 +65,12 @@ def report(title: str, figures: Sequence[Figure]) -> int:
         table.add_column(heading, justify="right" if heading in ("value", "ratio") else "left", overflow="fold")
     for figure in figures:
         table.add_row(
-            figure.figure, f"{figure.value:.4g} {figure.unit}",
-            f"{figure.anchor}: {figure.anchor_value:.4g} {figure.unit}", f"{figure.ratio:.2f}",
-            f"{figure.goal} {figure.unit}" if figure.goal else "", {True: "yes", False: "NO", None: ""}[figure.met],
+            figure.figure,
+            f"{figure.value:.4g} {figure.unit}",
+            f"{figure.anchor}: {figure.anchor_value:.4g} {figure.unit}",
+            f"{figure.ratio:.2f}",
+            f"{figure.goal} {figure.unit}" if figure.goal else "",
+            {True: "yes", False: "NO", None: ""}[figure.met],
         )
     console = Console(soft_wrap=True)
     if not console.is_terminal:

@@ -1,6 +1,6 @@
 """Our kernels beside PyTorch and its libraries, as `on_h200_anchors` timed them on an H200; no GPU is needed.
 
-    python -m benchmarks.h200_anchors [RESULTS]     by default the file in data/
+python -m benchmarks.h200_anchors [RESULTS]     by default the file in data/
 """
 
 from __future__ import annotations
@@ -72,9 +72,14 @@ def show(task: str, cases: Sequence[Case], per_us: float) -> None:
         best = median(case, fastest(case, ours(case)))
         floor = roofline(case, task, per_us)
         for name, row in sorted(case["times"].items(), key=lambda item: float(item[1]["median_us"])):
-            table.add_row(case["case"], name, f"{row['median_us']:.2f}", f"{row['low_us']:.2f} to {row['high_us']:.2f}",
-                          f"{floor / row['median_us']:.2f}" if name != "nothing" else "",
-                          f"{row['median_us'] / best:.2f}" if not name.startswith("ours") else "")
+            table.add_row(
+                case["case"],
+                name,
+                f"{row['median_us']:.2f}",
+                f"{row['low_us']:.2f} to {row['high_us']:.2f}",
+                f"{floor / row['median_us']:.2f}" if name != "nothing" else "",
+                f"{row['median_us'] / best:.2f}" if not name.startswith("ours") else "",
+            )
         for name, message in case["failed"].items():
             table.add_row(case["case"], name, "-", "", "", message.splitlines()[0][:60])
         table.add_section()
@@ -92,16 +97,22 @@ def figures(found: Mapping[str, Any]) -> list[Figure]:
 
         mine = mean([median(case, fastest(case, ours(case))) for case in cases])
         anchors = {
-            "roofline": ("bytes at the measured copy rate, or operations at peak",
-                         mean([roofline(case, task, per_us) for case in cases])),
+            "roofline": (
+                "bytes at the measured copy rate, or operations at peak",
+                mean([roofline(case, task, per_us) for case in cases]),
+            ),
             "copy": ("a copy of as many bytes, cold", mean([median(case, fastest(case, COPIES)) for case in cases])),
-            "best": ("the fastest PyTorch that computes the same",
-                     mean([median(case, fastest(case, equals(case))) for case in cases])),
+            "best": (
+                "the fastest PyTorch that computes the same",
+                mean([median(case, fastest(case, equals(case))) for case in cases]),
+            ),
         }
         names = set.intersection(*(set(case["times"]) for case in cases)) - set(ours(cases[0])) - {*COPIES, "nothing"}
         anchors |= {n: (n, mean([median(case, n) for case in cases])) for n in sorted(names)}
-        made += [Figure(f"anchors.{task}.{key}".replace(" ", "_"), mine, "us", words, value, stored=str(STORED.name))
-                 for key, (words, value) in anchors.items()]
+        made += [
+            Figure(f"anchors.{task}.{key}".replace(" ", "_"), mine, "us", words, value, stored=str(STORED.name))
+            for key, (words, value) in anchors.items()
+        ]
     return made
 
 
@@ -112,8 +123,10 @@ def main(words: Sequence[str]) -> int:
         sys.exit(f"there is no {path}: run benchmarks.on_h200_anchors on an H200 first")
     found = json.loads(path.read_text(encoding="utf-8"))
     about = found["about"]
-    print(f"{about['nvidia_smi']}, torch {about['torch']}, CUDA {about['cuda']}, {about['date']}; "
-          f"copy of 1 GiB: {bandwidth(found) / 1e6:.3f} TB/s")
+    print(
+        f"{about['nvidia_smi']}, torch {about['torch']}, CUDA {about['cuda']}, {about['date']}; "
+        f"copy of 1 GiB: {bandwidth(found) / 1e6:.3f} TB/s"
+    )
     for task, cases in found["tasks"].items():
         show(task, cases, bandwidth(found))
         for name, tunables in found["files"][task].items():

@@ -34,6 +34,7 @@ from benchmarks.variants import Family, families
 
 TOTAL_S = 460.0
 
+
 class Collector:
     """One collection: its folder, its clock, and what it knows so far."""
 
@@ -60,8 +61,9 @@ class Collector:
         if limit < 5:
             return 124, ""
         try:
-            child = subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                     start_new_session=True)
+            child = subprocess.Popen(
+                argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+            )
         except OSError as error:
             self.say(f"{argv[0]} does not start: {error}")
             return 127, ""
@@ -110,8 +112,22 @@ def profiled(c: Collector, metrics: Sequence[str], words: Sequence[str], limit_s
     """Counters by the kernels' numbers. `words` are those of `on_gpu`; metrics that ncu does not know are left out."""
     wanted, rows = list(metrics), {}
     for _ in range(4):
-        argv = [ncu(), "--metrics", ",".join(wanted), "--clock-control", "none", "--csv", "--print-units", "base",
-                "--target-processes", "all", sys.executable, "-m", "benchmarks.on_gpu", *words]
+        argv = [
+            ncu(),
+            "--metrics",
+            ",".join(wanted),
+            "--clock-control",
+            "none",
+            "--csv",
+            "--print-units",
+            "base",
+            "--target-processes",
+            "all",
+            sys.executable,
+            "-m",
+            "benchmarks.on_gpu",
+            *words,
+        ]
         status, text = c.call(argv, limit_s)
         with (c.out / f"ncu_{words[0]}.txt").open("a", encoding="utf-8") as file:
             file.write(text[-3_000_000:])
@@ -135,8 +151,9 @@ def collect_counters(c: Collector) -> None:
     for _ in range(4):  # a kernel that ends its process is left out the next time
         if c.gpu("check", str(folder), str(results.path), limit_s=60) == 0:
             break
-    kernels: dict[str, dict[str, Any]] = {s.name: {"failed": failed[s.name]} if s.name in failed else {}
-                                          for s in specimens}
+    kernels: dict[str, dict[str, Any]] = {
+        s.name: {"failed": failed[s.name]} if s.name in failed else {} for s in specimens
+    }
     for row in results.rows():
         if row["kind"] == "done":
             kernels[row["name"]]["facts"] = {k: v for k, v in row.items() if k not in ("kind", "name")}
@@ -151,15 +168,16 @@ def collect_source_counters(c: Collector) -> None:
     profile_counters(c, kernels, SOURCE_COUNTERS, "source_counters", 45, singly=False)
 
 
-def profile_counters(c: Collector, kernels: dict[str, dict[str, Any]], metrics: Sequence[str], key: str, limit_s: float,
-                     *, singly: bool) -> None:
+def profile_counters(
+    c: Collector, kernels: dict[str, dict[str, Any]], metrics: Sequence[str], key: str, limit_s: float, *, singly: bool
+) -> None:
     """Sixteen kernels a profiler's run; those that are missing then one by one."""
     specimens, folder = counter_specimens(), c.work / "counters"
     names = [s.name for s in specimens]
     good = [name for name in names if "facts" in kernels[name]]
     rows: dict[int, dict[str, float]] = {}
     for at in range(0, len(good), 16):
-        rows |= profiled(c, metrics, ["launch", str(folder), *good[at:at + 16]], limit_s)
+        rows |= profiled(c, metrics, ["launch", str(folder), *good[at : at + 16]], limit_s)
         _merge(c, specimens, kernels, rows, key)
     missing = [name for name in good if not rows.get(names.index(name))]
     for name in missing[:6] if singly else ():
@@ -167,8 +185,13 @@ def profile_counters(c: Collector, kernels: dict[str, dict[str, Any]], metrics: 
     _merge(c, specimens, kernels, rows, key)
 
 
-def _merge(c: Collector, specimens: Sequence[Specimen], kernels: dict[str, dict[str, Any]],
-           rows: Mapping[int, Mapping[str, float]], key: str) -> None:
+def _merge(
+    c: Collector,
+    specimens: Sequence[Specimen],
+    kernels: dict[str, dict[str, Any]],
+    rows: Mapping[int, Mapping[str, float]],
+    key: str,
+) -> None:
     for index, specimen in enumerate(specimens):
         if rows.get(index):
             kernels[specimen.name][key] = dict(rows[index])
@@ -233,8 +256,12 @@ def summary(results: Results, failed: Mapping[str, str]) -> dict[str, Any]:
                 one["wrong"] = row["message"]
     for name, values in times.items():
         ordered = sorted(values)
-        variants[name] |= {"cold_us": round(statistics.median(ordered), 3), "samples": len(ordered),
-                           "low_us": ordered[len(ordered) // 10], "high_us": ordered[-1 - len(ordered) // 10]}
+        variants[name] |= {
+            "cold_us": round(statistics.median(ordered), 3),
+            "samples": len(ordered),
+            "low_us": ordered[len(ordered) // 10],
+            "high_us": ordered[-1 - len(ordered) // 10],
+        }
     for name in results.spoiled():
         variants.setdefault(name, {})["failed"] = "its process ended"
     return {"variants": variants, "not_compiled": {n: t for n, t in failed.items()}}

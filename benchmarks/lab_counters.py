@@ -23,9 +23,9 @@ FILE = "lab_counters_h200.json"
 SECTORS, CONFLICTS = 0.02, 0.05
 WHY = {  # each miss, explained
     "block sum, way 0": "the step of the loop is known at run time only, so nvcc loads part[at] and part[at + 1] "
-                        "apart; the lab sees neighbours and joins them into one access without conflicts",
+    "apart; the lab sees neighbours and joins them into one access without conflicts",
     "stencil through LDS": "lanes 0 and 1 run the inner loop twice, the others once; the lab takes each lane's n-th "
-                           "access for the wave's n-th instruction and so joins lanes from two rows of the tile",
+    "access for the wave's n-th instruction and so joins lanes from two rows of the tile",
 }
 
 
@@ -41,8 +41,7 @@ class Row:
     @property
     def agrees(self) -> bool:
         """All three within their limits."""
-        return (_off(self.loads) <= SECTORS and _off(self.stores) <= SECTORS
-                and _off(self.conflicts) <= CONFLICTS)
+        return _off(self.loads) <= SECTORS and _off(self.stores) <= SECTORS and _off(self.conflicts) <= CONFLICTS
 
 
 def _off(pair: tuple[float, float]) -> float:
@@ -57,11 +56,17 @@ def rows() -> list[Row]:
         measured = kernels[specimen.name]["source_counters"]
         seen = count(lab, specimen, specimen.inputs(), None, ALL_BLOCKS)
         sectors = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_"
-        found.append(Row(
-            specimen.name, (seen.total("segments", LOAD), measured[f"{sectors}ld.sum"]),
-            (seen.total("segments", STORE), measured[f"{sectors}st.sum"]),
-            (seen.total("conflicts", LDS_LOAD, LDS_STORE, LDS_ATOMIC),
-             measured["memory_l1_wavefronts_shared"] - measured["memory_l1_wavefronts_shared_ideal"])))
+        found.append(
+            Row(
+                specimen.name,
+                (seen.total("segments", LOAD), measured[f"{sectors}ld.sum"]),
+                (seen.total("segments", STORE), measured[f"{sectors}st.sum"]),
+                (
+                    seen.total("conflicts", LDS_LOAD, LDS_STORE, LDS_ATOMIC),
+                    measured["memory_l1_wavefronts_shared"] - measured["memory_l1_wavefronts_shared_ideal"],
+                ),
+            )
+        )
     return found
 
 
@@ -73,9 +78,11 @@ def main() -> int:
     """Emulate, print the table, report."""
     found = rows()
     say(f"Measured: {origin(stored(FILE)['about'])}. One number: both are equal; else emulated / measured.")
-    table(["kernel", "load sectors", "store sectors", "bank conflicts", "agrees"],
-          [[r.name, _pair(r.loads), _pair(r.stores), _pair(r.conflicts), "yes" if r.agrees else "NO"] for r in found],
-          right=[1, 2, 3])
+    table(
+        ["kernel", "load sectors", "store sectors", "bank conflicts", "agrees"],
+        [[r.name, _pair(r.loads), _pair(r.stores), _pair(r.conflicts), "yes" if r.agrees else "NO"] for r in found],
+        right=[1, 2, 3],
+    )
     missed = [r.name for r in found if not r.agrees]
     for name in missed:
         say(f"{name}: {WHY.get(name, 'not explained')}")
@@ -83,14 +90,31 @@ def main() -> int:
     total = float(len(found))
     worst = max(max(_off(r.loads), _off(r.stores)) for r in found)
     least = 22 / 24
-    return report("Counters against the H200", [
-        Figure("lab_counters.kernels", total, "kernels", "asked for", 24.0, ">= 24", FILE),
-        Figure("lab_counters.agreeing_share", (total - len(missed)) / total, "of kernels", "22 of 24", least,
-               f">= {least:.4f}", FILE),
-        Figure("lab_counters.worst_sectors", 100 * worst, "%", "limit", 100 * SECTORS, "<= 2", FILE),
-        Figure("lab_counters.unexplained", float(len(unexplained)), "kernels", "misses", float(len(missed)), "<= 0",
-               FILE),
-    ])
+    return report(
+        "Counters against the H200",
+        [
+            Figure("lab_counters.kernels", total, "kernels", "asked for", 24.0, ">= 24", FILE),
+            Figure(
+                "lab_counters.agreeing_share",
+                (total - len(missed)) / total,
+                "of kernels",
+                "22 of 24",
+                least,
+                f">= {least:.4f}",
+                FILE,
+            ),
+            Figure("lab_counters.worst_sectors", 100 * worst, "%", "limit", 100 * SECTORS, "<= 2", FILE),
+            Figure(
+                "lab_counters.unexplained",
+                float(len(unexplained)),
+                "kernels",
+                "misses",
+                float(len(missed)),
+                "<= 0",
+                FILE,
+            ),
+        ],
+    )
 
 
 if __name__ == "__main__":

@@ -39,10 +39,13 @@ def main() -> int:
     for name in missed:
         print(f"not as it should be: {name}")
     count = sum(total.values())
-    return report("What the lab finds", (
-        Figure("lab_findings.found", sum(found.values()), "kernels", "faulty kernels", count, f">= {count}"),
-        Figure("lab_findings.false_alarms", sum(alarms.values()), "kernels", "honest twins", count, "<= 0"),
-    ))
+    return report(
+        "What the lab finds",
+        (
+            Figure("lab_findings.found", sum(found.values()), "kernels", "faulty kernels", count, f">= {count}"),
+            Figure("lab_findings.false_alarms", sum(alarms.values()), "kernels", "honest twins", count, "<= 0"),
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -34,8 +34,12 @@ KERNELS = Path(__file__).parent / "kernels"
 WINNER = "RadeonFlow_Kernels, its README (own checker, best of its runs)"
 WINNER_GEOMEAN_US = 92.03  # over the challenge's 18 shapes
 WINNER_US = {  # the six shapes that are published one by one
-    "m=1024,n=1536,k=7168": 76.33, "m=1024,n=3072,k=1536": 42.78, "m=1024,n=576,k=7168": 45.14,
-    "m=1024,n=7168,k=256": 20.37, "m=1024,n=7168,k=2048": 75.29, "m=1024,n=4608,k=7168": 136.35,
+    "m=1024,n=1536,k=7168": 76.33,
+    "m=1024,n=3072,k=1536": 42.78,
+    "m=1024,n=576,k=7168": 45.14,
+    "m=1024,n=7168,k=256": 20.37,
+    "m=1024,n=7168,k=2048": 75.29,
+    "m=1024,n=4608,k=7168": 136.35,
 }
 
 
@@ -73,9 +77,13 @@ def mi300a() -> Target:
     x = load_target("mi300x")
     units = 228 / x.units
     return replace(
-        x, name="mi300a", title="AMD Instinct MI300A", units=228,
+        x,
+        name="mi300a",
+        title="AMD Instinct MI300A",
+        units=228,
         peaks_tflops={name: peak * units for name, peak in x.peaks_tflops.items()},
-        memory={**x.memory, "l2_tb_s": x.memory["l2_tb_s"] * 6 / 8, "l2_count": 6})
+        memory={**x.memory, "l2_tb_s": x.memory["l2_tb_s"] * 6 / 8, "l2_count": 6},
+    )
 
 
 def streaming(lab: Lab, compiler: Compiler, target: Target, work: Stream) -> Row:
@@ -87,18 +95,37 @@ def streaming(lab: Lab, compiler: Compiler, target: Target, work: Stream) -> Row
     program, compiled = lab.build(candidate, {}), compiler.compile(candidate, {})
     if not isinstance(program, LabProgram) or not compiled.ok:
         sys.exit(f"{work.name} does not compile")
-    launch = ResolvedLaunch(work.name, (work.count // 256, 1, 1), (256, 1, 1), 0,
-                            (*(BufferArg(n) for n in names), ScalarArg("i32", work.count)))
+    launch = ResolvedLaunch(
+        work.name,
+        (work.count // 256, 1, 1),
+        (256, 1, 1),
+        0,
+        (*(BufferArg(n) for n in names), ScalarArg("i32", work.count)),
+    )
     resolved = ResolvedPlan((launch,), {})
     buffers = [Buffer(n, np.empty(work.count, np.float32), "workspace") for n in names]
     seen = lab.execute(program, resolved, buffers, count=True, blocks=8, deadline_s=60.0)
     if seen.findings:
         sys.exit(f"{work.name}: {seen.findings[0].message}")
     code = {k.name: k.blocks for k in compiled.kernels}
-    limit = bound(seen.launches, compiled.resources, resolved, target, 4.0 * work.count * len(names),
-                  float(work.count), "fp32_vector", code)
-    return Row(f"{work.name}.{work.count}", f"{work.name}, {work.count:,} floats, MI300A", "MGPUSim, mi300a.csv",
-               work.published_us, limit.time_us, limit.resource)
+    limit = bound(
+        seen.launches,
+        compiled.resources,
+        resolved,
+        target,
+        4.0 * work.count * len(names),
+        float(work.count),
+        "fp32_vector",
+        code,
+    )
+    return Row(
+        f"{work.name}.{work.count}",
+        f"{work.name}, {work.count:,} floats, MI300A",
+        "MGPUSim, mi300a.csv",
+        work.published_us,
+        limit.time_us,
+        limit.resource,
+    )
 
 
 def challenge(lab: Lab, compiler: Compiler) -> list[Row]:
@@ -109,16 +136,22 @@ def challenge(lab: Lab, compiler: Compiler) -> list[Row]:
     program, compiled = lab.build(candidate, chosen), compiler.compile(candidate, chosen)
     if not isinstance(program, LabProgram) or not compiled.ok:
         sys.exit("fp8_block_gemm.hip does not compile")
-    forecast = predict(lab, program, candidate, task, target, compiled.resources, chosen,
-                       {k.name: k.blocks for k in compiled.kernels})
+    forecast = predict(
+        lab, program, candidate, task, target, compiled.resources, chosen, {k.name: k.blocks for k in compiled.kernels}
+    )
     if forecast.findings:
         sys.exit(f"fp8_block_gemm.hip: {forecast.findings[0].message}")
-    rows = [Row(m.case, f"fp8 GEMM {m.case}", WINNER, WINNER_US[m.case], m.time_us, m.bound)
-            for m in forecast.measurements if m.case in WINNER_US]
+    rows = [
+        Row(m.case, f"fp8 GEMM {m.case}", WINNER, WINNER_US[m.case], m.time_us, m.bound)
+        for m in forecast.measurements
+        if m.case in WINNER_US
+    ]
     times = [m.time_us for m in forecast.measurements]
     mean = math.exp(sum(map(math.log, times)) / len(times))
-    return [*rows, Row("geomean", f"fp8 GEMM, geometric mean of {len(times)} shapes", WINNER, WINNER_GEOMEAN_US, mean,
-                       "")]
+    return [
+        *rows,
+        Row("geomean", f"fp8 GEMM, geometric mean of {len(times)} shapes", WINNER, WINNER_GEOMEAN_US, mean, ""),
+    ]
 
 
 def main() -> int:
@@ -127,15 +160,40 @@ def main() -> int:
     chain, target = find_toolchain(cache / "toolchain"), load_target("mi300x")
     lab, compiler = Lab(chain, cache / "kernels", target), Compiler(chain, cache / "kernels", target)
     rows = [*(streaming(lab, compiler, mi300a(), work) for work in STREAMS), *challenge(lab, compiler)]
-    table(["what", "measured", "bound", "bound/measured", "binds", "measured by"],
-          [[r.what, format_us(r.published_us), format_us(r.bound_us), f"{r.bound_us / r.published_us:.2f}",
-            r.resource, r.source] for r in rows], right=[1, 2, 3])
-    say("The streaming rows compare a bound with a run of the same algorithm. The GEMM rows compare our kernel's bound "
+    table(
+        ["what", "measured", "bound", "bound/measured", "binds", "measured by"],
+        [
+            [
+                r.what,
+                format_us(r.published_us),
+                format_us(r.bound_us),
+                f"{r.bound_us / r.published_us:.2f}",
+                r.resource,
+                r.source,
+            ]
+            for r in rows
+        ],
+        right=[1, 2, 3],
+    )
+    say(
+        "The streaming rows compare a bound with a run of the same algorithm. The GEMM rows compare our kernel's bound "
         "with another kernel's time:\nthey show that the bound does not contradict what hardware has done, not how "
-        "fast ours would be.")
-    return report("Bound against published times", [
-        Figure(f"lab_mi300x.{r.figure}", r.bound_us, "us", "published measurement", r.published_us,
-               f"<= {r.published_us:g}") for r in rows])
+        "fast ours would be."
+    )
+    return report(
+        "Bound against published times",
+        [
+            Figure(
+                f"lab_mi300x.{r.figure}",
+                r.bound_us,
+                "us",
+                "published measurement",
+                r.published_us,
+                f"<= {r.published_us:g}",
+            )
+            for r in rows
+        ],
+    )
 
 
 if __name__ == "__main__":

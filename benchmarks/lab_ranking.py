@@ -59,12 +59,26 @@ def resources(kernel: str, facts: Mapping[str, int], target: Target) -> Resource
     """Occupancy from the registers of the compiled kernel."""
     granule, registers = target.limits["vgpr_granule"], facts["registers"]
     waves = target.limits["vgpr_per_lane"] // (-(-registers // granule) * granule)
-    return Resources(kernel, registers, 0, 0, facts["shared_bytes"], facts["local_bytes"],
-                     min(target.limits["waves_per_simd"], waves))
+    return Resources(
+        kernel,
+        registers,
+        0,
+        0,
+        facts["shared_bytes"],
+        facts["local_bytes"],
+        min(target.limits["waves_per_simd"], waves),
+    )
 
 
-def predicted(lab: Lab, compiler: Compiler, target: Target, family: Family, specimen: Specimen,
-              inputs: Mapping[str, Array], facts: Mapping[str, int]) -> TimeBound:
+def predicted(
+    lab: Lab,
+    compiler: Compiler,
+    target: Target,
+    family: Family,
+    specimen: Specimen,
+    inputs: Mapping[str, Array],
+    facts: Mapping[str, int],
+) -> TimeBound:
     """The bound of one variant."""
     code = {kernel.name: kernel.blocks for kernel in compiler.compile(specimen.candidate, specimen.chosen).kernels}
     own = [resources(specimen.plan.launches[0].kernel, facts, target)]
@@ -110,20 +124,32 @@ def recall(found: Sequence[Row]) -> float:
 def figures(by_family: Mapping[str, Sequence[Row]], prefix: str, file: str, asked: int) -> list[Figure]:
     """What the table amounts to."""
     every = [r for found in by_family.values() for r in found]
-    correlations = {name: spearman([r.bound_us for r in found], [r.measured_us for r in found])
-                    for name, found in by_family.items()}
+    correlations = {
+        name: spearman([r.bound_us for r in found], [r.measured_us for r in found]) for name, found in by_family.items()
+    }
     best = [min(found, key=lambda r: r.measured_us) for found in by_family.values()]
     held = [chosen(b, found) for b, found in zip(best, by_family.values(), strict=True)]
     over = 100 * sum(r.exceeds for r in every) / len(every)
     return [
         Figure(f"{prefix}.variants", float(len(every)), "variants", "asked for", float(asked), f">= {asked}", file),
-        *(Figure(f"{prefix}.spearman.{name}", value, "", "perfect", 1.0, ">= 0.6", file)
-          for name, value in correlations.items()),
-        Figure(f"{prefix}.spearman_median", float(np.median(list(correlations.values()))), "", "perfect", 1.0,
-               ">= 0.85", file),
+        *(
+            Figure(f"{prefix}.spearman.{name}", value, "", "perfect", 1.0, ">= 0.6", file)
+            for name, value in correlations.items()
+        ),
+        Figure(
+            f"{prefix}.spearman_median",
+            float(np.median(list(correlations.values()))),
+            "",
+            "perfect",
+            1.0,
+            ">= 0.85",
+            file,
+        ),
         Figure(f"{prefix}.bound_above_measured", over, "% of variants", "allowed", 5.0, "<= 5", file),
-        *(Figure(f"{prefix}.top5_recall.{name}", recall(found), "", "all", 1.0, "", file)
-          for name, found in by_family.items()),
+        *(
+            Figure(f"{prefix}.top5_recall.{name}", recall(found), "", "all", 1.0, "", file)
+            for name, found in by_family.items()
+        ),
         Figure(f"{prefix}.best_within_top5", float(sum(held)), "tasks", "tasks", float(len(held)), "", file),
     ]
 
@@ -135,10 +161,20 @@ def compared(file: str, group: Sequence[Family], lab: Lab, compiler: Compiler, t
     for family in group:
         found = rows(family, data["families"][family.name]["variants"], lab, compiler, target)
         by_family[family.name] = found
-        table([family.name, "measured us", "bound us", "bound/measured", "binds"],
-              [[r.name.removeprefix(f"{family.name} "), f"{r.measured_us:.1f}", f"{r.bound_us:.1f}",
-                f"{r.bound_us / r.measured_us:.2f}{' above' if r.exceeds else ''}", r.resource]
-               for r in sorted(found, key=lambda r: r.measured_us)], right=[1, 2, 3])
+        table(
+            [family.name, "measured us", "bound us", "bound/measured", "binds"],
+            [
+                [
+                    r.name.removeprefix(f"{family.name} "),
+                    f"{r.measured_us:.1f}",
+                    f"{r.bound_us:.1f}",
+                    f"{r.bound_us / r.measured_us:.2f}{' above' if r.exceeds else ''}",
+                    r.resource,
+                ]
+                for r in sorted(found, key=lambda r: r.measured_us)
+            ],
+            right=[1, 2, 3],
+        )
     return by_family
 
 
@@ -147,14 +183,21 @@ def main() -> int:
     cache, target = load_settings().cache_folder, load_target("h200")
     lab = h200_lab()
     compiler = Compiler(find_toolchain(cache / "toolchain"), cache / "kernels", load_target("mi300x"))
-    status = report("Bound against times on the H200",
-                    figures(compared(FILE, families(), lab, compiler, target), "lab_ranking", FILE, 60))
+    status = report(
+        "Bound against times on the H200",
+        figures(compared(FILE, families(), lab, compiler, target), "lab_ranking", FILE, 60),
+    )
     if not (DATA / HELD_OUT).exists():
         return status
     say("Held out: constants were fixed before these were measured.")
     unseen = compared(HELD_OUT, held_out(), lab, compiler, target)
-    return max(status, report("Held out: constants were fixed before these were measured",
-                              figures(unseen, "lab_ranking.held_out", HELD_OUT, 36)))
+    return max(
+        status,
+        report(
+            "Held out: constants were fixed before these were measured",
+            figures(unseen, "lab_ranking.held_out", HELD_OUT, 36),
+        ),
+    )
 
 
 if __name__ == "__main__":

@@ -85,8 +85,14 @@ def interpreter_seconds(command: str, work: Algorithm, options: Sequence[str]) -
 
         def wall(*more: str) -> float:
             start = time.perf_counter()
-            done = subprocess.run([command, *options, *more, "launch.sim"], cwd=folder, capture_output=True, text=True,
-                                  check=False, timeout=20 * DEADLINE_S)
+            done = subprocess.run(
+                [command, *options, *more, "launch.sim"],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=20 * DEADLINE_S,
+            )
             if done.returncode != 0 or "rror" in done.stderr:
                 sys.exit(f"oclgrind-kernel failed on {work.name}: {done.stderr.strip()[:300]}")
             return time.perf_counter() - start
@@ -117,8 +123,15 @@ def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
     buffers.append(Buffer("out", np.zeros(work.output, np.float32), "output"))
     seconds = []
     for _ in range(SAMPLES):
-        done = lab.execute(program, ResolvedPlan((launch,), {}), buffers, count=False, blocks=None,
-                           deadline_s=DEADLINE_S, checks="all" if instrumented else "bounds")
+        done = lab.execute(
+            program,
+            ResolvedPlan((launch,), {}),
+            buffers,
+            count=False,
+            blocks=None,
+            deadline_s=DEADLINE_S,
+            checks="all" if instrumented else "bounds",
+        )
         if done.findings or not (done.outputs["out"] == expected(work)).all():
             sys.exit(f"{work.name} went wrong in the lab: {done.findings[:1] or 'another result than expected'}")
         seconds.append(sum(done.launch_seconds))

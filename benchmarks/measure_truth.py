@@ -55,17 +55,34 @@ def our_row(kernel: str, same: Sequence[Sequence[Any]], planted: Sequence[Sequen
     """From trials of ours."""
     wrong = sum(r[0] in ("faster", "slower") for r in same)
     found = 100.0 * sum(r[0] == "slower" for r in planted) / len(planted)
-    return Row(kernel, OURS, len(same), 100.0 * wrong / len(same), spread([r[1] for r in same]), len(planted), found,
-               found, float(np.mean([r[3] for r in (*same, *planted)])) / 1e3)
+    return Row(
+        kernel,
+        OURS,
+        len(same),
+        100.0 * wrong / len(same),
+        spread([r[1] for r in same]),
+        len(planted),
+        found,
+        found,
+        float(np.mean([r[3] for r in (*same, *planted)])) / 1e3,
+    )
 
 
 def rival_row(kernel: str, timer: str, same: Sequence[Sequence[float]], planted: Sequence[Sequence[float]]) -> Row:
     """From trials of another timer, by its means."""
     ratios = np.log([r[2] / r[0] for r in same])
     slower = np.log([r[2] / r[0] for r in planted])
-    return Row(kernel, timer, len(same), 100.0 * float(np.mean(np.abs(ratios) >= PERCENT)),
-               spread([r[2] / r[0] for r in same]), len(planted), 100.0 * float(np.mean(slower > 0)),
-               100.0 * float(np.mean(slower >= PERCENT)), float(np.mean([r[4] for r in (*same, *planted)])) / 1e3)
+    return Row(
+        kernel,
+        timer,
+        len(same),
+        100.0 * float(np.mean(np.abs(ratios) >= PERCENT)),
+        spread([r[2] / r[0] for r in same]),
+        len(planted),
+        100.0 * float(np.mean(slower > 0)),
+        100.0 * float(np.mean(slower >= PERCENT)),
+        float(np.mean([r[4] for r in (*same, *planted)])) / 1e3,
+    )
 
 
 def spread(ratios: Sequence[float]) -> float:
@@ -103,8 +120,9 @@ def replayed_rows(kernels: Mapping[str, Any], rng: random.Random) -> list[Row]:
     return rows
 
 
-def replay(source: Callable[[float], Windows], factor: float, count: int, rng: random.Random, window_us: float
-           ) -> list[list[Any]]:
+def replay(
+    source: Callable[[float], Windows], factor: float, count: int, rng: random.Random, window_us: float
+) -> list[list[Any]]:
     """So many decisions on a challenger that is slower by a factor, in the form of stored trials."""
     made: list[Decision] = [decide(source(factor), Rule(), rng) for _ in range(count)]
     return [[d.verdict, d.ratio, d.windows, d.windows * window_us] for d in made]
@@ -141,14 +159,42 @@ def figures(rows: Sequence[Row], stored: str) -> list[Figure]:
             continue
         worst = max(pairs, key=lambda p: p[0].decision_ms / p[1].decision_ms)
         found += [
-            Figure(f"measure_truth.{kind}.false_winners", max(r.false_winners for r in ours), "%",
-                   "do_bench, at least 1 % better", max(b.false_winners for _, b in pairs), "<= 1", stored),
-            Figure(f"measure_truth.{kind}.ratios_within", max(r.within for r in ours), "%", "do_bench",
-                   max(b.within for _, b in pairs), "<= 0.2", stored),
-            Figure(f"measure_truth.{kind}.one_percent_found", min(r.found for r in ours), "%", "do_bench, larger mean",
-                   min(b.found for _, b in pairs), ">= 95", stored),
-            Figure(f"measure_truth.{kind}.device_time", worst[0].decision_ms / worst[1].decision_ms, "of do_bench",
-                   "do_bench", 1.0, "<= 0.2", stored),
+            Figure(
+                f"measure_truth.{kind}.false_winners",
+                max(r.false_winners for r in ours),
+                "%",
+                "do_bench, at least 1 % better",
+                max(b.false_winners for _, b in pairs),
+                "<= 1",
+                stored,
+            ),
+            Figure(
+                f"measure_truth.{kind}.ratios_within",
+                max(r.within for r in ours),
+                "%",
+                "do_bench",
+                max(b.within for _, b in pairs),
+                "<= 0.2",
+                stored,
+            ),
+            Figure(
+                f"measure_truth.{kind}.one_percent_found",
+                min(r.found for r in ours),
+                "%",
+                "do_bench, larger mean",
+                min(b.found for _, b in pairs),
+                ">= 95",
+                stored,
+            ),
+            Figure(
+                f"measure_truth.{kind}.device_time",
+                worst[0].decision_ms / worst[1].decision_ms,
+                "of do_bench",
+                "do_bench",
+                1.0,
+                "<= 0.2",
+                stored,
+            ),
         ]
     return found
 
@@ -157,10 +203,23 @@ def show(rows: Sequence[Row], unit: str) -> None:
     """One line a timer and kernel."""
     from app.screen import table
 
-    table(["kernel", "timer", "equal: a winner", "95 % of ratios within", "1 % found", "by 1 %", unit, "decisions"],
-          [[r.kernel, r.timer, f"{r.false_winners:.1f} %", f"{r.within:.2f} %", f"{r.found:.0f} %",
-            "" if r.timer == OURS else f"{r.found_clearly:.0f} %", f"{r.decision_ms:.1f}",
-            f"{r.decisions} + {r.planted}"] for r in rows], right=[2, 3, 4, 5, 6, 7])
+    table(
+        ["kernel", "timer", "equal: a winner", "95 % of ratios within", "1 % found", "by 1 %", unit, "decisions"],
+        [
+            [
+                r.kernel,
+                r.timer,
+                f"{r.false_winners:.1f} %",
+                f"{r.within:.2f} %",
+                f"{r.found:.0f} %",
+                "" if r.timer == OURS else f"{r.found_clearly:.0f} %",
+                f"{r.decision_ms:.1f}",
+                f"{r.decisions} + {r.planted}",
+            ]
+            for r in rows
+        ],
+        right=[2, 3, 4, 5, 6, 7],
+    )
 
 
 def main(words: Sequence[str]) -> int:

@@ -35,8 +35,9 @@ MODELS: Mapping[str, Noise] = {
 class Simulated:
     """Windows with that noise; a tag's factor says by how much its kernel is slower."""
 
-    def __init__(self, noise: Noise, seed: int, factors: Mapping[str, float] | None = None,
-                 time_us: float = 5.0) -> None:
+    def __init__(
+        self, noise: Noise, seed: int, factors: Mapping[str, float] | None = None, time_us: float = 5.0
+    ) -> None:
         self._noise, self._factors, self._time_us = noise, dict(factors or {}), time_us
         self._rng = np.random.default_rng(seed)
         self._wave = float(self._rng.normal(0.0, noise.drift))

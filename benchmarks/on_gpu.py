@@ -79,8 +79,9 @@ def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> li
 class Ready:
     """A specimen's kernel with its buffers bound."""
 
-    def __init__(self, device: Device, specimen: Specimen, index: int, folder: Path,
-                 buffers: Mapping[str, DeviceMemory]) -> None:
+    def __init__(
+        self, device: Device, specimen: Specimen, index: int, folder: Path, buffers: Mapping[str, DeviceMemory]
+    ) -> None:
         self.specimen, self.launch_of = specimen, specimen.plan.launches[0]
         module = device.load((folder / f"{index}.cubin").read_bytes())
         self.kernel: DeviceKernel = module.kernel(symbol(specimen, index))
@@ -96,7 +97,9 @@ class Ready:
         return asdict(self.kernel.facts(self.launch_of.threads, self.launch_of.lds_bytes))
 
 
-def buffers_of(device: Device, specimen: Specimen, inputs: Mapping[str, np.ndarray[Any, Any]]) -> dict[str, DeviceMemory]:
+def buffers_of(
+    device: Device, specimen: Specimen, inputs: Mapping[str, np.ndarray[Any, Any]]
+) -> dict[str, DeviceMemory]:
     """Device memory for every tensor; inputs copied, outputs poisoned."""
     made = {}
     for tensor in specimen.tensors:
@@ -146,8 +149,15 @@ def _wrong(family: Family, specimen: Specimen, memory: DeviceMemory, expected: n
     return "" if worst <= family.tolerance else f"largest error {worst:g}, allowed {family.tolerance:g}"
 
 
-def _checked(device: Device, family: Family, folder: Path, first: int, results: Results,
-             buffers: Mapping[str, DeviceMemory], inputs: Mapping[str, np.ndarray[Any, Any]]) -> Iterator[Ready]:
+def _checked(
+    device: Device,
+    family: Family,
+    folder: Path,
+    first: int,
+    results: Results,
+    buffers: Mapping[str, DeviceMemory],
+    inputs: Mapping[str, np.ndarray[Any, Any]],
+) -> Iterator[Ready]:
     expected = family.reference(inputs)
     skipped = results.spoiled()
     for offset, specimen in enumerate(family.variants):
@@ -181,8 +191,10 @@ def flush_specimen() -> Specimen:
 def anchors() -> list[Specimen]:
     """What every family is timed beside: a kernel that does nothing, and a copy of 256 MiB."""
     x, y = Tensor("x", "float32", ("n",), "normal"), Tensor("y", "float32", ("n",))
-    return [Specimen("empty", KERNELS / "empty.hip", {}, {"n": 256}, (y,)),
-            Specimen("copy of 256 MiB", KERNELS / "copy.hip", {"WIDTH": 4}, {"n": FLUSH_FLOATS}, (x, y))]
+    return [
+        Specimen("empty", KERNELS / "empty.hip", {}, {"n": 256}, (y,)),
+        Specimen("copy of 256 MiB", KERNELS / "copy.hip", {"WIDTH": 4}, {"n": FLUSH_FLOATS}, (x, y)),
+    ]
 
 
 def all_variants(group: Sequence[Family]) -> list[Specimen]:
@@ -212,8 +224,15 @@ def run_family(device: Device, folder: Path, results: Results, name: str) -> Non
     buffers = buffers_of(device, family.variants[0], inputs)
     ready = list(_checked(device, family, folder, first, results, buffers, inputs))
     for offset, anchor in enumerate(anchors(), 1):
-        ready.append(Ready(device, anchor, extra_index(group, offset), folder, buffers_of(device, anchor, {
-            "x": np.ones(FLUSH_FLOATS, np.float32)})))
+        ready.append(
+            Ready(
+                device,
+                anchor,
+                extra_index(group, offset),
+                folder,
+                buffers_of(device, anchor, {"x": np.ones(FLUSH_FLOATS, np.float32)}),
+            )
+        )
     flush = flusher(device, folder, extra_index(group, 0))
     start, end = device.event(), device.event()
     rng = np.random.default_rng(7)

@@ -80,8 +80,13 @@ class Clock:
 def spread(times: Sequence[float]) -> dict[str, Any]:
     """What is kept of samples in microseconds."""
     low, middle, high = statistics.quantiles(times, n=4)
-    return {"median_us": round(middle, 3), "low_us": round(low, 3), "high_us": round(high, 3),
-            "least_us": round(min(times), 3), "samples": len(times)}
+    return {
+        "median_us": round(middle, 3),
+        "low_us": round(low, 3),
+        "high_us": round(high, 3),
+        "least_us": round(min(times), 3),
+        "samples": len(times),
+    }
 
 
 def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, Any]:
@@ -122,8 +127,10 @@ class Copies:
         x, y = self._x[:words], self._y[:words]
         count = -(-words // 4)
         arguments: list[Argument] = [memory_of(self._device, x), memory_of(self._device, y), ctypes.c_int64(count)]
-        return {"copy kernel": self._kernels[0].prepared((-(-count // 512), 1, 1), (512, 1, 1), 0, arguments),
-                "torch copy_": lambda: y.copy_(x)}
+        return {
+            "copy kernel": self._kernels[0].prepared((-(-count // 512), 1, 1), (512, 1, 1), 0, arguments),
+            "torch copy_": lambda: y.copy_(x),
+        }
 
     def nothing(self) -> Call:
         """An empty kernel."""
@@ -203,17 +210,32 @@ def run_case(ground: Ground, task: Task, case: Case, files: Sequence[File]) -> d
     times = ground.clock.race(calls, ground.rounds, ground.rng)
     for bound in ours.values():
         bound.free()
-    return {"case": case.name, "flops": flops, "bytes": nbytes, "weight": case.weight, "times": times, "failed": failed,
-            "largest_difference": apart}
+    return {
+        "case": case.name,
+        "flops": flops,
+        "bytes": nbytes,
+        "weight": case.weight,
+        "times": times,
+        "failed": failed,
+        "largest_difference": apart,
+    }
 
 
 def about() -> dict[str, str]:
     """Device, driver and versions."""
     torch = torch_module()
-    said = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem",
-                           "--format=csv,noheader"], capture_output=True, text=True, check=False).stdout.strip()
-    return {"nvidia_smi": said, "torch": torch.__version__, "cuda": str(torch.version.cuda),
-            "date": f"{datetime.now(UTC):%Y-%m-%d}"}
+    said = subprocess.run(
+        ["nvidia-smi", "--query-gpu=name,driver_version,clocks.max.sm,clocks.max.mem", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.strip()
+    return {
+        "nvidia_smi": said,
+        "torch": torch.__version__,
+        "cuda": str(torch.version.cuda),
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+    }
 
 
 def main(words: Sequence[str]) -> int:
@@ -229,8 +251,13 @@ def main(words: Sequence[str]) -> int:
     compiler = GpuCompiler(load_target("h200"), Path(tempfile.mkdtemp()), workers=8)
     ground = Ground(device, compiler, Clock(device), Copies(device), random.Random(7), asked.rounds)
     whole = ground.clock.race(ground.copies.calls(GIB), asked.rounds, ground.rng)
-    found: dict[str, Any] = {"about": about(), "rounds": asked.rounds, "tasks": {}, "files": {},
-                             "copy_1_gib": {"bytes": GIB, **whole}}
+    found: dict[str, Any] = {
+        "about": about(),
+        "rounds": asked.rounds,
+        "tasks": {},
+        "files": {},
+        "copy_1_gib": {"bytes": GIB, **whole},
+    }
     for name in sorted({e.task for e in asked.entries}) or task_names():
         task = load_task(name, "h200")
         entries = [e for e in asked.entries if e.task == name] or [Entry(name, task.seeds[-1], {})]

@@ -74,8 +74,9 @@ def _gemm(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]
     a16, b16 = a.to(torch.bfloat16), b.to(torch.bfloat16)
 
     def scaled(left: Any, right: Any, of_left: Any, of_right: Any, fast: bool = False) -> Any:
-        return torch._scaled_mm(left, right, scale_a=of_left, scale_b=of_right, out_dtype=torch.bfloat16,
-                                use_fast_accum=fast)
+        return torch._scaled_mm(
+            left, right, scale_a=of_left, scale_b=of_right, out_dtype=torch.bfloat16, use_fast_accum=fast
+        )
 
     def dequantised(a: Any, b: Any, a_scale: Any, b_scale: Any) -> Any:
         left = a.to(torch.bfloat16) * a_scale.repeat_interleave(BLOCK, 1).to(torch.bfloat16)
@@ -89,13 +90,18 @@ def _gemm(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]
     yield f"_scaled_mm, row scales of 1, {prepared}", lambda: lambda: scaled(rows, columns, of_row, of_column)
     yield f"_scaled_mm, one scale, {prepared}", lambda: lambda: scaled(rows, columns, one, one)
     yield f"_scaled_mm, one scale, fast sums, {prepared}", lambda: lambda: scaled(rows, columns, one, one, True)
-    yield "_scaled_mm, one scale, inputs turned each time", lambda: lambda: scaled(
-        a.contiguous(), b.contiguous().t(), one, one)
+    yield (
+        "_scaled_mm, one scale, inputs turned each time",
+        lambda: lambda: scaled(a.contiguous(), b.contiguous().t(), one, one),
+    )
     yield "bf16 mm without scales, inputs converted beforehand", lambda: lambda: torch.mm(a16, b16.t())
     for name, make in list(_modes(dequantised, a, b, a_scale, b_scale))[:2]:  # every option takes a minute a shape
         yield f"{name}, dequantised to bf16", make
 
 
 _OF: Mapping[str, Callable[[Mapping[str, Any]], Iterator[tuple[str, Callable[[], Call]]]]] = {
-    "rms_norm": _norm, "row_softmax": _softmax, "transpose": _transpose, "fp8_block_gemm": _gemm,
+    "rms_norm": _norm,
+    "row_softmax": _softmax,
+    "transpose": _transpose,
+    "fp8_block_gemm": _gemm,
 }

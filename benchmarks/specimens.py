@@ -77,10 +77,25 @@ class Specimen:
             return TensorSpec(t.name, "f32", t.shape)
 
         return Task(
-            self.name, self.name, "", (), tuple(spec(t) for t in self.tensors if t.fill),
+            self.name,
+            self.name,
+            "",
+            (),
+            tuple(spec(t) for t in self.tensors if t.fill),
             tuple(spec(t) for t in self.outputs()),
-            tuple(ScalarSpec(n, "f32", v) for n, v in self.scalars.items()), (), (), "0", "0", "fp32_vector", 1.0,
-            self.path.parent, "", (), nothing, nothing, nothing,
+            tuple(ScalarSpec(n, "f32", v) for n, v in self.scalars.items()),
+            (),
+            (),
+            "0",
+            "0",
+            "fp32_vector",
+            1.0,
+            self.path.parent,
+            "",
+            (),
+            nothing,
+            nothing,
+            nothing,
         )
 
 
@@ -114,8 +129,17 @@ def filled(fill: str, shape: tuple[int, ...], dtype: str, rng: np.random.Generat
 X, Y = Tensor("x", "float32", ("span",), "normal"), Tensor("y", "float32", ("out",))
 
 
-def _vectors(name: str, file: str, n: int = 1 << 18, x: int = 0, y: int = 0, fill: str = "", words: bool = False,
-             limit: int = 0, **tunables: int) -> Specimen:
+def _vectors(
+    name: str,
+    file: str,
+    n: int = 1 << 18,
+    x: int = 0,
+    y: int = 0,
+    fill: str = "",
+    words: bool = False,
+    limit: int = 0,
+    **tunables: int,
+) -> Specimen:
     """A kernel over n elements; x and y have n words each unless said otherwise."""
     tensors: tuple[Tensor, ...] = (Tensor("x", "int32", ("span",), "words") if words else X, Y)
     if fill:
@@ -126,8 +150,11 @@ def _vectors(name: str, file: str, n: int = 1 << 18, x: int = 0, y: int = 0, fil
 
 MATRIX = (Tensor("x", "float32", ("rows", "cols"), "normal"), Tensor("y", "float32", ("cols", "rows")))
 GRID = (Tensor("x", "float32", ("rows", "cols"), "normal"), Tensor("y", "float32", ("rows", "cols")))
-PRODUCT = (Tensor("a", "float32", ("rows", "inner"), "normal"), Tensor("b", "float32", ("inner", "cols"), "normal"),
-           Tensor("c", "float32", ("rows", "cols")))
+PRODUCT = (
+    Tensor("a", "float32", ("rows", "inner"), "normal"),
+    Tensor("b", "float32", ("inner", "cols"), "normal"),
+    Tensor("c", "float32", ("rows", "cols")),
+)
 
 
 def _shaped(name: str, file: str, tensors: tuple[Tensor, ...], dims: Mapping[str, int], **tunables: int) -> Specimen:
@@ -144,19 +171,35 @@ def counter_specimens() -> list[Specimen]:
     return [
         *(_vectors(f"copy float{w}", "copy", WIDTH=w) for w in (1, 2, 4)),
         *(_vectors(f"copy of {b}-byte elements", "copy_bytes", n, n * b // 4, n * b // 4, BYTES=b) for b in (1, 2)),
-        *strided, *shifted, *stores,
+        *strided,
+        *shifted,
+        *stores,
         _vectors("store shifted by 1", "scatter_strided", n // 4, 0, n // 4 + 8, SHIFT=1),
-        *(_vectors(f"gather {fill}, float{w}", "gather", n // 4, n // 4 * w, n // 4 * w, fill, limit=n // 4, WIDTH=w)
-          for fill, w in (("random", 1), ("random", 2), ("random", 4), ("clustered", 1), ("wave", 1), ("wave", 4),
-                          ("pairs", 2), ("pairs", 4))),
+        *(
+            _vectors(f"gather {fill}, float{w}", "gather", n // 4, n // 4 * w, n // 4 * w, fill, limit=n // 4, WIDTH=w)
+            for fill, w in (
+                ("random", 1),
+                ("random", 2),
+                ("random", 4),
+                ("clustered", 1),
+                ("wave", 1),
+                ("wave", 4),
+                ("pairs", 2),
+                ("pairs", 4),
+            )
+        ),
         _vectors("scatter permutation", "scatter", n // 4, fill="permutation"),
         *(_vectors(f"lanes without bits {k}", "half_waves", n // 4 + 5, KEEP=k) for k in (1, 3)),
         _vectors("records of three", "triples", n // 4, 3 * n // 4),
         *(_vectors(f"LDS stride {s}", "shared_stride", n // 4, STRIDE=s) for s in (1, 2, 3, 4, 8, 16, 17, 32, 33)),
-        *(_vectors(f"LDS float{w} stride {s}", "shared_wide", n // 4, WIDTH=w, STRIDE=s)
-          for w, s in ((2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (4, 3))),
-        *(_vectors(f"LDS random float{w}", "shared_random", n // 4, n // 4 * w, n // 4 * w, "random", WIDTH=w)
-          for w in (1, 2, 4)),
+        *(
+            _vectors(f"LDS float{w} stride {s}", "shared_wide", n // 4, WIDTH=w, STRIDE=s)
+            for w, s in ((2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (4, 3))
+        ),
+        *(
+            _vectors(f"LDS random float{w}", "shared_random", n // 4, n // 4 * w, n // 4 * w, "random", WIDTH=w)
+            for w in (1, 2, 4)
+        ),
         _shaped("transpose tile", "transpose_tile", MATRIX, square),
         _shaped("transpose tile padded", "transpose_tile", MATRIX, ragged, PAD=1),
         _shaped("transpose tile padded by 2", "transpose_tile", MATRIX, square, PAD=2),

@@ -86,11 +86,21 @@ def row_of(member: Member, said: Evaluation, began_s: float, ended_s: float) -> 
     verdict = said.verdict
     timed = bool(said.measurements)
     right = verdict.accepted and timed if member.is_right else not verdict.accepted
-    return {"class": member.kind, "task": member.task.name, "what": member.what, "tunables": member.tunables,
-            "stage": verdict.stage, "accepted": verdict.accepted, "timed": timed, "judged_right": right,
-            "kinds": sorted({f.kind for f in verdict.findings}), "began_s": round(began_s, 3),
-            "ended_s": round(ended_s, 3), "geomean_us": said.geomean_us,
-            "message": verdict.findings[0].message[:160] if verdict.findings else ""}
+    return {
+        "class": member.kind,
+        "task": member.task.name,
+        "what": member.what,
+        "tunables": member.tunables,
+        "stage": verdict.stage,
+        "accepted": verdict.accepted,
+        "timed": timed,
+        "judged_right": right,
+        "kinds": sorted({f.kind for f in verdict.findings}),
+        "began_s": round(began_s, 3),
+        "ended_s": round(ended_s, 3),
+        "geomean_us": said.geomean_us,
+        "message": verdict.findings[0].message[:160] if verdict.findings else "",
+    }
 
 
 class Shift:
@@ -143,10 +153,18 @@ class Shift:
         return time.monotonic() - self._started
 
     def _save(self) -> None:
-        self._c.save({"members": len(self._members), "clients": self._clients, "wall_s": round(self._passed_s(), 3),
-                      "rows": self.rows, "leased_s": round(self._gpus.held_s - self._held_s, 3),
-                      "at_work_s": round(self._gpus.asked_s - self._asked_s, 3),
-                      "utilisation": self._busy.samples, "errors": self.errors})
+        self._c.save(
+            {
+                "members": len(self._members),
+                "clients": self._clients,
+                "wall_s": round(self._passed_s(), 3),
+                "rows": self.rows,
+                "leased_s": round(self._gpus.held_s - self._held_s, 3),
+                "at_work_s": round(self._gpus.asked_s - self._asked_s, 3),
+                "utilisation": self._busy.samples,
+                "errors": self.errors,
+            }
+        )
 
 
 def collect(out: Path, limit: int, seconds: float, clients: int) -> int:
@@ -174,37 +192,69 @@ def figures(stored: Mapping[str, Any]) -> list[Figure]:
     spent = [r["ended_s"] - r["began_s"] for r in rows]
     used, leased, at_work = stored["utilisation"], *(100 * stored[name] / wall_s for name in ("leased_s", "at_work_s"))
     return [
-        Figure("throughput.candidates", 3600 * judged / wall_s, "an hour", "verified and timed to the end",
-               3600 * timed / wall_s, ">= 1500", FILE),
+        Figure(
+            "throughput.candidates",
+            3600 * judged / wall_s,
+            "an hour",
+            "verified and timed to the end",
+            3600 * timed / wall_s,
+            ">= 1500",
+            FILE,
+        ),
         Figure("throughput.gpu_leased", leased, "%", "the whole time", 100.0, "", FILE),
         Figure("throughput.gpu_at_work", at_work, "%", "leased", leased, ">= 70", FILE),
-        *([Figure("throughput.gpu_in_a_kernel", statistics.mean(used), "%", "at work", at_work, "", FILE)]
-          if used else []),
+        *(
+            [Figure("throughput.gpu_in_a_kernel", statistics.mean(used), "%", "at work", at_work, "", FILE)]
+            if used
+            else []
+        ),
         Figure("throughput.latency_p95", quantile(spent, 0.95), "s", "median", statistics.median(spent), "", FILE),
-        Figure("throughput.misjudged", sum(not r["judged_right"] for r in rows) + len(stored["errors"]), "candidates",
-               "judged", judged, "<= 0", FILE),
+        Figure(
+            "throughput.misjudged",
+            sum(not r["judged_right"] for r in rows) + len(stored["errors"]),
+            "candidates",
+            "judged",
+            judged,
+            "<= 0",
+            FILE,
+        ),
     ]
 
 
 def main(words: Sequence[str]) -> int:
     """Collect, or print what was collected."""
     if words and not words[0].startswith("-"):
-        return collect(Path(words[0]), int(number(words, "--limit", 500)), number(words, "--seconds", 540.0),
-                       int(number(words, "--clients", CLIENTS)))
+        return collect(
+            Path(words[0]),
+            int(number(words, "--limit", 500)),
+            number(words, "--seconds", 540.0),
+            int(number(words, "--clients", CLIENTS)),
+        )
     from app.screen import say, table
     from benchmarks.figure import report
 
     stored = measured(FILE, "python3 -m benchmarks.throughput OUT")
     about, rows = stored["about"], stored["rows"]
-    say(f"Measured: {about['fingerprint']}, {about['date']}; {about['version']}; {len(rows)} of {stored['members']} "
-        f"candidates in {stored['wall_s']:.0f} s, asked for by {stored['clients']} threads.")
+    say(
+        f"Measured: {about['fingerprint']}, {about['date']}; {about['version']}; {len(rows)} of {stored['members']} "
+        f"candidates in {stored['wall_s']:.0f} s, asked for by {stored['clients']} threads."
+    )
     by = Counter(r["class"] for r in rows)
-    table(["class", "judged", "accepted and timed", "rejected", "misjudged", "findings"],
-          [[name, str(count), str(sum(r["class"] == name and r["timed"] and r["accepted"] for r in rows)),
-            str(sum(r["class"] == name and not r["accepted"] for r in rows)),
-            str(sum(r["class"] == name and not r["judged_right"] for r in rows)),
-            ", ".join(sorted({k for r in rows if r["class"] == name for k in r["kinds"]}))]
-           for name, count in by.items()], right=[1, 2, 3, 4])
+    table(
+        ["class", "judged", "accepted and timed", "rejected", "misjudged", "findings"],
+        [
+            [
+                name,
+                str(count),
+                str(sum(r["class"] == name and r["timed"] and r["accepted"] for r in rows)),
+                str(sum(r["class"] == name and not r["accepted"] for r in rows)),
+                str(sum(r["class"] == name and not r["judged_right"] for r in rows)),
+                ", ".join(sorted({k for r in rows if r["class"] == name for k in r["kinds"]})),
+            ]
+            for name, count in by.items()
+        ],
+        right=[1, 2, 3, 4],
+    )
     return report("Candidates an hour on one GPU", figures(stored))
 
 

@@ -100,8 +100,9 @@ class Bench:
         self._arena.fill(0x3F000000)
         self._flush, self.wide = self.device.allocate(FLUSH_BYTES), self.device.allocate(256 << 20)
         sweep: DeviceKernel = self._modules[0].kernel("sweep")
-        self._sweep = sweep.prepared((528, 1, 1), (512, 1, 1), 0,
-                                     [self._flush, self.wide, ctypes.c_int(FLUSH_BYTES // 16)])
+        self._sweep = sweep.prepared(
+            (528, 1, 1), (512, 1, 1), 0, [self._flush, self.wide, ctypes.c_int(FLUSH_BYTES // 16)]
+        )
         self._marks = (self.device.event(), self.device.event())
         self._pool: list[tuple[DeviceEvent, DeviceEvent]] = []
 
@@ -187,8 +188,9 @@ def size(bench: Bench, duration: Duration, rng: random.Random) -> Sized:
 
 def measured_ratio(bench: Bench, duration: Duration, n: int, other: int, pairs: int, rng: random.Random) -> float:
     """Time of the second module with the argument `other` over that of the first with n, from pairs of windows."""
-    source = DeviceWindows(bench, {"A": bench.calls(duration, 0, n, sets(duration)),
-                                   "B": bench.calls(duration, 1, other, sets(duration))})
+    source = DeviceWindows(
+        bench, {"A": bench.calls(duration, 0, n, sets(duration)), "B": bench.calls(duration, 1, other, sets(duration))}
+    )
     source.take("AB")
     return float(np.exp(rank_sum(*steps(order := draw_order(pairs, rng), source.take(order)), 0.05).estimate / 2))
 

@@ -93,5 +93,7 @@ def gpu_mode(bench: Bench, start: Start) -> Timed:
 
 
 RIVALS: dict[str, Callable[[Bench, Start], Timed]] = {
-    "do_bench": do_bench, "KernelBench": kernelbench, "GPU MODE": gpu_mode,
+    "do_bench": do_bench,
+    "KernelBench": kernelbench,
+    "GPU MODE": gpu_mode,
 }

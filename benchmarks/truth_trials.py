@@ -53,8 +53,9 @@ class Trials:
 
     def stream(self, calls: int, how: str, pairs: int) -> tuple[list[str], list[float], float]:
         """Windows of the two modules in pairs of random order; the order, the samples, the wall time of a window."""
-        source = DeviceWindows(self.bench, {tag: self._calls(which, self.sized.n, calls)
-                                            for which, tag in enumerate("AB")}, how)
+        source = DeviceWindows(
+            self.bench, {tag: self._calls(which, self.sized.n, calls) for which, tag in enumerate("AB")}, how
+        )
         source.take("ABAB")
         order = draw_order(pairs, self.rng)
         began = time.perf_counter()
@@ -64,16 +65,18 @@ class Trials:
     def keep_windows(self) -> None:
         """How good each way to make a window is, and a long stream of the one that is used."""
         wanted = [calls for calls in (1, 2, 4, 8, 16, 32) if calls <= self.calls]
-        self.found["ways"] = {f"{how} {calls}": quality(*self.stream(calls, how, TRACE))
-                              for how in ("read", "both") for calls in wanted}
+        self.found["ways"] = {
+            f"{how} {calls}": quality(*self.stream(calls, how, TRACE)) for how in ("read", "both") for calls in wanted
+        }
         self.found["stream"] = self.stream(self.calls, FLUSH, STREAM)[1]
 
     def ours(self, rule: Rule, planted: bool) -> None:
         """One decision by our rule."""
         first = self.rng.randrange(2)
         n = self.sized.planted if planted else self.sized.n
-        source = DeviceWindows(self.bench, {"A": self._calls(first, self.sized.n, self.calls),
-                                            "B": self._calls(1 - first, n, self.calls)})
+        source = DeviceWindows(
+            self.bench, {"A": self._calls(first, self.sized.n, self.calls), "B": self._calls(1 - first, n, self.calls)}
+        )
         began = time.perf_counter()
         made = decide(source, rule, self.rng)
         spent_us = 1e6 * (time.perf_counter() - began)
@@ -83,10 +86,21 @@ class Trials:
         """The same question to another timer."""
         first = self.rng.randrange(2)
         n = self.sized.planted_single if planted else self.sized.n
-        one, two = (RIVALS[name](self.bench, self._calls(which, m, 1)[0])
-                    for which, m in ((first, self.sized.n), (1 - first, n)))
-        self._add(planted, name, [round(one.mean_us, 3), round(one.median_us, 3), round(two.mean_us, 3),
-                                  round(two.median_us, 3), round(one.spent_us + two.spent_us)])
+        one, two = (
+            RIVALS[name](self.bench, self._calls(which, m, 1)[0])
+            for which, m in ((first, self.sized.n), (1 - first, n))
+        )
+        self._add(
+            planted,
+            name,
+            [
+                round(one.mean_us, 3),
+                round(one.median_us, 3),
+                round(two.mean_us, 3),
+                round(two.median_us, 3),
+                round(one.spent_us + two.spent_us),
+            ],
+        )
 
     def _add(self, planted: bool, timer: str, row: list[Any]) -> None:
         self.found["planted" if planted else "same"].setdefault(timer, []).append(row)
@@ -116,8 +130,11 @@ def collect(out: Path, seconds: float) -> int:
     bench, rng = Bench(), random.Random(20)
     properties = bench.device.properties()
     clocks = open_clocks("nvidia", properties.pci)
-    about: dict[str, Any] = {"date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-                             "device": properties.fingerprint, "rule": asdict(Rule())}
+    about: dict[str, Any] = {
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "device": properties.fingerprint,
+        "rule": asdict(Rule()),
+    }
     readings: list[str] = []
 
     def read() -> None:
@@ -149,8 +166,12 @@ def quality(order: Sequence[str], samples: Sequence[float], wall_us: float) -> d
     forward, backward = steps(order, samples)
     middles = float(np.median(forward)), float(np.median(backward))
     noise = np.concatenate([forward - middles[0], backward - middles[1]])
-    return {"median_us": round(float(np.median(samples)), 3), "pair_sd_percent": round(100 * float(np.std(noise)), 3),
-            "place_percent": round(50 * sum(middles), 3), "wall_us": round(wall_us, 1)}
+    return {
+        "median_us": round(float(np.median(samples)), 3),
+        "pair_sd_percent": round(100 * float(np.std(noise)), 3),
+        "place_percent": round(50 * sum(middles), 3),
+        "wall_us": round(wall_us, 1),
+    }
 
 
 def summary(one: Trials) -> str:
@@ -166,6 +187,8 @@ def summary(one: Trials) -> str:
 def save(out: Path, about: dict[str, Any], trials: Sequence[Trials]) -> None:
     """Write the file whole."""
     draft = out / f"{FILE}.draft"
-    draft.write_text(json.dumps({"about": about, "kernels": {t.duration.name: t.found for t in trials}},
-                                separators=(",", ":")), encoding="utf-8")
+    draft.write_text(
+        json.dumps({"about": about, "kernels": {t.duration.name: t.found for t in trials}}, separators=(",", ":")),
+        encoding="utf-8",
+    )
     draft.replace(out / FILE)

@@ -24,8 +24,14 @@ class Family:
     tolerance: float  # largest error allowed, against 1 + |expected|
 
 
-def variants_of(file: str, names: Sequence[str], tensors: tuple[Tensor, ...], dims: Mapping[str, int],
-                rows: Sequence[tuple[int, ...]], scalars: Mapping[str, float] | None = None) -> list[Specimen]:
+def variants_of(
+    file: str,
+    names: Sequence[str],
+    tensors: tuple[Tensor, ...],
+    dims: Mapping[str, int],
+    rows: Sequence[tuple[int, ...]],
+    scalars: Mapping[str, float] | None = None,
+) -> list[Specimen]:
     """One specimen a row: values of the tunables `names` of one kernel file, on the same tensors."""
     made = []
     for values in rows:
@@ -35,8 +41,9 @@ def variants_of(file: str, names: Sequence[str], tensors: tuple[Tensor, ...], di
     return made
 
 
-def _seed(task: str, tensors: tuple[Tensor, ...], dims: Mapping[str, int],
-          scalars: Mapping[str, float] | None = None) -> Specimen:
+def _seed(
+    task: str, tensors: tuple[Tensor, ...], dims: Mapping[str, int], scalars: Mapping[str, float] | None = None
+) -> Specimen:
     path: Path = ROOT / "tasks" / task / "seed.hip"
     return Specimen(f"{task} seed", path, {}, dims, tensors, scalars or {})
 
@@ -66,9 +73,27 @@ def _stencil(inputs: Mapping[str, Array]) -> Array:
 def softmax() -> Family:
     """Rows of 4096 f32."""
     dims = {"rows": 4096, "cols": 4096}
-    rows = [(64, 1, 0), (64, 4, 0), (64, 4, 16), (128, 1, 0), (128, 4, 8), (128, 2, 16), (128, 1, 16), (256, 1, 0),
-            (256, 1, 16), (256, 4, 0), (256, 4, 4), (256, 2, 8), (512, 1, 8), (512, 4, 2), (512, 4, 0), (512, 2, 0),
-            (1024, 4, 1), (1024, 1, 4), (1024, 1, 0)]
+    rows = [
+        (64, 1, 0),
+        (64, 4, 0),
+        (64, 4, 16),
+        (128, 1, 0),
+        (128, 4, 8),
+        (128, 2, 16),
+        (128, 1, 16),
+        (256, 1, 0),
+        (256, 1, 16),
+        (256, 4, 0),
+        (256, 4, 4),
+        (256, 2, 8),
+        (512, 1, 8),
+        (512, 4, 2),
+        (512, 4, 0),
+        (512, 2, 0),
+        (1024, 4, 1),
+        (1024, 1, 4),
+        (1024, 1, 0),
+    ]
     made = [_seed("row_softmax", GRID, dims), *variants_of("softmax_row", ("BLOCK", "VEC", "KEEP"), GRID, dims, rows)]
     work = dims["rows"] * dims["cols"]
     return Family("row_softmax", tuple(made), 5.0 * work, 8.0 * work, _softmax, 1e-5)
@@ -77,13 +102,36 @@ def softmax() -> Family:
 def rms() -> Family:
     """Rows of 4096 bf16."""
     dims, eps = {"rows": 8192, "cols": 4096}, {"eps": 1e-6}
-    tensors = (Tensor("x", "uint16", ("rows", "cols"), "bf16"), Tensor("w", "uint16", ("cols",), "bf16"),
-               Tensor("y", "uint16", ("rows", "cols")))
-    rows = [(64, 1, 0), (64, 8, 0), (64, 8, 8), (128, 1, 0), (128, 2, 16), (128, 4, 8), (128, 8, 4), (128, 8, 0),
-            (256, 1, 0), (256, 1, 16), (256, 2, 8), (256, 4, 4), (256, 8, 2), (256, 8, 0), (512, 1, 8), (512, 4, 2),
-            (512, 8, 1), (1024, 4, 1), (1024, 1, 0)]
-    made = [_seed("rms_norm", tensors, dims, eps),
-            *variants_of("rms_row", ("BLOCK", "VEC", "KEEP"), tensors, dims, rows, eps)]
+    tensors = (
+        Tensor("x", "uint16", ("rows", "cols"), "bf16"),
+        Tensor("w", "uint16", ("cols",), "bf16"),
+        Tensor("y", "uint16", ("rows", "cols")),
+    )
+    rows = [
+        (64, 1, 0),
+        (64, 8, 0),
+        (64, 8, 8),
+        (128, 1, 0),
+        (128, 2, 16),
+        (128, 4, 8),
+        (128, 8, 4),
+        (128, 8, 0),
+        (256, 1, 0),
+        (256, 1, 16),
+        (256, 2, 8),
+        (256, 4, 4),
+        (256, 8, 2),
+        (256, 8, 0),
+        (512, 1, 8),
+        (512, 4, 2),
+        (512, 8, 1),
+        (1024, 4, 1),
+        (1024, 1, 0),
+    ]
+    made = [
+        _seed("rms_norm", tensors, dims, eps),
+        *variants_of("rms_row", ("BLOCK", "VEC", "KEEP"), tensors, dims, rows, eps),
+    ]
     work = dims["rows"] * dims["cols"]
     return Family("rms_norm", tuple(made), 4.0 * work, 4.0 * work, _rms, 0.01)
 
@@ -91,12 +139,24 @@ def rms() -> Family:
 def transpose() -> Family:
     """4096 x 4096 f32."""
     dims = {"rows": 4096, "cols": 4096}
-    blocks = [(32, 8, 1), (8, 32, 1), (64, 4, 1), (256, 1, 1), (32, 8, 0), (16, 16, 0), (8, 32, 0), (64, 4, 0),
-              (256, 1, 0), (4, 32, 1)]
+    blocks = [
+        (32, 8, 1),
+        (8, 32, 1),
+        (64, 4, 1),
+        (256, 1, 1),
+        (32, 8, 0),
+        (16, 16, 0),
+        (8, 32, 0),
+        (64, 4, 0),
+        (256, 1, 0),
+        (4, 32, 1),
+    ]
     tiles = [(8, 0, 0), (8, 1, 0), (8, 2, 0), (8, 0, 1), (4, 1, 0), (16, 1, 0), (16, 0, 0), (32, 1, 0), (32, 0, 0)]
-    made = [_seed("transpose", MATRIX, dims),
-            *variants_of("transpose_block", ("ACROSS", "DOWN", "READ"), MATRIX, dims, blocks),
-            *variants_of("transpose_tile", ("DOWN", "PAD", "SWIZZLE"), MATRIX, dims, tiles)]
+    made = [
+        _seed("transpose", MATRIX, dims),
+        *variants_of("transpose_block", ("ACROSS", "DOWN", "READ"), MATRIX, dims, blocks),
+        *variants_of("transpose_tile", ("DOWN", "PAD", "SWIZZLE"), MATRIX, dims, tiles),
+    ]
     work = dims["rows"] * dims["cols"]
     return Family("transpose", tuple(made), 0.0, 8.0 * work, lambda i: np.ascontiguousarray(i["x"].T), 0.0)
 
@@ -104,9 +164,27 @@ def transpose() -> Family:
 def stencil() -> Family:
     """Five points on 4096 x 4096 f32."""
     dims = {"rows": 4096, "cols": 4096}
-    rows = [(32, 8, 1, 0), (32, 8, 4, 0), (64, 4, 1, 0), (256, 1, 1, 0), (256, 1, 8, 0), (8, 32, 1, 0), (8, 32, 4, 0),
-            (16, 16, 1, 0), (128, 2, 4, 0), (32, 32, 1, 0), (32, 8, 1, 1), (32, 8, 4, 1), (64, 4, 2, 1), (256, 1, 1, 1),
-            (256, 1, 8, 1), (8, 32, 1, 1), (16, 16, 1, 1), (128, 2, 8, 1), (32, 32, 1, 1)]
+    rows = [
+        (32, 8, 1, 0),
+        (32, 8, 4, 0),
+        (64, 4, 1, 0),
+        (256, 1, 1, 0),
+        (256, 1, 8, 0),
+        (8, 32, 1, 0),
+        (8, 32, 4, 0),
+        (16, 16, 1, 0),
+        (128, 2, 4, 0),
+        (32, 32, 1, 0),
+        (32, 8, 1, 1),
+        (32, 8, 4, 1),
+        (64, 4, 2, 1),
+        (256, 1, 1, 1),
+        (256, 1, 8, 1),
+        (8, 32, 1, 1),
+        (16, 16, 1, 1),
+        (128, 2, 8, 1),
+        (32, 32, 1, 1),
+    ]
     made = variants_of("stencil", ("ACROSS", "DOWN", "EACH", "LDS"), GRID, dims, rows)
     work = dims["rows"] * dims["cols"]
     return Family("stencil", tuple(made), 6.0 * work, 8.0 * work, _stencil, 1e-5)
@@ -116,14 +194,33 @@ def product() -> Family:
     """2048 x 2048 x 1024 f32."""
     dims = {"rows": 2048, "cols": 2048, "inner": 1024}
     simple = [(8, 1, 0), (16, 1, 0), (32, 1, 0), (32, 1, 1), (16, 1, 1), (8, 0, 0), (16, 0, 0), (32, 0, 0)]
-    blocks = [(64, 64, 8, 4, 4, 0), (64, 64, 8, 4, 4, 1), (64, 64, 16, 4, 4, 1), (128, 128, 8, 8, 8, 0),
-              (128, 128, 8, 8, 8, 1), (128, 128, 16, 8, 8, 1), (32, 32, 32, 2, 2, 0), (32, 32, 16, 4, 4, 1),
-              (64, 64, 16, 8, 8, 1), (128, 64, 16, 8, 4, 1), (64, 128, 8, 4, 8, 0), (32, 32, 8, 1, 1, 0)]
-    made = [*variants_of("gemm_tile", ("TILE", "LDS", "PAD"), PRODUCT, dims, simple),
-            *variants_of("gemm_registers", ("BM", "BN", "BK", "TM", "TN", "WIDE"), PRODUCT, dims, blocks)]
+    blocks = [
+        (64, 64, 8, 4, 4, 0),
+        (64, 64, 8, 4, 4, 1),
+        (64, 64, 16, 4, 4, 1),
+        (128, 128, 8, 8, 8, 0),
+        (128, 128, 8, 8, 8, 1),
+        (128, 128, 16, 8, 8, 1),
+        (32, 32, 32, 2, 2, 0),
+        (32, 32, 16, 4, 4, 1),
+        (64, 64, 16, 8, 8, 1),
+        (128, 64, 16, 8, 4, 1),
+        (64, 128, 8, 4, 8, 0),
+        (32, 32, 8, 1, 1, 0),
+    ]
+    made = [
+        *variants_of("gemm_tile", ("TILE", "LDS", "PAD"), PRODUCT, dims, simple),
+        *variants_of("gemm_registers", ("BM", "BN", "BK", "TM", "TN", "WIDE"), PRODUCT, dims, blocks),
+    ]
     m, n, k = dims["rows"], dims["cols"], dims["inner"]
-    return Family("product", tuple(made), 2.0 * m * n * k, 4.0 * (m * k + k * n + m * n),
-                  lambda i: np.asarray(i["a"] @ i["b"]), 1e-2)
+    return Family(
+        "product",
+        tuple(made),
+        2.0 * m * n * k,
+        4.0 * (m * k + k * n + m * n),
+        lambda i: np.asarray(i["a"] @ i["b"]),
+        1e-2,
+    )
 
 
 def families() -> list[Family]:

@@ -48,8 +48,14 @@ def calibrate(outcomes: Sequence[Forecast]) -> Calibration:
     below = sum(gain < o.gain_min_pct for o, gain in found)
     above = sum(gain > o.gain_max_pct for o, gain in found)
     errors = [gain - (o.gain_min_pct + o.gain_max_pct) / 2 for o, gain in found]
-    return Calibration(len(found), len(outcomes) - len(found), len(found) - below - above, below, above,
-                       median(errors) if errors else 0.0)
+    return Calibration(
+        len(found),
+        len(outcomes) - len(found),
+        len(found) - below - above,
+        below,
+        above,
+        median(errors) if errors else 0.0,
+    )
 
 
 def paragraph(outcomes: Sequence[Forecast]) -> str:
@@ -60,9 +66,11 @@ def paragraph(outcomes: Sequence[Forecast]) -> str:
     text = f"Of {counted(len(outcomes), 'experiment')} so far {c.failed} never gave a working kernel."
     if not c.verified:
         return text
-    text += (f" Of the {c.verified} that worked, {c.inside} gained what had been predicted, {c.below} less, {c.above} "
-             f"more (coverage {100 * c.coverage:.0f} %); the median gain lay {_points(c, 'percentage point')} "
-             f"{'below' if c.bias_pct < 0 else 'above'} the middle of the predicted range.")
+    text += (
+        f" Of the {c.verified} that worked, {c.inside} gained what had been predicted, {c.below} less, {c.above} "
+        f"more (coverage {100 * c.coverage:.0f} %); the median gain lay {_points(c, 'percentage point')} "
+        f"{'below' if c.bias_pct < 0 else 'above'} the middle of the predicted range."
+    )
     if c.verified >= ENOUGH and c.below > c.inside:
         text += f" Your predictions are too high: lower them by about {_points(c)}."
     elif c.verified >= ENOUGH and c.above > c.inside:

@@ -13,19 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
-from agents.author import (
-    Assignment,
-    Author,
-    Critique,
-    Draft,
-    Idea,
-    Member,
-    Memory,
-    Proposal,
-    Selection,
-    Specimen,
-    Step,
-)
+from agents.author import Assignment, Author, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
 from graph.context import Context, Limits
 from records.artefacts import ArtefactStore
 from records.codec import dumps
@@ -57,7 +45,9 @@ class ScriptedAuthor:
     name = "scripted"
 
     def __init__(
-        self, ideas: Callable[[int], Sequence[Idea]], writer: Writer,
+        self,
+        ideas: Callable[[int], Sequence[Idea]],
+        writer: Writer,
         critic: Callable[[Step], Critique] = lambda step: Critique(True),
     ) -> None:
         """`ideas` gets the generation, `writer` the step (its number counts repairs) and the base."""
@@ -87,8 +77,14 @@ class ScriptedAuthor:
         return Proposal(tuple(idea.title for idea in ideas), ideas)
 
     def write(
-        self, step: Step, work: Assignment, experiment: Experiment, idea: Idea,
-        base: Specimen, reference: Specimen | None, literature: str,
+        self,
+        step: Step,
+        work: Assignment,
+        experiment: Experiment,
+        idea: Idea,
+        base: Specimen,
+        reference: Specimen | None,
+        literature: str,
     ) -> Draft:
         """The script's text."""
         self.asked.append(("write", step))
@@ -100,8 +96,14 @@ class ScriptedAuthor:
         return self._critic(step)
 
     def repair(
-        self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft,
-        remarks: Sequence[str], evaluation: Evaluation | None,
+        self,
+        step: Step,
+        work: Assignment,
+        idea: Idea,
+        base: Specimen,
+        draft: Draft,
+        remarks: Sequence[str],
+        evaluation: Evaluation | None,
     ) -> Draft:
         """The script's text for this number."""
         self.asked.append(("repair", step))
@@ -115,18 +117,19 @@ class ScriptedAuthor:
 
 _LINE = re.compile(
     r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|fail|machine|code)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
-    re.MULTILINE)
+    re.MULTILINE,
+)
 
 
 class TableSandbox:
     """Believes what a source says of itself, line by line.
 
-        // time_us = 12.5               // time_us[ROWS=2] = 10          the last line that applies counts
-        // tunable ROWS = 4, 1, 2       // roofline_us = 5
-        // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark
-        // code = abc                   the code object, for kernels that differ in text only
-        // machine verify the lab is on fire                             raises LabError at that stage
-        // spread_us = 0.5              // true_us = 12                  half an interval; what a comparison sees
+    // time_us = 12.5               // time_us[ROWS=2] = 10          the last line that applies counts
+    // tunable ROWS = 4, 1, 2       // roofline_us = 5
+    // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark
+    // code = abc                   the code object, for kernels that differ in text only
+    // machine verify the lab is on fire                             raises LabError at that stage
+    // spread_us = 0.5              // true_us = 12                  half an interval; what a comparison sees
     """
 
     version = "table 1"
@@ -172,11 +175,13 @@ class TableSandbox:
         ratio = new / old
         verdict: Contrast = "faster" if ratio < 0.995 else "slower" if ratio > 1.005 else "same"
         cases = tuple(CaseComparison(c.name, ratio, ratio - 0.003, ratio + 0.003, verdict, 18) for c in task.benchmarks)
-        return Comparison(comparison_key(*keys), keys[0], keys[1], verdict, ratio, ratio - 0.003, ratio + 0.003, cases,
-                          self.device)
+        return Comparison(
+            comparison_key(*keys), keys[0], keys[1], verdict, ratio, ratio - 0.003, ratio + 0.003, cases, self.device
+        )
 
-    def _judge(self, purpose: str, source: str, task: Task, tunables: Mapping[str, int] | None,
-               stages: tuple[str, ...]) -> Evaluation:
+    def _judge(
+        self, purpose: str, source: str, task: Task, tunables: Mapping[str, int] | None, stages: tuple[str, ...]
+    ) -> Evaluation:
         chosen = self._chosen(source, tunables)
         key = self.key(source, task, tunables)
         with self._lock:
@@ -195,8 +200,20 @@ class TableSandbox:
             return _with_cases(plain, Verdict("compile" if purpose == "compile" else "correct", True, "OK"), cases, ())
         floor, spread = (self._number(source, chosen, w, default=0.0) for w in ("roofline_us", "spread_us"))
         time_us = self._number(source, chosen, "time_us")
-        rows = tuple(Measurement(c.name, time_us, self.kind, self.device, time_us - spread, time_us + spread,
-                                 weight=c.weight, bound="table", roofline_us=floor) for c in task.benchmarks)
+        rows = tuple(
+            Measurement(
+                c.name,
+                time_us,
+                self.kind,
+                self.device,
+                time_us - spread,
+                time_us + spread,
+                weight=c.weight,
+                bound="table",
+                roofline_us=floor,
+            )
+            for c in task.benchmarks
+        )
         return _with_cases(plain, Verdict("time", True, "OK"), cases, rows)
 
     def _lines(self, source: str, word: str, chosen: Mapping[str, int]) -> list[str]:
@@ -242,21 +259,40 @@ def table_task(folder: Path, *seeds: str) -> Task:
     for path, text in zip(paths, seeds, strict=True):
         path.write_text(text, encoding="utf-8")
     return Task(
-        name="table", title="A table of claims", description="Nothing is computed.", targets=("mi300x",), inputs=(),
-        outputs=(), scalars=(), tests=(Case("n=4", {"n": 4}, 1),),
+        name="table",
+        title="A table of claims",
+        description="Nothing is computed.",
+        targets=("mi300x",),
+        inputs=(),
+        outputs=(),
+        scalars=(),
+        tests=(Case("n=4", {"n": 4}, 1),),
         benchmarks=(Case("n=64", {"n": 64}, 2, role="benchmark"), Case("n=256", {"n": 256}, 3, role="benchmark")),
-        flops="n", bytes_moved="n", peak="fp32_vector", ratio=2.0, folder=folder, digest=_hash("\0".join(seeds)),
-        seeds=paths, make_inputs=lambda case, rng: {}, reference=lambda inputs, case: {},
-        baseline=lambda inputs, case: {})
+        flops="n",
+        bytes_moved="n",
+        peak="fp32_vector",
+        ratio=2.0,
+        folder=folder,
+        digest=_hash("\0".join(seeds)),
+        seeds=paths,
+        make_inputs=lambda case, rng: {},
+        reference=lambda inputs, case: {},
+        baseline=lambda inputs, case: {},
+    )
 
 
 def table_context(folder: Path, task: Task, author: Author, limits: Limits | None = None) -> Context:
     """A context on a run folder with a `TableSandbox`; give another collaborator by `dataclasses.replace`."""
     return Context(
         run=Run("table-run", task.name, "mi300x", "lab", author.name, seed=7),
-        assignment=Assignment(task, "a GPU that is a table", "mi300x", "gfx942", 7), author=author,
-        sandbox=TableSandbox(), literature=Bookshelf("A passage."), ledger=Ledger(folder / "ledger.db"),
-        artefacts=ArtefactStore(folder / "artefacts"), limits=limits or Limits())
+        assignment=Assignment(task, "a GPU that is a table", "mi300x", "gfx942", 7),
+        author=author,
+        sandbox=TableSandbox(),
+        literature=Bookshelf("A passage."),
+        ledger=Ledger(folder / "ledger.db"),
+        artefacts=ArtefactStore(folder / "artefacts"),
+        limits=limits or Limits(),
+    )
 
 
 def _applies(when: str | None, chosen: Mapping[str, int]) -> bool:
@@ -274,10 +310,18 @@ def _refused(plain: Evaluation, stage: str, text: str, task: Task) -> Evaluation
     return _with_cases(plain, Verdict(at, False, code, (finding,)), cases, ())
 
 
-def _with_cases(plain: Evaluation, verdict: Verdict, cases: tuple[CaseResult, ...],
-                rows: tuple[Measurement, ...]) -> Evaluation:
-    return Evaluation(plain.key, plain.candidate_id, plain.tunables, verdict, cases=cases, measurements=rows,
-                      code_object=plain.code_object)
+def _with_cases(
+    plain: Evaluation, verdict: Verdict, cases: tuple[CaseResult, ...], rows: tuple[Measurement, ...]
+) -> Evaluation:
+    return Evaluation(
+        plain.key,
+        plain.candidate_id,
+        plain.tunables,
+        verdict,
+        cases=cases,
+        measurements=rows,
+        code_object=plain.code_object,
+    )
 
 
 def _hash(text: str) -> str:

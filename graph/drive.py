@@ -24,7 +24,10 @@ Saver = Callable[[sqlite3.Connection], SqliteSaver]
 
 
 def drive(
-    context: Context, checkpoint: Path, progress: Progress = lambda _: None, max_concurrency: int | None = None,
+    context: Context,
+    checkpoint: Path,
+    progress: Progress = lambda _: None,
+    max_concurrency: int | None = None,
     saver: Saver = SqliteSaver,
 ) -> Run:
     """Run to the end, or from where the run was left, and return it as the ledger has it.
@@ -89,7 +92,9 @@ def run_config(context: Context) -> RunnableConfig:
     """Thread, bounds, and the names a trace is found by."""
     run, limits = context.run, context.limits
     return {
-        "configurable": {"thread_id": run.id}, "recursion_limit": most_steps(limits), "run_name": "kernel-scientist",
+        "configurable": {"thread_id": run.id},
+        "recursion_limit": most_steps(limits),
+        "run_name": "kernel-scientist",
         "tags": [context.assignment.task.name, run.target],
         "metadata": {"run": run.id, "task": context.assignment.task.name, "target": run.target, "author": run.author},
     }
@@ -107,15 +112,17 @@ def checkpoints(path: Path, saver: Saver = SqliteSaver) -> Iterator[SqliteSaver]
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _open(path) or _open(path)
     except OSError as error:
-        raise LedgerError(f"the checkpoint {path} cannot be written to ({error.strerror}); "
-                          "choose another run folder") from None
+        raise LedgerError(
+            f"the checkpoint {path} cannot be written to ({error.strerror}); choose another run folder"
+        ) from None
     if connection is None:
         raise LedgerError(f"the checkpoint {path} cannot be used; choose another run folder")
     try:
         yield saver(connection)
     except sqlite3.Error as error:
-        raise LedgerError(f"the checkpoint {path} cannot be used ({error}); "
-                          "free some space or mend the folder, then resume the run") from None
+        raise LedgerError(
+            f"the checkpoint {path} cannot be used ({error}); free some space or mend the folder, then resume the run"
+        ) from None
     finally:
         connection.close()
 
@@ -130,8 +137,10 @@ def _open(path: Path) -> sqlite3.Connection | None:
             return connection
     except sqlite3.Error as error:
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
-            raise LedgerError(f"the checkpoint {path} cannot be used ({error}); "
-                              "free some space or mend the folder, then resume the run") from None
+            raise LedgerError(
+                f"the checkpoint {path} cannot be used ({error}); "
+                "free some space or mend the folder, then resume the run"
+            ) from None
     connection.close()
     path.replace(path.with_name(path.name + ".damaged"))
     for suffix in ("-wal", "-shm"):

@@ -19,9 +19,7 @@ from sandbox.candidate.tuning import Tuning
 _HEADER = re.compile(r"/\*\+\+\+(.*?)\+\+\+\*/", re.DOTALL)
 
 
-def evaluate(
-    context: Context, purpose: Purpose, source: str, tunables: Mapping[str, int] | None = None
-) -> Evaluation:
+def evaluate(context: Context, purpose: Purpose, source: str, tunables: Mapping[str, int] | None = None) -> Evaluation:
     """The stored evaluation of this source, choice and purpose, or a new one, stored before it is used."""
     task = context.assignment.task
     key = context.sandbox.key(source, task, tunables)
@@ -74,9 +72,12 @@ def twin(context: Context, generation: int, source: str, evaluation: Evaluation,
         if attempt.candidate_id == evaluation.candidate_id:
             return attempt
         known = context.ledger.evaluation(attempt.evaluation_key) if by_code and evaluation.code_object else None
-        if (known is not None and known.code_object == evaluation.code_object
-                and dict(known.tunables) == dict(evaluation.tunables)
-                and launches(context.artefacts.text(attempt.source)) == launches(source)):
+        if (
+            known is not None
+            and known.code_object == evaluation.code_object
+            and dict(known.tunables) == dict(evaluation.tunables)
+            and launches(context.artefacts.text(attempt.source)) == launches(source)
+        ):
             return attempt
     return None
 

@@ -52,8 +52,14 @@ def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     try:
         said = desk.context.author.critique(step, desk.context.assignment, desk.idea(), desk.base(), desk.draft())
     except MalformedReply as error:
-        emit(runtime, "warning", f"{state['experiment_id']}:critique", generation=state["generation"],
-             experiment=state["experiment_id"], message=str(error))
+        emit(
+            runtime,
+            "warning",
+            f"{state['experiment_id']}:critique",
+            generation=state["generation"],
+            experiment=state["experiment_id"],
+            message=str(error),
+        )
         return {"route": "compile"}
     text = "\n".join(said.remarks)
     if said.approve or not said.remarks:
@@ -79,8 +85,11 @@ def compile_draft(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any
     if result.verdict.accepted:
         return {**found, "route": "verify"}
     failures = state.get("compile_failures", 0) + 1
-    return {**found, "compile_failures": failures,
-            **_refuse(_with(state, **found), runtime, failures > desk.context.limits.compile_repairs)}
+    return {
+        **found,
+        "compile_failures": failures,
+        **_refuse(_with(state, **found), runtime, failures > desk.context.limits.compile_repairs),
+    }
 
 
 def verify(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -122,10 +131,15 @@ def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         if twice:
             return {"source": desk.context.artefacts.put(source), "tunables": choice, **twice}
         result = evaluate(desk.context, "benchmark", source, choice)
-        annotate(runtime, generation=state["generation"], experiment=state["experiment_id"],
-                 candidate=result.candidate_id)
-        found = {"purpose": "benchmark", "key": result.key, "tunables": choice,
-                 "source": desk.context.artefacts.put(source)}
+        annotate(
+            runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id
+        )
+        found = {
+            "purpose": "benchmark",
+            "key": result.key,
+            "tunables": choice,
+            "source": desk.context.artefacts.put(source),
+        }
         if result.verdict.accepted:
             return {**found, "status": "accepted", "reason": "", "route": "record"}
     return {**found, **_wrong(_with(state, **found), runtime)}
@@ -161,8 +175,15 @@ def most_steps(limits: Limits) -> int:
 def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialOutcome]:
     """The sub-graph, not compiled."""
     graph = StateGraph(TrialState, context_schema=Context, input_schema=TrialState, output_schema=TrialOutcome)
-    for name, node in (("write", write), ("critique", critique), ("compile", compile_draft), ("verify", verify),
-                       ("tune", tune), ("benchmark", benchmark), ("record", record)):
+    for name, node in (
+        ("write", write),
+        ("critique", critique),
+        ("compile", compile_draft),
+        ("verify", verify),
+        ("tune", tune),
+        ("benchmark", benchmark),
+        ("record", record),
+    ):
         graph.add_node(name, node)
     graph.add_edge(START, "write")
     for name, targets in ROUTES.items():
@@ -184,8 +205,11 @@ def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Run one experiment and pass its progress on; it has no checkpoint, so it is here that it pauses."""
     metadata = {"run": runtime.context.run.id, "generation": state["generation"], "experiment": state["experiment_id"]}
     own: RunnableConfig = {
-        "run_name": state["experiment_id"], "metadata": metadata, "recursion_limit": most_steps(runtime.context.limits),
-        "configurable": {**get_config().get("configurable", {}), _DURABILITY: "async"}}
+        "run_name": state["experiment_id"],
+        "metadata": metadata,
+        "recursion_limit": most_steps(runtime.context.limits),
+        "configurable": {**get_config().get("configurable", {}), _DURABILITY: "async"},
+    }
     outcomes: dict[str, str] = {}
     for mode, part in _TRIAL.stream(state, own, context=runtime.context, stream_mode=["custom", "values"]):
         if mode == "custom":
@@ -197,14 +221,28 @@ def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def _fresh(desk: Trial, number: int, draft: Draft) -> dict[str, Any]:
     """A new draft, and nothing known of it."""
-    return {"number": number, "draft": desk.keep(draft), "critique": "", "key": "", "purpose": "", "source": "",
-            "reason": ""}
+    return {
+        "number": number,
+        "draft": desk.keep(draft),
+        "critique": "",
+        "key": "",
+        "purpose": "",
+        "source": "",
+        "reason": "",
+    }
 
 
 def _enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int) -> None:
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"])
-    emit(runtime, "stage", f"{state['experiment_id']}:{stage}:{number}", generation=state["generation"],
-         experiment=state["experiment_id"], stage=stage, number=number)
+    emit(
+        runtime,
+        "stage",
+        f"{state['experiment_id']}:{stage}:{number}",
+        generation=state["generation"],
+        experiment=state["experiment_id"],
+        stage=stage,
+        number=number,
+    )
 
 
 def _repeated(desk: Trial, source: str, result: Evaluation, by_code: bool) -> dict[str, Any] | None:
@@ -212,8 +250,13 @@ def _repeated(desk: Trial, source: str, result: Evaluation, by_code: bool) -> di
     earlier = twin(desk.context, desk.state["generation"], source, result, by_code)
     if earlier is None:
         return None
-    return {"purpose": "compile", "key": result.key, "status": "duplicate", "route": "record",
-            "reason": f"the same kernel as {earlier.id}, which was {earlier.status}"}
+    return {
+        "purpose": "compile",
+        "key": result.key,
+        "status": "duplicate",
+        "route": "record",
+        "reason": f"the same kernel as {earlier.id}, which was {earlier.status}",
+    }
 
 
 def _tuning(desk: Trial) -> Tuning:
@@ -236,4 +279,3 @@ def _refuse(state: TrialState, runtime: Runtime[Context], is_last: bool) -> dict
         return {"status": "failed", "reason": "", "route": "record"}
     Trial(state, runtime.context).record(runtime, "rejected", "")
     return {"route": "write"}
-

@@ -19,7 +19,8 @@ def remember(attempts: Sequence[Attempt], experiments: Sequence[Experiment], bef
     earlier = [a for a in reversed(attempts) if a.generation < before]
     failures = [
         f"{titles.get(a.experiment_id, a.experiment_id)}: {a.code or a.status}: {a.reason}"
-        for a in earlier if a.status != "accepted"
+        for a in earlier
+        if a.status != "accepted"
     ]
     lessons = [a.lesson for a in earlier if a.lesson]
     outcomes = _outcomes(earlier[::-1], experiments)

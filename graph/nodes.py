@@ -47,8 +47,14 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     leader = best(context, population(context, 1))
     _tell_best(runtime, 0, leader.attempt, leader.time_us, first.geomean_us or 0.0)
     return {
-        "schema_version": SCHEMA_VERSION, "run_id": context.run.id, "generation": 0, "stagnant": 0, "stop": "",
-        "first_us": first.geomean_us, "best_id": leader.attempt.id, "best_us": leader.time_us,
+        "schema_version": SCHEMA_VERSION,
+        "run_id": context.run.id,
+        "generation": 0,
+        "stagnant": 0,
+        "stop": "",
+        "first_us": first.geomean_us,
+        "best_id": leader.attempt.id,
+        "best_us": leader.time_us,
     }
 
 
@@ -70,8 +76,15 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     base = chosen.base_id if chosen.base_id in known else leader.id
     others = [chosen.reference_id, leader.id, *sorted(known)]
     reference = next((other for other in others if other in known and other != base), None)
-    emit(runtime, "selected", str(generation), generation=generation, base=base, reference=reference,
-         why=chosen.rationale)
+    emit(
+        runtime,
+        "selected",
+        str(generation),
+        generation=generation,
+        base=base,
+        reference=reference,
+        why=chosen.rationale,
+    )
     return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
 
 
@@ -98,9 +111,13 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     memory = remember(ledger.attempts(run_id), ledger.experiments(run_id), generation)
     try:
         proposal = context.author.plan(
-            Step(run_id, generation), context.assignment, specimen(context, state["base_id"]),
-            context.artefacts.text(state["literature"]), memory,
-            (limits.generations - generation + 1) * limits.picks)
+            Step(run_id, generation),
+            context.assignment,
+            specimen(context, state["base_id"]),
+            context.artefacts.text(state["literature"]),
+            memory,
+            (limits.generations - generation + 1) * limits.picks,
+        )
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         return {"picks": [], "exhausted": False}
@@ -108,8 +125,14 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         _start_experiment(context, state, slot, idea, rule)
         for slot, (idea, rule) in enumerate(pick(proposal.ideas, limits.picks), 1)
     ]
-    emit(runtime, "planned", str(generation), generation=generation, avenues="\n".join(proposal.avenues),
-         experiments=", ".join(p["experiment_id"] for p in picks))
+    emit(
+        runtime,
+        "planned",
+        str(generation),
+        generation=generation,
+        avenues="\n".join(proposal.avenues),
+        experiments=", ".join(p["experiment_id"] for p in picks),
+    )
     return {"picks": picks, "exhausted": not proposal.ideas}
 
 
@@ -144,8 +167,15 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 def fan_out(state: State) -> list[Send] | Literal["reflect"]:
     """One parallel experiment a pick; with none straight to reflection, because an empty list would end the run."""
     return [
-        Send("experiment", {**pick, "generation": state["generation"], "literature": state["literature"],
-                            "leader": state.get("best_id", "")})
+        Send(
+            "experiment",
+            {
+                **pick,
+                "generation": state["generation"],
+                "literature": state["literature"],
+                "leader": state.get("best_id", ""),
+            },
+        )
         for pick in state["picks"]
     ] or "reflect"
 
@@ -173,11 +203,26 @@ def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
     context = runtime.context
     path = context.assignment.task.seeds[slot]
     experiment = Experiment(
-        id=f"g000-e{slot}", run_id=context.run.id, generation=0, slot=slot, parent_id=None, reference_id=None,
-        title=f"seed {path.name}", description=f"The task's own kernel {path.name}.", picked_as="seed")
+        id=f"g000-e{slot}",
+        run_id=context.run.id,
+        generation=0,
+        slot=slot,
+        parent_id=None,
+        reference_id=None,
+        title=f"seed {path.name}",
+        description=f"The task's own kernel {path.name}.",
+        picked_as="seed",
+    )
     context.ledger.add_experiment(experiment)
-    emit(runtime, "stage", f"{experiment.id}:benchmark:0", generation=0, experiment=experiment.id, stage="benchmark",
-         number=0)
+    emit(
+        runtime,
+        "stage",
+        f"{experiment.id}:benchmark:0",
+        generation=0,
+        experiment=experiment.id,
+        stage="benchmark",
+        number=0,
+    )
     try:
         source = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -186,11 +231,23 @@ def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
     result = evaluate(context, "benchmark", source)
     accepted = result.verdict.accepted
     attempt = Attempt(
-        id=f"{experiment.id}-a0", run_id=context.run.id, experiment_id=experiment.id, generation=0, number=0,
-        candidate_id=result.candidate_id, source=digest, status="accepted" if accepted else "rejected",
-        evaluation_key=result.key, tunables=result.tunables, geomean_us=result.geomean_us if accepted else None,
-        time_kind=result.time_kind if accepted else None, code=result.verdict.code, stage=result.verdict.stage,
-        reason="" if accepted else reason_of(result), strategy=strategy(source))
+        id=f"{experiment.id}-a0",
+        run_id=context.run.id,
+        experiment_id=experiment.id,
+        generation=0,
+        number=0,
+        candidate_id=result.candidate_id,
+        source=digest,
+        status="accepted" if accepted else "rejected",
+        evaluation_key=result.key,
+        tunables=result.tunables,
+        geomean_us=result.geomean_us if accepted else None,
+        time_kind=result.time_kind if accepted else None,
+        code=result.verdict.code,
+        stage=result.verdict.stage,
+        reason="" if accepted else reason_of(result),
+        strategy=strategy(source),
+    )
     context.ledger.add_attempt(attempt)
     tell_attempt(runtime, attempt)
     return attempt
@@ -199,17 +256,36 @@ def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
 def _tell_best(runtime: Runtime[Context], generation: int, attempt: Attempt, time_us: float, first_us: float) -> None:
     won = [c for c in runtime.context.ledger.comparisons(attempt.evaluation_key) if c.verdict == "faster"]
     contrast = {"contrast": won[-1].text} if won else {}  # to the one that led until then
-    emit(runtime, "best", str(generation), generation=generation, attempt=attempt.id, best_us=time_us,
-         time_kind=attempt.time_kind, speedup=first_us / time_us, **contrast)
+    emit(
+        runtime,
+        "best",
+        str(generation),
+        generation=generation,
+        attempt=attempt.id,
+        best_us=time_us,
+        time_kind=attempt.time_kind,
+        speedup=first_us / time_us,
+        **contrast,
+    )
 
 
 def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rule: str) -> Pick:
     generation = state["generation"]
     experiment = Experiment(
-        id=f"g{generation:03d}-e{slot}", run_id=context.run.id, generation=generation, slot=slot,
-        parent_id=state["base_id"], reference_id=state["reference_id"], title=idea.title, description=idea.description,
-        rubric=idea.rubric, gain_min_pct=idea.gain_min_pct, gain_max_pct=idea.gain_max_pct, innovation=idea.innovation,
-        picked_as=rule)
+        id=f"g{generation:03d}-e{slot}",
+        run_id=context.run.id,
+        generation=generation,
+        slot=slot,
+        parent_id=state["base_id"],
+        reference_id=state["reference_id"],
+        title=idea.title,
+        description=idea.description,
+        rubric=idea.rubric,
+        gain_min_pct=idea.gain_min_pct,
+        gain_max_pct=idea.gain_max_pct,
+        innovation=idea.innovation,
+        picked_as=rule,
+    )
     digest = context.artefacts.put(dumps(idea))
     context.ledger.add_experiment(experiment)
     return {"experiment_id": experiment.id, "idea": digest}

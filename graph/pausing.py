@@ -45,8 +45,14 @@ def pausing(node: Node) -> Node:
             try:
                 return node(*args, **named)
             except Pending as pending:
-                interrupt({"awaited": list(pending.awaited), "place": pending.place, "refused": list(pending.refused),
-                           "message": str(pending)})
+                interrupt(
+                    {
+                        "awaited": list(pending.awaited),
+                        "place": pending.place,
+                        "refused": list(pending.refused),
+                        "message": str(pending),
+                    }
+                )
 
     return cast(Node, run)
 

@@ -98,8 +98,14 @@ def members(context: Context, kernels: Sequence[VerifiedKernel]) -> list[Member]
     titles = {e.id: e.title for e in context.ledger.experiments(context.run.id)}
     return [
         Member(
-            id=k.attempt.id, parent_id=k.attempt.parent_id, title=titles[k.attempt.experiment_id], geomean_us=k.time_us,
-            time_kind=k.attempt.time_kind or "", times_us=times_us(k.evaluation), strategy=k.attempt.strategy)
+            id=k.attempt.id,
+            parent_id=k.attempt.parent_id,
+            title=titles[k.attempt.experiment_id],
+            geomean_us=k.time_us,
+            time_kind=k.attempt.time_kind or "",
+            times_us=times_us(k.evaluation),
+            strategy=k.attempt.strategy,
+        )
         for k in kernels
     ]
 
@@ -117,6 +123,9 @@ def specimen(context: Context, attempt_id: str) -> Specimen:
     attempt = attempts[attempt_id]
     parent = attempts.get(attempt.parent_id or "")
     return Specimen(
-        attempt=attempt, experiment=experiment_of(context, attempt.experiment_id),
-        source=context.artefacts.text(attempt.source), evaluation=evidence(context, attempt),
-        parent_times_us=times_us(evidence(context, parent)) if parent else {})
+        attempt=attempt,
+        experiment=experiment_of(context, attempt.experiment_id),
+        source=context.artefacts.text(attempt.source),
+        evaluation=evidence(context, attempt),
+        parent_times_us=times_us(evidence(context, parent)) if parent else {},
+    )

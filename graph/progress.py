@@ -20,9 +20,20 @@ def emit(runtime: Runtime[Context], kind: str, key: str, **payload: Value) -> No
 
 def tell_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
     """Tell an attempt that has been recorded."""
-    emit(runtime, "attempt", attempt.id, generation=attempt.generation, experiment=attempt.experiment_id,
-         attempt=attempt.id, status=attempt.status, geomean_us=attempt.geomean_us, time_kind=attempt.time_kind,
-         code=attempt.code, stage=attempt.stage, reason=attempt.reason)
+    emit(
+        runtime,
+        "attempt",
+        attempt.id,
+        generation=attempt.generation,
+        experiment=attempt.experiment_id,
+        attempt=attempt.id,
+        status=attempt.status,
+        geomean_us=attempt.geomean_us,
+        time_kind=attempt.time_kind,
+        code=attempt.code,
+        stage=attempt.stage,
+        reason=attempt.reason,
+    )
 
 
 def annotate(runtime: Runtime[Context], **metadata: Value) -> None:

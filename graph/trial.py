@@ -69,18 +69,33 @@ class Trial:
         is_accepted = status == "accepted"
         fields: dict[str, Any] = {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}
         if result is not None:
-            fields |= {"candidate_id": result.candidate_id, "evaluation_key": result.key, "code": result.verdict.code,
-                       "stage": result.verdict.stage, "tunables": result.tunables}
+            fields |= {
+                "candidate_id": result.candidate_id,
+                "evaluation_key": result.key,
+                "code": result.verdict.code,
+                "stage": result.verdict.stage,
+                "tunables": result.tunables,
+            }
             reason = reason or ("" if is_accepted else reason_of(result))
         if result is not None and is_accepted:
             fields |= {"geomean_us": result.geomean_us, "time_kind": result.time_kind}
         source = state.get("source") if is_accepted or status == "duplicate" else None
         attempt = Attempt(
-            id=f"{experiment.id}-a{state['number']}", run_id=self.context.run.id, experiment_id=experiment.id,
-            generation=experiment.generation, number=state["number"], status=cast(AttemptStatus, status),
-            source=source or self.context.artefacts.put(draft.source), parent_id=experiment.parent_id,
-            strategy=strategy(draft.source) if draft.source else "", report=draft.implemented, skipped=draft.skipped,
-            critique=state.get("critique", ""), reason=reason, **fields)
+            id=f"{experiment.id}-a{state['number']}",
+            run_id=self.context.run.id,
+            experiment_id=experiment.id,
+            generation=experiment.generation,
+            number=state["number"],
+            status=cast(AttemptStatus, status),
+            source=source or self.context.artefacts.put(draft.source),
+            parent_id=experiment.parent_id,
+            strategy=strategy(draft.source) if draft.source else "",
+            report=draft.implemented,
+            skipped=draft.skipped,
+            critique=state.get("critique", ""),
+            reason=reason,
+            **fields,
+        )
         if is_last:
             parent = next((a for a in self.context.ledger.attempts(attempt.run_id) if a.id == attempt.parent_id), None)
             lesson = lesson_of(experiment, attempt, parent, result)

@@ -108,8 +108,18 @@ def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: st
         " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET sha256 = excluded.sha256,"
         " title = excluded.title, source = excluded.source, licence = excluded.licence, arch = excluded.arch,"
         " tags = excluded.tags, body = excluded.body, added_at = excluded.added_at",
-        (identity, text.uri, text.sha256, text.title, text.source, text.licence, text.arch, " ".join(text.tags),
-         text.body, added_at),
+        (
+            identity,
+            text.uri,
+            text.sha256,
+            text.title,
+            text.source,
+            text.licence,
+            text.arch,
+            " ".join(text.tags),
+            text.body,
+            added_at,
+        ),
     )
     return int(db.execute("SELECT number FROM documents WHERE id = ?", (identity,)).fetchone()[0])
 
@@ -164,6 +174,7 @@ def passage(db: sqlite3.Connection, chunk: int) -> Passage:
     """One chunk, ready to be cited."""
     row = db.execute(
         "SELECT c.number, d.id, d.title, c.section, c.text, d.source, d.licence"
-        " FROM chunks c JOIN documents d ON d.number = c.document WHERE c.number = ?", (chunk,),
+        " FROM chunks c JOIN documents d ON d.number = c.document WHERE c.number = ?",
+        (chunk,),
     ).fetchone()
     return Passage(*row)

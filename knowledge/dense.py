@@ -92,8 +92,14 @@ class DenseIndex:
                 found = {int(identity) for identity in self._collection.get(include=[])["ids"]}
         except DenseDamaged as error:
             return [f"the dense index is unusable ({error}); the next search rebuilds it"]
-        return [] if found == chunks else [f"the dense index lacks {len(chunks - found)} passages and has "
-                                           f"{len(found - chunks)} too many; the next search rebuilds it"]
+        return (
+            []
+            if found == chunks
+            else [
+                f"the dense index lacks {len(chunks - found)} passages and has "
+                f"{len(found - chunks)} too many; the next search rebuilds it"
+            ]
+        )
 
     def close(self) -> None:
         """Let go of Chroma's files."""

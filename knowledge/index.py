@@ -95,7 +95,9 @@ class Index:
             rows = db.execute("SELECT number, length, document FROM chunks").fetchall()
             arches = db.execute("SELECT number, arch FROM documents").fetchall()
             self._snapshot = Snapshot(
-                epoch, {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows},
+                epoch,
+                {row[0]: row[1] for row in rows},
+                {row[0]: row[2] for row in rows},
                 {number: frozenset(arch.split()) for number, arch in arches},
             )
         return self._snapshot

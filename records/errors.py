@@ -1,25 +1,25 @@
 """Everything this project raises. A bad kernel is data (a `Verdict`); these are for the rest.
 
-    ScientistError
-    ├── UsageError              the person asked for something that cannot be: exit code 2
-    │   ├── TaskError           a task folder is missing, malformed or too weak to judge anything
-    │   ├── PlanError           a launch plan is malformed (turned into a `parse` verdict at the sandbox's edge)
-    │   ├── DocumentError       a document cannot be read into the knowledge store
-    │   └── SettingsError       a setting or a key is missing or contradicts another
-    ├── Pending                 an answer is not there yet: exit code 1
-    └── MachineError            the machine, the account or a file is at fault: exit code 3
-        ├── ToolchainError      no compiler, or one that does not work
-        ├── LabError            the lab itself failed (never the candidate's fault)
-        ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
-        ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
-        ├── LedgerError         the ledger or the artefact store is damaged, locked or not writable
-        ├── KnowledgeError      the knowledge store is damaged, locked or not writable
-        └── ModelError          the model's endpoint did not give a usable answer
-            ├── ModelUnreachable    no answer after the retries
-            ├── ModelRefused        the endpoint refused the request (key, model name, payload): never retried
-            ├── MalformedReply      no answer of the asked shape after the repair turn
-            │   └── TruncatedReply  the answer was cut off at the token limit, twice
-            └── BudgetExhausted     the next call could cost more than what is left
+ScientistError
+├── UsageError              the person asked for something that cannot be: exit code 2
+│   ├── TaskError           a task folder is missing, malformed or too weak to judge anything
+│   ├── PlanError           a launch plan is malformed (turned into a `parse` verdict at the sandbox's edge)
+│   ├── DocumentError       a document cannot be read into the knowledge store
+│   └── SettingsError       a setting or a key is missing or contradicts another
+├── Pending                 an answer is not there yet: exit code 1
+└── MachineError            the machine, the account or a file is at fault: exit code 3
+    ├── ToolchainError      no compiler, or one that does not work
+    ├── LabError            the lab itself failed (never the candidate's fault)
+    ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
+    ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
+    ├── LedgerError         the ledger or the artefact store is damaged, locked or not writable
+    ├── KnowledgeError      the knowledge store is damaged, locked or not writable
+    └── ModelError          the model's endpoint did not give a usable answer
+        ├── ModelUnreachable    no answer after the retries
+        ├── ModelRefused        the endpoint refused the request (key, model name, payload): never retried
+        ├── MalformedReply      no answer of the asked shape after the repair turn
+        │   └── TruncatedReply  the answer was cut off at the token limit, twice
+        └── BudgetExhausted     the next call could cost more than what is left
 """
 
 
@@ -60,8 +60,9 @@ class Pending(ScientistError):
 
     exit_code = 1
 
-    def __init__(self, message: str, awaited: tuple[str, ...] = (), place: str = "",
-                 refused: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, message: str, awaited: tuple[str, ...] = (), place: str = "", refused: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.awaited = awaited
         self.place = place  # where the answers will be

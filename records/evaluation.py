@@ -14,9 +14,24 @@ CaseRole = Literal["test", "held_out", "benchmark"]
 Contrast = Literal["faster", "slower", "same", "undecided"]
 
 FINDING_KINDS = (
-    "out_of_bounds", "race", "uninitialised", "unwritten_output", "divergent_barrier", "divergent_collective",
-    "undrained_barrier", "misaligned", "wave_mask", "over_limit", "timeout", "stack_overflow", "input_written",
-    "division_by_zero", "compile_error", "wrong_result", "below_roofline", "nondeterministic",
+    "out_of_bounds",
+    "race",
+    "uninitialised",
+    "unwritten_output",
+    "divergent_barrier",
+    "divergent_collective",
+    "undrained_barrier",
+    "misaligned",
+    "wave_mask",
+    "over_limit",
+    "timeout",
+    "stack_overflow",
+    "input_written",
+    "division_by_zero",
+    "compile_error",
+    "wrong_result",
+    "below_roofline",
+    "nondeterministic",
 )
 
 # Three categories, twelve sub-categories after Dou et al. (arXiv 2407.06153), read for kernels.
@@ -146,9 +161,14 @@ class Evaluation:
     @property
     def rank_us(self) -> float | None:
         """The geometric mean and a hundredth of what the other resources need: orders equal bounds, for tuning only."""
-        return geomean_us(tuple(
-            replace(m, time_us=m.time_us + 0.01 * (sum(m.resources_us.values()) - max(m.resources_us.values())))
-            if m.resources_us else m for m in self.measurements))
+        return geomean_us(
+            tuple(
+                replace(m, time_us=m.time_us + 0.01 * (sum(m.resources_us.values()) - max(m.resources_us.values())))
+                if m.resources_us
+                else m
+                for m in self.measurements
+            )
+        )
 
     @property
     def time_kind(self) -> TimeKind | None:

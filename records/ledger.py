@@ -66,8 +66,12 @@ class Ledger:
     def run(self, run_id: str) -> Run:
         """One run by its id or by a prefix that only one run has; UsageError when there is none or several."""
         with self._reading() as db:
-            rows = db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchall() or db.execute(
-                "SELECT * FROM runs WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)).fetchall()
+            rows = (
+                db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchall()
+                or db.execute(
+                    "SELECT * FROM runs WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
+                ).fetchall()
+            )
         if not rows:
             raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
         if len(rows) > 1:
@@ -96,14 +100,16 @@ class Ledger:
             folder.mkdir(exist_ok=True)
             file = (folder / f"{run_id}.lock").open("w")
         except OSError as error:
-            raise LedgerError(f"the run {run_id} cannot be locked in {folder} ({error.strerror}); "
-                              "choose another run folder") from None
+            raise LedgerError(
+                f"the run {run_id} cannot be locked in {folder} ({error.strerror}); choose another run folder"
+            ) from None
         with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise LedgerError(f"the run {run_id} is already running in another process; "
-                                  "wait for it or stop it first") from None
+                raise LedgerError(
+                    f"the run {run_id} is already running in another process; wait for it or stop it first"
+                ) from None
             yield
 
     # Experiments and attempts
@@ -137,10 +143,13 @@ class Ledger:
     def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Purpose = "benchmark") -> Evaluation:
         """Store a result unless there is one for its key and purpose; return the stored one, which is the first."""
         with self._writing() as db:
-            db.execute("INSERT OR IGNORE INTO evaluations VALUES (?, ?, ?, ?)",
-                       (evaluation.key, purpose, run_id, dumps(evaluation)))
-            row = db.execute("SELECT body FROM evaluations WHERE key = ? AND purpose = ?",
-                             (evaluation.key, purpose)).fetchone()
+            db.execute(
+                "INSERT OR IGNORE INTO evaluations VALUES (?, ?, ?, ?)",
+                (evaluation.key, purpose, run_id, dumps(evaluation)),
+            )
+            row = db.execute(
+                "SELECT body FROM evaluations WHERE key = ? AND purpose = ?", (evaluation.key, purpose)
+            ).fetchone()
         return loads(Evaluation, row[0])
 
     # Comparisons
@@ -154,15 +163,18 @@ class Ledger:
     def comparisons(self, challenger: str) -> tuple[Comparison, ...]:
         """Every comparison in which the kernel of this evaluation key was the challenger, oldest first."""
         with self._reading() as db:
-            rows = db.execute("SELECT body FROM comparisons WHERE challenger = ? ORDER BY rowid",
-                              (challenger,)).fetchall()
+            rows = db.execute(
+                "SELECT body FROM comparisons WHERE challenger = ? ORDER BY rowid", (challenger,)
+            ).fetchall()
         return tuple(loads(Comparison, row[0]) for row in rows)
 
     def add_comparison(self, run_id: str, made: Comparison) -> Comparison:
         """Store a comparison unless there is one for its key; return the stored one, which is the first."""
         with self._writing() as db:
-            db.execute("INSERT OR IGNORE INTO comparisons VALUES (?, ?, ?, ?)",
-                       (made.key, made.challenger, run_id, dumps(made)))
+            db.execute(
+                "INSERT OR IGNORE INTO comparisons VALUES (?, ?, ?, ?)",
+                (made.key, made.challenger, run_id, dumps(made)),
+            )
             row = db.execute("SELECT body FROM comparisons WHERE key = ?", (made.key,)).fetchone()
         return loads(Comparison, row[0])
 
@@ -191,17 +203,21 @@ class Ledger:
                 return _call(row)
             (committed,) = db.execute(
                 "SELECT coalesce(sum(CASE state WHEN 'done' THEN usd ELSE reserved_usd END), 0.0) "
-                "FROM calls WHERE run_id = ? AND key <> ?", (call.run_id, call.key)).fetchone()
+                "FROM calls WHERE run_id = ? AND key <> ?",
+                (call.run_id, call.key),
+            ).fetchone()
             if budget_usd is not None and committed + call.reserved_usd > budget_usd + _ROUNDING_USD:
                 raise BudgetExhausted(
                     f"the next {call.role} call could cost {call.reserved_usd:.4f} USD, but only "
                     f"{max(0.0, budget_usd - committed):.4f} of {budget_usd:.2f} USD are left; "
-                    "resume the run with a larger budget")
+                    "resume the run with a larger budget"
+                )
             db.execute(
                 "INSERT INTO calls VALUES (?, ?, ?, ?, ?, 'reserved', ?, NULL, 0, 0, 0.0) ON CONFLICT (key) DO UPDATE "
                 "SET role = excluded.role, model = excluded.model, prompt = excluded.prompt, "
                 "reserved_usd = excluded.reserved_usd",
-                (call.key, call.run_id, call.role, call.model, call.prompt, call.reserved_usd))
+                (call.key, call.run_id, call.role, call.model, call.prompt, call.reserved_usd),
+            )
         return replace(call, state="reserved", reply=None, usage=Usage())
 
     def settle(self, key: str, reply_digest: str, usage: Usage) -> None:
@@ -210,7 +226,8 @@ class Ledger:
             cursor = db.execute(
                 "UPDATE calls SET state = 'done', reply = ?, prompt_tokens = ?, completion_tokens = ?, usd = ? "
                 "WHERE key = ? AND state = 'reserved'",
-                (reply_digest, usage.prompt_tokens, usage.completion_tokens, float(usage.usd), key))
+                (reply_digest, usage.prompt_tokens, usage.completion_tokens, float(usage.usd), key),
+            )
             if not cursor.rowcount and db.execute("SELECT 1 FROM calls WHERE key = ?", (key,)).fetchone() is None:
                 raise LedgerError(f"the call {key[:16]} was answered without a reservation; please report this")
 
@@ -226,7 +243,9 @@ class Ledger:
                 "SELECT coalesce(sum(state = 'done'), 0), coalesce(sum(prompt_tokens), 0), "
                 "coalesce(sum(completion_tokens), 0), coalesce(sum(usd), 0.0), "
                 "coalesce(sum(CASE state WHEN 'reserved' THEN reserved_usd END), 0.0) "
-                "FROM calls WHERE run_id = ?", (run_id,)).fetchone()
+                "FROM calls WHERE run_id = ?",
+                (run_id,),
+            ).fetchone()
         return Spend(*row)
 
     # Events
@@ -235,15 +254,19 @@ class Ledger:
         """Append to the run's diary; with a key, only the first time. Says whether it was written."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         with self._writing() as db:
-            cursor = db.execute("INSERT OR IGNORE INTO events (run_id, key, kind, body, at) VALUES (?, ?, ?, ?, ?)",
-                                (run_id, key, kind, dumps(payload), at))
+            cursor = db.execute(
+                "INSERT OR IGNORE INTO events (run_id, key, kind, body, at) VALUES (?, ?, ?, ?, ?)",
+                (run_id, key, kind, dumps(payload), at),
+            )
             return cursor.rowcount > 0
 
     def events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
         """The run's diary from after a number on."""
         with self._reading() as db:
-            rows = db.execute("SELECT number, kind, body, at FROM events WHERE run_id = ? AND number > ? "
-                              "ORDER BY number", (run_id, after)).fetchall()
+            rows = db.execute(
+                "SELECT number, kind, body, at FROM events WHERE run_id = ? AND number > ? ORDER BY number",
+                (run_id, after),
+            ).fetchall()
         return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
 
     # Transactions
@@ -274,8 +297,10 @@ class Ledger:
             if known is None:
                 db.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (run_id, record_id, body))
             elif known[0] != body:
-                raise LedgerError(f"{record_id} of run {run_id} is already in the ledger's {table} with other content; "
-                                  "records are never changed, start a new run")
+                raise LedgerError(
+                    f"{record_id} of run {run_id} is already in the ledger's {table} with other content; "
+                    "records are never changed, start a new run"
+                )
 
     def _bodies(self, table: str, run_id: str) -> list[str]:
         with self._reading() as db:
@@ -289,5 +314,6 @@ def _run(row: tuple[str, str, RunStatus, str]) -> Run:
 
 def _call(row: tuple[Any, ...]) -> ModelCall:
     key, run_id, role, model, prompt, state, reserved, reply, prompt_tokens, completion_tokens, usd = row
-    return ModelCall(key, run_id, role, model, prompt, state, reserved, reply,
-                     Usage(prompt_tokens, completion_tokens, usd))
+    return ModelCall(
+        key, run_id, role, model, prompt, state, reserved, reply, Usage(prompt_tokens, completion_tokens, usd)
+    )

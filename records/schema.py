@@ -55,8 +55,9 @@ def open_database(path: Path) -> sqlite3.Connection:
         with path.open("ab"):
             pass
     except OSError as error:
-        raise LedgerError(f"the ledger {path} cannot be written to ({error.strerror}); "
-                          "choose another run folder") from None
+        raise LedgerError(
+            f"the ledger {path} cannot be written to ({error.strerror}); choose another run folder"
+        ) from None
     connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -89,8 +90,9 @@ def explain(error: sqlite3.Error, path: Path) -> str:
 def _check(connection: sqlite3.Connection, path: Path) -> None:
     (state,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if state != "ok":
-        raise LedgerError(f"the ledger {path} is damaged ({state}); "
-                          "restore it from a copy or choose another run folder")
+        raise LedgerError(
+            f"the ledger {path} is damaged ({state}); restore it from a copy or choose another run folder"
+        )
     (owner,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -105,8 +107,10 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
             _execute(connection, STEPS[step])
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     elif version != SCHEMA_VERSION:
-        raise LedgerError(f"the ledger {path} has schema {version}, this program knows {SCHEMA_VERSION}; "
-                          "use the version of the program that wrote it")
+        raise LedgerError(
+            f"the ledger {path} has schema {version}, this program knows {SCHEMA_VERSION}; "
+            "use the version of the program that wrote it"
+        )
 
 
 def _execute(connection: sqlite3.Connection, statements: str) -> None:

@@ -85,16 +85,28 @@ def clean(text: str) -> str:
 
 
 def run(
-    argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout_s: float, limits: ProcessLimits,
-    stdin: bytes = b"", output_cap: int = 65536,
+    argv: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout_s: float,
+    limits: ProcessLimits,
+    stdin: bytes = b"",
+    output_cap: int = 65536,
 ) -> Completed:
     """Run `argv` to its end or to the deadline. Safe from several threads. MachineError when it cannot be started."""
     mark = secrets.token_hex(16)
     started = time.monotonic()
     try:
         child = subprocess.Popen(
-            list(argv), cwd=cwd, env={**env, MARK: mark}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, start_new_session=True, close_fds=True,
+            list(argv),
+            cwd=cwd,
+            env={**env, MARK: mark},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            close_fds=True,
         )
     except OSError as error:
         raise MachineError(f"{argv[0]} cannot be started: {error.strerror or error}") from None
@@ -110,8 +122,10 @@ def run(
 
 def _limit(pid: int, limits: ProcessLimits) -> None:
     wanted: list[tuple[int, int | None, int]] = [
-        (resource.RLIMIT_CPU, limits.cpu_s, 2), (resource.RLIMIT_FSIZE, limits.file_bytes, 0),
-        (resource.RLIMIT_CORE, 0, 0), (resource.RLIMIT_AS, limits.memory_bytes, 0),
+        (resource.RLIMIT_CPU, limits.cpu_s, 2),
+        (resource.RLIMIT_FSIZE, limits.file_bytes, 0),
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_AS, limits.memory_bytes, 0),
         (resource.RLIMIT_NPROC, limits.processes, 0),
     ]
     # A program that has ended needs no limit: ESRCH once it is reaped, EPERM while it is a zombie.
@@ -163,7 +177,7 @@ def _converse(
 def _write(selector: selectors.BaseSelector, pipe: IO[bytes] | None, rest: memoryview) -> memoryview:
     assert pipe is not None
     try:
-        rest = rest[os.write(pipe.fileno(), rest[:_CHUNK]):] if rest else rest
+        rest = rest[os.write(pipe.fileno(), rest[:_CHUNK]) :] if rest else rest
     except BlockingIOError:
         return rest
     except BrokenPipeError:

@@ -39,15 +39,25 @@ class Folder:
         """Pin the folder to this kind of place; SpoolError when it is another's."""
         pinned = spool.pin(bench.place)
         if pinned != bench.place:
-            raise SpoolError(f"the results in {spool.folder} come from {pinned.text}, and this is {bench.place.text}; "
-                             "use another spool folder for it")
+            raise SpoolError(
+                f"the results in {spool.folder} come from {pinned.text}, and this is {bench.place.text}; "
+                "use another spool folder for it"
+            )
         self._spool, self._bench, self._once = spool, bench, once
         self._held: set[Claim] = set()
         self._passed: set[str] = set()  # requests that are not for this worker or cannot be read; told once
         self.done = 0
-        spool.describe(bench.worker, {
-            "worker": bench.worker, **to_plain(bench.place), "harness": HARNESS, "slots": [s.name for s in bench.slots],
-            "python": platform.python_version(), "numpy": np.__version__})
+        spool.describe(
+            bench.worker,
+            {
+                "worker": bench.worker,
+                **to_plain(bench.place),
+                "harness": HARNESS,
+                "slots": [s.name for s in bench.slots],
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+            },
+        )
 
     def run(self, stop: threading.Event) -> None:
         """Until told to stop, or until nothing is left for `once`; raises the first fault when all slots have ended."""
@@ -84,8 +94,9 @@ class Folder:
         self._held.add(claim)
         try:
             if claim.number > MOST_TRIES:
-                result = self._bench.refuse(name, f"{MOST_TRIES} workers failed or were lost on it; look at their "
-                                                  "messages and mend the machine")
+                result = self._bench.refuse(
+                    name, f"{MOST_TRIES} workers failed or were lost on it; look at their messages and mend the machine"
+                )
             else:
                 note(f"{slot.name}: {name[:12]} {request.task}")
                 result = self._bench.answer(slot, request)
@@ -100,9 +111,11 @@ class Folder:
         finally:
             self._held.discard(claim)
         self.done += 1
-        note(f"{slot.name}: {name[:12]} " + (
-            f"refused: {result.refusal}" if result.refusal else f"done in {result.seconds:.1f} s") + (
-            "" if is_first else "; dropped, because another worker's result was there first"))
+        note(
+            f"{slot.name}: {name[:12]} "
+            + (f"refused: {result.refusal}" if result.refusal else f"done in {result.seconds:.1f} s")
+            + ("" if is_first else "; dropped, because another worker's result was there first")
+        )
         return True
 
     def _readable(self, name: str) -> Request | None:
@@ -180,30 +193,55 @@ def _bench(asked: argparse.Namespace) -> WorkerPool:
     except ValueError:
         raise UsageError(f"--gpus is all or a list like 0,1, not {asked.gpus!r}") from None
     host = platform.node() or "worker"
-    return make_bench(worker_id(host), asked.on, load_target(asked.target), asked.cache.expanduser().absolute(), gpus,
-                      asked.cores, asked.allow_tasks)
+    return make_bench(
+        worker_id(host),
+        asked.on,
+        load_target(asked.target),
+        asked.cache.expanduser().absolute(),
+        gpus,
+        asked.cores,
+        asked.allow_tasks,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m sandbox.worker", description="Evaluate kernels for runs elsewhere; give --spool or --serve.")
+        prog="python -m sandbox.worker", description="Evaluate kernels for runs elsewhere; give --spool or --serve."
+    )
     parser.add_argument("--spool", type=Path, metavar="DIR", help="take requests from this folder")
-    parser.add_argument("--serve", metavar="HOST:PORT",
-                        help="take requests from a socket; signed, but not hidden; needs --token-file")
+    parser.add_argument(
+        "--serve", metavar="HOST:PORT", help="take requests from a socket; signed, but not hidden; needs --token-file"
+    )
     parser.add_argument("--token-file", type=Path, metavar="FILE", help="the token that askers must prove")
     parser.add_argument("--once", action="store_true", help="stop when the folder holds nothing more to do")
-    parser.add_argument("--on", choices=("device", "lab"), default="device",
-                        help="judge on GPUs, or in the lab (default: %(default)s)")
+    parser.add_argument(
+        "--on", choices=("device", "lab"), default="device", help="judge on GPUs, or in the lab (default: %(default)s)"
+    )
     parser.add_argument("--target", default="mi300x", help="the GPU that requests are for (default: %(default)s)")
-    parser.add_argument("--gpus", default="all", metavar="N,N",
-                        help="which GPUs; one candidate at a time on each (default: %(default)s)")
-    parser.add_argument("--cache", type=Path, default=Path("~/.cache/kernel-scientist"), metavar="DIR",
-                        help="where compiled kernels are kept (default: %(default)s)")
+    parser.add_argument(
+        "--gpus",
+        default="all",
+        metavar="N,N",
+        help="which GPUs; one candidate at a time on each (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("~/.cache/kernel-scientist"),
+        metavar="DIR",
+        help="where compiled kernels are kept (default: %(default)s)",
+    )
     parser.add_argument("--cores", type=int, metavar="N", help="threads the lab may use (default: all)")
-    parser.add_argument("--allow-tasks", action="store_true",
-                        help="execute the reference.py of tasks that come along with a request")
-    parser.add_argument("--lease-s", type=float, default=LEASE_S, metavar="SECONDS",
-                        help="silence after which a worker counts as lost (default: %(default)s)")
+    parser.add_argument(
+        "--allow-tasks", action="store_true", help="execute the reference.py of tasks that come along with a request"
+    )
+    parser.add_argument(
+        "--lease-s",
+        type=float,
+        default=LEASE_S,
+        metavar="SECONDS",
+        help="silence after which a worker counts as lost (default: %(default)s)",
+    )
     return parser
 
 

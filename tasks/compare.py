@@ -52,15 +52,27 @@ class Yardstick:
     leaves the 99.9th percentile out then, which is known to be within the limit but not where.
     """
 
-    def __init__(self, reference: Array, baseline: Array, dtype: np.dtype[Any], ratio: float,
-                 rtol: float | None = None, atol: float = 0.0, row_rtol: float = 0.0) -> None:
+    def __init__(
+        self,
+        reference: Array,
+        baseline: Array,
+        dtype: np.dtype[Any],
+        ratio: float,
+        rtol: float | None = None,
+        atol: float = 0.0,
+        row_rtol: float = 0.0,
+    ) -> None:
         """`dtype` is the output's; the other arguments are those of `compare`."""
         self._reference, self._baseline = reference, baseline
         self._ratio, self._rtol, self._atol, self._row_rtol = ratio, rtol, atol, row_rtol
         with np.errstate(over="ignore", invalid="ignore"):
             want, base = to_float64(reference), to_float64(baseline)
-            self._is_plain = bool(np.isfinite(want).all() and np.isfinite(to_float64(want.astype(dtype))).all()
-                                  and np.isfinite(base).all() and want.size)
+            self._is_plain = bool(
+                np.isfinite(want).all()
+                and np.isfinite(to_float64(want.astype(dtype))).all()
+                and np.isfinite(base).all()
+                and want.size
+            )
             if self._is_plain:
                 self._own = _measures(np.abs(base - want).ravel())
                 self._floor = _floor(_measures(np.abs(want).ravel()), dtype)
@@ -77,13 +89,15 @@ class Yardstick:
             score = self._quick(candidate)
             if score is not None:
                 return Match(True, score)
-        return compare(candidate, self._reference, self._baseline, self._ratio, None, self._rtol, self._atol,
-                       self._row_rtol)
+        return compare(
+            candidate, self._reference, self._baseline, self._ratio, None, self._rtol, self._atol, self._row_rtol
+        )
 
     def _quick(self, candidate: Array) -> float | None:
         """The score of a right answer; None when it is wrong or only the long way can tell."""
-        limits = _Measures(*(self._ratio * own + floor for own, floor in
-                             zip(astuple(self._own), astuple(self._floor), strict=True)))
+        limits = _Measures(
+            *(self._ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))
+        )
         largest, squares, above = 0.0, 0.0, 0
         for part in _parts(candidate.shape):
             want = self._reference[part]
@@ -101,8 +115,10 @@ class Yardstick:
         rms = float(np.sqrt(squares / size))
         if not rms <= limits.rms or above > size - 1 - min(size - 1, int(np.ceil(QUANTILE * size))):
             return None
-        return max(_over(largest, self._own.largest, self._floor.largest, self._ratio),
-                   _over(rms, self._own.rms, self._floor.rms, self._ratio))
+        return max(
+            _over(largest, self._own.largest, self._floor.largest, self._ratio),
+            _over(rms, self._own.rms, self._floor.rms, self._ratio),
+        )
 
 
 def _parts(shape: tuple[int, ...]) -> list[Any]:
@@ -114,8 +130,14 @@ def _parts(shape: tuple[int, ...]) -> list[Any]:
 
 
 def compare(
-    candidate: Array, reference: Array, baseline: Array, ratio: float, mask: Array | None = None,
-    rtol: float | None = None, atol: float = 0.0, row_rtol: float = 0.0,
+    candidate: Array,
+    reference: Array,
+    baseline: Array,
+    ratio: float,
+    mask: Array | None = None,
+    rtol: float | None = None,
+    atol: float = 0.0,
+    row_rtol: float = 0.0,
 ) -> Match:
     """Judge `candidate` (its dtype is the output's) against the float64 `reference`, on the scale of `baseline`.
 
@@ -133,7 +155,13 @@ def compare(
 
 
 def _judge(
-    candidate: Array, reference: Array, baseline: Array, ratio: float, keep: Array, rtol: float | None, atol: float,
+    candidate: Array,
+    reference: Array,
+    baseline: Array,
+    ratio: float,
+    keep: Array,
+    rtol: float | None,
+    atol: float,
     row_rtol: float,
 ) -> Match:
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
@@ -147,8 +175,11 @@ def _judge(
     error = np.where(finite, np.abs(got - want), 0.0)
     mine, own = _measures(error[finite]), _measures(np.abs(base - want)[finite & np.isfinite(base)])
     floor = _floor(_measures(np.abs(want[finite])), candidate.dtype)
-    score = max(_over(mine.largest, own.largest, floor.largest, ratio), _over(mine.rms, own.rms, floor.rms, ratio),
-                _over(mine.quantile, own.quantile, floor.quantile, ratio))
+    score = max(
+        _over(mine.largest, own.largest, floor.largest, ratio),
+        _over(mine.rms, own.rms, floor.rms, ratio),
+        _over(mine.quantile, own.quantile, floor.quantile, ratio),
+    )
     wrong = finite & (error > ratio * own.largest + floor.largest)
     if rtol is not None:
         limit = _slack(want, atol, row_rtol) + rtol * np.abs(want)
@@ -178,7 +209,7 @@ def _ranked(values: Array, rank: int) -> float:
     """The value with this rank, counted from the smallest. Of many only the tail is sorted, found by a sample."""
     above = values.size - rank  # the value itself among them
     if values.size > _MANY:
-        sample = values[::values.size // 4096]
+        sample = values[:: values.size // 4096]
         tail = values[values >= np.partition(sample, int(0.99 * sample.size))[int(0.99 * sample.size)]]
         if tail.size >= above:
             return float(np.partition(tail, tail.size - above)[tail.size - above])

@@ -20,16 +20,18 @@ def non_finite_problem(got: Array, expected: Array, keep: Array) -> str:
     at = _first(bad)
     kind = "NaN" if np.isnan(got[at]) else "infinite" if np.isinf(got[at]) else "finite"
     if kind == "finite":
-        return (f"{count} elements should not be finite; the first is at {_index(at)}: got {got[at]:.6g}, "
-                f"expected {expected[at]:.6g}")
+        return (
+            f"{count} elements should not be finite; the first is at {_index(at)}: got {got[at]:.6g}, "
+            f"expected {expected[at]:.6g}"
+        )
     hint = "every element" if count == int(keep.sum()) else f"{count} of {int(keep.sum())} elements"
-    return (f"{hint} {'is' if hint.startswith('every') else 'are'} {kind} where a finite value is expected; the first "
-            f"is at {_index(at)}, expected {expected[at]:.6g}: look for an overflow, 0/0 or memory never written")
+    return (
+        f"{hint} {'is' if hint.startswith('every') else 'are'} {kind} where a finite value is expected; the first "
+        f"is at {_index(at)}, expected {expected[at]:.6g}: look for an overflow, 0/0 or memory never written"
+    )
 
 
-def describe(
-    got: Array, want: Array, error: Array, wrong: Array, keep: Array, score: float, ratio: float
-) -> str:
+def describe(got: Array, want: Array, error: Array, wrong: Array, keep: Array, score: float, ratio: float) -> str:
     """The message of a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared."""
     at = tuple(int(i) for i in np.unravel_index(int(np.argmax(error)), error.shape))
     worst = f"worst at {_index(at)}: got {got[at]:.6g}, expected {want[at]:.6g}"
@@ -40,9 +42,11 @@ def describe(
         return f"{pattern} ({worst})"
     count, total = int(wrong.sum()), int(keep.sum())
     if _is_accuracy(error, want, keep):
-        return (f"close but not accurate enough: the error is {score:.3g} times the standard implementation's own and "
-                f"the limit is {ratio:g}; look for accumulation in a narrow type, a fast approximation or a "
-                f"truncating conversion ({worst})")
+        return (
+            f"close but not accurate enough: the error is {score:.3g} times the standard implementation's own and "
+            f"the limit is {ratio:g}; look for accumulation in a narrow type, a fast approximation or a "
+            f"truncating conversion ({worst})"
+        )
     count = count or int((keep & (error > 0)).sum())
     return f"{count} of {total} elements are wrong{_region(wrong)}; {worst}"
 
@@ -93,10 +97,14 @@ def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> str:
     row = int(np.argmax(np.abs(factors - 1)))
     empty = np.flatnonzero(~got.any(axis=1) & want.any(axis=1))
     if row in empty:
-        return (f"{empty.size} of {got.shape[0]} rows are zero, from row {empty[0]} to row {empty[-1]}: nothing was "
-                "computed or stored there, or zeros were stored over it")
-    return (f"each row is the expected one times a factor of its own (row {row}: {factors[row]:.6g}): look at what the "
-            "row's sum or maximum leaves out or takes twice")
+        return (
+            f"{empty.size} of {got.shape[0]} rows are zero, from row {empty[0]} to row {empty[-1]}: nothing was "
+            "computed or stored there, or zeros were stored over it"
+        )
+    return (
+        f"each row is the expected one times a factor of its own (row {row}: {factors[row]:.6g}): look at what the "
+        "row's sum or maximum leaves out or takes twice"
+    )
 
 
 def _moved_rows(got: Array, want: Array, wrong: Array) -> str:
@@ -104,7 +112,7 @@ def _moved_rows(got: Array, want: Array, wrong: Array) -> str:
     bad = np.flatnonzero(wrong.any(axis=1))[:ROWS]
     if bad.size < 2 or got.shape[1] < 4:
         return ""
-    g, w = got[bad, :COLUMNS], want[:ROWS * 4, :COLUMNS]
+    g, w = got[bad, :COLUMNS], want[: ROWS * 4, :COLUMNS]
     nearest = np.array([int(np.argmin(np.abs(w - row).max(axis=1))) for row in g])
     hits = [(int(b), int(n)) for b, n, row in zip(bad, nearest, g, strict=True) if n != b and _near(row, w[n])]
     if len(hits) < SHARE * bad.size:

@@ -14,12 +14,19 @@ from records.errors import PlanError
 LIMIT = 2**63
 MAX_LENGTH = 500  # characters: keeps the nesting far below the interpreter's own limit
 _BINARY: Mapping[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
 }
 _COMPARE: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-    ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
 _CALLS: Mapping[str, Callable[..., int]] = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b)}
 
@@ -69,8 +76,10 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> int:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and args:
             value = _CALLS[name](*(_value(a, names) for a in args))
         case _:
-            raise PlanError(f"{ast.unparse(node)!r} is not allowed; use integers, names, + - * // %, "
-                            "comparisons, min, max and ceil_div")
+            raise PlanError(
+                f"{ast.unparse(node)!r} is not allowed; use integers, names, + - * // %, "
+                "comparisons, min, max and ceil_div"
+            )
     if not -LIMIT < value < LIMIT:
         raise PlanError("a value does not fit into 63 bits")
     return value

@@ -109,8 +109,9 @@ def _passes(task: Task, output: TensorSpec, sample: _Sample, answer: Array) -> b
     with np.errstate(over="ignore", invalid="ignore"):
         stored = answer.astype(numpy_dtype(output.dtype))
     name = output.name
-    return compare(stored, sample.reference[name], sample.baseline[name], task.ratio, None, task.rtol,
-                   task.atol, task.row_rtol).correct
+    return compare(
+        stored, sample.reference[name], sample.baseline[name], task.ratio, None, task.rtol, task.atol, task.row_rtol
+    ).correct
 
 
 def _output_problems(task: Task, output: TensorSpec, samples: list[_Sample]) -> Iterator[str]:
@@ -129,22 +130,26 @@ def _output_problems(task: Task, output: TensorSpec, samples: list[_Sample]) -> 
         yield f"{name!r} is never larger than {largest:.3g}, too small to tell a right answer from none"
 
 
-def _trivial_answers(
-    task: Task, output: TensorSpec, samples: list[_Sample]
-) -> Iterator[tuple[str, list[Array]]]:
+def _trivial_answers(task: Task, output: TensorSpec, samples: list[_Sample]) -> Iterator[tuple[str, list[Array]]]:
     """Answers that need no work, one array a sample; shorter lists where an answer does not fit."""
     references = [sample.reference[output.name] for sample in samples]
     yield "all zeros", [np.zeros_like(r) for r in references]
     yield "the mean everywhere", [np.full_like(r, r.mean()) for r in references]
     for axis in range(references[0].ndim):
-        yield (f"the mean along axis {axis}",
-               [np.broadcast_to(r.mean(axis=axis, keepdims=True), r.shape) for r in references])
-    yield ("the answer to other inputs (the output is constant)",
-           [task.reference(sample.others, sample.case)[output.name] for sample in samples])
+        yield (
+            f"the mean along axis {axis}",
+            [np.broadcast_to(r.mean(axis=axis, keepdims=True), r.shape) for r in references],
+        )
+    yield (
+        "the answer to other inputs (the output is constant)",
+        [task.reference(sample.others, sample.case)[output.name] for sample in samples],
+    )
     for spec in task.inputs:
         arrays = [to_float64(sample.inputs[spec.name]) for sample in samples]
-        yield (f"a copy of the input {spec.name!r}",
-               [a.reshape(r.shape) for a, r in zip(arrays, references, strict=True) if a.size == r.size])
+        yield (
+            f"a copy of the input {spec.name!r}",
+            [a.reshape(r.shape) for a, r in zip(arrays, references, strict=True) if a.size == r.size],
+        )
 
 
 def _input_problems(task: Task, samples: list[_Sample]) -> Iterator[str]:
@@ -163,10 +168,14 @@ def _variant_problems(task: Task, samples: list[_Sample]) -> Iterator[str]:
     case = task.tests[0]
     families = task.variants(task.draw(case), case, np.random.default_rng(case.seed))
     if set(families) != set(task.variant_names):
-        yield (f"variants gives {', '.join(sorted(families)) or 'nothing'}; task.toml declares "
-               f"{', '.join(sorted(task.variant_names))}")
+        yield (
+            f"variants gives {', '.join(sorted(families)) or 'nothing'}; task.toml declares "
+            f"{', '.join(sorted(task.variant_names))}"
+        )
         return
     for family, inputs in families.items():
-        for problem in (*_input_form(task, case, inputs),
-                        *_output_form(task, case, task.reference(inputs, case), task.baseline(inputs, case))):
+        for problem in (
+            *_input_form(task, case, inputs),
+            *_output_form(task, case, task.reference(inputs, case), task.baseline(inputs, case)),
+        ):
             yield f"variant {family!r}: {problem}"

@@ -24,8 +24,17 @@ REQUIRED: Mapping[str, int] = {"make_inputs": 2, "reference": 2, "baseline": 2} 
 OPTIONAL: Mapping[str, int] = {"check": 3, "variants": 3}
 # What a task author's Python may raise; a broken machine is none of these.
 TASK_FAULTS = (
-    SyntaxError, ImportError, NameError, AttributeError, TypeError, ValueError, LookupError, ArithmeticError,
-    AssertionError, RuntimeError, OSError,
+    SyntaxError,
+    ImportError,
+    NameError,
+    AttributeError,
+    TypeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    AssertionError,
+    RuntimeError,
+    OSError,
 )
 
 
@@ -50,20 +59,30 @@ def load_task(name_or_path: str | Path, target: str | None = None) -> Task:
     digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, adaptation.mark)))).hexdigest()
     functions = _functions(code_path, _text(code_path, code), digest)
     if bool(manifest.variant_names) != ("variants" in functions):
-        raise TaskError(f"{folder}: the list 'variants' in task.toml and the function 'variants' in reference.py "
-                        "belong together, and one of them is missing")
+        raise TaskError(
+            f"{folder}: the list 'variants' in task.toml and the function 'variants' in reference.py "
+            "belong together, and one of them is missing"
+        )
     said = _adapted(manifest, adaptation)
     return Task(
         **{f.name: getattr(said, f.name) for f in fields(said) if f.name != "adaptations"},
-        folder=folder, digest=digest, seeds=_seeds(folder, chosen), **functions,
+        folder=folder,
+        digest=digest,
+        seeds=_seeds(folder, chosen),
+        **functions,
     )
 
 
 def _adapted(manifest: Manifest, adaptation: Adaptation) -> Manifest:
-    return replace(manifest, inputs=adaptation.typed(manifest.inputs), outputs=adaptation.typed(manifest.outputs),
-                   scalars=adaptation.typed(manifest.scalars), description=adaptation.described(manifest.description),
-                   atol=adaptation.bounds.get("atol", manifest.atol),
-                   row_rtol=adaptation.bounds.get("row_rtol", manifest.row_rtol))
+    return replace(
+        manifest,
+        inputs=adaptation.typed(manifest.inputs),
+        outputs=adaptation.typed(manifest.outputs),
+        scalars=adaptation.typed(manifest.scalars),
+        description=adaptation.described(manifest.description),
+        atol=adaptation.bounds.get("atol", manifest.atol),
+        row_rtol=adaptation.bounds.get("row_rtol", manifest.row_rtol),
+    )
 
 
 def _find(name_or_path: str | Path) -> Path:

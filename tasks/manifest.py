@@ -58,13 +58,18 @@ def read_manifest(path: Path, text: str) -> Manifest:
     tests, benchmarks = _cases(root.tables("test"), "test"), _cases(root.tables("benchmark"), "benchmark")
     inputs = _tensors(root.tables("input"))
     manifest = Manifest(
-        name=root.name("name"), title=root.text("title"), description=root.text("description"),
+        name=root.name("name"),
+        title=root.text("title"),
+        description=root.text("description"),
         targets=root.strings("targets"),
-        inputs=inputs, outputs=_tensors(root.tables("output")),
+        inputs=inputs,
+        outputs=_tensors(root.tables("output")),
         scalars=_scalars(root.table("scalars", False)),
-        tests=tests, benchmarks=benchmarks,
-        flops=work.text("flops"), bytes_moved=work.text("bytes"), peak=work.name("peak") if "peak" in work.left
-        else "fp32_vector",
+        tests=tests,
+        benchmarks=benchmarks,
+        flops=work.text("flops"),
+        bytes_moved=work.text("bytes"),
+        peak=work.name("peak") if "peak" in work.left else "fp32_vector",
         ratio=tolerance.number("ratio", low=1.0, inclusive=True),
         rtol=tolerance.number("rtol") if "rtol" in tolerance.left else None,
         atol=tolerance.number("atol", 0.0, inclusive=True),

@@ -16,7 +16,20 @@ from tasks.expressions import evaluate
 Array = np.ndarray[Any, Any]
 Tensors = Mapping[str, Array]
 DTYPES = (
-    "f64", "f32", "f16", "bf16", "e4m3fnuz", "e5m2fnuz", "e4m3fn", "e5m2", "i64", "i32", "i16", "i8", "u8", "bool",
+    "f64",
+    "f32",
+    "f16",
+    "bf16",
+    "e4m3fnuz",
+    "e5m2fnuz",
+    "e4m3fn",
+    "e5m2",
+    "i64",
+    "i32",
+    "i16",
+    "i8",
+    "u8",
+    "bool",
 )
 
 

@@ -65,8 +65,10 @@ class Endpoint:
         if self.timeout_s <= 0 or self.max_tokens <= 0 or self.retries < 0:
             raise SettingsError("the model's time-out and token limit must be positive, its retries zero or more")
         if self.is_openai and not self.api_key.get_secret_value():
-            raise SettingsError("no key is set for api.openai.com; set OPENAI_API_KEY, or OPENAI_BASE_URL for another "
-                                "endpoint, or use --author playbook, which needs neither")
+            raise SettingsError(
+                "no key is set for api.openai.com; set OPENAI_API_KEY, or OPENAI_BASE_URL for another "
+                "endpoint, or use --author playbook, which needs neither"
+            )
 
     @property
     def is_openai(self) -> bool:
@@ -102,5 +104,6 @@ class Endpoint:
 
 def add(left: Usage, right: Usage) -> Usage:
     """Sum of two usages."""
-    return Usage(left.prompt_tokens + right.prompt_tokens, left.completion_tokens + right.completion_tokens,
-                 left.usd + right.usd)
+    return Usage(
+        left.prompt_tokens + right.prompt_tokens, left.completion_tokens + right.completion_tokens, left.usd + right.usd
+    )

@@ -40,16 +40,23 @@ class Reply(Generic[Value]):
 class LanguageModel(Protocol):
     """What the agents ask."""
 
-    def ask(self, role: str, step: Step, messages: Sequence[Message], form: Form[Value],
-            candidate: str = "") -> Reply[Value]:
+    def ask(
+        self, role: str, step: Step, messages: Sequence[Message], form: Form[Value], candidate: str = ""
+    ) -> Reply[Value]:
         """One question; ModelError when no usable answer came."""
 
 
 class Gateway:
     """A LanguageModel over HTTP, with the budget, the ledger and the artefact store of a run folder."""
 
-    def __init__(self, endpoint: Endpoint, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float | None = None,
-                 sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        ledger: Ledger,
+        artefacts: ArtefactStore,
+        budget_usd: float | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         """Nothing is sent yet. `budget_usd` is for a whole run and counts what earlier sessions of it spent."""
         self.endpoint = endpoint
         self.ledger = ledger
@@ -59,8 +66,9 @@ class Gateway:
         self._lock = threading.Lock()
         self._options: dict[str, Options] = {}
 
-    def ask(self, role: str, step: Step, messages: Sequence[Message], form: Form[Value],
-            candidate: str = "") -> Reply[Value]:
+    def ask(
+        self, role: str, step: Step, messages: Sequence[Message], form: Form[Value], candidate: str = ""
+    ) -> Reply[Value]:
         """One question in the asked form; at most three requests are paid for."""
         talk = [Message(m.role, clean(m.content)) for m in messages]
         if form.schema is not None:
@@ -72,24 +80,35 @@ class Gateway:
             used = add(used, raw.usage)
             if raw.is_cut:
                 if grown:
-                    raise TruncatedReply(f"the {role}'s answer was cut off at {max_tokens} tokens; allow more tokens "
-                                         "an answer in the settings or use another model, then resume the run")
+                    raise TruncatedReply(
+                        f"the {role}'s answer was cut off at {max_tokens} tokens; allow more tokens "
+                        "an answer in the settings or use another model, then resume the run"
+                    )
                 grown, max_tokens = True, 2 * max_tokens
                 continue
             try:
                 return Reply(raw.text, form.read(raw.text), used)
             except ReplyError as error:
                 if mended:
-                    raise MalformedReply(f"the {role}'s answer could not be used, also after it was told so: {error}; "
-                                         "use another model for this role, then resume the run") from None
+                    raise MalformedReply(
+                        f"the {role}'s answer could not be used, also after it was told so: {error}; "
+                        "use another model for this role, then resume the run"
+                    ) from None
                 mended = True
                 self._distrust(role, raw.text, form)
-                talk = [*asked, Message("assistant", raw.text[:QUOTED_CHARS] or "(empty)"),
-                        Message("user", f"That answer cannot be used: {error}. Give the whole answer again, mended, in "
-                                        "the form that was asked for.")]
+                talk = [
+                    *asked,
+                    Message("assistant", raw.text[:QUOTED_CHARS] or "(empty)"),
+                    Message(
+                        "user",
+                        f"That answer cannot be used: {error}. Give the whole answer again, mended, in "
+                        "the form that was asked for.",
+                    ),
+                ]
 
-    def _paid(self, role: str, step: Step, talk: Sequence[Message], form: Form[Any], max_tokens: int,
-              candidate: str) -> RawReply:
+    def _paid(
+        self, role: str, step: Step, talk: Sequence[Message], form: Form[Any], max_tokens: int, candidate: str
+    ) -> RawReply:
         """The stored answer of this very request, or a new one, stored before it is returned."""
         model = self.endpoint.model_for(role)
         prompt = json.dumps([[m.role, m.content] for m in talk], ensure_ascii=False)
@@ -110,8 +129,9 @@ class Gateway:
         self.ledger.settle(key, self.artefacts.put(raw.to_text()), raw.usage)
         return raw
 
-    def _adapted(self, model: str, talk: Sequence[Message], form: Form[Any], max_tokens: int,
-                 config: dict[str, Any]) -> RawReply:
+    def _adapted(
+        self, model: str, talk: Sequence[Message], form: Form[Any], max_tokens: int, config: dict[str, Any]
+    ) -> RawReply:
         """Send, stepping down the ladder while the server refuses a field by name; what works is remembered."""
         options = self.options(model)
         while True:
@@ -123,7 +143,8 @@ class Gateway:
                 if lower is None:
                     raise ModelRefused(
                         f"the model's endpoint {self.endpoint.address} refused the request with HTTP {refusal.status}: "
-                        f"{refusal.text}; check the model name and the token limit") from None
+                        f"{refusal.text}; check the model name and the token limit"
+                    ) from None
                 options = lower
                 continue
             self._remember(model, options)
@@ -151,8 +172,15 @@ class Gateway:
 
 def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:
     """The place of a request in its run and what it asks, as SHA-256."""
-    place = [step.run_id, role, step.generation, step.experiment_id, step.number, max_tokens,
-             hashlib.sha256(prompt.encode()).hexdigest()]
+    place = [
+        step.run_id,
+        role,
+        step.generation,
+        step.experiment_id,
+        step.number,
+        max_tokens,
+        hashlib.sha256(prompt.encode()).hexdigest(),
+    ]
     return hashlib.sha256(json.dumps(place).encode()).hexdigest()
 
 
@@ -161,6 +189,12 @@ def _config(role: str, step: Step, candidate: str) -> dict[str, Any]:
     return {
         "run_name": role,
         "tags": [role, f"run:{step.run_id}", f"generation:{step.generation}"],
-        "metadata": {"run": step.run_id, "generation": step.generation, "experiment": step.experiment_id,
-                     "node": role, "number": step.number, "candidate": candidate},
+        "metadata": {
+            "run": step.run_id,
+            "generation": step.generation,
+            "experiment": step.experiment_id,
+            "node": role,
+            "number": step.number,
+            "candidate": candidate,
+        },
     }

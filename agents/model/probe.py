@@ -58,14 +58,22 @@ def probe(endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> Ca
             while True:
                 asked = replace(options, rung=rung)
                 try:
-                    raw = transport.send(endpoint.model, talk, asked, response_format(rung, Pong), PROBE_TOKENS,
-                                         {"run_name": "probe", "tags": ["probe"]})
+                    raw = transport.send(
+                        endpoint.model,
+                        talk,
+                        asked,
+                        response_format(rung, Pong),
+                        PROBE_TOKENS,
+                        {"run_name": "probe", "tags": ["probe"]},
+                    )
                     break
                 except Rejected as refusal:
                     lower = refusal.adapt(asked, rung < 3)
                     if lower is None and rung == 3:
-                        raise ModelRefused(f"the endpoint {endpoint.address} refused a plain request: {refusal.text}; "
-                                           "check the model name") from None
+                        raise ModelRefused(
+                            f"the endpoint {endpoint.address} refused a plain request: {refusal.text}; "
+                            "check the model name"
+                        ) from None
                     if lower is None or lower.rung != rung:
                         raise
                     options = lower

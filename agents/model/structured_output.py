@@ -113,7 +113,7 @@ def spoken(text: str) -> str:
         raise ReplyError(f"the answer has {len(text)} characters; at most {MAX_CHARS} are read")
     closing = list(_THINK_END.finditer(text))
     if closing:
-        text = text[closing[-1].end():]
+        text = text[closing[-1].end() :]
     return "" if _THINK_OPEN.match(text) else text
 
 
@@ -134,8 +134,9 @@ def response_format(rung: int, schema: type[BaseModel] | None) -> dict[str, Any]
 
 def instruction(schema: type[BaseModel]) -> str:
     """Words that ask for the schema: many servers take `response_format` and ignore it, or insist on the word JSON."""
-    return ("Answer with one JSON object that fits this JSON schema, and nothing else:\n"
-            + json.dumps(strict_schema(schema), separators=(",", ":")))
+    return "Answer with one JSON object that fits this JSON schema, and nothing else:\n" + json.dumps(
+        strict_schema(schema), separators=(",", ":")
+    )
 
 
 def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
@@ -149,8 +150,11 @@ def _strict(node: Any) -> Any:
         return [_strict(item) for item in node]
     if not isinstance(node, dict):
         return node
-    kept = {k: ({n: _strict(s) for n, s in v.items()} if k in ("properties", "$defs") else _strict(v))
-            for k, v in node.items() if k != "title"}
+    kept = {
+        k: ({n: _strict(s) for n, s in v.items()} if k in ("properties", "$defs") else _strict(v))
+        for k, v in node.items()
+        if k != "title"
+    }
     if kept.get("type") == "object":
         kept["additionalProperties"] = False
         kept["required"] = list(kept.get("properties", {}))

@@ -110,8 +110,15 @@ class Transport:
         self._lock = threading.Lock()
         self._clients: dict[str, ChatOpenAI] = {}
 
-    def send(self, model: str, messages: Sequence[Message], options: Options, response_format: Mapping[str, Any] | None,
-             max_tokens: int, config: Mapping[str, Any]) -> RawReply:
+    def send(
+        self,
+        model: str,
+        messages: Sequence[Message],
+        options: Options,
+        response_format: Mapping[str, Any] | None,
+        max_tokens: int,
+        config: Mapping[str, Any],
+    ) -> RawReply:
         """One answered request. ModelUnreachable after the retries, ModelRefused at once, Rejected for the payload."""
         end = self.endpoint
         body: dict[str, Any] = {options.token_field: max_tokens}
@@ -123,26 +130,37 @@ class Transport:
             body["temperature"] = end.temperature
         talk = [(m.role, clean(m.content)) for m in messages]
         tries = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(end.retries + 1), retry=tenacity.retry_if_exception_type(_Passing),
-            wait=self._wait, sleep=self._sleep, reraise=True)
+            stop=tenacity.stop_after_attempt(end.retries + 1),
+            retry=tenacity.retry_if_exception_type(_Passing),
+            wait=self._wait,
+            sleep=self._sleep,
+            reraise=True,
+        )
         try:
             return tries(self._once, model, talk, body, config)
         except _Passing as fault:
             raise ModelUnreachable(
                 f"no answer from the model's endpoint {end.address} after {counted(end.retries + 1, 'try', 'tries')} "
-                f"({fault}); check that it is up and reachable, then resume the run") from None
+                f"({fault}); check that it is up and reachable, then resume the run"
+            ) from None
 
     def models(self) -> tuple[str, ...]:
         """Names the endpoint lists; empty where it does not list any."""
         import openai
 
-        client = openai.OpenAI(api_key=self.endpoint.key_to_send.get_secret_value(), base_url=self.endpoint.base_url,
-                               max_retries=0, timeout=min(self.endpoint.timeout_s, 20.0))
+        client = openai.OpenAI(
+            api_key=self.endpoint.key_to_send.get_secret_value(),
+            base_url=self.endpoint.base_url,
+            max_retries=0,
+            timeout=min(self.endpoint.timeout_s, 20.0),
+        )
         try:
             return tuple(sorted(model.id for model in client.models.list()))
         except openai.APIConnectionError as error:
-            raise ModelUnreachable(f"nothing answers at {self.endpoint.address} ({_cause(error)}); "
-                                   "check OPENAI_BASE_URL and that the server is running") from None
+            raise ModelUnreachable(
+                f"nothing answers at {self.endpoint.address} ({_cause(error)}); "
+                "check OPENAI_BASE_URL and that the server is running"
+            ) from None
         except openai.APIStatusError as error:
             if error.status_code in (401, 403):
                 raise self._refused(error.status_code, "") from None
@@ -150,8 +168,9 @@ class Transport:
         except (openai.OpenAIError, *_NOT_A_COMPLETION):
             return ()
 
-    def _once(self, model: str, talk: list[tuple[str, str]], body: dict[str, Any],
-              config: Mapping[str, Any]) -> RawReply:
+    def _once(
+        self, model: str, talk: list[tuple[str, str]], body: dict[str, Any], config: Mapping[str, Any]
+    ) -> RawReply:
         import openai
 
         try:
@@ -173,9 +192,14 @@ class Transport:
 
                 end = self.endpoint
                 self._clients[model] = ChatOpenAI(
-                    model=model, base_url=end.base_url, api_key=end.key_to_send, max_retries=0, timeout=end.timeout_s,
+                    model=model,
+                    base_url=end.base_url,
+                    api_key=end.key_to_send,
+                    max_retries=0,
+                    timeout=end.timeout_s,
                     use_responses_api=False,  # chosen by model name otherwise, and few servers have it
-                    disable_streaming=True)  # a graph that streams would switch it on, and lose the token counts
+                    disable_streaming=True,
+                )  # a graph that streams would switch it on, and lose the token counts
             return self._clients[model]
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
@@ -194,19 +218,25 @@ class Transport:
                 return self._refused(status, "the account has no credit left")
             after_s = retry_after_s(error.response.headers)
             if after_s is not None and after_s > 10 * self.endpoint.max_wait_s:
-                return ModelUnreachable(f"the endpoint {self.endpoint.address} asks to wait {after_s:.0f} s; "
-                                        "resume the run then")
+                return ModelUnreachable(
+                    f"the endpoint {self.endpoint.address} asks to wait {after_s:.0f} s; resume the run then"
+                )
             return _Passing(f"HTTP {status}", after_s)
         return Rejected(status, text) if status in (400, 422) else self._refused(status, text)
 
     def _refused(self, status: int, text: str) -> ModelRefused:
-        advice = {401: "check the key", 403: "check what the key may use", 404: "check the base URL and the model name",
-                  429: "add credit or use another key"}
+        advice = {
+            401: "check the key",
+            403: "check what the key may use",
+            404: "check the base URL and the model name",
+            429: "add credit or use another key",
+        }
         # The server's own words about a key may quote it.
         said = f": {text}" if text and status not in (401, 403) else ""
         remedy = advice.get(status, "check the base URL, the key and the model name")
-        return ModelRefused(f"the model's endpoint {self.endpoint.address} refused the request with HTTP "
-                            f"{status}{said}; {remedy}")
+        return ModelRefused(
+            f"the model's endpoint {self.endpoint.address} refused the request with HTTP {status}{said}; {remedy}"
+        )
 
     def _not_a_completion(self, error: Exception) -> Exception:
         told = error.args[0] if error.args else None
@@ -215,10 +245,14 @@ class Transport:
             if isinstance(code, int) and (code in PASSING or code >= 500):
                 return _Passing(f"error {code} in the answer")
             text = self.endpoint.hide(str(told.get("message", told)))[:400]
-            return ModelRefused(f"the model's endpoint {self.endpoint.address} answered with an error: {text}; "
-                                "check the model name and the account")
-        return ModelRefused(f"the answer of {self.endpoint.address} is not a chat completion; check that the base URL "
-                            "is that of an OpenAI-compatible API (most end in /v1)")
+            return ModelRefused(
+                f"the model's endpoint {self.endpoint.address} answered with an error: {text}; "
+                "check the model name and the account"
+            )
+        return ModelRefused(
+            f"the answer of {self.endpoint.address} is not a chat completion; check that the base URL "
+            "is that of an OpenAI-compatible API (most end in /v1)"
+        )
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -246,8 +280,11 @@ def _cause(error: BaseException) -> str:
 
 def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int) -> RawReply:
     """The parts we keep of a LangChain AIMessage."""
-    text = answer.content if isinstance(answer.content, str) else "".join(
-        str(part.get("text", "")) for part in answer.content if isinstance(part, dict))
+    text = (
+        answer.content
+        if isinstance(answer.content, str)
+        else "".join(str(part.get("text", "")) for part in answer.content if isinstance(part, dict))
+    )
     if not text.strip() and answer.tool_calls:  # asked for text, answered with a call: its arguments are the answer
         text = json.dumps(answer.tool_calls[0]["args"])
     if not text.strip():
@@ -261,5 +298,10 @@ def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int) -> RawR
     usd = price.cost_usd(prompt, completion)
     if not usd and isinstance(stated, (int, float)):
         usd = float(stated)
-    return RawReply(endpoint.hide(clean(text)), str(metadata.get("finish_reason") or ""), model,
-                    Usage(prompt, completion, usd), bool(counted.get("output_tokens")))
+    return RawReply(
+        endpoint.hide(clean(text)),
+        str(metadata.get("finish_reason") or ""),
+        model,
+        Usage(prompt, completion, usd),
+        bool(counted.get("output_tokens")),
+    )

@@ -23,10 +23,14 @@ def check(source: str, arch: str) -> tuple[str, ...]:
     for kernel in file.kernels:
         remarks += _divergent_barriers(file, kernel)
     if arch.startswith("gfx9"):
-        remarks += [f"line {_line(file, m.start())}: __ballot gives 64 bits on this GPU; keep it in unsigned long long"
-                    for m in _NARROW.finditer(file.code)]
-    remarks += [f"line {_line(file, m.start())}: no host code runs; remove {m.group().strip()}"
-                for m in re.finditer(r"<<<|\bint\s+main\s*\(|\bhip(?:Malloc|Memcpy|LaunchKernel)\w*", file.code)]
+        remarks += [
+            f"line {_line(file, m.start())}: __ballot gives 64 bits on this GPU; keep it in unsigned long long"
+            for m in _NARROW.finditer(file.code)
+        ]
+    remarks += [
+        f"line {_line(file, m.start())}: no host code runs; remove {m.group().strip()}"
+        for m in re.finditer(r"<<<|\bint\s+main\s*\(|\bhip(?:Malloc|Memcpy|LaunchKernel)\w*", file.code)
+    ]
     return tuple(remarks)
 
 
@@ -43,9 +47,12 @@ def _plan(file: KernelFile) -> list[str]:
 
 
 def _brackets(file: KernelFile) -> list[str]:
-    code = file.code[file.plan_span[1]:]
-    return [f"the code has {code.count(a)} {a!r} but {code.count(b)} {b!r}" for a, b in ("()", "[]", "{}")
-            if code.count(a) != code.count(b) and "#if" not in code]
+    code = file.code[file.plan_span[1] :]
+    return [
+        f"the code has {code.count(a)} {a!r} but {code.count(b)} {b!r}"
+        for a, b in ("()", "[]", "{}")
+        if code.count(a) != code.count(b) and "#if" not in code
+    ]
 
 
 def _divergent_barriers(file: KernelFile, kernel: KernelText) -> list[str]:
@@ -54,13 +61,15 @@ def _divergent_barriers(file: KernelFile, kernel: KernelText) -> list[str]:
     for match in words(file.code, "if", *kernel.body):
         opening = re.compile(r"\s*\(").match(file.code, match.end())
         close = closing(file.code, opening.end() - 1) if opening else -1
-        if close < 0 or "threadIdx" not in file.code[match.end():close]:
+        if close < 0 or "threadIdx" not in file.code[match.end() : close]:
             continue
         block = re.compile(r"\s*\{").match(file.code, close + 1)
         end = closing(file.code, block.end() - 1) if block else file.code.find(";", close) + 1
         if end > 0 and _BARRIER.search(file.code, close, end):
-            found.append(f"line {_line(file, match.start())}: a barrier stands inside a branch that depends on "
-                         "threadIdx; move it out, so that every work-item reaches it")
+            found.append(
+                f"line {_line(file, match.start())}: a barrier stands inside a branch that depends on "
+                "threadIdx; move it out, so that every work-item reaches it"
+            )
     return found
 
 

@@ -15,8 +15,19 @@ LDS_BYTES = 65536
 STATIC_BYTES = 49152  # what NVIDIA's compiler takes as __shared__ arrays
 THREADS_MARK = "// work-item axes exchanged\n"
 GRID_MARK = "// block axes exchanged\n"
-_BYTES: Mapping[str, int] = {"float": 4, "int": 4, "unsigned": 4, "double": 8, "_Float16": 2, "__half": 2, "short": 2,
-                             "__hip_bfloat16": 2, "hip_bfloat16": 2, "char": 1, "unsigned char": 1}
+_BYTES: Mapping[str, int] = {
+    "float": 4,
+    "int": 4,
+    "unsigned": 4,
+    "double": 8,
+    "_Float16": 2,
+    "__half": 2,
+    "short": 2,
+    "__hip_bfloat16": 2,
+    "hip_bfloat16": 2,
+    "char": 1,
+    "unsigned char": 1,
+}
 _SHARED = re.compile(r"__shared__\s+(?P<type>(?:unsigned\s+)?\w+)\s+(?P<name>\w+)\s*(?P<dims>(?:\[[^\][]+\]\s*)+);")
 
 
@@ -35,10 +46,17 @@ def xcd_order(file: KernelFile, variant: str) -> str:
         uses = words(file.code, r"blockIdx\s*\.\s*x", *kernel.body)
         if uses:
             edits += [(m.start(), m.end(), "xcd_block") for m in uses]
-            edits.append((kernel.body[0], kernel.body[0], (
-                f"\n    const unsigned xcd_share = gridDim.x / {variant}u;"
-                f"\n    const unsigned xcd_block = blockIdx.x < {variant}u * xcd_share"
-                f"\n        ? (blockIdx.x % {variant}u) * xcd_share + blockIdx.x / {variant}u : blockIdx.x;")))
+            edits.append(
+                (
+                    kernel.body[0],
+                    kernel.body[0],
+                    (
+                        f"\n    const unsigned xcd_share = gridDim.x / {variant}u;"
+                        f"\n    const unsigned xcd_block = blockIdx.x < {variant}u * xcd_share"
+                        f"\n        ? (blockIdx.x % {variant}u) * xcd_share + blockIdx.x / {variant}u : blockIdx.x;"
+                    ),
+                )
+            )
     return substitute(file.source, edits)
 
 
@@ -146,7 +164,7 @@ def _by_subscripts(file: KernelFile, match: re.Match[str]) -> bool:
             if not opening:
                 return False
             at = closing(file.code, opening.end() - 1) + 1
-        if not at or file.code[:use.start()].rstrip().endswith(("&", "sizeof(", "sizeof")):
+        if not at or file.code[: use.start()].rstrip().endswith(("&", "sizeof(", "sizeof")):
             return False
     return True
 
@@ -154,8 +172,11 @@ def _by_subscripts(file: KernelFile, match: re.Match[str]) -> bool:
 def _constants(file: KernelFile) -> dict[str, int]:
     """Values of integer constants of the code, and the largest value of every tunable."""
     known = {name: max(values) for name, values in file.tunables.items()}
-    pattern = re.compile(r"(?:constexpr|const)\s+(?:static\s+)?(?:int|unsigned|size_t|auto)\s+(\w+)\s*=\s*([^;,]+);"
-                         r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.M)
+    pattern = re.compile(
+        r"(?:constexpr|const)\s+(?:static\s+)?(?:int|unsigned|size_t|auto)\s+(\w+)\s*=\s*([^;,]+);"
+        r"|^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$",
+        re.M,
+    )
     for match in pattern.finditer(file.code):
         name, text = match[1] or match[3], match[2] or match[4]
         try:

@@ -6,9 +6,30 @@ import re
 
 from agents.playbook.source import KernelFile, KernelText, closing, on_directive, substitute, words
 
-_PLAIN = frozenset({"float", "double", "int", "unsigned", "unsigned int", "short", "unsigned short", "char",
-                    "signed char", "unsigned char", "long", "long long", "unsigned long long", "int32_t", "uint32_t",
-                    "_Float16", "uint16_t", "int16_t", "uint8_t", "int8_t"})
+_PLAIN = frozenset(
+    {
+        "float",
+        "double",
+        "int",
+        "unsigned",
+        "unsigned int",
+        "short",
+        "unsigned short",
+        "char",
+        "signed char",
+        "unsigned char",
+        "long",
+        "long long",
+        "unsigned long long",
+        "int32_t",
+        "uint32_t",
+        "_Float16",
+        "uint16_t",
+        "int16_t",
+        "uint8_t",
+        "int8_t",
+    }
+)
 _FAST = {"expf": "__expf", "logf": "__logf"}
 
 
@@ -40,7 +61,7 @@ def nontemporal_stores(file: KernelFile, variant: str) -> str:
     edits = []
     for kernel in file.kernels:
         for start, bracket, equals, end in _stores(file, kernel):
-            place, value = file.source[start:bracket + 1], file.source[equals + 1:end].strip()
+            place, value = file.source[start : bracket + 1], file.source[equals + 1 : end].strip()
             edits.append((start, end, f"__builtin_nontemporal_store({value}, &{place})"))
     return substitute(file.source, edits)
 
@@ -52,8 +73,11 @@ def math_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[s
 
 def fast_math(file: KernelFile, variant: str) -> str:
     """Replace the calls."""
-    edits = [(m.start(), m.start() + len(name), fast) for name, fast in _FAST.items()
-             for m in words(file.code, rf"{name}\s*(?=\()")]
+    edits = [
+        (m.start(), m.start() + len(name), fast)
+        for name, fast in _FAST.items()
+        for m in words(file.code, rf"{name}\s*(?=\()")
+    ]
     return substitute(file.source, edits)
 
 
@@ -68,7 +92,7 @@ def _innermost(file: KernelFile) -> list[int]:
         if close < 0:
             continue
         end = _statement_end(file.code, close + 1)
-        before = file.source[:match.start()].rstrip().rpartition("\n")[2].lstrip()
+        before = file.source[: match.start()].rstrip().rpartition("\n")[2].lstrip()
         if end > 0 and not words(file.code, "(?:for|while|do)", close, end) and not before.startswith(("#", "_Pragma")):
             found.append(match.start())
     return found
@@ -97,8 +121,11 @@ def _stores(file: KernelFile, kernel: KernelText) -> list[tuple[int, int, int, i
         is_read_only = "const" in parameter.text.split("*")[0].split()
         if parameter.pointee not in _PLAIN or is_read_only:
             continue
-        uses = [m for m in words(file.code, re.escape(parameter.name), *kernel.body)
-                if not re.compile(r"\s*[+-]=").match(file.code, m.end())]  # moving the pointer reads nothing
+        uses = [
+            m
+            for m in words(file.code, re.escape(parameter.name), *kernel.body)
+            if not re.compile(r"\s*[+-]=").match(file.code, m.end())
+        ]  # moving the pointer reads nothing
         stores = [_store(file.code, use) for use in uses]
         if stores and all(stores):
             found += [s for s in stores if s]
@@ -106,7 +133,7 @@ def _stores(file: KernelFile, kernel: KernelText) -> list[tuple[int, int, int, i
 
 
 def _store(code: str, use: re.Match[str]) -> tuple[int, int, int, int] | None:
-    before = code[:use.start()].rstrip()
+    before = code[: use.start()].rstrip()
     opening = re.compile(r"\s*\[").match(code, use.end())
     if not opening or on_directive(code, use.start()) or not before.endswith((";", "{", "}", ")", "else")):
         return None
@@ -116,7 +143,7 @@ def _store(code: str, use: re.Match[str]) -> tuple[int, int, int, int] | None:
     if not equals or end < 0 or (before.endswith(")") and _is_cast(code, len(before))):
         return None
     depth = 0
-    for char in code[equals.end():end]:
+    for char in code[equals.end() : end]:
         depth += (char in "([{") - (char in ")]}")
         if (char == "," and depth == 0) or char == "=" or char == "{":
             return None

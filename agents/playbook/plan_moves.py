@@ -13,7 +13,9 @@ _BOUNDS = re.compile(r"__launch_bounds__\s*\(")
 _CONSTANT = re.compile(
     r"(?:static\s+)?(?:constexpr|const)\s+(?:static\s+)?(?:int|unsigned|unsigned\s+int|auto|size_t|uint32_t|int32_t)\s+"
     r"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\d+)[uU]?\s*;|^[ \t]*#[ \t]*define[ \t]+(?P<macro>[A-Za-z_]\w*)[ \t]+"
-    r"(?P<number>\d+)[uU]?[ \t]*$", re.M)
+    r"(?P<number>\d+)[uU]?[ \t]*$",
+    re.M,
+)
 LANES = re.compile(r"__shfl|__ballot|__any|__all\b|mfma|dpp|readlane|readfirstlane|mbcnt|ds_bpermute|warpSize|__lane")
 
 
@@ -23,7 +25,7 @@ def bounds_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple
     The minimum counts waves per SIMD on AMD, blocks per multiprocessor on NVIDIA: less registers, more at a time.
     """
     bare = any(_bounds(file, k) is None and block_in_c(file, k) for k in file.kernels)
-    single = [k for k in file.kernels if (b := _bounds(file, k)) and "," not in file.code[b[0]:b[1]]]
+    single = [k for k in file.kernels if (b := _bounds(file, k)) and "," not in file.code[b[0] : b[1]]]
     return ("1",) if bare else ("2", "4") if single else ()
 
 
@@ -34,7 +36,7 @@ def add_bounds(file: KernelFile, variant: str) -> str:
         bounds, block = _bounds(file, kernel), block_in_c(file, kernel)
         if variant == "1" and bounds is None and block:
             edits.append((kernel.head[1], kernel.head[1], f"__launch_bounds__({block}) "))
-        elif variant != "1" and bounds and "," not in file.code[bounds[0]:bounds[1]]:
+        elif variant != "1" and bounds and "," not in file.code[bounds[0] : bounds[1]]:
             edits.append((bounds[1], bounds[1], f", {variant}"))
     return substitute(file.source, edits)
 
@@ -76,8 +78,9 @@ def expose_block(file: KernelFile, variant: str) -> str:
     return with_plan(file, plan, substitute(file.source, edits))
 
 
-def _block_plan(file: KernelFile, size: int, taken: frozenset[str]
-                ) -> tuple[list[tuple[int, int, str]], Mapping[str, Any]] | None:
+def _block_plan(
+    file: KernelFile, size: int, taken: frozenset[str]
+) -> tuple[list[tuple[int, int, str]], Mapping[str, Any]] | None:
     """The edits of the code and the new plan; None when the change is not certain to be safe."""
     launches = file.plan["launch"]
     if not launches or any([str(e) for e in x.get("block", [])] != [str(size)] for x in launches):
@@ -86,12 +89,18 @@ def _block_plan(file: KernelFile, size: int, taken: frozenset[str]
         return None
     constants = [m for m in _CONSTANT.finditer(file.code) if (m["value"] or m["number"]) == str(size)]
     bounds = [_bounds(file, k) for k in file.kernels]
-    origins = [(m.end(2) - len(m[2]), m.end(2)) for m in re.finditer(
-        rf"(blockIdx\s*\.\s*x\s*\*\s*)({size})\b(?![.\w])", file.code)]
-    free = [m for m in words(file.code, rf"{size}[uU]?") if not on_plan(file, m.start())
-            and m.span() not in origins
-            and not any(c.start() <= m.start() < c.end() for c in constants)
-            and not any(b and b[0] <= m.start() < b[1] for b in bounds)]
+    origins = [
+        (m.end(2) - len(m[2]), m.end(2))
+        for m in re.finditer(rf"(blockIdx\s*\.\s*x\s*\*\s*)({size})\b(?![.\w])", file.code)
+    ]
+    free = [
+        m
+        for m in words(file.code, rf"{size}[uU]?")
+        if not on_plan(file, m.start())
+        and m.span() not in origins
+        and not any(c.start() <= m.start() < c.end() for c in constants)
+        and not any(b and b[0] <= m.start() < b[1] for b in bounds)
+    ]
     arrays = [m.group() for m in re.finditer(r"__shared__[^;]*;", file.code)]
     if free or len(constants) > 1:
         return None
@@ -109,12 +118,13 @@ def _block_plan(file: KernelFile, size: int, taken: frozenset[str]
     if name in taken or name in file.tunables or name in file.plan.get("workspace", {}):
         return None
     edits += [(start, end, name) for start, end in origins]
-    edits += [(b[0], b[1], re.sub(rf"\b{size}[uU]?\b", name, file.source[b[0]:b[1]])) for b in bounds if b]
+    edits += [(b[0], b[1], re.sub(rf"\b{size}[uU]?\b", name, file.source[b[0] : b[1]])) for b in bounds if b]
     return edits, _with_name(file.plan, size, name)
 
 
 def _with_name(plan: Mapping[str, Any], size: int, name: str) -> dict[str, Any]:
     """The plan with the size's name in every launch and its values among the tunables."""
+
     def named(value: Any) -> Any:
         if isinstance(value, list):
             return [named(v) for v in value]
@@ -147,8 +157,13 @@ def _open_pointers(file: KernelFile, kernel: KernelText) -> list[int]:
             return []
     if not file.launches(kernel.name):
         return []
-    return [p.name_at for p in kernel.parameters
-            if p.is_pointer and "restrict" not in p.text and "volatile" not in p.text and "(" not in p.text
-            and "[" not in p.text and p.text.count("*") == 1]
-
-
+    return [
+        p.name_at
+        for p in kernel.parameters
+        if p.is_pointer
+        and "restrict" not in p.text
+        and "volatile" not in p.text
+        and "(" not in p.text
+        and "[" not in p.text
+        and p.text.count("*") == 1
+    ]

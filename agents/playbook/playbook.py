@@ -27,10 +27,17 @@ EXPLORE = 0.25  # share of the generations that do not build on the fastest kern
 SEARCHED = 24  # combinations that one search covers; larger spaces are worth another start
 _TAG = re.compile(r"\[([a-z_]+:[\w.+]+) on [0-9a-f]{8}\]")
 _NEEDS = {  # what relieves a binding resource, by a part of its name
-    "hbm": ("unroll", "restrict", "swap_threads", "nontemporal"), "l1": ("swap_threads", "unroll"),
-    "vmem": ("swap_threads", "unroll"), "lds": ("lds_padding", "swap_threads"), "valu": ("fast_math",),
-    "trans": ("fast_math",), "latency": ("block_size", "unroll"), "launch": ("block_size",),
-    "l2": ("xcd_order", "swap_grid"), "mall": ("xcd_order", "swap_grid"), "mfma": ("launch_bounds",),
+    "hbm": ("unroll", "restrict", "swap_threads", "nontemporal"),
+    "l1": ("swap_threads", "unroll"),
+    "vmem": ("swap_threads", "unroll"),
+    "lds": ("lds_padding", "swap_threads"),
+    "valu": ("fast_math",),
+    "trans": ("fast_math",),
+    "latency": ("block_size", "unroll"),
+    "launch": ("block_size",),
+    "l2": ("xcd_order", "swap_grid"),
+    "mall": ("xcd_order", "swap_grid"),
+    "mfma": ("launch_bounds",),
 }
 
 
@@ -59,8 +66,9 @@ class Playbook:
         """None: rules read no literature."""
         return ()
 
-    def plan(self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory,
-             limit: int) -> Proposal:
+    def plan(
+        self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
+    ) -> Proposal:
         """At most five changes that apply and were not tried on this kernel; none when the book is exhausted."""
         try:
             file = read(base.source)
@@ -71,11 +79,19 @@ class Playbook:
         ranked = sorted(fresh, key=lambda h: (-self._worth(h, base), self._dice(step, h).random()))
         firsts = list({h.split(":")[0]: h for h in reversed(ranked)}.values())[::-1]
         order = [*firsts, *(h for h in ranked if h not in firsts)]
-        ideas = tuple(_idea(h, file) for h in order[:min(MOST_IDEAS, max(0, limit))])
+        ideas = tuple(_idea(h, file) for h in order[: min(MOST_IDEAS, max(0, limit))])
         return Proposal(tuple(f"{move.title}: {move.why}" for move in moves.MOVES), ideas)
 
-    def write(self, step: Step, work: Assignment, experiment: Experiment, idea: Idea, base: Specimen,
-              reference: Specimen | None, literature: str) -> Draft:
+    def write(
+        self,
+        step: Step,
+        work: Assignment,
+        experiment: Experiment,
+        idea: Idea,
+        base: Specimen,
+        reference: Specimen | None,
+        literature: str,
+    ) -> Draft:
         """Apply the change; the base itself with a note when it does not apply."""
         return self._draft(base, work, _handle(idea), idea)
 
@@ -85,8 +101,16 @@ class Playbook:
         remarks = tuple(r for r in check(draft.source, work.arch) if _kind(r) not in before)
         return Critique(not remarks, remarks)
 
-    def repair(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft, remarks: Sequence[str],
-               evaluation: Evaluation | None) -> Draft:
+    def repair(
+        self,
+        step: Step,
+        work: Assignment,
+        idea: Idea,
+        base: Specimen,
+        draft: Draft,
+        remarks: Sequence[str],
+        evaluation: Evaluation | None,
+    ) -> Draft:
         """Another variant of the same change while there is one; then the base unchanged, and the note says so."""
         name = _handle(idea).split(":")[0]
         try:
@@ -140,11 +164,25 @@ def _idea(handle: str, file: KernelFile) -> Idea:
     name, variant = handle.split(":")
     tag = _tag(handle, file)
     if name == "search":
-        return Idea(f"search the declared tunables {tag}", "some combinations of the tunables were not tried",
-                    ("start the search of the tunables from another combination",), 0.0, 60.0, 5.0, handle)
+        return Idea(
+            f"search the declared tunables {tag}",
+            "some combinations of the tunables were not tried",
+            ("start the search of the tunables from another combination",),
+            0.0,
+            60.0,
+            5.0,
+            handle,
+        )
     if name == "together":
-        return Idea(f"several safe changes at once {tag}", "changes that are small alone may help each other",
-                    tuple(r for part in variant.split("+") for r in BY_NAME[part].rubric), 0.0, 30.0, 20.0, handle)
+        return Idea(
+            f"several safe changes at once {tag}",
+            "changes that are small alone may help each other",
+            tuple(r for part in variant.split("+") for r in BY_NAME[part].rubric),
+            0.0,
+            30.0,
+            20.0,
+            handle,
+        )
     move = BY_NAME[name]
     low, high = move.gain_pct
     return Idea(f"{move.title} {tag}", move.why, move.rubric, low, high, move.innovation, handle)
@@ -185,7 +223,10 @@ def _another_start(file: KernelFile, task: Task, number: int) -> Mapping[str, li
 
 def _allowed(file: KernelFile, task: Task, values: Mapping[str, int]) -> bool:
     try:
-        return all(evaluate(str(rule), {**case.dims, **values}) for rule in file.plan.get("constraints", {}).values()
-                   for case in (*task.tests, *task.benchmarks))
+        return all(
+            evaluate(str(rule), {**case.dims, **values})
+            for rule in file.plan.get("constraints", {}).values()
+            for case in (*task.tests, *task.benchmarks)
+        )
     except PlanError:
         return False

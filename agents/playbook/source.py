@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-_SKIP = re.compile(
-    r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S)
+_SKIP = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S)
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _ATTRIBUTES = ("__launch_bounds__", "__attribute__", "launch_bounds", "alignas", "noexcept")
 _KEYS = ("launch", "workspace", "tunables", "constraints")
@@ -40,7 +39,7 @@ class Parameter:
     @property
     def pointee(self) -> str:
         """The element type without qualifiers."""
-        kind = self.text[:self.text.find("*")] if self.is_pointer else ""
+        kind = self.text[: self.text.find("*")] if self.is_pointer else ""
         return " ".join(w for w in kind.replace("__restrict__", " ").split() if w not in ("const", "volatile"))
 
 
@@ -90,13 +89,14 @@ def read(source: str) -> KernelFile:
     if not source.startswith("/*+++", start) or end < 0:
         raise SourceError("the file does not start with a launch plan between /*+++ and +++*/")
     try:
-        plan = tomllib.loads(source[start + 5:end])
+        plan = tomllib.loads(source[start + 5 : end])
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SourceError(f"the launch plan is not valid TOML: {error}") from None
     launches = plan.get("launch")
     if set(plan) - set(_KEYS) or not isinstance(launches, list) or not all(isinstance(x, dict) for x in launches):
-        raise SourceError("the launch plan must hold [[launch]] tables, and at most [workspace], [tunables] and "
-                          "[constraints] besides")
+        raise SourceError(
+            "the launch plan must hold [[launch]] tables, and at most [workspace], [tunables] and [constraints] besides"
+        )
     tunables = plan.get("tunables", {})
     if not isinstance(tunables, dict) or not all(isinstance(v, list) and v for v in tunables.values()):
         raise SourceError("each tunable must be a list of integers")
@@ -113,7 +113,7 @@ def with_plan(file: KernelFile, plan: Mapping[str, Any], source: str | None = No
     """The file with another plan; `source` when the code behind the plan was changed too."""
     text = file.source if source is None else source
     end = text.index("+++*/", file.plan_span[0]) + 5
-    return f"{text[:file.plan_span[0]]}/*+++\n{plan_text(plan)}+++*/{text[end:]}"
+    return f"{text[: file.plan_span[0]]}/*+++\n{plan_text(plan)}+++*/{text[end:]}"
 
 
 def plan_text(plan: Mapping[str, Any]) -> str:
@@ -176,14 +176,18 @@ def _kernels(source: str, code: str) -> Iterator[KernelText]:
             at = closing(code, call.end() - 1) + 1
             if not at:
                 break
-        if not call or not at or re.search(r"[;{}]", code[at:call.start()]):
+        if not call or not at or re.search(r"[;{}]", code[at : call.start()]):
             continue
         close = closing(code, call.end() - 1)
         opening = re.compile(r"\s*\{").match(code, close + 1) if close > 0 else None
         end = closing(code, opening.end() - 1) if opening else -1
         if opening and end > 0:
-            yield KernelText(call[1], (found.start(), call.start()), tuple(_parameters(source, code, call.end(), close)),
-                         (opening.end(), end))
+            yield KernelText(
+                call[1],
+                (found.start(), call.start()),
+                tuple(_parameters(source, code, call.end(), close)),
+                (opening.end(), end),
+            )
 
 
 def _parameters(source: str, code: str, start: int, end: int) -> Iterator[Parameter]:

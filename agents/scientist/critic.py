@@ -17,8 +17,15 @@ MOST_REMARKS = 12
 def critique(model: LanguageModel, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
     """Approve, or remarks that a writer can act on. The sandbox judges anyway, so a mute critic stops nothing."""
     messages = conversation(
-        "critic", **work_view(work), idea=idea_view(idea), base=specimen_view(base), source=draft.source.rstrip(),
-        implemented=list(draft.implemented), skipped=list(draft.skipped), checks=list(check(draft.source, work.arch)))
+        "critic",
+        **work_view(work),
+        idea=idea_view(idea),
+        base=specimen_view(base),
+        source=draft.source.rstrip(),
+        implemented=list(draft.implemented),
+        skipped=list(draft.skipped),
+        checks=list(check(draft.source, work.arch)),
+    )
     try:
         return model.ask("critic", step, messages, json_form(CritiqueAnswer, _convert)).value
     except MalformedReply:

@@ -15,12 +15,21 @@ AVENUES = 10
 EXPERIMENTS = 5
 
 
-def plan(model: LanguageModel, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory,
-         limit: int) -> Proposal:
+def plan(
+    model: LanguageModel, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
+) -> Proposal:
     """Exactly ten avenues and five experiments; MalformedReply when the model, told once, gives others."""
     messages = conversation(
-        "planner", **work_view(work), base=specimen_view(base), literature=literature, calibration=memory.calibration,
-        lessons=list(memory.lessons), failures=list(memory.failures), tried=list(memory.tried), limit=limit)
+        "planner",
+        **work_view(work),
+        base=specimen_view(base),
+        literature=literature,
+        calibration=memory.calibration,
+        lessons=list(memory.lessons),
+        failures=list(memory.failures),
+        tried=list(memory.tried),
+        limit=limit,
+    )
     return model.ask("planner", step, messages, json_form(ProposalAnswer, _convert), base.attempt.candidate_id).value
 
 
@@ -44,8 +53,9 @@ def _idea(number: int, answer: ExperimentAnswer) -> Idea:
     if not rubric:
         raise ValueError(f"experiment {number} ({title}) needs at least one line of rubric")
     if not (math.isfinite(low) and math.isfinite(high) and -100 <= low <= high):
-        raise ValueError(f"experiment {number} ({title}): performance must have -100 <= min <= max, "
-                         f"not {low:g} and {high:g}")
+        raise ValueError(
+            f"experiment {number} ({title}): performance must have -100 <= min <= max, not {low:g} and {high:g}"
+        )
     if not 0 <= answer.innovation <= 100:
         raise ValueError(f"experiment {number} ({title}): innovation must be 0 to 100, not {answer.innovation:g}")
     return Idea(title, answer.description.strip(), rubric, low, high, answer.innovation)

@@ -56,6 +56,8 @@ class ReportAnswer(BaseModel):
 class CritiqueAnswer(BaseModel):
     """The critic's reading."""
 
-    remarks: list[str] = Field(description="defects that would stop the kernel from working, most serious first; each "
-                                           "names the line or the expression, what goes wrong and the remedy")
+    remarks: list[str] = Field(
+        description="defects that would stop the kernel from working, most serious first; each "
+        "names the line or the expression, what goes wrong and the remedy"
+    )
     approve: bool = Field(description="true when there is no such defect")

@@ -28,13 +28,22 @@ class Scientist:
         """What to look up in the literature before planning."""
         return retriever.queries(self.model, step, work, base)
 
-    def plan(self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory,
-             limit: int) -> Proposal:
+    def plan(
+        self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
+    ) -> Proposal:
         """Ten avenues and five experiments on the base."""
         return planner.plan(self.model, step, work, base, literature, memory, limit)
 
-    def write(self, step: Step, work: Assignment, experiment: Experiment, idea: Idea, base: Specimen,
-              reference: Specimen | None, literature: str) -> Draft:
+    def write(
+        self,
+        step: Step,
+        work: Assignment,
+        experiment: Experiment,
+        idea: Idea,
+        base: Specimen,
+        reference: Specimen | None,
+        literature: str,
+    ) -> Draft:
         """Write the whole kernel file for one experiment."""
         return coder.write(self.model, step, work, idea, base, reference, literature)
 
@@ -42,7 +51,15 @@ class Scientist:
         """Read the draft as a reviewer."""
         return critic.critique(self.model, step, work, idea, base, draft)
 
-    def repair(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft, remarks: Sequence[str],
-               evaluation: Evaluation | None) -> Draft:
+    def repair(
+        self,
+        step: Step,
+        work: Assignment,
+        idea: Idea,
+        base: Specimen,
+        draft: Draft,
+        remarks: Sequence[str],
+        evaluation: Evaluation | None,
+    ) -> Draft:
         """Mend a draft."""
         return coder.repair(self.model, step, work, idea, base, draft, remarks, evaluation)

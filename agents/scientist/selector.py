@@ -39,6 +39,9 @@ def by_rule(population: Sequence[Member]) -> Selection:
     ranked = sorted(population, key=lambda m: (m.geomean_us, m.id))
     base = ranked[0]
     reference = next((m for m in ranked[1:] if m.strategy != base.strategy), ranked[1] if ranked[1:] else None)
-    return Selection(base.id, reference.id if reference else None,
-                     "chosen by rule, because the selector's answer could not be used: the fastest, and the fastest of "
-                     "another strategy")
+    return Selection(
+        base.id,
+        reference.id if reference else None,
+        "chosen by rule, because the selector's answer could not be used: the fastest, and the fastest of "
+        "another strategy",
+    )

@@ -18,8 +18,13 @@ FOLDER = Path(__file__).parent / "prompts"
 def _environment() -> jinja2.Environment:
     # No autoescape: the product is a prompt, and source code must reach it as it is.
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(FOLDER), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True, autoescape=False)
+        loader=jinja2.FileSystemLoader(FOLDER),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
     environment.filters["numbered"] = numbered
     environment.filters["quoted"] = quoted
     environment.filters["us"] = plain
@@ -32,7 +37,8 @@ def conversation(name: str, **values: Any) -> tuple[Message, ...]:
     environment = _environment()
     return tuple(
         Message(role, environment.get_template(f"{name}.{role}.md.j2").render(**values).strip())
-        for role in ("system", "user"))
+        for role in ("system", "user")
+    )
 
 
 def quoted(text: str) -> str:

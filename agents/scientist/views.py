@@ -14,12 +14,20 @@ from records.experiment import Experiment
 from tasks.task import Case, Task, TensorSpec
 
 C_TYPES: Mapping[str, str] = {  # raw bits first: they need no header and no conversion class
-    "f64": "double", "f32": "float", "f16": "_Float16 (__half on NVIDIA)",
+    "f64": "double",
+    "f32": "float",
+    "f16": "_Float16 (__half on NVIDIA)",
     "bf16": "unsigned short (raw bits) or __hip_bfloat16",
     "e4m3fnuz": "unsigned char (raw bits) or __hip_fp8_e4m3_fnuz",
     "e5m2fnuz": "unsigned char (raw bits) or __hip_fp8_e5m2_fnuz",
-    "e4m3fn": "unsigned char (raw bits)", "e5m2": "unsigned char (raw bits)", "i64": "long long", "i32": "int",
-    "i16": "short", "i8": "signed char", "u8": "unsigned char", "bool": "bool",
+    "e4m3fn": "unsigned char (raw bits)",
+    "e5m2": "unsigned char (raw bits)",
+    "i64": "long long",
+    "i32": "int",
+    "i16": "short",
+    "i8": "signed char",
+    "u8": "unsigned char",
+    "bool": "bool",
 }
 MOST_COUNTERS = 24
 MOST_FINDINGS = 8
@@ -29,19 +37,28 @@ MIN_SHARE = 0.1  # of a kernel, below which a line's cost is left out
 
 def work_view(work: Assignment) -> dict[str, Any]:
     """The task and the target, for every prompt."""
-    return {"task": task_view(work.task), "target": {"name": work.target_name, "arch": work.arch,
-                                                      "brief": work.target_brief.strip()}}
+    return {
+        "task": task_view(work.task),
+        "target": {"name": work.target_name, "arch": work.arch, "brief": work.target_brief.strip()},
+    }
 
 
 def task_view(task: Task) -> dict[str, Any]:
     """What is computed, on what, how exactly."""
     return {
-        "name": task.name, "title": task.title, "description": task.description.strip(),
-        "inputs": [_tensor(t) for t in task.inputs], "outputs": [_tensor(t) for t in task.outputs],
+        "name": task.name,
+        "title": task.title,
+        "description": task.description.strip(),
+        "inputs": [_tensor(t) for t in task.inputs],
+        "outputs": [_tensor(t) for t in task.outputs],
         "scalars": [{"name": s.name, "type": C_TYPES.get(s.dtype, s.dtype), "value": s.value} for s in task.scalars],
         "dims": sorted({d for case in (*task.tests, *task.benchmarks) for d in case.dims}),
-        "tests": [_case(c) for c in task.tests], "benchmarks": [_case(c) for c in task.benchmarks],
-        "flops": task.flops, "bytes": task.bytes_moved, "peak": task.peak, "ratio": f"{task.ratio:g}",
+        "tests": [_case(c) for c in task.tests],
+        "benchmarks": [_case(c) for c in task.benchmarks],
+        "flops": task.flops,
+        "bytes": task.bytes_moved,
+        "peak": task.peak,
+        "ratio": f"{task.ratio:g}",
     }
 
 
@@ -49,10 +66,17 @@ def specimen_view(specimen: Specimen) -> dict[str, Any]:
     """A kernel with its evidence and one step of history."""
     attempt, experiment, evaluation = specimen.attempt, specimen.experiment, specimen.evaluation
     return {
-        "id": attempt.id, "title": experiment.title, "description": experiment.description,
-        "rubric": list(experiment.rubric), "implemented": list(attempt.report), "skipped": list(attempt.skipped),
-        "lesson": attempt.lesson, "is_seed": experiment.parent_id is None, "source": specimen.source.rstrip(),
-        "tunables": dict(evaluation.tunables), **evidence_view(evaluation, specimen.parent_times_us),
+        "id": attempt.id,
+        "title": experiment.title,
+        "description": experiment.description,
+        "rubric": list(experiment.rubric),
+        "implemented": list(attempt.report),
+        "skipped": list(attempt.skipped),
+        "lesson": attempt.lesson,
+        "is_seed": experiment.parent_id is None,
+        "source": specimen.source.rstrip(),
+        "tunables": dict(evaluation.tunables),
+        **evidence_view(evaluation, specimen.parent_times_us),
         "hot_lines": hot_lines_view(evaluation, specimen.source),
     }
 
@@ -63,19 +87,36 @@ def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) 
     for m in evaluation.measurements:
         before = parent_times_us.get(m.case)
         shares = sorted(m.resources_us.items(), key=lambda item: (-item[1], item[0]))
-        rows.append({
-            "case": m.case, "time_us": m.time_us, "roofline_us": m.roofline_us, "bound": m.bound or "unknown",
-            "fraction_pct": f"{100 * m.roofline_fraction:.1f}", "parent_us": before,
-            "change_pct": f"{100 * (before / m.time_us - 1):+.1f}" if before and m.time_us else None,
-            "shares": shares[:6],
-        })
+        rows.append(
+            {
+                "case": m.case,
+                "time_us": m.time_us,
+                "roofline_us": m.roofline_us,
+                "bound": m.bound or "unknown",
+                "fraction_pct": f"{100 * m.roofline_fraction:.1f}",
+                "parent_us": before,
+                "change_pct": f"{100 * (before / m.time_us - 1):+.1f}" if before and m.time_us else None,
+                "shares": shares[:6],
+            }
+        )
     counters = sorted(evaluation.counters.items())[:MOST_COUNTERS]
     return {
-        "time_kind": evaluation.time_kind or "none", "geomean_us": evaluation.geomean_us, "times": rows,
+        "time_kind": evaluation.time_kind or "none",
+        "geomean_us": evaluation.geomean_us,
+        "times": rows,
         "resources": [
-            {"kernel": r.kernel, "vgpr": r.vgpr, "agpr": r.agpr, "sgpr": r.sgpr, "lds_bytes": r.lds_bytes,
-             "scratch_bytes": r.scratch_bytes, "waves_per_simd": r.waves_per_simd,
-             "mix": ", ".join(f"{k} {v}" for k, v in sorted(r.instructions.items()))} for r in evaluation.resources],
+            {
+                "kernel": r.kernel,
+                "vgpr": r.vgpr,
+                "agpr": r.agpr,
+                "sgpr": r.sgpr,
+                "lds_bytes": r.lds_bytes,
+                "scratch_bytes": r.scratch_bytes,
+                "waves_per_simd": r.waves_per_simd,
+                "mix": ", ".join(f"{k} {v}" for k, v in sorted(r.instructions.items())),
+            }
+            for r in evaluation.resources
+        ],
         "counters": [{"name": name, "value": f"{value:.6g}"} for name, value in counters],
         "explanation": evaluation.explanation.strip(),
     }
@@ -85,11 +126,15 @@ def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
     """The lines that cause the cost, each with its text and its shares of the kernel's totals."""
     lines, rows = source.split("\n"), []
     for hot in evaluation.hot_lines[:MOST_HOT_LINES]:
-        costs = [f"{name.replace('_', ' ')} {value:.4g} ({100 * hot.shares[name]:.0f} %)"
-                 for name, value in hot.counters.items() if hot.shares.get(name, 0.0) >= MIN_SHARE]
+        costs = [
+            f"{name.replace('_', ' ')} {value:.4g} ({100 * hot.shares[name]:.0f} %)"
+            for name, value in hot.counters.items()
+            if hot.shares.get(name, 0.0) >= MIN_SHARE
+        ]
         if costs and hot.line <= len(lines):
-            rows.append({"line": hot.line, "kernel": hot.kernel, "text": lines[hot.line - 1].strip(),
-                         "costs": ", ".join(costs)})
+            rows.append(
+                {"line": hot.line, "kernel": hot.kernel, "text": lines[hot.line - 1].strip(), "costs": ", ".join(costs)}
+            )
     return rows
 
 
@@ -98,35 +143,69 @@ def failure_view(evaluation: Evaluation) -> dict[str, Any]:
     verdict = evaluation.verdict
     wrong = [c for c in evaluation.cases if not c.correct]
     return {
-        "stage": verdict.stage, "code": verdict.code, "meaning": CODES.get(verdict.code, "unknown"),
-        "findings": [{"kind": f.kind, "line": f.line, "message": f.message, "kernel": f.kernel, "case": f.case,
-                      "buffer": f.buffer} for f in verdict.findings[:MOST_FINDINGS]],
+        "stage": verdict.stage,
+        "code": verdict.code,
+        "meaning": CODES.get(verdict.code, "unknown"),
+        "findings": [
+            {
+                "kind": f.kind,
+                "line": f.line,
+                "message": f.message,
+                "kernel": f.kernel,
+                "case": f.case,
+                "buffer": f.buffer,
+            }
+            for f in verdict.findings[:MOST_FINDINGS]
+        ],
         "more": max(0, len(verdict.findings) - MOST_FINDINGS),
-        "wrong": [{"name": c.name, "error": None if c.error is None else f"{c.error:.4g}", "message": c.message}
-                  for c in wrong[:MOST_FINDINGS]],
+        "wrong": [
+            {"name": c.name, "error": None if c.error is None else f"{c.error:.4g}", "message": c.message}
+            for c in wrong[:MOST_FINDINGS]
+        ],
         "right": sum(c.correct for c in evaluation.cases),
     }
 
 
 def idea_view(idea: Idea | Experiment) -> dict[str, Any]:
     """An experiment as its writer and its critic see it."""
-    return {"title": idea.title, "description": idea.description, "rubric": list(idea.rubric),
-            "gain_min_pct": f"{idea.gain_min_pct:g}", "gain_max_pct": f"{idea.gain_max_pct:g}"}
+    return {
+        "title": idea.title,
+        "description": idea.description,
+        "rubric": list(idea.rubric),
+        "gain_min_pct": f"{idea.gain_min_pct:g}",
+        "gain_max_pct": f"{idea.gain_max_pct:g}",
+    }
 
 
 def population_view(population: Sequence[Member]) -> dict[str, Any]:
     """The population as a table without code: ids, ancestry, times by case."""
     cases = list(dict.fromkeys(case for member in population for case in member.times_us))
-    return {"cases": cases, "members": [
-        {"id": m.id, "parent": m.parent_id or "-", "title": m.title, "geomean_us": m.geomean_us,
-         "kind": m.time_kind, "strategy": m.strategy or "-", "times_us": [m.times_us.get(c) for c in cases]}
-        for m in population]}
+    return {
+        "cases": cases,
+        "members": [
+            {
+                "id": m.id,
+                "parent": m.parent_id or "-",
+                "title": m.title,
+                "geomean_us": m.geomean_us,
+                "kind": m.time_kind,
+                "strategy": m.strategy or "-",
+                "times_us": [m.times_us.get(c) for c in cases],
+            }
+            for m in population
+        ],
+    }
 
 
 def _tensor(tensor: TensorSpec) -> dict[str, Any]:
     order = "column-major: the first index is contiguous" if tensor.layout == "column_major" else "row-major"
-    return {"name": tensor.name, "dtype": tensor.dtype, "type": C_TYPES.get(tensor.dtype, tensor.dtype),
-            "shape": ", ".join(tensor.shape), "layout": order}
+    return {
+        "name": tensor.name,
+        "dtype": tensor.dtype,
+        "type": C_TYPES.get(tensor.dtype, tensor.dtype),
+        "shape": ", ".join(tensor.shape),
+        "layout": order,
+    }
 
 
 def _case(case: Case) -> str:

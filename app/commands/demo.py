@@ -28,7 +28,8 @@ def command(
     (note if json else say)(
         "A softmax kernel for AMD MI300X. It is compiled for that GPU for real, executed and verified on this\n"
         "machine's processor, and its time is predicted from counted work and published rates: every time below\n"
-        "is predicted, none is measured.\n")
+        "is predicted, none is measured.\n"
+    )
     limits = dict(SMALL, generations=generations)
     request = RunRequest("row_softmax", author="playbook", on="lab", seed=seed, limits=limits)
     with tracing(settings, trace):

@@ -14,8 +14,9 @@ STYLES = {"ok": "green", "warn": "yellow", "missing": "red"}
 
 
 def command(
-    warm: Annotated[bool, typer.Option(
-        "--warm", help="Only build what the compiler needs once; part of the set-up.")] = False,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Only build what the compiler needs once; part of the set-up.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Say what this machine can do, with a remedy a line; exit 1 where something needed is missing."""

@@ -23,14 +23,18 @@ Listings = Mapping[str, Sequence["Instruction"]]
 
 
 def command(
-    file: Annotated[Path, typer.Argument(
-        metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)],
-    task: Annotated[str, typer.Option(
-        "--task", help="Rate the occupancy for this task's shapes.", show_default=False)] = "",
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)
+    ],
+    task: Annotated[
+        str, typer.Option("--task", help="Rate the occupancy for this task's shapes.", show_default=False)
+    ] = "",
     target: TargetName = "mi300x",
     kernel: Annotated[str, typer.Option("--kernel", help="Only this kernel of the file.", show_default=False)] = "",
-    set_: Annotated[list[str] | None, typer.Option(
-        "--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times.")] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Compile one kernel and print its instructions under their source lines; exit 1 if it does not compile."""
@@ -56,17 +60,22 @@ def command(
     names = {k.symbol: k.name for k in compilation.kernels}
     if kernel and kernel not in (*names, *names.values()):
         raise UsageError(f"{file} has no kernel {kernel!r}; it has {', '.join(sorted(set(names.values())))}")
-    listings = {names[symbol]: rows for symbol, rows in annotate(compilation.listing, SOURCE).items()
-                if symbol in names and kernel in ("", symbol, names[symbol])}
+    listings = {
+        names[symbol]: rows
+        for symbol, rows in annotate(compilation.listing, SOURCE).items()
+        if symbol in names and kernel in ("", symbol, names[symbol])
+    }
     if json:
-        emit({"ok": True, "findings": [], "kernels": [_kernel_json(n, rows, resources) for n, rows in
-                                                       listings.items()]})
+        emit(
+            {"ok": True, "findings": [], "kernels": [_kernel_json(n, rows, resources) for n, rows in listings.items()]}
+        )
     else:
         _print(listings, resources, source.split("\n"))
 
 
-def _resources(compilation: Compilation, candidate: Any, task: str, target: str,
-               values: Mapping[str, int]) -> Mapping[str, Resources]:
+def _resources(
+    compilation: Compilation, candidate: Any, task: str, target: str, values: Mapping[str, int]
+) -> Mapping[str, Resources]:
     """By kernel; without a task for the largest block that each kernel allows."""
     rows = compilation.resources
     if task:
@@ -84,8 +93,13 @@ def _resources(compilation: Compilation, candidate: Any, task: str, target: str,
 
 def _refuse(name: str, source: str, findings: Sequence[Finding], json: bool) -> None:
     if json:
-        emit({"ok": False, "findings": [{"kind": f.kind, "line": f.line, "message": f.message} for f in findings],
-              "kernels": []})
+        emit(
+            {
+                "ok": False,
+                "findings": [{"kind": f.kind, "line": f.line, "message": f.message} for f in findings],
+                "kernels": [],
+            }
+        )
     else:
         say(f"{name}: does not compile")
         excerpts(findings, source)
@@ -95,11 +109,20 @@ def _refuse(name: str, source: str, findings: Sequence[Finding], json: bool) -> 
 def _kernel_json(name: str, rows: Sequence[Instruction], resources: Mapping[str, Resources]) -> dict[str, Any]:
     r = resources[name]
     return {
-        "name": name, "instructions": dict(r.instructions),
-        "resources": {"vgpr": r.vgpr, "agpr": r.agpr, "sgpr": r.sgpr, "lds_bytes": r.lds_bytes,
-                      "scratch_bytes": r.scratch_bytes, "waves_per_simd": r.waves_per_simd},
-        "listing": [{"line": i.line or None, "text": i.text, "class": i.group, "label": i.label or None,
-                     "loop_depth": i.depth} for i in rows],
+        "name": name,
+        "instructions": dict(r.instructions),
+        "resources": {
+            "vgpr": r.vgpr,
+            "agpr": r.agpr,
+            "sgpr": r.sgpr,
+            "lds_bytes": r.lds_bytes,
+            "scratch_bytes": r.scratch_bytes,
+            "waves_per_simd": r.waves_per_simd,
+        },
+        "listing": [
+            {"line": i.line or None, "text": i.text, "class": i.group, "label": i.label or None, "loop_depth": i.depth}
+            for i in rows
+        ],
     }
 
 
@@ -109,14 +132,15 @@ def _print(listings: Listings, resources: Mapping[str, Resources], lines: Sequen
         _print_listing(rows, lines)
         r = resources[name]
         say("\nResources")
-        table(["  VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "waves per SIMD"],
-              [[f"  {r.vgpr}", str(r.agpr), str(r.sgpr), str(r.lds_bytes), str(r.scratch_bytes),
-                str(r.waves_per_simd)]], right=range(1, 6))
+        table(
+            ["  VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "waves per SIMD"],
+            [[f"  {r.vgpr}", str(r.agpr), str(r.sgpr), str(r.lds_bytes), str(r.scratch_bytes), str(r.waves_per_simd)]],
+            right=range(1, 6),
+        )
         say("\nInstruction mix: all, and those inside loops")
         looped = [i.group for i in rows if i.depth]
         mix = sorted(r.instructions.items(), key=lambda item: -item[1])
-        table(["  class", "all", "in loops"], [[f"  {g}", str(n), str(looped.count(g))] for g, n in mix],
-              right=[1, 2])
+        table(["  class", "all", "in loops"], [[f"  {g}", str(n), str(looped.count(g))] for g, n in mix], right=[1, 2])
         say()
 
 

@@ -20,8 +20,10 @@ WIDTH = 400  # characters of a passage shown at a terminal
 
 @app.command()
 def add(
-    paths: Annotated[list[Path], typer.Argument(
-        metavar="PATH...", help="Text and Markdown files, or folders of them.", show_default=False)],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Text and Markdown files, or folders of them.", show_default=False),
+    ],
     json: Json = False,
 ) -> None:
     """Add documents; the same content again changes nothing."""
@@ -38,17 +40,34 @@ def list_(json: Json = False) -> None:
     """List the documents."""
     documents = _store(shipped=True).documents()
     if json:
-        emit([{"id": d.id, "title": d.title, "source": d.source, "licence": d.licence, "arch": d.arch,
-               "tags": list(d.tags), "chunks": d.chunks, "added_at": d.added_at} for d in documents])
+        emit(
+            [
+                {
+                    "id": d.id,
+                    "title": d.title,
+                    "source": d.source,
+                    "licence": d.licence,
+                    "arch": d.arch,
+                    "tags": list(d.tags),
+                    "chunks": d.chunks,
+                    "added_at": d.added_at,
+                }
+                for d in documents
+            ]
+        )
         return
-    table(["id", "title", "passages", "for", "licence"],
-          [[d.id, d.title, str(d.chunks), d.arch or "any GPU", d.licence] for d in documents], right=[2])
+    table(
+        ["id", "title", "passages", "for", "licence"],
+        [[d.id, d.title, str(d.chunks), d.arch or "any GPU", d.licence] for d in documents],
+        right=[2],
+    )
 
 
 @app.command()
 def remove(
-    identity: Annotated[str, typer.Argument(metavar="ID", help="A document's id or the beginning of one.",
-                                            show_default=False)],
+    identity: Annotated[
+        str, typer.Argument(metavar="ID", help="A document's id or the beginning of one.", show_default=False)
+    ],
     json: Json = False,
 ) -> None:
     """Take a document out."""
@@ -61,18 +80,33 @@ def remove(
 
 @app.command()
 def search(
-    query: Annotated[str, typer.Argument(
-        metavar="QUERY", help="What to look for, in words or instruction names.", show_default=False)],
+    query: Annotated[
+        str,
+        typer.Argument(metavar="QUERY", help="What to look for, in words or instruction names.", show_default=False),
+    ],
     k: Annotated[int, typer.Option("-k", min=1, help="How many passages.")] = 5,
-    arch: Annotated[str | None, typer.Option("--arch", help="Leave out what is for other GPUs: gfx942.",
-                                             show_default=False)] = None,
+    arch: Annotated[
+        str | None, typer.Option("--arch", help="Leave out what is for other GPUs: gfx942.", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Search the documents; exit 1 where nothing is found."""
     hits = _store(shipped=True).search(query, k, arch)
     if json:
-        emit([{"score": h.score, "document": h.document, "title": h.title, "section": h.section, "text": h.text,
-               "source": h.source, "licence": h.licence} for h in hits])
+        emit(
+            [
+                {
+                    "score": h.score,
+                    "document": h.document,
+                    "title": h.title,
+                    "section": h.section,
+                    "text": h.text,
+                    "source": h.source,
+                    "licence": h.licence,
+                }
+                for h in hits
+            ]
+        )
     for number, hit in enumerate([] if json else hits, 1):
         text = " ".join(hit.text.split())
         text = text if len(text) <= WIDTH else text[:WIDTH] + "…"

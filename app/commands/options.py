@@ -8,11 +8,18 @@ import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON answer on standard output.")]
 TargetName = Annotated[str, typer.Option("--target", help="The GPU to optimise for, such as mi300x or h200.")]
-On = Annotated[str, typer.Option(
-    "--on", help="Where verdicts come from: lab (needs no GPU), device (a GPU of this machine), spool:DIR or "
-                 "worker:HOST:PORT (a GPU elsewhere), or auto (device where there is one, else lab).")]
-TaskName = Annotated[str, typer.Argument(
-    metavar="TASK", help="A task's name or the path of a task folder.", show_default=False)]
-RunId = Annotated[str, typer.Argument(
-    metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)]
+On = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        help="Where verdicts come from: lab (needs no GPU), device (a GPU of this machine), spool:DIR or "
+        "worker:HOST:PORT (a GPU elsewhere), or auto (device where there is one, else lab).",
+    ),
+]
+TaskName = Annotated[
+    str, typer.Argument(metavar="TASK", help="A task's name or the path of a task folder.", show_default=False)
+]
+RunId = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
+]
 Trace = Annotated[bool, typer.Option("--trace", help="Send traces to LangSmith, with keys blotted out.")]

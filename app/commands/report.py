@@ -13,8 +13,9 @@ from app.screen import emit, say
 
 def command(
     run: RunId,
-    out: Annotated[Path | None, typer.Option("--out", help="Where to write it; the run's folder by default.",
-                                             show_default=False)] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where to write it; the run's folder by default.", show_default=False)
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write the report of a run as one HTML page that loads nothing from outside."""

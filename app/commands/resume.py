@@ -12,9 +12,12 @@ from app.commands.run import drive, finish
 
 def command(
     run: RunId,
-    budget_usd: Annotated[float | None, typer.Option(
-        "--budget-usd", min=0, help="A new limit for the whole run, what was spent included.",
-        show_default=False)] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option(
+            "--budget-usd", min=0, help="A new limit for the whole run, what was spent included.", show_default=False
+        ),
+    ] = None,
     trace: Trace = False,
     json: Json = False,
 ) -> None:

@@ -21,16 +21,25 @@ def command(
     task: TaskName,
     target: TargetName = "mi300x",
     on: On = "auto",
-    author: Annotated[str | None, typer.Option(
-        "--author", help="llm or playbook; llm when a model is configured, else playbook.", show_default=False)] = None,
+    author: Annotated[
+        str | None,
+        typer.Option(
+            "--author", help="llm or playbook; llm when a model is configured, else playbook.", show_default=False
+        ),
+    ] = None,
     generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 4,
-    budget_usd: Annotated[float | None, typer.Option(
-        "--budget-usd", min=0, show_default=False,
-        help="Stop before the model costs more; KERNEL_SCIENTIST_BUDGET_USD, or 5, when not given.")] = None,
+    budget_usd: Annotated[
+        float | None,
+        typer.Option(
+            "--budget-usd",
+            min=0,
+            show_default=False,
+            help="Stop before the model costs more; KERNEL_SCIENTIST_BUDGET_USD, or 5, when not given.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
-    tunings: Annotated[int, typer.Option(
-        "--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
+    tunings: Annotated[int, typer.Option("--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
     trace: Trace = False,
     json: Json = False,
 ) -> None:
@@ -40,8 +49,9 @@ def command(
     from app.wiring import RunRequest
 
     settings = load_settings()
-    request = RunRequest(task, target, on, author, seed, budget_usd,
-                      {"generations": generations, "picks": picks, "tunings": tunings})
+    request = RunRequest(
+        task, target, on, author, seed, budget_usd, {"generations": generations, "picks": picks, "tunings": tunings}
+    )
     with tracing(settings, trace):
         from app.session import open_session
 
@@ -56,8 +66,11 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
 
     run = session.context.run
     tell = note if json else say
-    why = " (no model is configured; set OPENAI_API_KEY or OPENAI_BASE_URL for one)" \
-        if chosen and run.author == "playbook" else ""
+    why = (
+        " (no model is configured; set OPENAI_API_KEY or OPENAI_BASE_URL for one)"
+        if chosen and run.author == "playbook"
+        else ""
+    )
     where = run.on if ":" in run.on else f"the {run.on}"
     tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
     try:
@@ -95,8 +108,10 @@ def _print(result: RunResult, session: Session) -> None:
             say(f"             {text}, timed in turns")
         say(f"kernel       {best.path}" + ("" if result.is_gain else " (no verified kernel is faster than the seed)"))
     say(f"report       {session.folder / 'report.html'}")
-    say(f"tried        {counted(result.attempts, 'attempt')} in {counted(result.generations, 'generation')}, "
-        f"{result.accepted} verified")
+    say(
+        f"tried        {counted(result.attempts, 'attempt')} in {counted(result.generations, 'generation')}, "
+        f"{result.accepted} verified"
+    )
     say(f"spent        ${result.usd:.2f} in {counted(result.llm_calls, 'model call')}, {result.seconds:.0f} s")
     if session.is_waiting:
         place = run.on.partition(":")[2]
@@ -111,8 +126,11 @@ def _contrasts(session: Session, attempt_id: str) -> list[str]:
     ledger = session.context.ledger
     attempts = {a.id: a for a in ledger.attempts(session.context.run.id) if a.status == "accepted"}
     ids = {a.evaluation_key: a.id for a in attempts.values()}
-    return [f"{c.text} than {ids[c.incumbent]}" for c in ledger.comparisons(attempts[attempt_id].evaluation_key)
-            if c.verdict == "faster" and c.incumbent in ids]
+    return [
+        f"{c.text} than {ids[c.incumbent]}"
+        for c in ledger.comparisons(attempts[attempt_id].evaluation_key)
+        if c.verdict == "faster" and c.incumbent in ids
+    ]
 
 
 def _bound(session: Session, attempt_id: str) -> str:

@@ -18,11 +18,18 @@ WIDTH = 110  # of a line, in characters
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(
-        metavar="[TASK]...", help="Names or folders; all shipped tasks by default.", show_default=False)] = None,
-    target: Annotated[str | None, typer.Option(
-        "--target", help="With the types and seeds for this GPU, such as mi300x or h200; each task's first by default.",
-        show_default=False)] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TASK]...", help="Names or folders; all shipped tasks by default.", show_default=False),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            help="With the types and seeds for this GPU, such as mi300x or h200; each task's first by default.",
+            show_default=False,
+        ),
+    ] = None,
     lint: Annotated[bool, typer.Option("--lint", help="Look for weaknesses; exit 1 where there are any.")] = False,
     json: Json = False,
 ) -> None:
@@ -63,8 +70,16 @@ def _loaded(names: list[str] | None, target: str | None) -> list[Task]:
 
 
 def _row(name: str, text: str) -> None:
-    say(fill(text, WIDTH, initial_indent=f"  {name:12}", subsequent_indent=" " * 14, break_long_words=False,
-             break_on_hyphens=False))
+    say(
+        fill(
+            text,
+            WIDTH,
+            initial_indent=f"  {name:12}",
+            subsequent_indent=" " * 14,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
 
 
 def _tensor(spec: TensorSpec) -> str:
@@ -77,12 +92,18 @@ def _task_json(task: Task, target: str) -> dict[str, Any]:
         return [{"name": t.name, "dtype": t.dtype, "shape": list(t.shape), "layout": t.layout} for t in specs]
 
     return {
-        "name": task.name, "title": task.title, "description": task.description, "targets": list(task.targets),
+        "name": task.name,
+        "title": task.title,
+        "description": task.description,
+        "targets": list(task.targets),
         "target": target,
-        "inputs": tensors(task.inputs), "outputs": tensors(task.outputs),
+        "inputs": tensors(task.inputs),
+        "outputs": tensors(task.outputs),
         "scalars": [{"name": s.name, "dtype": s.dtype, "value": s.value} for s in task.scalars],
-        "tests": [dict(case.dims) for case in task.tests], "benchmarks": [dict(case.dims) for case in task.benchmarks],
-        "seeds": [path.name for path in task.seeds], "folder": str(task.folder),
+        "tests": [dict(case.dims) for case in task.tests],
+        "benchmarks": [dict(case.dims) for case in task.benchmarks],
+        "seeds": [path.name for path in task.seeds],
+        "folder": str(task.folder),
     }
 
 

@@ -26,8 +26,10 @@ MODULES = {"ruff": "ruff", "mypy": "mypy", "lint-imports": "importlinter", "pyte
 
 
 def command(
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="[PYTEST ARGUMENTS]...", help="Passed on to pytest.",
-                                                          show_default=False)] = None,
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PYTEST ARGUMENTS]...", help="Passed on to pytest.", show_default=False),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Lint, check types and imports, and run the tests; exit 1 where any of them fails."""
@@ -42,8 +44,9 @@ def command(
             raise BrokenPipeError
         note(f"== {name}")
         extra = list(arguments or []) if name == "pytest" else []
-        codes[name] = subprocess.run([*step, *extra], cwd=ROOT, check=False,
-                                     stdout=sys.stderr if json else None).returncode
+        codes[name] = subprocess.run(
+            [*step, *extra], cwd=ROOT, check=False, stdout=sys.stderr if json else None
+        ).returncode
     failed = [name for name, code in codes.items() if code != 0]
     if json:
         emit({"passed": not failed, "failed": failed})

@@ -32,7 +32,8 @@ def excerpt(source: str, line: int | None, around: int = 2) -> tuple[DiffLine, .
     first = max(1, line - around)
     return tuple(
         DiffLine("-" if number == line else " ", lines[number - 1], number, number)
-        for number in range(first, min(len(lines), line + around) + 1))
+        for number in range(first, min(len(lines), line + around) + 1)
+    )
 
 
 def difference(old: str, new: str) -> tuple[DiffLine, ...]:
@@ -57,7 +58,7 @@ def _shorten(same: list[DiffLine], changed_before: bool, changed_after: bool) ->
         return
     yield from same[:head]
     yield DiffLine("gap", f"{left_out} lines unchanged")
-    yield from same[len(same) - tail:]
+    yield from same[len(same) - tail :]
 
 
 def _lines(source: str) -> list[str]:

@@ -100,13 +100,24 @@ def draw_curve(story: Story, width: float = 920.0, height: float = 300.0) -> Cur
         return round(TOP + (high - math.log10(time_us)) / (high - low) * (bottom - TOP), 1)
 
     marks = tuple(
-        Mark(x(r.order), y(r.attempt.geomean_us) if r in timed and r.attempt.geomean_us else bottom, r,
-             state_of(r, story.best)) for r in story.rows)
+        Mark(
+            x(r.order),
+            y(r.attempt.geomean_us) if r in timed and r.attempt.geomean_us else bottom,
+            r,
+            state_of(r, story.best),
+        )
+        for r in story.rows
+    )
     return Curve(
-        width, height, _steps(marks, right), marks,
+        width,
+        height,
+        _steps(marks, right),
+        marks,
         tuple(Tick(y(v), format_us(v)) for v in ticks(low, high)),
         tuple(Tick(x(r.order), str(r.attempt.generation)) for r in _first_of_each_generation(story.rows)),
-        y(story.roofline_us) if story.roofline_us else None, right=right, bottom=bottom,
+        y(story.roofline_us) if story.roofline_us else None,
+        right=right,
+        bottom=bottom,
     )
 
 
@@ -122,22 +133,31 @@ def draw_tree(story: Story, column: float = 160.0, line: float = 22.0) -> Tree:
     descent = _descent(story)
     marks = tuple(
         Mark(24 + r.attempt.generation * column, 34 + lines[r.attempt.id] * line, r, state_of(r, story.best))
-        for r in story.rows)
+        for r in story.rows
+    )
     at = {m.row.attempt.id: m for m in marks}
     edges = tuple(
         Edge(_curve_between(at[m.row.attempt.parent_id or ""], m), m.row.attempt.id in descent)
-        for m in marks if (m.row.attempt.parent_id or "") in at)
-    columns = tuple(
-        Tick(24 + g * column, f"generation {g}" if g else "seeds") for g in range(story.generations + 1))
-    return Tree(24 + story.generations * column + 150, 34 + below * line, marks,
-                tuple(sorted(edges, key=lambda e: e.on_best)), columns)
+        for m in marks
+        if (m.row.attempt.parent_id or "") in at
+    )
+    columns = tuple(Tick(24 + g * column, f"generation {g}" if g else "seeds") for g in range(story.generations + 1))
+    return Tree(
+        24 + story.generations * column + 150,
+        34 + below * line,
+        marks,
+        tuple(sorted(edges, key=lambda e: e.on_best)),
+        columns,
+    )
 
 
 def ticks(low: float, high: float) -> list[float]:
     """Round values between two powers of ten: 1, 2, 5 a decade, or finer where that gives fewer than three."""
     for steps in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7), tuple(1 + n / 10 for n in range(90))):
         found = [
-            step * 10.0 ** decade for decade in range(math.floor(low) - 1, math.ceil(high) + 1) for step in steps
+            step * 10.0**decade
+            for decade in range(math.floor(low) - 1, math.ceil(high) + 1)
+            for step in steps
             if low <= math.log10(step) + decade <= high
         ]
         if len(found) >= 3:

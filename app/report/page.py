@@ -21,8 +21,15 @@ from records.quantity import counted
 FOLDER = Path(__file__).parent
 BLOT = "[removed]"
 _HIDDEN = {
-    *range(0x00, 0x09), 0x0B, *range(0x0C, 0x20), *range(0x7F, 0xA0),  # control characters
-    0x061C, *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF,  # invisible, or reordering
+    *range(0x00, 0x09),
+    0x0B,
+    *range(0x0C, 0x20),
+    *range(0x7F, 0xA0),  # control characters
+    0x061C,
+    *range(0x200B, 0x2010),
+    *range(0x2028, 0x202F),
+    *range(0x2060, 0x2070),
+    0xFEFF,  # invisible, or reordering
 }
 
 
@@ -30,18 +37,32 @@ def render(story: Story) -> str:
     """The page as text."""
     blot = _blotter(story)
     environment = Environment(
-        loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-        finalize=lambda value: blot(value) if isinstance(value, str) and not isinstance(value, Markup) else value)
-    environment.filters.update(us=format_us, times=_times, count=_count, signed=_signed, usd=_usd,
-                               share=_share, heading=heading)
-    environment.globals.update(counted=counted, listing=listing, excerpt=excerpt, difference=difference,
-                               state_of=state_of)
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: blot(value) if isinstance(value, str) and not isinstance(value, Markup) else value,
+    )
+    environment.filters.update(
+        us=format_us, times=_times, count=_count, signed=_signed, usd=_usd, share=_share, heading=heading
+    )
+    environment.globals.update(
+        counted=counted, listing=listing, excerpt=excerpt, difference=difference, state_of=state_of
+    )
     css = (FOLDER / "style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     return environment.get_template("page.html.j2").render(
-        story=story, run=story.run, extras=story.extras, best=story.best, seed=story.seed,
-        curve=draw_curve(story), tree=draw_tree(story), css=Markup(css), css_hash=Markup(digest))
+        story=story,
+        run=story.run,
+        extras=story.extras,
+        best=story.best,
+        seed=story.seed,
+        curve=draw_curve(story),
+        tree=draw_tree(story),
+        css=Markup(css),
+        css_hash=Markup(digest),
+    )
 
 
 def write_report(story: Story, path: Path) -> Path:
@@ -50,8 +71,9 @@ def write_report(story: Story, path: Path) -> Path:
     try:
         write_whole(path, text.encode(), is_public=True)
     except OSError as error:
-        raise LedgerError(f"the report {path} cannot be written ({error.strerror}); choose another place with --out") \
-            from None
+        raise LedgerError(
+            f"the report {path} cannot be written ({error.strerror}); choose another place with --out"
+        ) from None
     return path
 
 

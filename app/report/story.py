@@ -111,14 +111,19 @@ class Story:
     @property
     def calibration(self) -> str:
         """How the planner's hopes compared with what was found; empty where nothing can be compared."""
-        pairs = [(row.experiment, row.gain_pct) for row in self.rows
-                 if row.experiment is not None and row.gain_pct is not None and row.attempt.generation > 0]
+        pairs = [
+            (row.experiment, row.gain_pct)
+            for row in self.rows
+            if row.experiment is not None and row.gain_pct is not None and row.attempt.generation > 0
+        ]
         if not pairs:
             return ""
         below = sum(gain < hoped.gain_min_pct for hoped, gain in pairs)
         above = sum(gain > hoped.gain_max_pct for hoped, gain in pairs)
-        return (f"Of {counted(len(pairs), 'verified experiment')} {len(pairs) - below - above} gained what the "
-                f"planner had hoped for, {below} less and {above} more.")
+        return (
+            f"Of {counted(len(pairs), 'verified experiment')} {len(pairs) - below - above} gained what the "
+            f"planner had hoped for, {below} less and {above} more."
+        )
 
     @property
     def lessons(self) -> tuple[str, ...]:
@@ -136,15 +141,25 @@ def tell(ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras |
     seed = seed_attempt(attempts)
     leading = leaders(attempts, ledger)
     winner = leading[-1] if leading else None
-    rows = _rows(attempts, experiments, evaluations, artefacts, seed, {a.id for a in leading},
-                 _contrasts(attempts, ledger))
+    rows = _rows(
+        attempts, experiments, evaluations, artefacts, seed, {a.id for a in leading}, _contrasts(attempts, ledger)
+    )
     by_id = {row.attempt.id: row for row in rows}
     best, first = by_id.get(winner.id) if winner else None, by_id.get(seed.id) if seed else None
     shapes = _shapes(best, first)
     return Story(
-        run=run, extras=extras or Extras(), rows=rows, seed=first, best=best, shapes=shapes,
-        bills=_bills(ledger.calls(run.id)), literature=_literature(events), events=events,
-        generations=max((a.generation for a in attempts), default=0), kind=kind, roofline_us=_roofline_us(best),
+        run=run,
+        extras=extras or Extras(),
+        rows=rows,
+        seed=first,
+        best=best,
+        shapes=shapes,
+        bills=_bills(ledger.calls(run.id)),
+        literature=_literature(events),
+        events=events,
+        generations=max((a.generation for a in attempts), default=0),
+        kind=kind,
+        roofline_us=_roofline_us(best),
     )
 
 
@@ -185,9 +200,14 @@ def _is_faster(new: Attempt, old: Attempt, ledger: Ledger) -> bool:
 def _contrasts(attempts: Sequence[Attempt], ledger: Ledger) -> dict[str, tuple[str, ...]]:
     names = {a.evaluation_key: a.id for a in reversed(attempts) if a.status == "accepted"}
     return {
-        a.id: tuple(f"{c.text} against {names[c.incumbent]}" for c in ledger.comparisons(a.evaluation_key)
-                    if c.incumbent in names)
-        for a in attempts if names.get(a.evaluation_key) == a.id}
+        a.id: tuple(
+            f"{c.text} against {names[c.incumbent]}"
+            for c in ledger.comparisons(a.evaluation_key)
+            if c.incumbent in names
+        )
+        for a in attempts
+        if names.get(a.evaluation_key) == a.id
+    }
 
 
 def seed_attempt(attempts: Sequence[Attempt]) -> Attempt | None:
@@ -204,20 +224,31 @@ def speedup(seed: Attempt | None, attempt: Attempt | None) -> float | None:
 
 
 def _rows(
-    attempts: Sequence[Attempt], experiments: Mapping[str, Experiment], evaluations: Mapping[str, Evaluation | None],
-    artefacts: ArtefactStore, seed: Attempt | None, records: set[str], contrasts: Mapping[str, tuple[str, ...]],
+    attempts: Sequence[Attempt],
+    experiments: Mapping[str, Experiment],
+    evaluations: Mapping[str, Evaluation | None],
+    artefacts: ArtefactStore,
+    seed: Attempt | None,
+    records: set[str],
+    contrasts: Mapping[str, tuple[str, ...]],
 ) -> tuple[Row, ...]:
     rows, by_id = list[Row](), {a.id: a for a in attempts}
     for order, attempt in enumerate(attempts, 1):
         parent = by_id.get(attempt.parent_id or "")
         faster = speedup(parent, attempt) if attempt.status == "accepted" else None
-        rows.append(Row(
-            order=order, attempt=attempt, experiment=experiments.get(attempt.experiment_id),
-            evaluation=evaluations[attempt.id], source=_text(artefacts, attempt.source),
-            is_record=attempt.id in records, contrasts=contrasts.get(attempt.id, ()),
-            speedup=speedup(seed, attempt) if attempt.status == "accepted" else None,
-            gain_pct=(faster - 1) * 100 if faster else None,
-        ))
+        rows.append(
+            Row(
+                order=order,
+                attempt=attempt,
+                experiment=experiments.get(attempt.experiment_id),
+                evaluation=evaluations[attempt.id],
+                source=_text(artefacts, attempt.source),
+                is_record=attempt.id in records,
+                contrasts=contrasts.get(attempt.id, ()),
+                speedup=speedup(seed, attempt) if attempt.status == "accepted" else None,
+                gain_pct=(faster - 1) * 100 if faster else None,
+            )
+        )
     return tuple(rows)
 
 
@@ -261,7 +292,13 @@ def _bills(calls: Sequence[ModelCall]) -> tuple[Bill, ...]:
         if call.state == "done":
             groups.setdefault((call.role, call.model), []).append(call)
     return tuple(
-        Bill(role, model, len(group), sum(c.usage.prompt_tokens for c in group),
-             sum(c.usage.completion_tokens for c in group), sum(c.usage.usd for c in group))
+        Bill(
+            role,
+            model,
+            len(group),
+            sum(c.usage.prompt_tokens for c in group),
+            sum(c.usage.completion_tokens for c in group),
+            sum(c.usage.usd for c in group),
+        )
         for (role, model), group in sorted(groups.items())
     )

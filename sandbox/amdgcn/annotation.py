@@ -59,5 +59,6 @@ def _with_loops(rows: list[Instruction]) -> tuple[Instruction, ...]:
             start = place.get(target, index + 1)
             if start <= index:
                 ends[start] = index
-    return tuple(replace(row, depth=sum(start <= index <= end for start, end in ends.items()))
-                 for index, row in enumerate(rows))
+    return tuple(
+        replace(row, depth=sum(start <= index <= end for start, end in ends.items())) for index, row in enumerate(rows)
+    )

@@ -108,17 +108,28 @@ def _add(blocks: list[_Draft], mnemonic: str, operands: str, line: int) -> None:
 
 def _finish(drafts: list[_Draft]) -> tuple[BasicBlock, ...]:
     place = {draft.label: index for index, draft in enumerate(drafts) if draft.label}
-    loops = [(place[target], index) for index, draft in enumerate(drafts) for target in draft.jumps
-             if place.get(target, index + 1) <= index]
+    loops = [
+        (place[target], index)
+        for index, draft in enumerate(drafts)
+        for target in draft.jumps
+        if place.get(target, index + 1) <= index
+    ]
     regions = _merged(loops)
     waited = stalls([d.events for d in drafts], regions)
     return tuple(
         BasicBlock(
-            d.valu, d.trans, dict(d.anchors),
-            max((start for start, end in loops if start <= index <= end), default=-1), dict(d.issued),
-            sum(e.kind == "load" for e in d.events), *waited[index],
-            next((first for first, last in regions if first <= index <= last), -1), d.copies,
-            d.packed, sum(e.kind == "barrier" for e in d.events))
+            d.valu,
+            d.trans,
+            dict(d.anchors),
+            max((start for start, end in loops if start <= index <= end), default=-1),
+            dict(d.issued),
+            sum(e.kind == "load" for e in d.events),
+            *waited[index],
+            next((first for first, last in regions if first <= index <= last), -1),
+            d.copies,
+            d.packed,
+            sum(e.kind == "barrier" for e in d.events),
+        )
         for index, d in enumerate(drafts)
     )
 

@@ -49,13 +49,40 @@ LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
 FORMAT = "6"  # raise it when a stored compilation would be read differently
 MAX_LISTING = 16 << 20
 FLAGS = (
-    "-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-nostdinc", "-O3", "-std=c++20", "-S",
-    "-gline-tables-only", "-fdebug-compilation-dir=.", "-fuse-cuid=none", "-fno-exceptions", "-fno-rtti",
-    "-fno-crash-diagnostics", "-fno-color-diagnostics",
-    "-ferror-limit=20", "-fmessage-length=0", "-ftemplate-depth=512", "-fconstexpr-steps=2000000",
-    "-mllvm", "-amdgpu-early-inline-all=true", "-mllvm", "-amdgpu-function-calls=false",
-    "-Wall", "-Wno-comment", "-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-unused-function",
-    "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-unused-local-typedef", "-Wno-sign-compare", "-Werror=date-time",
+    "-x",
+    "hip",
+    "--cuda-device-only",
+    "-nogpulib",
+    "-nogpuinc",
+    "-nostdinc",
+    "-O3",
+    "-std=c++20",
+    "-S",
+    "-gline-tables-only",
+    "-fdebug-compilation-dir=.",
+    "-fuse-cuid=none",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-crash-diagnostics",
+    "-fno-color-diagnostics",
+    "-ferror-limit=20",
+    "-fmessage-length=0",
+    "-ftemplate-depth=512",
+    "-fconstexpr-steps=2000000",
+    "-mllvm",
+    "-amdgpu-early-inline-all=true",
+    "-mllvm",
+    "-amdgpu-function-calls=false",
+    "-Wall",
+    "-Wno-comment",
+    "-Wno-unused-variable",
+    "-Wno-unused-but-set-variable",
+    "-Wno-unused-function",
+    "-Wno-unknown-pragmas",
+    "-Wno-pass-failed",
+    "-Wno-unused-local-typedef",
+    "-Wno-sign-compare",
+    "-Werror=date-time",
 )
 
 
@@ -113,25 +140,66 @@ class Compiler:
         (work / SOURCE).write_text(candidate.source, encoding="utf-8")
         (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
         macros = [f"-D{name}={value}" for name, value in tunables.items()]
-        done = self._tool(work, "clang", *FLAGS, f"--offload-arch={self.target.arch}", "-ivfsoverlay", "files.json",
-                          "-isystem", "/include", "-isystem", "/clang", *macros, SOURCE, "-o", ASSEMBLY)
+        done = self._tool(
+            work,
+            "clang",
+            *FLAGS,
+            f"--offload-arch={self.target.arch}",
+            "-ivfsoverlay",
+            "files.json",
+            "-isystem",
+            "/include",
+            "-isystem",
+            "/clang",
+            *macros,
+            SOURCE,
+            "-o",
+            ASSEMBLY,
+        )
         said = readable(done.stderr)
         if done.returncode != 0:
             return Compilation(False, compiler_findings(done, candidate.source), diagnostics=said)
         assembly = work / ASSEMBLY
         if assembly.stat().st_size > MAX_LISTING:
-            return Compilation(False, (Finding("compile_error", "the compiled code is larger than 16 MiB of assembly; "
-                                               "unroll less or use smaller tables"),), diagnostics=said)
+            return Compilation(
+                False,
+                (
+                    Finding(
+                        "compile_error",
+                        "the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables",
+                    ),
+                ),
+                diagnostics=said,
+            )
         listing = assembly.read_text(encoding="utf-8", errors="replace")
         if refused := listing_findings(listing):
             return Compilation(False, refused, diagnostics=said)
-        done = self._tool(work, "clang", "-target", "amdgcn-amd-amdhsa", f"-mcpu={self.target.arch}",
-                          "-c", ASSEMBLY, "-o", "candidate.o")
+        done = self._tool(
+            work,
+            "clang",
+            "-target",
+            "amdgcn-amd-amdhsa",
+            f"-mcpu={self.target.arch}",
+            "-c",
+            ASSEMBLY,
+            "-o",
+            "candidate.o",
+        )
         if done.returncode != 0:
             said = readable(said + "\n" + done.stderr)
             return Compilation(False, assembler_findings(done, listing), diagnostics=said)
-        done = self._tool(work, "ld.lld", "-shared", "--no-undefined", "--no-dependent-libraries", "--strip-debug",
-                          "--color-diagnostics=never", "candidate.o", "-o", "candidate.co")
+        done = self._tool(
+            work,
+            "ld.lld",
+            "-shared",
+            "--no-undefined",
+            "--no-dependent-libraries",
+            "--strip-debug",
+            "--color-diagnostics=never",
+            "candidate.o",
+            "-o",
+            "candidate.co",
+        )
         if done.returncode != 0:
             return Compilation(False, linker_findings(done), diagnostics=readable(said + "\n" + done.stderr))
         return self._finish(work, listing, said)
@@ -139,8 +207,9 @@ class Compiler:
     def _finish(self, work: Path, listing: str, said: str) -> Compilation:
         kernels = kernels_in(listing, SOURCE)
         if not kernels:
-            return Compilation(False, (Finding("compile_error", "the file defines no __global__ function"),),
-                               diagnostics=said)
+            return Compilation(
+                False, (Finding("compile_error", "the file defines no __global__ function"),), diagnostics=said
+            )
         image = (work / "candidate.co").read_bytes()
         digest = hashlib.sha256(image).hexdigest()
         write_whole(self.code_object_path(digest), image)
@@ -149,7 +218,10 @@ class Compiler:
     def _visible_files(self, work: Path) -> dict[str, object]:
         """The only files that the front end can open; every other path does not exist for it."""
         return {
-            "version": 0, "redirecting-with": "redirect-only", "case-sensitive": True, "use-external-names": False,
+            "version": 0,
+            "redirecting-with": "redirect-only",
+            "case-sensitive": True,
+            "use-external-names": False,
             "roots": [
                 {"name": str(work / SOURCE), "type": "file", "external-contents": str(work / SOURCE)},
                 {"name": "/include", "type": "directory-remap", "external-contents": str(INCLUDE)},
@@ -159,8 +231,14 @@ class Compiler:
 
     def _tool(self, work: Path, tool: str, *args: str) -> Completed:
         environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
-        return run(self.toolchain.command(tool, *args), cwd=work, env=environment, timeout_s=TIMEOUT_S, limits=LIMITS,
-                   output_cap=2 * 65536)
+        return run(
+            self.toolchain.command(tool, *args),
+            cwd=work,
+            env=environment,
+            timeout_s=TIMEOUT_S,
+            limits=LIMITS,
+            output_cap=2 * 65536,
+        )
 
     @cached_property
     def _clang_headers(self) -> Path:

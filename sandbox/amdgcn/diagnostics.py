@@ -68,8 +68,13 @@ def linker_findings(done: Completed) -> tuple[Finding, ...]:
     for line in done.stderr.split("\n"):
         if match := _UNDEFINED.search(line):
             name = match[1].strip()
-            found.append(Finding("compile_error", f"undefined symbol: {name} is called but not defined in this file; "
-                                 "device code has no library to link with"))
+            found.append(
+                Finding(
+                    "compile_error",
+                    f"undefined symbol: {name} is called but not defined in this file; "
+                    "device code has no library to link with",
+                )
+            )
         elif (match := _REFERENCED.match(line)) and found and found[-1].line is None:
             found[-1] = Finding("compile_error", found[-1].message, int(match[1]))
     return tuple(found[:MAX_FINDINGS]) or (
@@ -86,14 +91,25 @@ def listing_findings(listing: str) -> tuple[Finding, ...]:
             return (Finding("compile_error", f"the assembler directive .{match[1].lower()} may not be used", where),)
         if match := _CLOCK.match(line):
             where = line_of_label(listing, number, SOURCE)
-            return (Finding("compile_error", f"{match[1]}: a kernel may not read clocks or ask where on the chip it "
-                            "runs; what it computes may not depend on either", where),)
+            return (
+                Finding(
+                    "compile_error",
+                    f"{match[1]}: a kernel may not read clocks or ask where on the chip it "
+                    "runs; what it computes may not depend on either",
+                    where,
+                ),
+            )
     descriptors = [line.split()[1] for line in lines if line.strip().startswith(".amdhsa_kernel ")]
     if listing.count(".amdgpu_metadata") > 1 or len(set(descriptors)) != len(descriptors):
         return (Finding("compile_error", "inline asm may not write kernel metadata"),)
     if _STATIC_START.search(listing) or any(name.startswith("amdgcn.device.") for name in descriptors):
-        return (Finding("compile_error", "the file has start-up or exit code (a constructor or a global with a "
-                        "run-time initialiser); initialise in a kernel instead"),)
+        return (
+            Finding(
+                "compile_error",
+                "the file has start-up or exit code (a constructor or a global with a "
+                "run-time initialiser); initialise in a kernel instead",
+            ),
+        )
     return ()
 
 
@@ -101,7 +117,7 @@ def _errors(said: str, source: str) -> Iterator[Finding]:
     lines = said.split("\n")
     for number, line in enumerate(lines):
         if match := _BACKEND.search(line):
-            yield _backend(match[1] + "\n" + "\n".join(lines[number + 1:number + 8]), source)
+            yield _backend(match[1] + "\n" + "\n".join(lines[number + 1 : number + 8]), source)
             return
         match = _ERROR.match(line)
         if not match or match["text"].startswith(("too many errors", "clang frontend command", "unable to execute")):
@@ -111,8 +127,10 @@ def _errors(said: str, source: str) -> Iterator[Finding]:
             message, where = located["text"], int(located[1])
         if memory := _LOCAL_MEMORY.search(message):
             kernel = source_name_of(memory[3])
-            text = (f"{kernel} declares {memory[1]} bytes of static LDS (local memory exceeds limit {memory[2]}); use "
-                    "smaller __shared__ arrays")
+            text = (
+                f"{kernel} declares {memory[1]} bytes of static LDS (local memory exceeds limit {memory[2]}); use "
+                "smaller __shared__ arrays"
+            )
             yield Finding("over_limit", text, where or _line_with(source, kernel), kernel)
             continue
         message = "".join((message, *_notes(lines, number)))
@@ -122,7 +140,7 @@ def _errors(said: str, source: str) -> Iterator[Finding]:
 def _notes(lines: list[str], number: int) -> Iterator[str]:
     """What the compiler adds about the candidate's own lines: why an overload does not fit, what was meant."""
     told = 0
-    for line in lines[number + 1:number + 60]:
+    for line in lines[number + 1 : number + 60]:
         if told == MAX_NOTES or _ERROR.match(line):
             return
         if match := _PLACE.match(line):
@@ -132,7 +150,7 @@ def _notes(lines: list[str], number: int) -> Iterator[str]:
 
 def _nearest_place(lines: list[str], number: int) -> int | None:
     """An error in a header belongs to the candidate's line that used it (a note says so), else that included it."""
-    for line in lines[number + 1:number + 60]:
+    for line in lines[number + 1 : number + 60]:
         if _ERROR.match(line):
             break
         if match := _PLACE.match(line):
@@ -151,8 +169,11 @@ def _backend(text: str, source: str) -> Finding:
         while line is None and builtin.count("_") > 5:  # intrinsics end in the types of their operands
             builtin = builtin.rpartition("_")[0]
             line = _line_with(source, builtin)
-        return Finding("compile_error", f"Cannot select: this GPU has no instruction for {builtin}; use a builtin that "
-                       "exists on gfx942", line)
+        return Finding(
+            "compile_error",
+            f"Cannot select: this GPU has no instruction for {builtin}; use a builtin that exists on gfx942",
+            line,
+        )
     if "Cannot select" in text:
         return Finding("compile_error", f"the back end has no instruction for an operation here ({first.strip()})")
     return Finding("compile_error", f"the back end failed: {first.strip()}")
@@ -165,15 +186,21 @@ def _line_with(source: str, word: str) -> int | None:
 
 def _ended_badly(done: Completed, what: str) -> Finding | None:
     if done.timed_out:
-        return Finding("compile_error", f"the {what} did not end within its time limit; make the code smaller (fewer "
-                       "unrolled iterations, template instances or macro expansions)")
+        return Finding(
+            "compile_error",
+            f"the {what} did not end within its time limit; make the code smaller (fewer "
+            "unrolled iterations, template instances or macro expansions)",
+        )
     if "out of memory" in done.stderr.lower() or "bad_alloc" in done.stderr:
         return Finding("compile_error", f"the {what} ran out of memory; make the code or its arrays smaller")
     if done.returncode == -signal.SIGXFSZ:
         return Finding("compile_error", f"the {what} would write more than 256 MiB; make the file's arrays smaller")
     if done.returncode < 0 and not re.search(r"\berror: ", done.stderr):
-        return Finding("compile_error", f"the {what} was ended by signal {-done.returncode}; the code is too large or "
-                       "too deeply nested for it, or makes it crash")
+        return Finding(
+            "compile_error",
+            f"the {what} was ended by signal {-done.returncode}; the code is too large or "
+            "too deeply nested for it, or makes it crash",
+        )
     return None
 
 

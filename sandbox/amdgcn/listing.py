@@ -69,7 +69,7 @@ def source_name_of(symbol: str) -> str:
     text, name = text.removeprefix("N"), symbol
     while match := re.match(r"L?(\d+)", text):
         length = int(match[1])
-        name, text = text[match.end():match.end() + length], text[match.end() + length:]
+        name, text = text[match.end() : match.end() + length], text[match.end() + length :]
         if not symbol.startswith("_ZN"):
             break
     return name
@@ -116,7 +116,7 @@ def _items(lines: list[str], start: int, indent: int) -> tuple[list[Any], int]:
     found = []
     while start < len(lines) and _indent(lines[start]) == indent and lines[start][indent:].startswith("- "):
         if ":" in lines[start] and not lines[start].strip().startswith("- '"):
-            lines[start] = " " * (indent + 2) + lines[start][indent + 2:]
+            lines[start] = " " * (indent + 2) + lines[start][indent + 2 :]
             value, start = _node(lines, start, indent + 2)
         else:
             value, start = _scalar(lines[start].strip()[2:].strip()), start + 1
@@ -142,14 +142,24 @@ def _kernel(
     symbol = str(entry[".name"])
     arguments = tuple(
         KernelArgument(a[".value_kind"] in _BUFFER_KINDS, a[".offset"], a[".size"])
-        for a in entry.get(".args") or () if not str(a[".value_kind"]).startswith(_HIDDEN)
+        for a in entry.get(".args") or ()
+        if not str(a[".value_kind"]).startswith(_HIDDEN)
     )
     mix = mixes.get(symbol, _Mix())
     return KernelMetadata(
-        source_name_of(symbol), symbol, arguments, entry[".vgpr_count"], entry.get(".agpr_count", 0),
-        entry[".sgpr_count"], entry[".group_segment_fixed_size"], entry[".private_segment_fixed_size"],
-        entry[".max_flat_workgroup_size"], entry.get(".vgpr_spill_count", 0), entry.get(".sgpr_spill_count", 0),
-        dict(mix.total), {str(line): dict(counts) for line, counts in sorted(mix.lines.items())},
+        source_name_of(symbol),
+        symbol,
+        arguments,
+        entry[".vgpr_count"],
+        entry.get(".agpr_count", 0),
+        entry[".sgpr_count"],
+        entry[".group_segment_fixed_size"],
+        entry[".private_segment_fixed_size"],
+        entry[".max_flat_workgroup_size"],
+        entry.get(".vgpr_spill_count", 0),
+        entry.get(".sgpr_spill_count", 0),
+        dict(mix.total),
+        {str(line): dict(counts) for line, counts in sorted(mix.lines.items())},
         code.get(symbol, ()),
     )
 

@@ -15,7 +15,7 @@ REMEDY = "run ./kernel-scientist again to repair the set-up, or install the pinn
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
 _HOST_PROBE = '#include <stdio.h>\nint main(void) { return printf("ready\\n") < 0; }\n'
 _DEVICE_PROBE = (
-    "extern \"C\" __attribute__((global)) void probe(float *x) { x[__builtin_amdgcn_workitem_id_x()] += 1.0f; }\n"
+    'extern "C" __attribute__((global)) void probe(float *x) { x[__builtin_amdgcn_workitem_id_x()] += 1.0f; }\n'
 )
 
 
@@ -38,8 +38,10 @@ class Toolchain:
     def environment(self) -> dict[str, str]:
         """The whole environment of a compiler process: its caches and a private HOME and TMPDIR; nothing inherited."""
         folders = {
-            "HOME": self.cache / "home", "TMPDIR": self.cache / "tmp",
-            "ZIG_GLOBAL_CACHE_DIR": self.cache / "zig", "ZIG_LOCAL_CACHE_DIR": self.cache / "zig",
+            "HOME": self.cache / "home",
+            "TMPDIR": self.cache / "tmp",
+            "ZIG_GLOBAL_CACHE_DIR": self.cache / "zig",
+            "ZIG_LOCAL_CACHE_DIR": self.cache / "zig",
         }
         try:
             for folder in folders.values():
@@ -63,16 +65,35 @@ class Toolchain:
         (work / "hello.c").write_text(_HOST_PROBE, encoding="utf-8")
         (work / "probe.hip").write_text(_DEVICE_PROBE, encoding="utf-8")
         progress("building the C library for the lab (about half a minute, once)")
-        self._warm_step(self.command("cc", "-target", "x86_64-linux-musl", "-static", "-O1", "hello.c", "-o", "hello"),
-                        work, environment, "link a static program")
+        self._warm_step(
+            self.command("cc", "-target", "x86_64-linux-musl", "-static", "-O1", "hello.c", "-o", "hello"),
+            work,
+            environment,
+            "link a static program",
+        )
         said = run([str(work / "hello")], cwd=work, env={}, timeout_s=10, limits=ProcessLimits(cpu_s=10))
         if said.stdout != "ready\n":
             raise ToolchainError("a program built by the compiler does not run here; an x86-64 Linux is needed")
         progress("compiling for gfx942")
-        self._warm_step(self.command(
-            "clang", "-x", "hip", "--cuda-device-only", "--offload-arch=gfx942", "-nogpulib", "-nogpuinc", "-O3", "-S",
-            "probe.hip", "-o", "probe.s",
-        ), work, environment, "compile for gfx942")
+        self._warm_step(
+            self.command(
+                "clang",
+                "-x",
+                "hip",
+                "--cuda-device-only",
+                "--offload-arch=gfx942",
+                "-nogpulib",
+                "-nogpuinc",
+                "-O3",
+                "-S",
+                "probe.hip",
+                "-o",
+                "probe.s",
+            ),
+            work,
+            environment,
+            "compile for gfx942",
+        )
         progress(f"ready: {self.version}")
 
     def _warm_step(self, argv: Sequence[str], work: Path, environment: dict[str, str], what: str) -> None:

@@ -82,11 +82,11 @@ class _Replay:
 
     def wait(self, left: int) -> tuple[float, bool]:
         """Units until at most `left` accesses are under way, and whether the last of them began before a barrier."""
-        done = self.under_way[:max(0, len(self.under_way) - left)]
+        done = self.under_way[: max(0, len(self.under_way) - left)]
         if not done:
             return 0.0, False
         ready, phase = max(done)
-        self.under_way = self.under_way[len(done):]
+        self.under_way = self.under_way[len(done) :]
         waited = max(0.0, ready - self.clock)
         self.clock = max(self.clock, ready)
         return waited, phase < self.phase

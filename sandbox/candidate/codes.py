@@ -8,10 +8,22 @@ from collections.abc import Sequence
 from records.evaluation import Finding, Stage, Verdict
 
 _BY_KIND = {
-    "over_limit": "B.4", "out_of_bounds": "B.3", "timeout": "B.5", "stack_overflow": "B.5", "division_by_zero": "B.5",
-    "misaligned": "B.3", "input_written": "C.2", "unwritten_output": "C.2", "race": "C.1", "uninitialised": "C.1",
-    "divergent_barrier": "C.1", "divergent_collective": "B.1", "undrained_barrier": "C.1", "wave_mask": "B.1",
-    "below_roofline": "C.2", "nondeterministic": "C.1",
+    "over_limit": "B.4",
+    "out_of_bounds": "B.3",
+    "timeout": "B.5",
+    "stack_overflow": "B.5",
+    "division_by_zero": "B.5",
+    "misaligned": "B.3",
+    "input_written": "C.2",
+    "unwritten_output": "C.2",
+    "race": "C.1",
+    "uninitialised": "C.1",
+    "divergent_barrier": "C.1",
+    "divergent_collective": "B.1",
+    "undrained_barrier": "C.1",
+    "wave_mask": "B.1",
+    "below_roofline": "C.2",
+    "nondeterministic": "C.1",
 }
 _COMPILE = (
     ("A.3", re.compile(r"file not found|(cannot|may not) be included|no member named .* in namespace", re.I)),

@@ -16,7 +16,8 @@ def check_limits(plan: ResolvedPlan, target: Target, kernels: Sequence[KernelMet
     """One `over_limit` finding for every launch that the GPU would refuse."""
     return tuple(
         Finding("over_limit", message, line=launch.line, kernel=launch.kernel)
-        for launch in plan.launches for message in _excesses(launch, target, find_kernel(launch.kernel, kernels))
+        for launch in plan.launches
+        for message in _excesses(launch, target, find_kernel(launch.kernel, kernels))
     )
 
 
@@ -29,8 +30,11 @@ def check_arguments(plan: ResolvedPlan, kernels: Sequence[KernelMetadata]) -> tu
             found += [Finding("over_limit", m, launch.line, launch.kernel) for m in _mismatches(launch, same[0])]
             continue
         names = ", ".join(sorted(k.name for k in kernels)) or "none"
-        message = (f"the source has {len(same)} kernels named {launch.kernel!r}; give each its own name" if same
-                   else f"the plan launches {launch.kernel!r}, but the source has no such kernel; it has: {names}")
+        message = (
+            f"the source has {len(same)} kernels named {launch.kernel!r}; give each its own name"
+            if same
+            else f"the plan launches {launch.kernel!r}, but the source has no such kernel; it has: {names}"
+        )
         found.append(Finding("compile_error", message, launch.line, launch.kernel))
     return tuple(found)
 
@@ -44,41 +48,60 @@ def _excesses(launch: ResolvedLaunch, target: Target, kernel: KernelMetadata | N
     limits, found = target.limits, []
     allowed = limits["threads_per_block"]
     if launch.threads > allowed:
-        found.append(f"the block of {launch.kernel} is {_times(launch.block)} = {launch.threads} work-items; "
-                     f"{target.name} allows {allowed}")
+        found.append(
+            f"the block of {launch.kernel} is {_times(launch.block)} = {launch.threads} work-items; "
+            f"{target.name} allows {allowed}"
+        )
     elif kernel and launch.threads > kernel.max_block:
-        found.append(f"the block of {launch.kernel} is {_times(launch.block)} = {launch.threads} work-items, but the "
-                     f"kernel is compiled for at most {kernel.max_block}; raise its __launch_bounds__")
-    found += [f"the grid of {launch.kernel} is {_times(launch.grid)}; no extent may be larger than {limits['grid']}"
-              for extent in (max(launch.grid),) if extent > limits["grid"]]
-    wide = [f"{axis}: {count * size}" for axis, count, size in zip("xyz", launch.grid, launch.block, strict=True)
-            if count * size >= 1 << 32]
+        found.append(
+            f"the block of {launch.kernel} is {_times(launch.block)} = {launch.threads} work-items, but the "
+            f"kernel is compiled for at most {kernel.max_block}; raise its __launch_bounds__"
+        )
+    found += [
+        f"the grid of {launch.kernel} is {_times(launch.grid)}; no extent may be larger than {limits['grid']}"
+        for extent in (max(launch.grid),)
+        if extent > limits["grid"]
+    ]
+    wide = [
+        f"{axis}: {count * size}"
+        for axis, count, size in zip("xyz", launch.grid, launch.block, strict=True)
+        if count * size >= 1 << 32
+    ]
     if wide and not found:
         found.append(f"grid times block of {launch.kernel} does not fit into 32 bits ({', '.join(wide)} work-items)")
     static = kernel.lds_bytes if kernel else 0
     if static + launch.lds_bytes > limits["lds_bytes"]:
-        found.append(f"{launch.kernel} needs {static + launch.lds_bytes} bytes of LDS ({static} static and "
-                     f"{launch.lds_bytes} dynamic); {target.name} has {limits['lds_bytes']} per block")
+        found.append(
+            f"{launch.kernel} needs {static + launch.lds_bytes} bytes of LDS ({static} static and "
+            f"{launch.lds_bytes} dynamic); {target.name} has {limits['lds_bytes']} per block"
+        )
     return found
 
 
 def _mismatches(launch: ResolvedLaunch, kernel: KernelMetadata) -> list[str]:
     if len(launch.args) != len(kernel.args):
-        return [f"the plan passes {counted(len(launch.args), 'argument')} to {launch.kernel}, but the kernel takes "
-                f"{len(kernel.args)}"]
+        return [
+            f"the plan passes {counted(len(launch.args), 'argument')} to {launch.kernel}, but the kernel takes "
+            f"{len(kernel.args)}"
+        ]
     found = []
     for number, (given, wanted) in enumerate(zip(launch.args, kernel.args, strict=True), 1):
         place = f"argument {number} of {launch.kernel}"
         if isinstance(given, BufferArg) and not wanted.buffer:
-            found.append(f"{place}: the plan passes the buffer {given.name!r}, but the kernel takes a value of "
-                         f"{wanted.size} bytes")
+            found.append(
+                f"{place}: the plan passes the buffer {given.name!r}, but the kernel takes a value of "
+                f"{wanted.size} bytes"
+            )
         elif isinstance(given, ScalarArg) and wanted.buffer:
-            found.append(f"{place}: the plan passes the {given.dtype} value {given.value}, but the kernel takes "
-                         "a pointer")
+            found.append(
+                f"{place}: the plan passes the {given.dtype} value {given.value}, but the kernel takes a pointer"
+            )
         elif isinstance(given, ScalarArg) and DTYPE_BYTES[given.dtype] != wanted.size:
             hint = "; write NAME:i64 in args" if given.dtype == "i32" and wanted.size == 8 else ""
-            found.append(f"{place}: the plan passes {given.dtype} ({DTYPE_BYTES[given.dtype]} bytes), but the "
-                         f"kernel takes a value of {wanted.size} bytes{hint}")
+            found.append(
+                f"{place}: the plan passes {given.dtype} ({DTYPE_BYTES[given.dtype]} bytes), but the "
+                f"kernel takes a value of {wanted.size} bytes{hint}"
+            )
     return found
 
 
@@ -111,11 +134,21 @@ def resources_of(
     for kernel in kernels:
         uses = {(x.threads, x.lds_bytes) for p in plans for x in p.launches if x.kernel in (kernel.name, kernel.symbol)}
         waves = min((waves_per_simd(kernel, *use, target) for use in uses or {(kernel.max_block, 0)}), default=0)
-        found.append(Resources(kernel.name, kernel.vgpr - kernel.agpr, kernel.agpr,
-                               kernel.sgpr, kernel.lds_bytes, kernel.scratch_bytes, waves, kernel.instructions))
+        found.append(
+            Resources(
+                kernel.name,
+                kernel.vgpr - kernel.agpr,
+                kernel.agpr,
+                kernel.sgpr,
+                kernel.lds_bytes,
+                kernel.scratch_bytes,
+                waves,
+                kernel.instructions,
+            )
+        )
     return tuple(found)
 
 
 def _times(extent: tuple[int, int, int]) -> str:
-    used = extent[:1 + max((i for i in (1, 2) if extent[i] != 1), default=0)]
+    used = extent[: 1 + max((i for i in (1, 2) if extent[i] != 1), default=0)]
     return "x".join(map(str, used)) if math.prod(extent) else str(extent)

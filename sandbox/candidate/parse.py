@@ -1,20 +1,20 @@
 """Read the launch plan in a candidate's first comment, and check it against a task.
 
-    /*+++
-    nondeterministic = true              # optional: the order of atomics may change the last bits
-    [[launch]]
-    kernel = "name"
-    grid   = ["ceil_div(rows, ROWS)"]    # one to three expressions over dims and tunables
-    block  = [256]
-    lds    = 0                           # optional: dynamic LDS bytes
-    args   = ["x", "y", "rows:i64"]      # inputs, outputs, workspaces, dims, scalars, tunables
-    [workspace]
-    partial = ["f32", "rows"]            # dtype, then the shape
-    [tunables]
-    ROWS = [4, 1, 2]                     # the first value is the default
-    [constraints]
-    fits = "ROWS * cols <= 16384"
-    +++*/
+/*+++
+nondeterministic = true              # optional: the order of atomics may change the last bits
+[[launch]]
+kernel = "name"
+grid   = ["ceil_div(rows, ROWS)"]    # one to three expressions over dims and tunables
+block  = [256]
+lds    = 0                           # optional: dynamic LDS bytes
+args   = ["x", "y", "rows:i64"]      # inputs, outputs, workspaces, dims, scalars, tunables
+[workspace]
+partial = ["f32", "rows"]            # dtype, then the shape
+[tunables]
+ROWS = [4, 1, 2]                     # the first value is the default
+[constraints]
+fits = "ROWS * cols <= 16384"
++++*/
 """
 
 from __future__ import annotations
@@ -34,8 +34,17 @@ from tasks.expressions import evaluate, names_in
 from tasks.task import DTYPES, Task
 
 __all__ = [
-    "BufferArg", "ResolvedLaunch", "ResolvedPlan", "ScalarArg", "check", "check_arguments", "check_limits", "choices",
-    "normalise", "parse", "resolve",
+    "BufferArg",
+    "ResolvedLaunch",
+    "ResolvedPlan",
+    "ScalarArg",
+    "check",
+    "check_arguments",
+    "check_limits",
+    "choices",
+    "normalise",
+    "parse",
+    "resolve",
 ]
 
 MAX_SOURCE_BYTES = 1 << 20
@@ -43,15 +52,85 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(:i64|:i32)?")
 _PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic"})
 _LAUNCH_KEYS = frozenset({"kernel", "grid", "block", "lds", "args"})
-_RESERVED = frozenset({
-    "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "class",
-    "concept", "const", "constexpr", "continue", "decltype", "default", "delete", "do", "double", "else", "enum",
-    "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int", "long",
-    "mutable", "namespace", "new", "not", "nullptr", "operator", "or", "private", "protected", "public", "register",
-    "requires", "return", "short", "signed", "sizeof", "static", "struct", "switch", "template", "this", "throw",
-    "true", "try", "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
-    "wchar_t", "while", "xor", "min", "max", "ceil_div",
-})
+_RESERVED = frozenset(
+    {
+        "alignas",
+        "alignof",
+        "and",
+        "asm",
+        "auto",
+        "bitand",
+        "bitor",
+        "bool",
+        "break",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "concept",
+        "const",
+        "constexpr",
+        "continue",
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "mutable",
+        "namespace",
+        "new",
+        "not",
+        "nullptr",
+        "operator",
+        "or",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "requires",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "throw",
+        "true",
+        "try",
+        "typedef",
+        "typeid",
+        "typename",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "wchar_t",
+        "while",
+        "xor",
+        "min",
+        "max",
+        "ceil_div",
+    }
+)
 
 
 def normalise(source: str) -> str:
@@ -74,13 +153,15 @@ def parse(source: str) -> Candidate:
     if text.startswith("```", start):
         raise PlanError("the file starts with a Markdown fence; send the plain file without ``` lines", first_line)
     if not text.startswith("/*+++", start):
-        raise PlanError("the file has no launch plan: it must start with the comment /*+++ ... +++*/ that holds the "
-                        "plan in TOML", first_line)
+        raise PlanError(
+            "the file has no launch plan: it must start with the comment /*+++ ... +++*/ that holds the plan in TOML",
+            first_line,
+        )
     end = text.find("+++*/", start + 5)
     if end < 0:
         raise PlanError("the launch plan's comment is not closed with +++*/", first_line)
-    plan = _PlanReader(text[start + 5:end], first_line).plan()
-    if "*/" in text[start + 5:end]:
+    plan = _PlanReader(text[start + 5 : end], first_line).plan()
+    if "*/" in text[start + 5 : end]:
         raise PlanError("the launch plan holds */, which ends the comment too early", first_line)
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Candidate(digest, text, plan, first_line + text.count("\n", start, end) + 1)
@@ -135,8 +216,10 @@ class _PlanReader:
             if name in {w.name for w in workspaces}:
                 raise PlanError(f"{name!r} is both a workspace and a tunable", self.line("tunables", name))
             if name in header_words():
-                raise PlanError(f"tunables: the headers use the name {name!r} themselves; choose another",
-                                self.line("tunables", name))
+                raise PlanError(
+                    f"tunables: the headers use the name {name!r} themselves; choose another",
+                    self.line("tunables", name),
+                )
         constraints = {n: self._expression("constraints", n, v, 0) for n, v in self._section("constraints").items()}
         free = self.table.get("nondeterministic", False)
         if not isinstance(free, bool):
@@ -152,34 +235,46 @@ class _PlanReader:
     def _launch(self, table: Mapping[str, Any], index: int) -> Launch:
         for key in table:
             if key not in _LAUNCH_KEYS:
-                raise PlanError(f"launch {index + 1} has the unknown key {key!r}; it may have {_listing(_LAUNCH_KEYS)}",
-                                self.line("launch", key, index))
+                raise PlanError(
+                    f"launch {index + 1} has the unknown key {key!r}; it may have {_listing(_LAUNCH_KEYS)}",
+                    self.line("launch", key, index),
+                )
         for key in ("kernel", "grid", "block", "args"):
             if key not in table:
                 raise PlanError(f"launch {index + 1} lacks {key!r}", self.line("launch", "", index))
         kernel, args = table["kernel"], table["args"]
         if not isinstance(kernel, str) or not _NAME.fullmatch(kernel):
-            raise PlanError(f"launch {index + 1}: kernel must be the name of a __global__ function, not {kernel!r}",
-                            self.line("launch", "kernel", index))
+            raise PlanError(
+                f"launch {index + 1}: kernel must be the name of a __global__ function, not {kernel!r}",
+                self.line("launch", "kernel", index),
+            )
         if not isinstance(args, list) or not all(isinstance(a, str) and _ARG.fullmatch(a) for a in args):
-            raise PlanError(f"launch {index + 1}: args must be a list of names, with :i64 after a 64-bit dim",
-                            self.line("launch", "args", index))
+            raise PlanError(
+                f"launch {index + 1}: args must be a list of names, with :i64 after a 64-bit dim",
+                self.line("launch", "args", index),
+            )
         return Launch(
-            kernel, self._extent("grid", table["grid"], index), self._extent("block", table["block"], index),
-            self._expression("launch", "lds", table.get("lds", 0), index), tuple(args), self.line("launch", "", index),
+            kernel,
+            self._extent("grid", table["grid"], index),
+            self._extent("block", table["block"], index),
+            self._expression("launch", "lds", table.get("lds", 0), index),
+            tuple(args),
+            self.line("launch", "", index),
         )
 
     def _extent(self, key: str, value: Any, index: int) -> tuple[str, ...]:
         if not isinstance(value, list) or not 1 <= len(value) <= 3:
-            raise PlanError(f"launch {index + 1}: {key} must be a list of one to three expressions",
-                            self.line("launch", key, index))
+            raise PlanError(
+                f"launch {index + 1}: {key} must be a list of one to three expressions", self.line("launch", key, index)
+            )
         return tuple(self._expression("launch", key, item, index) for item in value)
 
     def _expression(self, section: str, key: str, value: Any, index: int) -> str:
         place = f"launch {index + 1}: {key}" if section == "launch" else f"{section}: {key}"
         if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise PlanError(f"{place} must be an integer or an expression in quotes, not {value!r}",
-                            self.line(section, key, index))
+            raise PlanError(
+                f"{place} must be an integer or an expression in quotes, not {value!r}", self.line(section, key, index)
+            )
         text = str(value).strip()
         if not text:
             raise PlanError(f"{place} is an empty expression", self.line(section, key, index))
@@ -200,8 +295,10 @@ class _PlanReader:
         if not _NAME.fullmatch(name) or name.startswith("__") or name in _RESERVED or OURS.fullmatch(name):
             raise PlanError(f"tunables: {name!r} cannot be a macro's name; use a C identifier that is no keyword", line)
         if len(name) < 2:
-            raise PlanError(f"tunables: {name!r} is too short for a macro: headers use one-letter names; use two or "
-                            "more letters", line)
+            raise PlanError(
+                f"tunables: {name!r} is too short for a macro: headers use one-letter names; use two or more letters",
+                line,
+            )
         if not isinstance(value, list) or not value:
             raise PlanError(f"tunables: {name} must be a list of at least one integer, its default first", line)
         for item in value:
@@ -228,11 +325,16 @@ def check(candidate: Candidate, task: Task) -> None:
             name, _, width = argument.partition(":")
             line = lines.line("launch", "args", index)
             if name not in buffers and name not in dims and name not in scalars and name not in plan.tunables:
-                raise PlanError(f"launch {index + 1}: args names {name!r}, which is no input, output, workspace, dim, "
-                                f"scalar or tunable; known are {_listing([*sorted(buffers), *dims, *scalars])}", line)
+                raise PlanError(
+                    f"launch {index + 1}: args names {name!r}, which is no input, output, workspace, dim, "
+                    f"scalar or tunable; known are {_listing([*sorted(buffers), *dims, *scalars])}",
+                    line,
+                )
             if width and name not in dims and name not in plan.tunables:
-                raise PlanError(f"launch {index + 1}: {argument!r} asks for an integer width, but {name} is no dim and "
-                                "no tunable", line)
+                raise PlanError(
+                    f"launch {index + 1}: {argument!r} asks for an integer width, but {name} is no dim and no tunable",
+                    line,
+                )
     reached = {a for launch in plan.launches for a in launch.args}
     for output in task.outputs:
         if output.name not in reached:
@@ -248,16 +350,21 @@ def _check_expressions(candidate: Candidate, task: Task, lines: _PlanReader, dim
     ]
     places += [("workspace", w.name, 0, w.shape) for w in plan.workspaces]
     for index, launch in enumerate(plan.launches):
-        places += [("launch", "grid", index, launch.grid), ("launch", "block", index, launch.block),
-                   ("launch", "lds", index, (launch.lds,))]
+        places += [
+            ("launch", "grid", index, launch.grid),
+            ("launch", "block", index, launch.block),
+            ("launch", "lds", index, (launch.lds,)),
+        ]
     known = dims | set(plan.tunables)
     case = (*task.tests, *task.benchmarks)[0]
     for section, key, index, texts in places:
         place = f"launch {index + 1}: {key}" if section == "launch" else f"{section}: {key}"
         for text in texts:
             for name in sorted(names_in(text) - known):
-                raise PlanError(f"{place} uses the unknown name {name!r}; known are {_listing(sorted(known))}",
-                                lines.line(section, key, index))
+                raise PlanError(
+                    f"{place} uses the unknown name {name!r}; known are {_listing(sorted(known))}",
+                    lines.line(section, key, index),
+                )
             try:
                 evaluate(text, {**case.dims, **candidate.defaults()})
             except PlanError as error:
@@ -268,14 +375,16 @@ def _check_default(candidate: Candidate, task: Task, lines: _PlanReader) -> None
     for name, text in candidate.plan.constraints.items():
         for case in (*task.tests, *task.benchmarks):
             if not evaluate(text, {**case.dims, **candidate.defaults()}):
-                raise PlanError(f"constraints: {name} does not hold for the default tunables on the case {case.name}",
-                                lines.line("constraints", name))
+                raise PlanError(
+                    f"constraints: {name} does not hold for the default tunables on the case {case.name}",
+                    lines.line("constraints", name),
+                )
 
 
 def _lines_of(candidate: Candidate) -> _PlanReader:
     text = candidate.source
     start = text.index("/*+++")
-    return _PlanReader(text[start + 5:text.index("+++*/", start + 5)], text.count("\n", 0, start) + 1)
+    return _PlanReader(text[start + 5 : text.index("+++*/", start + 5)], text.count("\n", 0, start) + 1)
 
 
 def _listing(names: frozenset[str] | list[str]) -> str:

@@ -15,8 +15,20 @@ from tasks.task import Case, Task
 MAX_CHOICES = 4096
 MAX_WORKSPACE_BYTES = 8 << 30
 DTYPE_BYTES: Mapping[str, int] = {
-    "f64": 8, "f32": 4, "f16": 2, "bf16": 2, "e4m3fnuz": 1, "e5m2fnuz": 1, "e4m3fn": 1, "e5m2": 1,
-    "i64": 8, "i32": 4, "i16": 2, "i8": 1, "u8": 1, "bool": 1,
+    "f64": 8,
+    "f32": 4,
+    "f16": 2,
+    "bf16": 2,
+    "e4m3fnuz": 1,
+    "e5m2fnuz": 1,
+    "e4m3fn": 1,
+    "e5m2": 1,
+    "i64": 8,
+    "i32": 4,
+    "i16": 2,
+    "i8": 1,
+    "u8": 1,
+    "bool": 1,
 }
 _SCANNED = 1 << 16
 
@@ -82,8 +94,10 @@ def resolve(candidate: Candidate, task: Task, case: Case, tunables: Mapping[str,
     for workspace in plan.workspaces:
         shape = tuple(evaluate(text, names) for text in workspace.shape)
         if min(shape) < 1:
-            raise PlanError(f"the workspace {workspace.name} has the shape {shape} on the case {case.name}; "
-                            "every extent must be at least 1")
+            raise PlanError(
+                f"the workspace {workspace.name} has the shape {shape} on the case {case.name}; "
+                "every extent must be at least 1"
+            )
         if math.prod(shape) * DTYPE_BYTES[workspace.dtype] > MAX_WORKSPACE_BYTES:
             raise PlanError(f"the workspace {workspace.name} is larger than 8 GiB on the case {case.name}")
         workspaces[workspace.name] = (workspace.dtype, shape)
@@ -97,8 +111,10 @@ def _launch(launch: Launch, task: Task, case: Case, names: Mapping[str, int], bu
     if lds < 0:
         raise PlanError(f"lds of {launch.kernel} is {lds} on the case {case.name}; it must be at least 0", launch.line)
     return ResolvedLaunch(
-        launch.kernel, _extent("grid", launch.grid, launch, case, names),
-        _extent("block", launch.block, launch, case, names), lds,
+        launch.kernel,
+        _extent("grid", launch.grid, launch, case, names),
+        _extent("block", launch.block, launch, case, names),
+        lds,
         tuple(_argument(text, launch, task, case, names, buffers) for text in launch.args),
         launch.line,
     )
@@ -110,8 +126,10 @@ def _extent(
     values = [evaluate(text, names) for text in texts]
     for text, value in zip(texts, values, strict=True):
         if value < 1:
-            raise PlanError(f"{what} of {launch.kernel} is {value} ({text}) on the case {case.name}; "
-                            "it must be at least 1", launch.line)
+            raise PlanError(
+                f"{what} of {launch.kernel} is {value} ({text}) on the case {case.name}; it must be at least 1",
+                launch.line,
+            )
     x, y, z = (*values, 1, 1)[:3]
     return x, y, z
 
@@ -126,8 +144,11 @@ def _argument(
         dtype = width or "i32"
         bits = 64 if dtype == "i64" else 32
         if not -(1 << bits - 1) <= names[name] < 1 << bits - 1:
-            raise PlanError(f"{name} is {names[name]} on the case {case.name}, too large for a 32-bit int; "
-                            f"write {name}:i64 in the args of {launch.kernel}", launch.line)
+            raise PlanError(
+                f"{name} is {names[name]} on the case {case.name}, too large for a 32-bit int; "
+                f"write {name}:i64 in the args of {launch.kernel}",
+                launch.line,
+            )
         return ScalarArg(dtype, names[name])
     for scalar in task.scalars:
         if scalar.name == name:

@@ -94,14 +94,14 @@ def with_defaults(source: str, choice: Choice) -> str:
     start = text.find("[tunables]")
     if start < 0:
         return source
-    end = re.search(r"^\s*\[", text[start + 1:], re.MULTILINE)
+    end = re.search(r"^\s*\[", text[start + 1 :], re.MULTILINE)
     stop = start + 1 + end.start() if end else len(text)
     table = text[start:stop]
     for name, value in choice.items():
         line = re.search(rf"^(\s*{re.escape(name)}\s*=\s*)\[([^\]]*)\]", table, re.MULTILINE)
         if line:
-            table = table[:line.start()] + line[1] + _front(line[2], value) + table[line.end():]
-    return source[:header.start()] + text[:start] + table + text[stop:] + source[header.end():]
+            table = table[: line.start()] + line[1] + _front(line[2], value) + table[line.end() :]
+    return source[: header.start()] + text[:start] + table + text[stop:] + source[header.end() :]
 
 
 def _front(values: str, first: int) -> str:

@@ -23,13 +23,22 @@ REPORT = 16  # bytes a set, see `Trusted.inspect`
 def _narrow(dtype: str, value: float) -> Argument:
     """The bits of a type that ctypes does not have."""
     found = stored(value, dtype)
-    return ctypes.c_uint16(int(found.view(np.uint16))) if found.itemsize == 2 else ctypes.c_uint8(
-        int(found.view(np.uint8)))
+    return (
+        ctypes.c_uint16(int(found.view(np.uint16)))
+        if found.itemsize == 2
+        else ctypes.c_uint8(int(found.view(np.uint8)))
+    )
 
 
 SCALARS: Mapping[str, Callable[[Any], Argument]] = {
-    "i64": ctypes.c_int64, "i32": ctypes.c_int, "i16": ctypes.c_int16, "i8": ctypes.c_int8, "u8": ctypes.c_uint8,
-    "bool": ctypes.c_bool, "f32": ctypes.c_float, "f64": ctypes.c_double,
+    "i64": ctypes.c_int64,
+    "i32": ctypes.c_int,
+    "i16": ctypes.c_int16,
+    "i8": ctypes.c_int8,
+    "u8": ctypes.c_uint8,
+    "bool": ctypes.c_bool,
+    "f32": ctypes.c_float,
+    "f64": ctypes.c_double,
     **{name: partial(_narrow, name) for name in ("f16", "bf16", "e4m3fnuz", "e5m2fnuz", "e4m3fn", "e5m2")},
 }
 Call = Sequence[Callable[[], None]]  # the launches of a plan on one set, ready to be started
@@ -50,11 +59,13 @@ class Need:
 def need_of(message: Mapping[str, Any]) -> Need:
     """What `Bound` will take, of which the workspaces are the candidate's."""
     nbytes, sets = int(message["layout"]["nbytes"]), int(message["sets"])
-    spaces = sum(-(-p["nbytes"] // ALIGNMENT) * ALIGNMENT + RED_ZONE for p in message["layout"]["places"]
-                 if p["role"] == "workspace")
+    spaces = sum(
+        -(-p["nbytes"] // ALIGNMENT) * ALIGNMENT + RED_ZONE
+        for p in message["layout"]["places"]
+        if p["role"] == "workspace"
+    )
     own, copies = nbytes - spaces, BASES + sets
-    return Need(copies * own + own // BLOCK + REPORT * sets + int(message["skip"]),
-                copies * spaces + spaces // BLOCK)
+    return Need(copies * own + own // BLOCK + REPORT * sets + int(message["skip"]), copies * spaces + spaces // BLOCK)
 
 
 class Loaded:
@@ -95,8 +106,9 @@ class Loaded:
 class CaseBuffers:
     """The buffers of one case: two bases, the sets, what each block is for."""
 
-    def __init__(self, device: Device, trusted: Trusted, message: Mapping[str, Any],
-                 inputs: npt.NDArray[np.uint8]) -> None:
+    def __init__(
+        self, device: Device, trusted: Trusted, message: Mapping[str, Any], inputs: npt.NDArray[np.uint8]
+    ) -> None:
         """`inputs`: base A's, then base B's, in the layout's order, without gaps. MachineError when memory runs out."""
         layout = message["layout"]
         self.sets, self._whole, self._trusted = int(message["sets"]), bool(message["whole"]), trusted
@@ -112,7 +124,7 @@ class CaseBuffers:
         for base, is_noisy in zip(self.bases, (False, True), strict=True):
             trusted.noise(base, 2 * self._blocks, int(message["seed"]), is_noisy)
             for place in self.inputs:
-                base.write(inputs[at:at + place.nbytes], place.offset)
+                base.write(inputs[at : at + place.nbytes], place.offset)
                 at += place.nbytes
 
     @property

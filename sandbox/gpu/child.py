@@ -63,10 +63,17 @@ class Child:
     def _short_of_memory(self) -> dict[str, Any]:
         """The reply: the candidate's fault only when the judge's own need would fit."""
         if self._need.is_the_candidates(self._room):
-            return {"failed": "the workspaces or device variables do not fit into the GPU's memory; make them smaller",
-                    "fault": "over_limit", "lost": False}
-        return {"failed": f"the judge needs {_gigabytes(self._need.own)} of the GPU's memory and finds "
-                          f"{_gigabytes(self._room)} free: end what else uses it", "fault": None, "lost": False}
+            return {
+                "failed": "the workspaces or device variables do not fit into the GPU's memory; make them smaller",
+                "fault": "over_limit",
+                "lost": False,
+            }
+        return {
+            "failed": f"the judge needs {_gigabytes(self._need.own)} of the GPU's memory and finds "
+            f"{_gigabytes(self._room)} free: end what else uses it",
+            "fault": None,
+            "lost": False,
+        }
 
     def _is_short(self, message: Mapping[str, Any], need: Need) -> bool:
         """Whether memory does not suffice yet: the judge then says when none of its other processes has any."""
@@ -75,8 +82,11 @@ class Child:
 
     def do_open(self, message: Mapping[str, Any], files: Sequence[int]) -> dict[str, Any]:
         """Describe the GPU."""
-        return {"properties": asdict(self._properties), "fingerprint": self._properties.fingerprint,
-                "free_bytes": self._device.free_bytes()}
+        return {
+            "properties": asdict(self._properties),
+            "fingerprint": self._properties.fingerprint,
+            "free_bytes": self._device.free_bytes(),
+        }
 
     def do_trust(self, message: Mapping[str, Any], files: Sequence[int]) -> dict[str, Any]:
         """Load the judge's own kernels."""
@@ -139,7 +149,7 @@ class Child:
             if self._loaded[tag].forget() or tag not in prepared:
                 prepared[tag] = bound.prepare(self._loaded[tag], message["launches"][tag])
             calls = prepared[tag]
-            ready = [calls[0]] * window["calls"] if window["warm"] else calls[:window["calls"]]
+            ready = [calls[0]] * window["calls"] if window["warm"] else calls[: window["calls"]]
             bound.refresh(window["seed"], 1 if window["warm"] else len(ready))
             self._own().scrub()
             self._empty_caches(message["flush_bytes"])
@@ -151,8 +161,9 @@ class Child:
                     launch()
             end.record()
             end.wait()
-            changed, sums = bound.inspect(window["seed"], 1 if window["warm"] else len(ready)) \
-                if window["inspect"] else (0, [])
+            changed, sums = (
+                bound.inspect(window["seed"], 1 if window["warm"] else len(ready)) if window["inspect"] else (0, [])
+            )
             if window["fetch"] is not None:
                 at = _give_back(files[0], bound.pieces(message["outputs"], window["fetch"]), at)
             rows.append([end.since_us(start) / len(ready), changed, *sums])
@@ -233,7 +244,7 @@ def _give_back(handle: int, pieces: Sequence[tuple[DeviceMemory, int, int]], at:
     """Copy (memory, offset, bytes) one after the other into a file, from `at` on; says where the next would go."""
     target = np.frombuffer(mmap.mmap(handle, 0, mmap.MAP_SHARED | mmap.MAP_POPULATE), np.uint8)  # no fault a page
     for memory, offset, nbytes in pieces:
-        memory.read_into(target[at:at + nbytes], offset)
+        memory.read_into(target[at : at + nbytes], offset)
         at += nbytes
     return at
 
@@ -272,6 +283,7 @@ def serve(channel: ChildChannel, vendor: str, index: int, library: str | None) -
 
 def end_with(handle: int, grace_s: float = GRACE_S) -> None:
     """End this process when the other end of a socket is gone, even while a kernel does not come back."""
+
     def watch() -> None:
         gone = select.poll()
         gone.register(handle, select.POLLRDHUP)

@@ -59,7 +59,7 @@ class ChildChannel:
             for level, kind, payload in ancillary:
                 if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                     numbers = array.array("i")
-                    numbers.frombytes(payload[:len(payload) - len(payload) % numbers.itemsize])
+                    numbers.frombytes(payload[: len(payload) - len(payload) % numbers.itemsize])
                     files += list(numbers)
             if not data:
                 raise Closed
@@ -119,7 +119,7 @@ def filled_file(name: str, data: bytes | npt.NDArray[np.uint8]) -> int:
     handle, at = memory_file(name, len(view)), 0
     try:
         while at < len(view):
-            at += os.pwrite(handle, view[at:at + (1 << 30)], at)
+            at += os.pwrite(handle, view[at : at + (1 << 30)], at)
     except OSError:
         os.close(handle)
         raise

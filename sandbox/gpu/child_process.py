@@ -35,8 +35,9 @@ QUICK_S = 30.0  # for what runs no candidate's code
 LAST_WORDS_BYTES = 64 << 10
 KILLED = "somebody killed the process on the GPU; free some of the machine's memory"
 KILL_S = 10.0  # after which a process that does not die means a device that does not answer
-_BOOT = ("import sys; sys.path.insert(0, sys.argv.pop(1)); "
-         "from sandbox.gpu.child import main; sys.exit(main(sys.argv[1:]))")
+_BOOT = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.gpu.child import main; sys.exit(main(sys.argv[1:]))"
+)
 
 
 class ChildFault(Exception):
@@ -114,18 +115,36 @@ class ChildProcess:
         """Start the process; nothing is waited for."""
         ours, theirs = socket.socketpair()
         self._said = memory_file("stderr", 0)
-        argv = [sys.executable, "-I", "-c", _BOOT, str(ROOT), str(theirs.fileno()), slot.vendor, str(slot.index),
-                *([slot.library] if slot.library else [])]
+        argv = [
+            sys.executable,
+            "-I",
+            "-c",
+            _BOOT,
+            str(ROOT),
+            str(theirs.fileno()),
+            slot.vendor,
+            str(slot.index),
+            *([slot.library] if slot.library else []),
+        ]
         self.slot, self._channel = slot, ChildChannel(ours)
         try:
-            self._process = subprocess.Popen(argv, env=dict(symbols_of(slot.vendor).environment), cwd="/",
-                                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said,
-                                             close_fds=True, pass_fds=(theirs.fileno(),), start_new_session=True)
+            self._process = subprocess.Popen(
+                argv,
+                env=dict(symbols_of(slot.vendor).environment),
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._said,
+                close_fds=True,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
         except OSError as error:
             self._channel.close()
             os.close(self._said)
-            raise DeviceError(f"the judge cannot start its child process ({error.strerror}); "
-                              "free some memory") from None
+            raise DeviceError(
+                f"the judge cannot start its child process ({error.strerror}); free some memory"
+            ) from None
         finally:
             theirs.close()
         self.is_broken = self._is_closed = False
@@ -165,8 +184,9 @@ class ChildProcess:
         `skip` bytes are left free before the first set, `seed` decides the noise where no input lies.
         """
         self.noise_seed = seed
-        self._claim({"do": "bind", "layout": asdict(layout), "sets": sets, "whole": whole, "seed": seed, "skip": skip},
-                    inputs)
+        self._claim(
+            {"do": "bind", "layout": asdict(layout), "sets": sets, "whole": whole, "seed": seed, "skip": skip}, inputs
+        )
 
     def _claim(self, message: Mapping[str, Any], file: int) -> None:
         """Ask for memory; what a process of ours that is ending still has is waited for before anybody is blamed."""
@@ -174,20 +194,32 @@ class ChildProcess:
             self.alone()
             self.ask({**message, "is_last": True}, [file])
 
-    def call(self, tag: str, launches: Launches, layout: Layout, seed: int, number: int, timeout_s: float,
-             fetch: bool = True) -> Called:
+    def call(
+        self, tag: str, launches: Launches, layout: Layout, seed: int, number: int, timeout_s: float, fetch: bool = True
+    ) -> Called:
         """One call on one set; without `fetch` only the sum of its outputs comes back."""
         outputs = layout.outputs if fetch else ()
-        said, (found,) = self._fetch({"do": "call", "tag": tag, "launches": launches, "seed": seed, "number": number,
-                                      "outputs": [p.name for p in outputs]}, outputs, timeout_s)
+        said, (found,) = self._fetch(
+            {
+                "do": "call",
+                "tag": tag,
+                "launches": launches,
+                "seed": seed,
+                "number": number,
+                "outputs": [p.name for p in outputs],
+            },
+            outputs,
+            timeout_s,
+        )
         return Called(int(said["changed"]), found, int(said["sum"]))
 
     def read(self, names: Sequence[str], layout: Layout) -> dict[str, Raw]:
         """Buffers of the first set as they are now."""
         return self._fetch({"do": "read", "names": list(names)}, [layout[n] for n in names], QUICK_S)[1][0]
 
-    def _fetch(self, message: Mapping[str, Any], places: Sequence[BufferPlace], timeout_s: float, times: int = 1
-               ) -> tuple[dict[str, Any], list[dict[str, Raw]]]:
+    def _fetch(
+        self, message: Mapping[str, Any], places: Sequence[BufferPlace], timeout_s: float, times: int = 1
+    ) -> tuple[dict[str, Any], list[dict[str, Raw]]]:
         handle = memory_file("outputs", max(1, times * sum(p.nbytes for p in places)))
         try:
             said = self.ask(message, [handle], timeout_s, runs_candidate=message["do"] != "read")
@@ -195,35 +227,54 @@ class ChildProcess:
             for _ in range(times):
                 found.append({})
                 for place in places:
-                    found[-1][place.name] = data[at:at + place.nbytes]
+                    found[-1][place.name] = data[at : at + place.nbytes]
                     at += place.nbytes
             return said, found
         finally:
             os.close(handle)
 
-    def windows(self, windows: Sequence[Window], launches: Mapping[str, Launches], layout: Layout, flush_bytes: int,
-                timeout_s: float) -> tuple[WindowResult, ...]:
+    def windows(
+        self,
+        windows: Sequence[Window],
+        launches: Mapping[str, Launches],
+        layout: Layout,
+        flush_bytes: int,
+        timeout_s: float,
+    ) -> tuple[WindowResult, ...]:
         """Timed windows in this order."""
         self.before_windows()
         said, fetched = self._fetch(
-            {"do": "windows", "windows": [asdict(w) for w in windows], "launches": launches,
-             "flush_bytes": flush_bytes, "outputs": [p.name for p in layout.outputs]}, layout.outputs, timeout_s,
-            sum(w.fetch is not None for w in windows))
+            {
+                "do": "windows",
+                "windows": [asdict(w) for w in windows],
+                "launches": launches,
+                "flush_bytes": flush_bytes,
+                "outputs": [p.name for p in layout.outputs],
+            },
+            layout.outputs,
+            timeout_s,
+            sum(w.fetch is not None for w in windows),
+        )
         outputs = iter(fetched)
-        return tuple(WindowResult(float(row[0]), int(row[1]), tuple(row[2:]),
-                                  {} if window.fetch is None else next(outputs))
-                     for window, row in zip(windows, said["rows"], strict=True))
+        return tuple(
+            WindowResult(float(row[0]), int(row[1]), tuple(row[2:]), {} if window.fetch is None else next(outputs))
+            for window, row in zip(windows, said["rows"], strict=True)
+        )
 
     def repeat(self, tag: str, launches: Launches, seed: int, times: int, timeout_s: float) -> ClockReading:
         """So many calls without a pause."""
         self.before_windows()
-        return self._stretch({"do": "repeat", "tag": tag, "launches": launches, "seed": seed, "times": times},
-                             timeout_s, runs_candidate=True)
+        return self._stretch(
+            {"do": "repeat", "tag": tag, "launches": launches, "seed": seed, "times": times},
+            timeout_s,
+            runs_candidate=True,
+        )
 
     def control(self, times: int, flush_bytes: int) -> ClockReading:
         """The same of a kernel of the judge's own."""
-        return self._stretch({"do": "control", "times": times, "flush_bytes": flush_bytes}, QUICK_S,
-                             runs_candidate=False)
+        return self._stretch(
+            {"do": "control", "times": times, "flush_bytes": flush_bytes}, QUICK_S, runs_candidate=False
+        )
 
     def _stretch(self, message: Mapping[str, Any], timeout_s: float, runs_candidate: bool) -> ClockReading:
         started = time.monotonic()
@@ -234,8 +285,13 @@ class ChildProcess:
         """What a known kernel gives."""
         return [int(w) for w in self.ask({"do": "noise", "seed": seed, "words": words})["words"]]
 
-    def ask(self, message: Mapping[str, Any], files: Sequence[int] = (), timeout_s: float = QUICK_S,
-            runs_candidate: bool = False) -> dict[str, Any]:
+    def ask(
+        self,
+        message: Mapping[str, Any],
+        files: Sequence[int] = (),
+        timeout_s: float = QUICK_S,
+        runs_candidate: bool = False,
+    ) -> dict[str, Any]:
         """Send and wait; ChildFault for everything but an answer, after which the seat is of no use."""
         started = time.monotonic()
         try:
@@ -243,9 +299,13 @@ class ChildProcess:
             answer, _ = self._channel.receive(timeout_s)
         except Late:
             self.is_broken = True
-            raise ChildFault(f"the kernel did not end within {timeout_s:g} s" if runs_candidate else
-                            f"the GPU did not answer within {timeout_s:g} s",
-                            "timeout" if runs_candidate else None, lost=not runs_candidate) from None
+            raise ChildFault(
+                f"the kernel did not end within {timeout_s:g} s"
+                if runs_candidate
+                else f"the GPU did not answer within {timeout_s:g} s",
+                "timeout" if runs_candidate else None,
+                lost=not runs_candidate,
+            ) from None
         except Closed:
             self.is_broken = True
             said = self._last_words()

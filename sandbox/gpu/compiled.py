@@ -35,17 +35,25 @@ class CompiledCandidate:
     def launches(self, task: Task, case: Case) -> list[dict[str, Any]]:
         """The same for `Seat`: symbols instead of names, workspaces under names of their own."""
         symbols = {k.name: k.symbol for k in self.build.kernels}
-        return [{
-            "kernel": symbols.get(launch.kernel, launch.kernel), "grid": list(launch.grid),
-            "block": list(launch.block), "lds_bytes": launch.lds_bytes,
-            "args": [["buffer", a.name] if isinstance(a, BufferArg) else [a.dtype, a.value] for a in launch.args],
-        } for launch in self.plan(task, case).launches]
+        return [
+            {
+                "kernel": symbols.get(launch.kernel, launch.kernel),
+                "grid": list(launch.grid),
+                "block": list(launch.block),
+                "lds_bytes": launch.lds_bytes,
+                "args": [["buffer", a.name] if isinstance(a, BufferArg) else [a.dtype, a.value] for a in launch.args],
+            }
+            for launch in self.plan(task, case).launches
+        ]
 
 
 def layout_of(task: Task, case: Case, *entries: CompiledCandidate) -> Layout:
     """Places for the task's buffers and for the workspaces of all entries; a name they share has the larger size."""
-    tensors = [(s.name, role, prod(task.shape_of(s, case)) * size_bytes(s.dtype))
-               for role, specs in (("input", task.inputs), ("output", task.outputs)) for s in specs]
+    tensors = [
+        (s.name, role, prod(task.shape_of(s, case)) * size_bytes(s.dtype))
+        for role, specs in (("input", task.inputs), ("output", task.outputs))
+        for s in specs
+    ]
     spaces: dict[str, int] = {}
     for entry in entries:
         for name, (dtype, shape) in entry.plan(task, case).workspaces.items():

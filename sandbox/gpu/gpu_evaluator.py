@@ -74,8 +74,18 @@ T = TypeVar("T")
 class GpuEvaluator(SandboxBase[CompiledCandidate]):
     """Verdicts and measured times of one GPU. Safe from several threads; the GPU serves one candidate at a time."""
 
-    def __init__(self, target: Target, cache: Path, seed: int, index: int = 0, *, library: str | None = None,
-                 compiler: GpuCompiler | None = None, spares: int = SPARES, rules: Rules = RULES) -> None:
+    def __init__(
+        self,
+        target: Target,
+        cache: Path,
+        seed: int,
+        index: int = 0,
+        *,
+        library: str | None = None,
+        compiler: GpuCompiler | None = None,
+        spares: int = SPARES,
+        rules: Rules = RULES,
+    ) -> None:
         """DeviceError when GPU `index` is not there or not of the target's kind, ToolchainError without a compiler.
 
         Inputs come from a secret of this process and not from `seed`: who knows them can embed the answers.
@@ -104,8 +114,9 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
     def _own_kernels(self) -> bytes:
         own = self._compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})
         if own.findings:
-            raise ToolchainError(f"the judge's own kernels do not compile for {self.target.arch}: "
-                                 f"{own.findings[0].message}")
+            raise ToolchainError(
+                f"the judge's own kernels do not compile for {self.target.arch}: {own.findings[0].message}"
+            )
         return own.image
 
     def _look(self) -> dict[str, Any]:
@@ -114,8 +125,10 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
             opened = seat.open()
         about = opened["properties"]
         if not self.target.arch.startswith(str(about["arch"])):
-            raise DeviceError(f"this GPU is a {about['name']} ({about['arch']}), not a {self.target.title} "
-                              f"({self.target.arch}); choose another target or GPU")
+            raise DeviceError(
+                f"this GPU is a {about['name']} ({about['arch']}), not a {self.target.title} "
+                f"({self.target.arch}); choose another target or GPU"
+            )
         return opened
 
     def verify(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
@@ -136,8 +149,9 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
             return verified
         started = time.monotonic()
         timed = self._time(source, task, tunables, self._rules.alone, is_checked=True)
-        return replace(timed, cases=(*verified.cases, *timed.cases),
-                       seconds=verified.seconds + time.monotonic() - started)
+        return replace(
+            timed, cases=(*verified.cases, *timed.cases), seconds=verified.seconds + time.monotonic() - started
+        )
 
     def estimate(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
         """Compile and time a little, without looking at the answers: for ranking tunables, never for a record."""
@@ -151,8 +165,16 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
         sides = {CHALLENGER: challenger, INCUMBENT: incumbent}
         keys = {tag: self.key(side.source, task, side.tunables) for tag, side in sides.items()}
         entries = {tag: self._prepare(side.source, task, side.tunables)[1] for tag, side in sides.items()}
-        plain = Comparison(comparison_key(keys[CHALLENGER], keys[INCUMBENT]), keys[CHALLENGER], keys[INCUMBENT],
-                           "undecided", 1.0, 1.0, 1.0, device=self.device)
+        plain = Comparison(
+            comparison_key(keys[CHALLENGER], keys[INCUMBENT]),
+            keys[CHALLENGER],
+            keys[INCUMBENT],
+            "undecided",
+            1.0,
+            1.0,
+            1.0,
+            device=self.device,
+        )
         ready = {tag: entry for tag, entry in entries.items() if entry is not None}
         if len(ready) < len(sides):
             return plain
@@ -184,7 +206,9 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
         for answers in self._answers.values():
             answers.close()
 
-    def _prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None) -> tuple[Evaluation, CompiledCandidate | None]:
+    def _prepare(
+        self, source: str, task: Task, tunables: Mapping[str, int] | None
+    ) -> tuple[Evaluation, CompiledCandidate | None]:
         """Everything before a launch."""
         key = self.key(source, task, tunables)
         found = read(source, task, tunables, key)
@@ -193,10 +217,18 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
         build = self._compiler.compile(found.candidate, found.tunables)
         plan = found.plans[0]
         kernels = build.metadata(plan)
-        evaluation = Evaluation(key, found.candidate.id, found.tunables, Verdict("compile", True, "OK"),
-                                resources=resources_of(kernels, self.target, found.plans), code_object=build.digest)
-        findings = build.findings or (*build.check_arguments(plan), *dict.fromkeys(
-            f for one in found.plans for f in check_limits(one, self.target, kernels)))
+        evaluation = Evaluation(
+            key,
+            found.candidate.id,
+            found.tunables,
+            Verdict("compile", True, "OK"),
+            resources=resources_of(kernels, self.target, found.plans),
+            code_object=build.digest,
+        )
+        findings = build.findings or (
+            *build.check_arguments(plan),
+            *dict.fromkeys(f for one in found.plans for f in check_limits(one, self.target, kernels)),
+        )
         if findings:
             return replace(evaluation, verdict=rejected("compile", findings)), None
         return evaluation, CompiledCandidate(found.candidate, found.tunables, build)
@@ -232,8 +264,9 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
         stage: Stage = "correct" if all(f.kind in RESULTS for f in findings) else "execute"
         return replace(evaluation, verdict=rejected(stage, findings), cases=tuple(rows))
 
-    def _time(self, source: str, task: Task, tunables: Mapping[str, int] | None, rule: LevelRule,
-              is_checked: bool) -> Evaluation:
+    def _time(
+        self, source: str, task: Task, tunables: Mapping[str, int] | None, rule: LevelRule, is_checked: bool
+    ) -> Evaluation:
         evaluation, entry = self._prepare(source, task, tunables)
         if entry is None:
             return evaluation
@@ -251,8 +284,9 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
             return replace(evaluation, verdict=rejected("time", (found,)))
         if is_checked:
             best.update({m.case: min(m.time_us, best.get(m.case, m.time_us)) for m in found[0]})
-        return replace(evaluation, verdict=Verdict("time", True, "OK"), measurements=tuple(found[0]),
-                       cases=tuple(found[1]))
+        return replace(
+            evaluation, verdict=Verdict("time", True, "OK"), measurements=tuple(found[0]), cases=tuple(found[1])
+        )
 
     def _on_seat(self, work: Callable[[ChildProcess], T], is_timed: bool = False) -> T | Finding:
         """Do it on a new seat; what the candidate did becomes a finding, what the device did is tried again."""
@@ -271,8 +305,10 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
                     if fault.lost:
                         self.gpus.blame_device(seat)
         if ends == TRIES:
-            return Finding("wrong_result", f"{last}, {TRIES} times in a row while this kernel ran; a known kernel gave "
-                           "right results in between")
+            return Finding(
+                "wrong_result",
+                f"{last}, {TRIES} times in a row while this kernel ran; a known kernel gave right results in between",
+            )
         if not ends and not losses:
             raise DeviceError(last)  # the machine's, and it says what to do
         raise DeviceError(f"the GPU failed {TRIES} times in a row ({last}); look at it with `kernel-scientist doctor`")
@@ -282,9 +318,12 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
         return DeviceTrial(seat, tag, entry, task, random.SystemRandom(), self._rules.deadline_s)
 
     def _bench(self, task: Task) -> TimingSetup:
-        return TimingSetup(self.target, self._known(task), self.device, self._l2_bytes, self._clocks,
-                     self._rules.clock_tries)
+        return TimingSetup(
+            self.target, self._known(task), self.device, self._l2_bytes, self._clocks, self._rules.clock_tries
+        )
 
     def _known(self, task: Task) -> References:
         with self._lock:
-            return self._answers.get(task.digest) or self._answers.setdefault(task.digest, References(task, self._secret))
+            return self._answers.get(task.digest) or self._answers.setdefault(
+                task.digest, References(task, self._secret)
+            )

@@ -44,8 +44,13 @@ class _Gpu:
 class GpuPool:
     """Hands out seats."""
 
-    def __init__(self, slots: Sequence[GpuSlot], image: Callable[[], bytes], spares: int = 0,
-                 make: Callable[[GpuSlot], ChildProcess] = ChildProcess) -> None:
+    def __init__(
+        self,
+        slots: Sequence[GpuSlot],
+        image: Callable[[], bytes],
+        spares: int = 0,
+        make: Callable[[GpuSlot], ChildProcess] = ChildProcess,
+    ) -> None:
         """`image` compiles the judge's own kernels. So many `spares` wait ready for each GPU.
 
         With none, nothing is done in the background.
@@ -118,8 +123,9 @@ class GpuPool:
                 usable = [i for i, g in enumerate(self._gpus) if not g.is_quarantined]
                 if not usable:
                     why = f" ({last})" if last else ""
-                    raise DeviceError(f"no GPU here can be used any more{why}; restart the machine or its "
-                                      "driver, then resume the run")
+                    raise DeviceError(
+                        f"no GPU here can be used any more{why}; restart the machine or its driver, then resume the run"
+                    )
                 for number in usable:
                     if number not in self._busy:
                         self._busy.add(number)
@@ -224,8 +230,10 @@ def check(seat: ChildProcess, draw: Callable[[], int] = lambda: secrets.randbits
     expected = noise(seed, SENTINEL_WORDS)
     found = np.array(seat.noise(seed, SENTINEL_WORDS), np.uint64)
     if not np.array_equal(found, expected):
-        raise DeviceError(f"GPU {seat.slot.index} computes wrong results ({int((found != expected).sum())} of "
-                          f"{SENTINEL_WORDS} words of a known kernel)")
+        raise DeviceError(
+            f"GPU {seat.slot.index} computes wrong results ({int((found != expected).sum())} of "
+            f"{SENTINEL_WORDS} words of a known kernel)"
+        )
 
 
 def device_indices(target: Target, library: str | None = None) -> tuple[int, ...]:

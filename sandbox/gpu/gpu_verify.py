@@ -41,7 +41,9 @@ class DeviceTrial:
     deadline_s: float = DEADLINE_S
 
 
-def verify_case(trial: DeviceTrial, answers: References, case: Case, variant: str | None) -> tuple[CaseResult, list[Finding]]:
+def verify_case(
+    trial: DeviceTrial, answers: References, case: Case, variant: str | None
+) -> tuple[CaseResult, list[Finding]]:
     """Run and compare one case. ChildFault when a call does not come to its end."""
     name = case.name if variant is None else f"{case.name} [{variant}]"
     answer = answers.verified(case, variant)
@@ -81,12 +83,22 @@ def damage(trial: DeviceTrial, layout: Layout, flat: Raw, changed: int) -> list[
     inputs = [p for p in layout.places if p.role == "input"]
     found, at = trial.seat.read([p.name for p in inputs], layout), 0
     for place in inputs:
-        if not np.array_equal(found[place.name], flat[at:at + place.nbytes]):
-            return [Finding("input_written", f"the input {place.name} is written to; write to the outputs and "
-                            "workspaces only", buffer=place.name)]
+        if not np.array_equal(found[place.name], flat[at : at + place.nbytes]):
+            return [
+                Finding(
+                    "input_written",
+                    f"the input {place.name} is written to; write to the outputs and workspaces only",
+                    buffer=place.name,
+                )
+            ]
         at += place.nbytes
-    return [Finding("out_of_bounds", f"{16 * changed} bytes around the buffers are written to; check the indices of "
-                    "all stores against the sizes")]
+    return [
+        Finding(
+            "out_of_bounds",
+            f"{16 * changed} bytes around the buffers are written to; check the indices of "
+            "all stores against the sizes",
+        )
+    ]
 
 
 def unwritten(trial: DeviceTrial, layout: Layout, seed: int, outputs: Mapping[str, Raw]) -> list[Finding]:
@@ -98,19 +110,25 @@ def unwritten(trial: DeviceTrial, layout: Layout, seed: int, outputs: Mapping[st
         whole = (outputs[spec.name] == was).reshape(-1, size).all(axis=1)
         count, noisy = int(whole.sum()), is_noise[::size]
         is_nan = is_float(numpy_dtype(spec.dtype)) and bool(whole[~noisy].any())  # no kernel writes just this one
-        if is_nan or int(whole[noisy].sum()) > CHANCE * int(noisy.sum()) / 256 ** size:
-            found.append(Finding("unwritten_output", f"{count} of {len(whole)} elements of {spec.name} are never "
-                                 f"written; the first is number {int(np.argmax(whole))}: launch enough work-items or "
-                                 "mend the guard", buffer=spec.name))
+        if is_nan or int(whole[noisy].sum()) > CHANCE * int(noisy.sum()) / 256**size:
+            found.append(
+                Finding(
+                    "unwritten_output",
+                    f"{count} of {len(whole)} elements of {spec.name} are never "
+                    f"written; the first is number {int(np.argmax(whole))}: launch enough work-items or "
+                    "mend the guard",
+                    buffer=spec.name,
+                )
+            )
     return found
 
 
 def poison(place: BufferPlace, own: int, noise_seed: int) -> tuple[Raw, npt.NDArray[np.bool_]]:
     """What an output held before the call, ones or noise block by block, and which of its bytes were noise."""
     first, blocks = place.offset // BLOCK, -(-place.nbytes // BLOCK)
-    noisy = noise(noise_seed, 2 * (first + blocks))[2 * first:].view(np.uint8)
-    choice = np.repeat(takes_b(own, first, blocks, whole=False), BLOCK)[:place.nbytes]
-    return np.where(choice, noisy[:place.nbytes], np.uint8(255)), choice
+    noisy = noise(noise_seed, 2 * (first + blocks))[2 * first :].view(np.uint8)
+    choice = np.repeat(takes_b(own, first, blocks, whole=False), BLOCK)[: place.nbytes]
+    return np.where(choice, noisy[: place.nbytes], np.uint8(255)), choice
 
 
 def differences(task: Task, first: Mapping[str, Raw], second: Mapping[str, Raw]) -> list[Finding]:
@@ -119,7 +137,13 @@ def differences(task: Task, first: Mapping[str, Raw], second: Mapping[str, Raw])
     for spec in task.outputs:
         bytes_off = int((first[spec.name] != second[spec.name]).sum())
         if bytes_off:
-            found.append(Finding("nondeterministic", f"{spec.name} differs in {bytes_off} bytes between two calls on "
-                                 "the same inputs: look for a race, or say `nondeterministic = true` in the plan "
-                                 "where the order of atomics is meant to be free", buffer=spec.name))
+            found.append(
+                Finding(
+                    "nondeterministic",
+                    f"{spec.name} differs in {bytes_off} bytes between two calls on "
+                    "the same inputs: look for a race, or say `nondeterministic = true` in the plan "
+                    "where the order of atomics is meant to be free",
+                    buffer=spec.name,
+                )
+            )
     return found

@@ -58,7 +58,7 @@ def block_roles(places: Sequence[BufferPlace], blocks: int) -> npt.NDArray[np.ui
     """What each block of a set is for; the last one of a buffer is all the buffer's."""
     found = np.zeros(blocks, np.uint8)
     for place in places:
-        found[place.offset // BLOCK:-(-(place.offset + place.nbytes) // BLOCK)] = ROLES[place.role]
+        found[place.offset // BLOCK : -(-(place.offset + place.nbytes) // BLOCK)] = ROLES[place.role]
     return found
 
 
@@ -93,7 +93,7 @@ def set_seed(seed: int, number: int) -> int:
 def content(a: npt.NDArray[Any], b: npt.NDArray[Any], place: BufferPlace, seed: int, whole: bool) -> npt.NDArray[Any]:
     """What an input holds: flat arrays `a` and `b` mixed as the set with this seed mixes them."""
     blocks = -(-place.nbytes // BLOCK)
-    choice = np.repeat(takes_b(seed, place.offset // BLOCK, blocks, whole), BLOCK)[:place.nbytes]
+    choice = np.repeat(takes_b(seed, place.offset // BLOCK, blocks, whole), BLOCK)[: place.nbytes]
     return np.where(choice, b.view(np.uint8), a.view(np.uint8)).view(a.dtype)
 
 

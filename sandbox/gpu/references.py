@@ -41,8 +41,11 @@ class Reference:
     @property
     def nbytes(self) -> int:
         """What keeping it costs."""
-        return (self.flat.nbytes + sum(a.nbytes for a in self.inputs.values())
-                + sum(y.nbytes for y in self.yardsticks.values()))
+        return (
+            self.flat.nbytes
+            + sum(a.nbytes for a in self.inputs.values())
+            + sum(y.nbytes for y in self.yardsticks.values())
+        )
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,9 @@ class References:
         key = (case.name, case.seed)
         with self._lock:
             if key not in self._files:
-                self._files[key] = filled_file("bases", np.concatenate(
-                    [self._flat(self._base(case, number)) for number in (0, 1)]))
+                self._files[key] = filled_file(
+                    "bases", np.concatenate([self._flat(self._base(case, number)) for number in (0, 1)])
+                )
             return self._files[key]
 
     def prepare(self) -> None:
@@ -109,12 +113,14 @@ class References:
 
     def mixed(self, case: Case, layout: Layout, seed: int, number: int) -> Reference:
         """Of a benchmark case: what the set `number` holds under this seed."""
+
         def make() -> Reference:
             a, b = (self._base(case, n) for n in (0, 1))
             own, inputs = set_seed(seed, number), {}
             for spec in self.task.inputs:
-                flat = content(flatten(a[spec.name], spec), flatten(b[spec.name], spec), layout[spec.name], own,
-                               not self.task.mix)
+                flat = content(
+                    flatten(a[spec.name], spec), flatten(b[spec.name], spec), layout[spec.name], own, not self.task.mix
+                )
                 inputs[spec.name] = unflatten(flat, spec, self.task.shape_of(spec, case))
             return self._answer(case, inputs)
 
@@ -130,8 +136,9 @@ class References:
             verdict = answer.yardsticks[spec.name].judge(arrays[spec.name])
             worst = max(worst, verdict.error)
             if not verdict.correct:
-                findings.append(Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name,
-                                        buffer=spec.name))
+                findings.append(
+                    Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name, buffer=spec.name)
+                )
         if self.task.check is not None and not findings:
             right, message = self.task.check(answer.inputs, arrays, case)
             if not right:
@@ -148,17 +155,32 @@ class References:
         return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs}
 
     def _base(self, case: Case, number: int) -> Mapping[str, Array]:
-        return self._keep((case.name, case.seed, "base", number), lambda: self._plain(
-            self._inputs(replace(case, seed=case.seed + number), None))).inputs
+        return self._keep(
+            (case.name, case.seed, "base", number),
+            lambda: self._plain(self._inputs(replace(case, seed=case.seed + number), None)),
+        ).inputs
 
     def _plain(self, inputs: Mapping[str, Array]) -> Reference:
         return Reference(inputs, self._flat(inputs), {})
 
     def _answer(self, case: Case, inputs: Mapping[str, Array]) -> Reference:
         reference, baseline = self.task.reference(inputs, case), self.task.baseline(inputs, case)
-        return Reference(inputs, self._flat(inputs), {
-            s.name: Yardstick(reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.task.ratio,
-                              self.task.rtol, self.task.atol, self.task.row_rtol) for s in self.task.outputs})
+        return Reference(
+            inputs,
+            self._flat(inputs),
+            {
+                s.name: Yardstick(
+                    reference[s.name],
+                    baseline[s.name],
+                    numpy_dtype(s.dtype),
+                    self.task.ratio,
+                    self.task.rtol,
+                    self.task.atol,
+                    self.task.row_rtol,
+                )
+                for s in self.task.outputs
+            },
+        )
 
     def _flat(self, inputs: Mapping[str, Array]) -> Raw:
         return np.concatenate([flatten(inputs[s.name], s).view(np.uint8) for s in self.task.inputs])

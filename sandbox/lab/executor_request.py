@@ -91,8 +91,9 @@ def lay_out(buffers: Sequence[Buffer]) -> tuple[tuple[Region, ...], int, int, in
     return tuple(regions), _round_up(at + before, GRANULE), file_at, mask_at
 
 
-def write(folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer],
-          work: Work) -> tuple[Region, ...]:
+def write(
+    folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: Work
+) -> tuple[Region, ...]:
     """Write the four files and say where each buffer lies."""
     regions, arena_bytes, memory_bytes, mask_bytes = lay_out(buffers)
     _write_memory(folder / "memory.bin", regions, memory_bytes)
@@ -103,27 +104,57 @@ def write(folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: Sequen
     words = _header(program, plan, len(regions), work, arena_bytes, memory_bytes, mask_bytes)
     words += struct.unpack("<64Q", work.phases or lane_groups())
     for region in regions:
-        words += [ROLES[region.buffer.role], region.size, region.address - ARENA, region.file_offset,
-                  region.mask_offset]
+        words += [
+            ROLES[region.buffer.role],
+            region.size,
+            region.address - ARENA,
+            region.file_offset,
+            region.mask_offset,
+        ]
     for variable in program.lds:
         words += [variable.offset, variable.size]
     words += [program.dynamic_lds_offset, NONE]
     for launch, blocks in zip(plan.launches, work.blocks, strict=True):
-        words += [program.kernels[launch.kernel], *launch.grid, *launch.block, launch.lds_bytes, blocks,
-                  len(launch.args), *_arguments(launch, addresses)]
+        words += [
+            program.kernels[launch.kernel],
+            *launch.grid,
+            *launch.block,
+            launch.lds_bytes,
+            blocks,
+            len(launch.args),
+            *_arguments(launch, addresses),
+        ]
     (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
     return regions
 
 
-def _header(program: LabProgram, plan: ResolvedPlan, regions: int, work: Work, arena: int, memory: int,
-            masks: int) -> list[int]:
+def _header(
+    program: LabProgram, plan: ResolvedPlan, regions: int, work: Work, arena: int, memory: int, masks: int
+) -> list[int]:
     lanes = max(math.prod(launch.block) for launch in plan.launches)
     stacks = work.workers * lanes * (320 << 10)
     space = arena + 8 * memory + 2 * masks + stacks + (4 << 30)
     return [
-        MAGIC, int(work.recorded_blocks > 0), work.workers, int(work.deadline_s * 1e6), regions, len(plan.launches),
-        len(program.lds) + 1, work.recorded_blocks, arena, memory, masks, program.tls_bytes, program.tls_align,
-        *program.image, *program.globals, work.l1_lines, work.line_bytes, space, work.checks, int(work.exact),
+        MAGIC,
+        int(work.recorded_blocks > 0),
+        work.workers,
+        int(work.deadline_s * 1e6),
+        regions,
+        len(plan.launches),
+        len(program.lds) + 1,
+        work.recorded_blocks,
+        arena,
+        memory,
+        masks,
+        program.tls_bytes,
+        program.tls_align,
+        *program.image,
+        *program.globals,
+        work.l1_lines,
+        work.line_bytes,
+        space,
+        work.checks,
+        int(work.exact),
         *work.device,
     ]
 
@@ -151,5 +182,6 @@ def _write_memory(path: Path, regions: Sequence[Region], size: int) -> None:
                     file.seek(region.file_offset)
                     file.write(np.ascontiguousarray(region.buffer.data).view(np.uint8).data)
     except OSError as error:
-        raise LabError(f"{os.strerror(error.errno or 0)} while writing the buffers to {path.parent}; free some space") \
-            from None
+        raise LabError(
+            f"{os.strerror(error.errno or 0)} while writing the buffers to {path.parent}; free some space"
+        ) from None

@@ -20,11 +20,15 @@ def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[
     is_global = bool(int(row["detail"]) >> 8)
     start = f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)}"
     if relation == _OTHER_WORKGROUP:
-        return (f"{start} in the same launch, and nothing orders workgroups; use atomics with __threadfence(), or a "
-                "launch of its own")
+        return (
+            f"{start} in the same launch, and nothing orders workgroups; use atomics with __threadfence(), or a "
+            "launch of its own"
+        )
     if relation == _SAME_WAVE:
-        return (f"{start} in the same wave with no wave operation between; put __builtin_amdgcn_wave_barrier(), "
-                "__syncwarp() or __syncthreads() between the two")
+        return (
+            f"{start} in the same wave with no wave operation between; put __builtin_amdgcn_wave_barrier(), "
+            "__syncwarp() or __syncthreads() between the two"
+        )
     between = "put __syncthreads() between the two" if not is_global else "put __syncthreads() between the two accesses"
     return f"{start} with no barrier between; {between}, or let atomics do it"
 
@@ -32,8 +36,10 @@ def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[
 def undrained(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
     """A raw barrier stands between, but the write may still be under way."""
     hazard = int(row["detail"]) & 15
-    return (f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)} before a raw "
-            "s_barrier, which does not wait for it; use __syncthreads(), or put a release fence or s_waitcnt before it")
+    return (
+        f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)} before a raw "
+        "s_barrier, which does not wait for it; use __syncthreads(), or put a release fence or s_waitcnt before it"
+    )
 
 
 def uninitialised(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
@@ -45,12 +51,16 @@ def uninitialised(row: Row, who: str, what: str, launch: ResolvedLaunch, line: C
 def wave_mask(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
     """A mask that knows half of the lanes only; a ballot is only cut where a wave has 64."""
     if not row["write"]:
-        return (f"{who} keeps only a part of a ballot's 64 bits, and upper ones are set; use unsigned long long and "
-                "__popcll, __ffsll, __clzll, or take the upper half as well")
+        return (
+            f"{who} keeps only a part of a ballot's 64 bits, and upper ones are set; use unsigned long long and "
+            "__popcll, __ffsll, __clzll, or take the upper half as well"
+        )
     mask = int(row["detail"])
     whole = "~0ull" if row["wave"] == 64 else "~0u"
-    return (f"{who} calls with the mask {mask:#x}, in which its own lane is missing; a wave has {row['wave']} lanes, "
-            f"so use {whole} or __activemask()")
+    return (
+        f"{who} calls with the mask {mask:#x}, in which its own lane is missing; a wave has {row['wave']} lanes, "
+        f"so use {whole} or __activemask()"
+    )
 
 
 def _other(row: Row, launch: ResolvedLaunch) -> str:

@@ -62,17 +62,29 @@ class Lab:
         self._target = target
         self._cores = cores or len(os.sched_getaffinity(0))
 
-    def build(self, candidate: Candidate, tunables: Mapping[str, int], *,
-              instrumented: bool = True) -> LabProgram | tuple[Finding, ...]:
+    def build(
+        self, candidate: Candidate, tunables: Mapping[str, int], *, instrumented: bool = True
+    ) -> LabProgram | tuple[Finding, ...]:
         """Compile for execution; findings when the candidate cannot be executed here. Cached by content.
 
         Without instrumentation it runs faster and no verdict can rest on it: nothing is checked, masked or counted.
         """
         return self._builder.build(candidate, tunables, instrumented=instrumented)
 
-    def execute(self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], *, count: bool,
-                blocks: int | None, deadline_s: float, exact: bool = False, checks: Checks = "all",
-                recorded: int = RECORDED_BLOCKS, l1_sharers: int = 1) -> Execution:
+    def execute(
+        self,
+        program: LabProgram,
+        plan: ResolvedPlan,
+        buffers: Sequence[Buffer],
+        *,
+        count: bool,
+        blocks: int | None,
+        deadline_s: float,
+        exact: bool = False,
+        checks: Checks = "all",
+        recorded: int = RECORDED_BLOCKS,
+        l1_sharers: int = 1,
+    ) -> Execution:
         """Run all launches in order; `blocks` limits each launch to that many evenly spread workgroups.
 
         `exact` multiplies matrices as CDNA3's matrix cores round; else in the accumulator's type, which is faster.
@@ -83,12 +95,16 @@ class Lab:
         totals = [math.prod(launch.grid) for launch in plan.launches]
         chosen = tuple(total if blocks is None else min(total, max(1, blocks)) for total in totals)
         work = executor_request.Work(
-            blocks=chosen, recorded_blocks=recorded if count else 0, workers=min(self._cores, max(chosen)),
+            blocks=chosen,
+            recorded_blocks=recorded if count else 0,
+            workers=min(self._cores, max(chosen)),
             deadline_s=deadline_s,
             l1_lines=max(1, int(self._target.memory["l1_bytes"] // self._target.memory["line_bytes"] // l1_sharers)),
-            line_bytes=int(self._target.memory["line_bytes"]), exact=exact,
+            line_bytes=int(self._target.memory["line_bytes"]),
+            exact=exact,
             checks=_checks(checks, count, len(totals) > 1 and chosen != tuple(totals)),
-            device=_device(self._target), phases=lane_groups(self._target.vendor, self._target.wave),
+            device=_device(self._target),
+            phases=lane_groups(self._target.vendor, self._target.wave),
         )
         regions, seen, outputs = self._once(program, plan, buffers, work)
         if work.workers > 1 and any(row["kind"] == "race" for row in seen["findings"]):
@@ -100,16 +116,23 @@ class Lab:
         return Execution(
             outputs={name: values for name, (values, _) in outputs.items()},
             written={name: mask for name, (_, mask) in outputs.items()},
-            findings=sentences.findings(scene, seen["findings"]), executed=sum(ran) / sum(totals),
-            sampled_blocks=tuple(ran), ownership_valid=_ownership(seen, regions),
-            launches=tuple(launch_counters(i, row, scene, self._target) for i, row in enumerate(launches)
-                           if row["recorded"]) if count else (),
-            seconds=time.monotonic() - started, accesses=int(seen["accesses"]),
+            findings=sentences.findings(scene, seen["findings"]),
+            executed=sum(ran) / sum(totals),
+            sampled_blocks=tuple(ran),
+            ownership_valid=_ownership(seen, regions),
+            launches=tuple(
+                launch_counters(i, row, scene, self._target) for i, row in enumerate(launches) if row["recorded"]
+            )
+            if count
+            else (),
+            seconds=time.monotonic() - started,
+            accesses=int(seen["accesses"]),
             launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
         )
 
-    def _once(self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: executor_request.Work) -> tuple[
-            tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
+    def _once(
+        self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: executor_request.Work
+    ) -> tuple[tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
         """One run of the executor: regions, its result, and the outputs unless it only counted."""
         folder = self._work_folder(sum(b.data.nbytes for b in buffers))
         try:
@@ -146,9 +169,14 @@ def _checks(asked: Checks, count: bool, partial: bool) -> int:
 def _device(target: Target) -> tuple[int, ...]:
     """The last words of the request's header: what the counters must know of the device, see runtime/request.h."""
     memory = target.memory
-    return (target.wave, int(memory.get("sector_bytes", 64)), int(memory.get("sector_bytes", memory["line_bytes"])),
-            min(target.wave, int(memory.get("l1_lanes_per_clock", 16))), int(memory["l1_bytes_per_clock"]),
-            int(memory.get("joins_global", 1)))
+    return (
+        target.wave,
+        int(memory.get("sector_bytes", 64)),
+        int(memory.get("sector_bytes", memory["line_bytes"])),
+        min(target.wave, int(memory.get("l1_lanes_per_clock", 16))),
+        int(memory["l1_bytes_per_clock"]),
+        int(memory.get("joins_global", 1)),
+    )
 
 
 def _sweep(folder: Path) -> None:
@@ -165,8 +193,9 @@ def _read_result(folder: Path, done: Completed) -> dict[str, Any]:
         return seen
     except (OSError, ValueError):
         how = "did not end at its deadline" if done.timed_out else f"ended with status {done.returncode}"
-        raise LabError(f"the lab's executor {how} without a result ({done.stderr.strip()[:300] or 'no message'})") \
-            from None
+        raise LabError(
+            f"the lab's executor {how} without a result ({done.stderr.strip()[:300] or 'no message'})"
+        ) from None
 
 
 def _outputs(folder: Path, regions: Sequence[executor_request.Region]) -> dict[str, tuple[Any, Any]]:
@@ -194,6 +223,7 @@ def _all_bytes(mask: npt.NDArray[np.uint8], itemsize: int) -> npt.NDArray[np.boo
 
 
 def _ownership(seen: Mapping[str, Any], regions: Sequence[executor_request.Region]) -> bool:
-    atomic = any(count and region.buffer.role != "input"
-                 for count, region in zip(seen["atomics"], regions, strict=True))
+    atomic = any(
+        count and region.buffer.role != "input" for count, region in zip(seen["atomics"], regions, strict=True)
+    )
     return not atomic and not any(row["reads_intermediate"] for row in seen["launches"])

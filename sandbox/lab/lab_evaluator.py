@@ -39,8 +39,17 @@ class Built:
 class LabEvaluator(SandboxBase[Built]):
     """The lab as a sandbox: real compilation, functional execution, a predicted time."""
 
-    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, seed: int, cores: int | None = None, *,
-                 patience: Patience | None = None, exact: bool = False) -> None:
+    def __init__(
+        self,
+        toolchain: Toolchain,
+        cache: Path,
+        target: Target,
+        seed: int,
+        cores: int | None = None,
+        *,
+        patience: Patience | None = None,
+        exact: bool = False,
+    ) -> None:
         """`seed` drives the held-out inputs; `cores` limits the lab's threads; `patience` says when to give up.
 
         `exact`: matrix instructions round as the hardware does, which takes longer.
@@ -82,14 +91,28 @@ class LabEvaluator(SandboxBase[Built]):
         if built is None:
             return evaluation
         with self._turn:
-            forecast = predict(self._lab, built.program, built.candidate, task, self.target, evaluation.resources,
-                               built.tunables, {k.name: k.blocks for k in built.compilation.kernels})
+            forecast = predict(
+                self._lab,
+                built.program,
+                built.candidate,
+                task,
+                self.target,
+                evaluation.resources,
+                built.tunables,
+                {k.name: k.blocks for k in built.compilation.kernels},
+            )
         if forecast.findings:
             return replace(evaluation, verdict=rejected("time", forecast.findings), seconds=time.monotonic() - started)
-        return replace(evaluation, verdict=Verdict("time", True, "OK"), measurements=forecast.measurements,
-                       counters=forecast.counters, explanation=forecast.explanation,
-                       kernel_counters=forecast.kernel_counters, hot_lines=forecast.hot_lines,
-                       seconds=time.monotonic() - started)
+        return replace(
+            evaluation,
+            verdict=Verdict("time", True, "OK"),
+            measurements=forecast.measurements,
+            counters=forecast.counters,
+            explanation=forecast.explanation,
+            kernel_counters=forecast.kernel_counters,
+            hot_lines=forecast.hot_lines,
+            seconds=time.monotonic() - started,
+        )
 
     def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
         """Never asked for: predicted times have no noise and are compared as they are."""
@@ -133,9 +156,14 @@ class LabEvaluator(SandboxBase[Built]):
             return found, None
         candidate, chosen, plans = found.candidate, found.tunables, list(found.plans)
         compilation = self._compiler.compile(candidate, chosen)
-        evaluation = Evaluation(key, candidate.id, chosen, Verdict("compile", True, "OK"),
-                                resources=resources_of(compilation.kernels, self.target, plans),
-                                code_object=compilation.code_object)
+        evaluation = Evaluation(
+            key,
+            candidate.id,
+            chosen,
+            Verdict("compile", True, "OK"),
+            resources=resources_of(compilation.kernels, self.target, plans),
+            code_object=compilation.code_object,
+        )
         findings = compilation.findings if not compilation.ok else self._mismatches(compilation, plans)
         if findings:
             return replace(evaluation, verdict=rejected("compile", findings)), None

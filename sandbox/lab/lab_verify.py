@@ -45,8 +45,14 @@ class Judge:
     patience: Patience = Patience()
     exact: bool = False  # matrix instructions round as the hardware does; slower
 
-    def run(self, program: LabProgram, candidate: Candidate, tunables: Mapping[str, int], case: Case,
-            variant: str | None = None) -> Rows:
+    def run(
+        self,
+        program: LabProgram,
+        candidate: Candidate,
+        tunables: Mapping[str, int],
+        case: Case,
+        variant: str | None = None,
+    ) -> Rows:
         """Execute and compare one case; findings are empty when it is right."""
         inputs: Tensors = self.task.draw(case)
         if variant is not None and self.task.variants is not None:
@@ -57,8 +63,9 @@ class Judge:
         name = case.name if variant is None else f"{case.name} [{variant}]"
         if execution.findings:
             findings = tuple(replace(f, case=name) for f in execution.findings)
-            return CaseResult(name, case.role, correct=False, executed=execution.executed, compared=0.0,
-                              message=findings[0].message), findings
+            return CaseResult(
+                name, case.role, correct=False, executed=execution.executed, compared=0.0, message=findings[0].message
+            ), findings
         return self._compare(execution, inputs, replace(case, name=name))
 
     def _execute(self, program: LabProgram, plan: ResolvedPlan, buffers: tuple[Buffer, ...]) -> Execution:
@@ -67,17 +74,26 @@ class Judge:
         total = sum(prod(launch.grid) for launch in plan.launches)
         if len(plan.launches) > 1 or total <= 4 * self.patience.pilot_blocks:
             # A later launch reads what earlier ones wrote, so a share of them would show it unwritten memory.
-            return self.lab.execute(program, plan, buffers, count=False, blocks=None, deadline_s=deadline_s,
-                                    exact=self.exact)
-        pilot = self.lab.execute(program, plan, buffers, count=False, blocks=self.patience.pilot_blocks,
-                                 deadline_s=deadline_s, exact=self.exact)
+            return self.lab.execute(
+                program, plan, buffers, count=False, blocks=None, deadline_s=deadline_s, exact=self.exact
+            )
+        pilot = self.lab.execute(
+            program,
+            plan,
+            buffers,
+            count=False,
+            blocks=self.patience.pilot_blocks,
+            deadline_s=deadline_s,
+            exact=self.exact,
+        )
         if pilot.findings:
             return pilot
         each = max(1, pilot.accesses // self.patience.pilot_blocks)
         affordable = max(2 * self.patience.pilot_blocks, self.patience.accesses // each)
         blocks = None if affordable >= total or not pilot.ownership_valid else affordable
-        return self.lab.execute(program, plan, buffers, count=False, blocks=blocks, deadline_s=deadline_s,
-                                exact=self.exact)
+        return self.lab.execute(
+            program, plan, buffers, count=False, blocks=blocks, deadline_s=deadline_s, exact=self.exact
+        )
 
     def _compare(self, execution: Execution, inputs: Mapping[str, Array], case: Case) -> Rows:
         reference = self.task.reference(inputs, case)
@@ -93,20 +109,34 @@ class Judge:
             elements += written.size
             compared += int(written.sum())
             findings += coverage(spec, written, execution, case)
-            verdict = compare(outputs[spec.name], reference[spec.name], baseline[spec.name], self.task.ratio,
-                              mask=None if whole else written, rtol=self.task.rtol, atol=self.task.atol,
-                              row_rtol=self.task.row_rtol)
+            verdict = compare(
+                outputs[spec.name],
+                reference[spec.name],
+                baseline[spec.name],
+                self.task.ratio,
+                mask=None if whole else written,
+                rtol=self.task.rtol,
+                atol=self.task.atol,
+                row_rtol=self.task.row_rtol,
+            )
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
-                findings.append(Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name,
-                                        buffer=spec.name))
+                findings.append(
+                    Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name, buffer=spec.name)
+                )
         if self.task.check is not None and whole and not findings:
             right, message = self.task.check(inputs, outputs, case)
             if not right:
                 findings.append(Finding("wrong_result", message, case=case.name))
-        return CaseResult(case.name, case.role, correct=not findings, error=worst, executed=execution.executed,
-                          compared=compared / max(1, elements),
-                          message=findings[0].message if findings else ""), tuple(findings)
+        return CaseResult(
+            case.name,
+            case.role,
+            correct=not findings,
+            error=worst,
+            executed=execution.executed,
+            compared=compared / max(1, elements),
+            message=findings[0].message if findings else "",
+        ), tuple(findings)
 
 
 def coverage(spec: TensorSpec, written: Array, execution: Execution, case: Case) -> list[Finding]:
@@ -116,26 +146,43 @@ def coverage(spec: TensorSpec, written: Array, execution: Execution, case: Case)
         if done == total:
             return []
         first = tuple(int(i) for i in np.unravel_index(int(np.argmin(written)), written.shape))
-        return [Finding("unwritten_output", f"{total - done} of {total} elements of {spec.name} are never written; "
-                        f"the first is {spec.name}{list(first)}: launch enough work-items or mend the guard",
-                        case=case.name, buffer=spec.name)]
+        return [
+            Finding(
+                "unwritten_output",
+                f"{total - done} of {total} elements of {spec.name} are never written; "
+                f"the first is {spec.name}{list(first)}: launch enough work-items or mend the guard",
+                case=case.name,
+                buffer=spec.name,
+            )
+        ]
     # Workgroups own equal parts but for ragged edges, so a sample that writes far less than its share skips work.
     expected = execution.executed * total
     if done >= 0.5 * expected:
         return []
-    return [Finding("unwritten_output", f"the sampled {execution.executed:.1%} of the workgroups wrote only "
-                    f"{done / total:.2%} of {spec.name}: parts of the output seem never to be written",
-                    case=case.name, buffer=spec.name)]
+    return [
+        Finding(
+            "unwritten_output",
+            f"the sampled {execution.executed:.1%} of the workgroups wrote only "
+            f"{done / total:.2%} of {spec.name}: parts of the output seem never to be written",
+            case=case.name,
+            buffer=spec.name,
+        )
+    ]
 
 
 def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str, Array]) -> tuple[Buffer, ...]:
     """Every buffer of a launch as flat memory in the task's layout: inputs filled, outputs and workspaces not."""
-    rows = [Buffer(s.name, flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s), "input")
-            for s in task.inputs]
-    rows += [Buffer(s.name, np.empty(prod(task.shape_of(s, case)), dtype=numpy_dtype(s.dtype)), "output")
-             for s in task.outputs]
-    rows += [Buffer(name, np.empty(prod(shape), dtype=numpy_dtype(dtype)), "workspace")
-             for name, (dtype, shape) in plan.workspaces.items()]
+    rows = [
+        Buffer(s.name, flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s), "input") for s in task.inputs
+    ]
+    rows += [
+        Buffer(s.name, np.empty(prod(task.shape_of(s, case)), dtype=numpy_dtype(s.dtype)), "output")
+        for s in task.outputs
+    ]
+    rows += [
+        Buffer(name, np.empty(prod(shape), dtype=numpy_dtype(dtype)), "workspace")
+        for name, (dtype, shape) in plan.workspaces.items()
+    ]
     return tuple(rows)
 
 

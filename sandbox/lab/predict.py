@@ -43,9 +43,16 @@ class Prediction:
     hot_lines: tuple[HotLine, ...] = ()
 
 
-def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, target: Target,
-            resources: tuple[Resources, ...], tunables: Mapping[str, int],
-            code: Mapping[str, tuple[BasicBlock, ...]]) -> Prediction:
+def predict(
+    lab: Lab,
+    program: LabProgram,
+    candidate: Candidate,
+    task: Task,
+    target: Target,
+    resources: tuple[Resources, ...],
+    tunables: Mapping[str, int],
+    code: Mapping[str, tuple[BasicBlock, ...]],
+) -> Prediction:
     """Count and bound every benchmark case."""
     memory = input_memory(task)
     measurements: list[Measurement] = []
@@ -56,8 +63,15 @@ def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, tar
     for case in task.benchmarks:
         plan = resolve(candidate, task, case, tunables)
         buffers = task_buffers(task, case, plan, case_inputs(task, case, memory))
-        execution = lab.execute(program, plan, buffers, count=True, blocks=COUNTED_BLOCKS, deadline_s=DEADLINE_S,
-                                l1_sharers=l1_sharers(plan, resources, code, target))
+        execution = lab.execute(
+            program,
+            plan,
+            buffers,
+            count=True,
+            blocks=COUNTED_BLOCKS,
+            deadline_s=DEADLINE_S,
+            l1_sharers=l1_sharers(plan, resources, code, target),
+        )
         if execution.findings:
             return Prediction((), {}, "", execution.findings)
         flops, compulsory_bytes = task.work(case)
@@ -69,28 +83,47 @@ def predict(lab: Lab, program: LabProgram, candidate: Candidate, task: Task, tar
         bounds.append(limit)
         measurements.append(measurement(case, limit, target, target.roofline_us(flops, compulsory_bytes, task.peak)))
     slowest = max(range(len(bounds)), key=lambda i: bounds[i].time_us)
-    return Prediction(tuple(measurements), dict(counters),
-                      f"{task.benchmarks[slowest].name}: {bounds[slowest].explanation}",
-                      kernel_counters=by_kernel, hot_lines=hot_lines(launches))
+    return Prediction(
+        tuple(measurements),
+        dict(counters),
+        f"{task.benchmarks[slowest].name}: {bounds[slowest].explanation}",
+        kernel_counters=by_kernel,
+        hot_lines=hot_lines(launches),
+    )
 
 
 def measurement(case: Case, limit: TimeBound, target: Target, roofline_us: float) -> Measurement:
     """A predicted time: never below the speed of light, with itself as its interval."""
     time_us = max(limit.time_us, roofline_us)
-    return Measurement(case=case.name, time_us=time_us, kind="predicted", device=f"lab:{target.name}",
-                       ci_low_us=time_us, ci_high_us=time_us, samples=1, weight=case.weight, bound=limit.resource,
-                       resources_us=dict(limit.resources_us), roofline_us=roofline_us)
+    return Measurement(
+        case=case.name,
+        time_us=time_us,
+        kind="predicted",
+        device=f"lab:{target.name}",
+        ci_low_us=time_us,
+        ci_high_us=time_us,
+        samples=1,
+        weight=case.weight,
+        bound=limit.resource,
+        resources_us=dict(limit.resources_us),
+        roofline_us=roofline_us,
+    )
 
 
 def input_memory(task: Task) -> dict[str, Array]:
     """Flat memory for the largest benchmark's inputs: a small case's values, which are of the right kind, repeated."""
     case = task.tests[0]
     inputs = task.draw(case)
-    return {s.name: np.resize(flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s),
-                              max(prod(task.shape_of(s, b)) for b in task.benchmarks)) for s in task.inputs}
+    return {
+        s.name: np.resize(
+            flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s),
+            max(prod(task.shape_of(s, b)) for b in task.benchmarks),
+        )
+        for s in task.inputs
+    }
 
 
 def case_inputs(task: Task, case: Case, memory: Mapping[str, Array]) -> dict[str, Array]:
     """Inputs of the case's shapes: views of the beginning of the memory, because filling it again would take longer."""
     shapes = {s.name: task.shape_of(s, case) for s in task.inputs}
-    return {name: memory[name][:prod(shape)].reshape(shape) for name, shape in shapes.items()}
+    return {name: memory[name][: prod(shape)].reshape(shape) for name, shape in shapes.items()}

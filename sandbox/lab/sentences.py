@@ -14,8 +14,11 @@ from sandbox.lab.build.program import LabProgram, LdsVariable
 from sandbox.lab.executor_request import Region
 
 _NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR = range(9)
-_ARRAYS = {_PRIVATE: "in private memory", _OWN: "among the file's variables",
-           _OTHER_LDS: "in LDS, which reaches into another variable"}
+_ARRAYS = {
+    _PRIVATE: "in private memory",
+    _OWN: "among the file's variables",
+    _OTHER_LDS: "in LDS, which reaches into another variable",
+}
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,20 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     region = int(row["region"])
     buffer = scene.regions[region].buffer.name if 0 <= region < len(scene.regions) else None
     message = {
-        "out_of_bounds": _out_of_bounds, "input_written": _input_written, "divergent_barrier": _barrier,
-        "divergent_collective": _collective, "misaligned": _misaligned, "stack_overflow": _stack,
-        "division_by_zero": _division, "timeout": _timeout, "trap": _trap, "illegal": _illegal,
-        "race": _hazard, "undrained_barrier": _hazard, "uninitialised": _hazard, "wave_mask": _hazard,
+        "out_of_bounds": _out_of_bounds,
+        "input_written": _input_written,
+        "divergent_barrier": _barrier,
+        "divergent_collective": _collective,
+        "misaligned": _misaligned,
+        "stack_overflow": _stack,
+        "division_by_zero": _division,
+        "timeout": _timeout,
+        "trap": _trap,
+        "illegal": _illegal,
+        "race": _hazard,
+        "undrained_barrier": _hazard,
+        "uninitialised": _hazard,
+        "wave_mask": _hazard,
     }[kind](scene, row)
     if buffer is None and kind in ("race", "undrained_barrier", "uninitialised"):
         buffer = _lds_variable(scene, row)[2]
@@ -86,14 +99,18 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
         return f"{_who(row)} {verb} constant memory or code (address {row['address']:#x})"
     region = int(row["region"])
     if row["detail"] != _NEAR or not 0 <= region < len(scene.regions):
-        return (f"{_who(row)} {verb} at address {row['address']:#x}, which belongs to no buffer; "
-                "check the pointer and the index")
+        return (
+            f"{_who(row)} {verb} at address {row['address']:#x}, which belongs to no buffer; "
+            "check the pointer and the index"
+        )
     data = scene.regions[region].buffer.data
     name, item = scene.regions[region].buffer.name, data.itemsize
     index = int(row["offset"]) // item
     wide = f" ({row['size']} bytes at once)" if row["size"] > item else ""
-    return (f"{_who(row)} {verb} {name}[{index}]{wide}, but {name} has {data.size} elements; "
-            "guard the access or the partial tile")
+    return (
+        f"{_who(row)} {verb} {name}[{index}]{wide}, but {name} has {data.size} elements; "
+        "guard the access or the partial tile"
+    )
 
 
 def _outside(row: Mapping[str, Any]) -> str:
@@ -102,10 +119,14 @@ def _outside(row: Mapping[str, Any]) -> str:
     if row["detail"] == _VECTOR:
         return f"{_who(row)} uses index {index} of a vector that has no such element; check the index"
     if not count:
-        return (f"{_who(row)} leaves the array in private memory that its pointer belongs to; check the index against "
-                "the array")
-    return (f"{_who(row)} uses index {index} of an array of {count} elements {_ARRAYS[int(row['detail'])]}; "
-            "check the index against the array")
+        return (
+            f"{_who(row)} leaves the array in private memory that its pointer belongs to; check the index against "
+            "the array"
+        )
+    return (
+        f"{_who(row)} uses index {index} of an array of {count} elements {_ARRAYS[int(row['detail'])]}; "
+        "check the index against the array"
+    )
 
 
 def _lds_place(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -133,10 +154,19 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
     else:
         start, _, name = _lds_variable(scene, row)
         what = f"LDS at byte {int(row['offset']) - start} of {name}"
-    say = {"race": hazards.race, "undrained_barrier": hazards.undrained, "uninitialised": hazards.uninitialised,
-           "wave_mask": hazards.wave_mask}[str(row["kind"])]
-    return say({**row, "buffer": 0 <= region < len(scene.regions), "wave": scene.wave}, _who(row), what,
-               scene.plan.launches[int(row["launch"])], lambda place_: scene.lines.line(place_))
+    say = {
+        "race": hazards.race,
+        "undrained_barrier": hazards.undrained,
+        "uninitialised": hazards.uninitialised,
+        "wave_mask": hazards.wave_mask,
+    }[str(row["kind"])]
+    return say(
+        {**row, "buffer": 0 <= region < len(scene.regions), "wave": scene.wave},
+        _who(row),
+        what,
+        scene.plan.launches[int(row["launch"])],
+        lambda place_: scene.lines.line(place_),
+    )
 
 
 def _short(variable: LdsVariable) -> str:
@@ -147,9 +177,9 @@ def _short(variable: LdsVariable) -> str:
         digits = 0
         while at + digits < len(name) and name[at + digits].isdigit():
             digits += 1
-        length = int(name[at:at + digits]) if digits else 0
+        length = int(name[at : at + digits]) if digits else 0
         if digits and at + digits + length <= len(name) and length:
-            found = name[at + digits:at + digits + length]
+            found = name[at + digits : at + digits + length]
             at += digits + length
         else:
             at += 1
@@ -163,29 +193,37 @@ def _input_written(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
     if row["detail"]:
-        return (f"{_who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
-                "they have returned; let all of them reach every barrier and guard the work instead")
+        return (
+            f"{_who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
+            "they have returned; let all of them reach every barrier and guard the work instead"
+        )
     other = place(scene.lines, row["places"][1:])
     where = f"line {other}" if other else "another place"
-    return (f"{_who(row)} waits at this barrier while others of its wave wait at the one in {where}; "
-            "a barrier must not stand in divergent code")
+    return (
+        f"{_who(row)} waits at this barrier while others of its wave wait at the one in {where}; "
+        "a barrier must not stand in divergent code"
+    )
 
 
 def _collective(scene: Scene, row: Mapping[str, Any]) -> str:
     present = f"{bin(int(row['detail'])).count('1')} of {scene.wave} lanes take part"
     other = place(scene.lines, row["places"][1:])
     where = f"; others wait in line {other}" if other else ""
-    return (f"{_who(row)} needs lanes that do not reach this wave operation: only {present}{where}; move it out of the "
-            "divergent branch, or keep every lane of the wave alive")
+    return (
+        f"{_who(row)} needs lanes that do not reach this wave operation: only {present}{where}; move it out of the "
+        "divergent branch, or keep every lane of the wave alive"
+    )
 
 
 def _misaligned(scene: Scene, row: Mapping[str, Any]) -> str:
     verb = "writes" if row["write"] else "reads"
     what = f"{row['size']} bytes" if row["size"] else "a vector"
     wanted = f"{row['detail']} bytes, " if not row["size"] and row["detail"] else ""
-    return (f"{_who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment, which "
-            "the compiler relies on; align the index, or read through a type that promises less: typedef float4 loose "
-            "__attribute__((aligned(4)))")
+    return (
+        f"{_who(row)} {verb} {what} at an address that is not a multiple of {wanted}the type's alignment, which "
+        "the compiler relies on; align the index, or read through a type that promises less: typedef float4 loose "
+        "__attribute__((aligned(4)))"
+    )
 
 
 def _stack(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -198,8 +236,10 @@ def _division(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _timeout(scene: Scene, row: Mapping[str, Any]) -> str:
     state = f" while {row['detail']} others wait for it at a barrier or wave operation" if row["detail"] else ""
-    return (f"{_who(row)} was here{state} when {scene.deadline_s:g} s had passed; look for a loop that does not end or "
-            "far too much work in one workgroup")
+    return (
+        f"{_who(row)} was here{state} when {scene.deadline_s:g} s had passed; look for a loop that does not end or "
+        "far too much work in one workgroup"
+    )
 
 
 def _trap(scene: Scene, row: Mapping[str, Any]) -> str:

@@ -35,7 +35,9 @@ def answer(request: Request, judge: LocalSandbox, task: Task, worker: str, place
     return replace(made, seconds=time.monotonic() - started)
 
 
-def _compared(request: Request, judge: LocalSandbox, task: Task, challenger: Contender, incumbent: Contender) -> Comparison:
+def _compared(
+    request: Request, judge: LocalSandbox, task: Task, challenger: Contender, incumbent: Contender
+) -> Comparison:
     """A comparison under the asker's keys."""
     new, old = (request.key(c.source, c.tunables) for c in (challenger, incumbent))
     made = judge.compare(challenger, incumbent, task)
@@ -50,15 +52,21 @@ def refuse(request_hash: str, why: str, worker: str, place: Place) -> Result:
 def task_of(request: Request, cache: Path, allow_tasks: bool) -> Task:
     """This machine's copy of the task, or the one that came along where that is allowed; UsageError for another one."""
     if request.harness != HARNESS:
-        raise UsageError(f"the request is of harness {request.harness} and this worker of {HARNESS}; "
-                         "use one version of the program on both sides")
+        raise UsageError(
+            f"the request is of harness {request.harness} and this worker of {HARNESS}; "
+            "use one version of the program on both sides"
+        )
     if request.files and not allow_tasks:
-        raise UsageError(f"the task {request.task} brings code of its own, which a worker executes only when it was "
-                         "started with --allow-tasks")
+        raise UsageError(
+            f"the task {request.task} brings code of its own, which a worker executes only when it was "
+            "started with --allow-tasks"
+        )
     task = load_task(_unpacked(request, cache) if request.files else _known(request.task), request.target)
     if task.digest != request.digest:
-        raise UsageError(f"the worker's copy of the task {request.task} ({task.digest[:12]}) is not the one asked for "
-                         f"({request.digest[:12]}); use one version of the program on both sides")
+        raise UsageError(
+            f"the worker's copy of the task {request.task} ({task.digest[:12]}) is not the one asked for "
+            f"({request.digest[:12]}); use one version of the program on both sides"
+        )
     return task
 
 
@@ -71,16 +79,20 @@ def _known(name: str) -> str:
 def _unpacked(request: Request, cache: Path) -> Path:
     """The task that came along as a folder, named by its content."""
     if set(request.files) != set(FILES):
-        raise TaskError(f"the task {request.task} brings {', '.join(sorted(request.files))[:80]} along; "
-                        f"a task is {' and '.join(FILES)}")
+        raise TaskError(
+            f"the task {request.task} brings {', '.join(sorted(request.files))[:80]} along; "
+            f"a task is {' and '.join(FILES)}"
+        )
     folder = cache / "tasks" / hashlib.sha256("\0".join(request.files[n] for n in FILES).encode()).hexdigest()
     try:
         for name in FILES:
             write_whole(folder / name, request.files[name].encode(), is_durable=True)
         write_whole(folder / "seed.hip", b"// The asker has the seeds.\n", is_durable=True)
     except OSError as error:
-        raise LedgerError(f"the cache {cache} cannot be written to ({error.strerror}); free some space or choose "
-                          "another one with --cache") from None
+        raise LedgerError(
+            f"the cache {cache} cannot be written to ({error.strerror}); free some space or choose "
+            "another one with --cache"
+        ) from None
     return folder
 
 
@@ -131,11 +143,17 @@ class _Bundle:
         known = self._made.get((purpose, key))
         if known is not None:
             return known.evaluation
-        work = {"compile": self._judge.compile, "verify": self._judge.verify, "benchmark": self._judge.benchmark,
-                "estimate": self._judge.estimate}
+        work = {
+            "compile": self._judge.compile,
+            "verify": self._judge.verify,
+            "benchmark": self._judge.benchmark,
+            "estimate": self._judge.estimate,
+        }
         if purpose not in work:
-            raise SpoolError(f"the request {self._request.hash[:12]} asks for {purpose[:40]!r}, which there is not; "
-                             "use one version of the program on both sides")
+            raise SpoolError(
+                f"the request {self._request.hash[:12]} asks for {purpose[:40]!r}, which there is not; "
+                "use one version of the program on both sides"
+            )
         return self._keep(purpose, replace(work[purpose](source, self._task, tunables), key=key))
 
     def _keep(self, purpose: str, made: Evaluation) -> Evaluation:

@@ -41,8 +41,10 @@ def checked_token(text: str) -> str:
     """The token without the space around it; SettingsError for one that could be guessed."""
     token = text.strip()
     if len(token) < LEAST_TOKEN:
-        raise SettingsError(f"a worker's token needs at least {LEAST_TOKEN} characters; make one with: "
-                            "python3 -c 'import secrets; print(secrets.token_hex(32))'")
+        raise SettingsError(
+            f"a worker's token needs at least {LEAST_TOKEN} characters; make one with: "
+            "python3 -c 'import secrets; print(secrets.token_hex(32))'"
+        )
     return token
 
 
@@ -83,14 +85,16 @@ class SignedChannel:
         else:
             hello = self.receive(GREETING_S)
             if hello.get("format") != FORMAT:
-                raise SpoolError(f"{self.other} is no worker of this version of the program; use one version on both "
-                                 "sides")
+                raise SpoolError(
+                    f"{self.other} is no worker of this version of the program; use one version on both sides"
+                )
             nonces = f"{hello.get('nonce')}|{nonce}"
             self.send({"nonce": nonce, "proof": _proof(token, "asker", nonces).decode()})
             answer = self.receive(GREETING_S)
             if answer.get("refused"):
-                raise SpoolError(f"{self.other} refused the token; set KERNEL_SCIENTIST_WORKER_TOKEN to the one in "
-                                 "its --token-file")
+                raise SpoolError(
+                    f"{self.other} refused the token; set KERNEL_SCIENTIST_WORKER_TOKEN to the one in its --token-file"
+                )
             if not hmac.compare_digest(_bytes(answer.get("proof")), _proof(token, "worker", nonces)):
                 raise SpoolError(f"{self.other} does not know the token, so it is not your worker; check the address")
         self._key = _proof(token, "session", nonces)

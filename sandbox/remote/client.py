@@ -114,10 +114,21 @@ class Remote:
             raise SpoolError(f"the answer to {request.hash[:12]} compares other kernels; please report this")
         return self._compared[key]
 
-    def _request(self, source: str, task: Task, tunables: Mapping[str, int] | None,
-                 purposes: tuple[str, ...] = ()) -> Request:
-        return Request(HARNESS, self.target.name, self._post.id, self._seed, task.name, task.digest, source, tunables,
-                       purposes, files=own_files(task))
+    def _request(
+        self, source: str, task: Task, tunables: Mapping[str, int] | None, purposes: tuple[str, ...] = ()
+    ) -> Request:
+        return Request(
+            HARNESS,
+            self.target.name,
+            self._post.id,
+            self._seed,
+            task.name,
+            task.digest,
+            source,
+            tunables,
+            purposes,
+            files=own_files(task),
+        )
 
     def _evaluation(self, purpose: str, source: str, task: Task, tunables: Mapping[str, int] | None) -> Evaluation:
         plain = self._request(source, task, tunables, (purpose,))

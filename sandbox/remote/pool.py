@@ -64,8 +64,10 @@ class WorkerPool:
         except UsageError as error:
             return self.refuse(request.hash, str(error))
         except TASK_FAULTS as error:
-            return self.refuse(request.hash, f"the worker failed on it with {type(error).__name__}: {error}; "
-                                             "mend the task or the worker")
+            return self.refuse(
+                request.hash,
+                f"the worker failed on it with {type(error).__name__}: {error}; mend the task or the worker",
+            )
 
     def refuse(self, request_hash: str, why: str) -> Result:
         """The answer that there is none."""
@@ -77,8 +79,9 @@ class WorkerPool:
             slot.close()
 
 
-def make_bench(worker: str, on: str, target: Target, cache: Path, gpus: Sequence[int] | None, cores: int | None,
-               allow_tasks: bool) -> WorkerPool:
+def make_bench(
+    worker: str, on: str, target: Target, cache: Path, gpus: Sequence[int] | None, cores: int | None, allow_tasks: bool
+) -> WorkerPool:
     """For `lab` or `device`; `gpus` are all of the target's kind when not given."""
     if on == "lab":
         toolchain = find_toolchain(cache / "toolchain")
@@ -106,8 +109,10 @@ def device_evaluator(target: Target, cache: Path, seed: int, index: int | None =
 
     found = gpu_indices(target) if index is None else (index,)
     if not found:
-        raise DeviceError(f"there is no {target.title} with a working driver on this machine; start the worker where "
-                          "there is one, or use --on lab")
+        raise DeviceError(
+            f"there is no {target.title} with a working driver on this machine; start the worker where "
+            "there is one, or use --on lab"
+        )
     return GpuEvaluator(target, cache, seed, found[0])
 
 
@@ -121,7 +126,8 @@ def _devices(target: Target, cache: Path, gpus: Sequence[int] | None) -> tuple[P
         return lambda seed: device_evaluator(target, cache / "kernels", seed, index)
 
     slots = tuple(WorkerSlot(f"GPU {index}", on_gpu(index), by_seed=False) for index in gpus or found) or (
-        WorkerSlot("GPU", on_gpu(None), by_seed=False),)
+        WorkerSlot("GPU", on_gpu(None), by_seed=False),
+    )
     try:
         judges = [slot.judge(0) for slot in slots]
     except MachineError:
@@ -130,8 +136,9 @@ def _devices(target: Target, cache: Path, gpus: Sequence[int] | None) -> tuple[P
         raise
     places = {Place(target.name, judge.device, judge.version) for judge in judges}
     if len(places) > 1:
-        raise DeviceError("the GPUs of this machine are not alike; start a worker with --gpus for each kind, with a "
-                          "spool folder each")
+        raise DeviceError(
+            "the GPUs of this machine are not alike; start a worker with --gpus for each kind, with a spool folder each"
+        )
     return places.pop(), slots
 
 

@@ -36,8 +36,10 @@ class Server:
         try:
             self._socket = socket.create_server(address)
         except OSError as error:
-            raise SpoolError(f"the worker cannot listen on {address[0]}:{address[1]} ({error.strerror or error}); "
-                             "choose another --serve address") from None
+            raise SpoolError(
+                f"the worker cannot listen on {address[0]}:{address[1]} ({error.strerror or error}); "
+                "choose another --serve address"
+            ) from None
         self.address: tuple[str, int] = self._socket.getsockname()[:2]
 
     def run(self, stop: threading.Event) -> None:
@@ -117,8 +119,10 @@ class ServedPost:
     def ask(self, request: Request) -> Result:
         """Wait for the answer; SpoolError when the worker is lost, has changed or fails."""
         if self.place(request.target) is None:
-            raise SpoolError(f"{self._name} is for {self._place and self._place.target}, not for {request.target}; "
-                             "start one with --target")
+            raise SpoolError(
+                f"{self._name} is for {self._place and self._place.target}, not for {request.target}; "
+                "start one with --target"
+            )
         with self._connected() as channel:
             self._introduced(channel)
             channel.send({"request": pack(request).decode()})
@@ -143,8 +147,10 @@ class ServedPost:
         try:
             connection = socket.create_connection(self._address, timeout=CONNECT_S)
         except OSError as error:
-            raise SpoolError(f"{self._name} cannot be reached ({error.strerror or error}); start it with: "
-                             "python -m sandbox.worker --serve HOST:PORT --token-file FILE") from None
+            raise SpoolError(
+                f"{self._name} cannot be reached ({error.strerror or error}); start it with: "
+                "python -m sandbox.worker --serve HOST:PORT --token-file FILE"
+            ) from None
         channel = SignedChannel(connection, self._name)
         try:
             channel.greet(self._token, is_server=False)
@@ -155,13 +161,17 @@ class ServedPost:
     def _introduced(self, channel: SignedChannel) -> Place:
         words = channel.receive()
         if words.get("harness") != HARNESS:
-            raise SpoolError(f"{self._name} is of harness {words.get('harness')}, this program of {HARNESS}; "
-                             "use one version on both sides")
+            raise SpoolError(
+                f"{self._name} is of harness {words.get('harness')}, this program of {HARNESS}; "
+                "use one version on both sides"
+            )
         try:
             place = from_plain(Place, words.get("place"))
         except (ScientistError, ValueError, TypeError):
             raise SpoolError(f"{self._name} does not say what it is; use one version on both sides") from None
         if self._place is not None and place != self._place:
-            raise SpoolError(f"{self._name} has become {place.text}, it was {self._place.text}; "
-                             "start it as it was, then resume the run")
+            raise SpoolError(
+                f"{self._name} has become {place.text}, it was {self._place.text}; "
+                "start it as it was, then resume the run"
+            )
         return place

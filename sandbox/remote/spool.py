@@ -96,9 +96,13 @@ class Spool:
             refused = (f"the result {request.hash[:12]} was put aside because it {why}",)
         self.put(request)
         told = "".join(f"; {why}" for why in refused)
-        raise Pending(f"waiting for 1 result in {self.folder}{told}: answer it with `python -m sandbox.worker --spool "
-                      f"{self.folder} --target {request.target}` where the GPU is, then ask again", (request.hash,),
-                      str(self.folder), refused)
+        raise Pending(
+            f"waiting for 1 result in {self.folder}{told}: answer it with `python -m sandbox.worker --spool "
+            f"{self.folder} --target {request.target}` where the GPU is, then ask again",
+            (request.hash,),
+            str(self.folder),
+            refused,
+        )
 
     def has_result(self, request: Request) -> bool:
         """Whether asking would find something."""
@@ -131,8 +135,11 @@ class Spool:
         """Requests without a result, oldest first."""
         with self._using("read"):
             done = {p.name for p in (self.folder / "results").iterdir()}
-            rows = [(p.stat().st_mtime, p.stem) for p in (self.folder / "requests").iterdir()
-                    if p.name not in done and p.suffix == ".json" and _HASH.fullmatch(p.stem)]
+            rows = [
+                (p.stat().st_mtime, p.stem)
+                for p in (self.folder / "requests").iterdir()
+                if p.name not in done and p.suffix == ".json" and _HASH.fullmatch(p.stem)
+            ]
         return [name for _, name in sorted(rows)]
 
     def request(self, name: str) -> Request:
@@ -250,8 +257,10 @@ class Spool:
         try:
             yield
         except OSError as error:
-            raise SpoolError(f"the spool folder {self.folder} cannot be {how} ({error.strerror or error}); free some "
-                             "space or mend the folder, then go on") from None
+            raise SpoolError(
+                f"the spool folder {self.folder} cannot be {how} ({error.strerror or error}); free some "
+                "space or mend the folder, then go on"
+            ) from None
 
 
 def _json(value: Any) -> bytes:

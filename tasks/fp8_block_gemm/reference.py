@@ -51,7 +51,7 @@ def _product(inputs: Tensors, dtype: type[np.floating[Any]]) -> Array:
     c = np.zeros((a.shape[0], b.shape[0]), dtype)
     for t in range(a_scale.shape[1]):
         part = slice(t * BLOCK, (t + 1) * BLOCK)
-        of_b = np.repeat(b_scale[:, t], BLOCK)[:b.shape[0]]
+        of_b = np.repeat(b_scale[:, t], BLOCK)[: b.shape[0]]
         left = a[:, part].astype(dtype) * a_scale[:, t].astype(dtype)[:, None]
         right = b[:, part].astype(dtype) * of_b.astype(dtype)[:, None]
         c += left @ right.T

@@ -1,6 +1,6 @@
 """The judge on a real GPU: right kernels, faults and who is blamed for them, and cheats that only a device can show.
 
-    python3 -m tests.gpu.test_judge      the same without pytest
+python3 -m tests.gpu.test_judge      the same without pytest
 """
 
 from __future__ import annotations
@@ -21,9 +21,21 @@ from tests.kernels.exploits.exploits import FOLDER, Expected, Exploit, complaint
 
 TARGETS = ("h200", "mi300x")
 CHEATS = (
-    "A9_call_counter", "A9_lds_call_counter", "A10_next_call_too", "B1_nothing_written", "B1_old_answer_kept",
-    "B1_only_poison_replaced", "B13_workspace_as_memory", "B14_weights_kept", "B5_cache_by_first_words",
-    "B5_cache_by_pointer", "B5_sums_kept_in_lds", "B6_last_call", "B7_replay_by_shape", "B8_result_bank", "E1_address",
+    "A9_call_counter",
+    "A9_lds_call_counter",
+    "A10_next_call_too",
+    "B1_nothing_written",
+    "B1_old_answer_kept",
+    "B1_only_poison_replaced",
+    "B13_workspace_as_memory",
+    "B14_weights_kept",
+    "B5_cache_by_first_words",
+    "B5_cache_by_pointer",
+    "B5_sums_kept_in_lds",
+    "B6_last_call",
+    "B7_replay_by_shape",
+    "B8_result_bank",
+    "E1_address",
 )
 RULES = Rules(deadline_s=1.0)
 MINE = {"h200": FAULTS, "mi300x": tuple(f for f in FAULTS if f.name not in ("trap", "device assert"))}

@@ -1,6 +1,6 @@
 """On a GPU: LDS keeps what a kernel leaves in it, and nothing of it is left when the judge has scrubbed.
 
-    python3 -m tests.gpu.test_scrub      the same without pytest, with what a scrub costs
+python3 -m tests.gpu.test_scrub      the same without pytest, with what a scrub costs
 """
 
 from __future__ import annotations
@@ -75,8 +75,14 @@ def open_bench(folder: Path, library: str | None = None) -> Bench | None:
         compiler.close()
         assert all(build.findings == () for build in builds), builds
         about, module = device.properties().attributes, device.load(builds[1].image)
-        made = Bench(device, Trusted(device, builds[0].image, about), module.kernel("leave"), module.kernel("look"),
-                     about["units"], about["shared_per_block"])
+        made = Bench(
+            device,
+            Trusted(device, builds[0].image, about),
+            module.kernel("leave"),
+            module.kernel("look"),
+            about["units"],
+            about["shared_per_block"],
+        )
         for kernel in (made.leave, made.look):
             kernel.allow_dynamic(made.lds_bytes)
         return made
@@ -101,7 +107,8 @@ def main() -> int:
             f"{bench.lds_bytes} bytes of LDS a block, {bench.units} units\n"
             f"without a scrub: {words} words found again in {blocks} of {BLOCKS * bench.units} blocks\n"
             f"after each of {ROUNDS} scrubs: {remains or 'nothing'}\n"
-            f"a scrub takes {bench.scrub_us():.1f} us\n")
+            f"a scrub takes {bench.scrub_us():.1f} us\n"
+        )
         return int(bool(remains))
 
 

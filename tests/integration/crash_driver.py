@@ -166,9 +166,12 @@ def contents(folder: Path) -> dict[str, list[Any]]:
     """The whole ledger without row numbers and times of day."""
     with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as db:
         rows: Mapping[str, str] = {
-            "runs": "SELECT * FROM runs", "experiments": "SELECT * FROM experiments",
-            "attempts": "SELECT * FROM attempts", "evaluations": "SELECT * FROM evaluations",
-            "calls": "SELECT * FROM calls", "comparisons": "SELECT * FROM comparisons",
+            "runs": "SELECT * FROM runs",
+            "experiments": "SELECT * FROM experiments",
+            "attempts": "SELECT * FROM attempts",
+            "evaluations": "SELECT * FROM evaluations",
+            "calls": "SELECT * FROM calls",
+            "comparisons": "SELECT * FROM comparisons",
             "events": "SELECT run_id, key, kind, body FROM events",
         }
         return {table: sorted(map(list, db.execute(query)), key=str) for table, query in rows.items()}
@@ -228,9 +231,16 @@ def main(folder: Path, count: int) -> None:
             for file_name in place.glob("checkpoint.db*"):
                 file_name.unlink()
         resumed = in_child(place, None)
-        results.append({
-            "at": at, "name": names[at], "killed": os.WIFSIGNALED(killed) and os.WTERMSIG(killed) == signal.SIGKILL,
-            "resumed": resumed, "ledger": contents(place) if resumed == 0 else {}, "repeated": repeated(place)})
+        results.append(
+            {
+                "at": at,
+                "name": names[at],
+                "killed": os.WIFSIGNALED(killed) and os.WTERMSIG(killed) == signal.SIGKILL,
+                "resumed": resumed,
+                "ledger": contents(place) if resumed == 0 else {},
+                "repeated": repeated(place),
+            }
+        )
     sys.stdout.write(json.dumps({"points": len(names), "whole": contents(folder / "whole"), "results": results}))
 
 

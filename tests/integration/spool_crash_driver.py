@@ -30,9 +30,23 @@ from sandbox.worker import Folder
 from tests.integration.crash_driver import Diary, FragileLedger, FragileSaver, choose, contents, repeated
 from tests.support.stations import make_bench, make_context, through
 
-KINDS = ("before request", "after request", "before pause", "result read", "before answer", "before publish",
-         "after publish", "before add_evaluation", "after add_evaluation", "before add_comparison",
-         "after add_comparison", "before finish", "after finish", "before checkpoint", "before attempts")
+KINDS = (
+    "before request",
+    "after request",
+    "before pause",
+    "result read",
+    "before answer",
+    "before publish",
+    "after publish",
+    "before add_evaluation",
+    "after add_evaluation",
+    "before add_comparison",
+    "after add_comparison",
+    "before finish",
+    "after finish",
+    "before checkpoint",
+    "before attempts",
+)
 
 
 class FragileSpool(Spool):
@@ -140,9 +154,16 @@ def main(folder: Path) -> None:
             for file in place.glob("checkpoint.db*"):
                 file.unlink()
         resumed = in_child(place, None)
-        results.append({
-            "at": at, "name": names[at], "killed": os.WIFSIGNALED(killed) and os.WTERMSIG(killed) == signal.SIGKILL,
-            "resumed": resumed, "ledger": contents(place) if resumed == 0 else {}, "repeated": repeated(place)})
+        results.append(
+            {
+                "at": at,
+                "name": names[at],
+                "killed": os.WIFSIGNALED(killed) and os.WTERMSIG(killed) == signal.SIGKILL,
+                "resumed": resumed,
+                "ledger": contents(place) if resumed == 0 else {},
+                "repeated": repeated(place),
+            }
+        )
     sys.stdout.write(json.dumps({"whole": contents(folder / "whole"), "results": results}))
 
 

@@ -15,8 +15,22 @@ from app.cli import app, run_command
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = ROOT / "tasks" / "row_softmax" / "seed.hip"
-HEAVY = ("langgraph", "langchain_core", "langchain_openai", "langsmith", "openai", "chromadb", "numpy", "pydantic",
-         "jinja2", "graph", "agents", "knowledge", "sandbox", "tasks")
+HEAVY = (
+    "langgraph",
+    "langchain_core",
+    "langchain_openai",
+    "langsmith",
+    "openai",
+    "chromadb",
+    "numpy",
+    "pydantic",
+    "jinja2",
+    "graph",
+    "agents",
+    "knowledge",
+    "sandbox",
+    "tasks",
+)
 WEAK = """
 name = "constant"
 title = "Nothing"
@@ -65,41 +79,56 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: Sequence[str], code: 
     return err
 
 
-@pytest.mark.parametrize(("arguments", "code", "words"), [
-    (["run", "nosuch"], 2, "no task 'nosuch'"),
-    (["run", "folder/nosuch"], 2, "no task folder"),
-    (["run", "row_softmax", "--author", "llm"], 2, "OPENAI_API_KEY"),
-    (["run", "row_softmax", "--author", "me"], 2, "--author is llm or playbook"),
-    (["run", "row_softmax", "--target", "h200", "--on", "lab"], 3, "the lab does not know the target h200; use --on"),
-    (["run", "row_softmax", "--target", "nosuch"], 2, "there is no target 'nosuch'; known are"),
-    (["check", str(SEED), "--task", "row_softmax", "--target", "nosuch"], 2, "there is no target 'nosuch'; known are"),
-    (["run", "row_softmax", "--on", "spool:file"], 3, "the spool folder"),
-    (["run", "row_softmax", "--on", "spool:"], 2, "spool:DIR or worker:HOST:PORT, not 'spool:'"),
-    (["run", "row_softmax", "--on", "worker:nowhere"], 2, "HOST:PORT"),
-    (["run", "row_softmax", "--on", "worker:127.0.0.1:1"], 2, "set KERNEL_SCIENTIST_WORKER_TOKEN"),
-    (["run", "row_softmax", "--on", "moon"], 2, "auto, lab, device, spool:DIR or worker:HOST:PORT"),
-    (["run", "row_softmax", "--generations", "0"], 2, "--generations"),
-    (["run", "row_softmax", "--budget-usd", "much"], 2, "--budget-usd"),
-    (["run"], 2, "TASK"),
-    (["nosuch"], 2, "No such command"),
-    (["run", "row_softmax", "--nosuch"], 2, "--nosuch"),
-    (["check", "nosuch.hip", "--task", "row_softmax"], 2, "nosuch.hip cannot be read"),
-    (["check", ".", "--task", "row_softmax"], 2, "cannot be read"),
-    (["check", str(SEED), "--task", "nosuch"], 2, "no task 'nosuch'"),
-    (["check", str(SEED), "--task", "row_softmax", "--on", "lab", "--target", "h200"], 3, "does not know the target"),
-    (["check", str(SEED), "--task", "row_softmax", "--on", "spool:x", "--exact"], 2, "leave it out"),
-    (["check", str(SEED), "--task", "row_softmax", "--on", "spool:x"], 1, "waiting for 1 result in"),
-    (["check", str(SEED), "--task", "row_softmax", "--set", "ROWS"], 2, "NAME=VALUE"),
-    (["resume", "nosuch"], 2, "there are no runs"),
-    (["report", "nosuch"], 2, "there are no runs"),
-    (["tasks", "nosuch"], 2, "no task 'nosuch'"),
-    (["tasks", "--target", "nosuch"], 2, "there is no target 'nosuch'; known are h200, mi300x"),
-    (["knowledge", "add", "nosuch.md"], 2, "nosuch.md"),
-    (["knowledge", "remove", "nosuch"], 2, "nosuch"),
-    (["knowledge", "search", " "], 2, "query"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["run", "nosuch"], 2, "no task 'nosuch'"),
+        (["run", "folder/nosuch"], 2, "no task folder"),
+        (["run", "row_softmax", "--author", "llm"], 2, "OPENAI_API_KEY"),
+        (["run", "row_softmax", "--author", "me"], 2, "--author is llm or playbook"),
+        (
+            ["run", "row_softmax", "--target", "h200", "--on", "lab"],
+            3,
+            "the lab does not know the target h200; use --on",
+        ),
+        (["run", "row_softmax", "--target", "nosuch"], 2, "there is no target 'nosuch'; known are"),
+        (
+            ["check", str(SEED), "--task", "row_softmax", "--target", "nosuch"],
+            2,
+            "there is no target 'nosuch'; known are",
+        ),
+        (["run", "row_softmax", "--on", "spool:file"], 3, "the spool folder"),
+        (["run", "row_softmax", "--on", "spool:"], 2, "spool:DIR or worker:HOST:PORT, not 'spool:'"),
+        (["run", "row_softmax", "--on", "worker:nowhere"], 2, "HOST:PORT"),
+        (["run", "row_softmax", "--on", "worker:127.0.0.1:1"], 2, "set KERNEL_SCIENTIST_WORKER_TOKEN"),
+        (["run", "row_softmax", "--on", "moon"], 2, "auto, lab, device, spool:DIR or worker:HOST:PORT"),
+        (["run", "row_softmax", "--generations", "0"], 2, "--generations"),
+        (["run", "row_softmax", "--budget-usd", "much"], 2, "--budget-usd"),
+        (["run"], 2, "TASK"),
+        (["nosuch"], 2, "No such command"),
+        (["run", "row_softmax", "--nosuch"], 2, "--nosuch"),
+        (["check", "nosuch.hip", "--task", "row_softmax"], 2, "nosuch.hip cannot be read"),
+        (["check", ".", "--task", "row_softmax"], 2, "cannot be read"),
+        (["check", str(SEED), "--task", "nosuch"], 2, "no task 'nosuch'"),
+        (
+            ["check", str(SEED), "--task", "row_softmax", "--on", "lab", "--target", "h200"],
+            3,
+            "does not know the target",
+        ),
+        (["check", str(SEED), "--task", "row_softmax", "--on", "spool:x", "--exact"], 2, "leave it out"),
+        (["check", str(SEED), "--task", "row_softmax", "--on", "spool:x"], 1, "waiting for 1 result in"),
+        (["check", str(SEED), "--task", "row_softmax", "--set", "ROWS"], 2, "NAME=VALUE"),
+        (["resume", "nosuch"], 2, "there are no runs"),
+        (["report", "nosuch"], 2, "there are no runs"),
+        (["tasks", "nosuch"], 2, "no task 'nosuch'"),
+        (["tasks", "--target", "nosuch"], 2, "there is no target 'nosuch'; known are h200, mi300x"),
+        (["knowledge", "add", "nosuch.md"], 2, "nosuch.md"),
+        (["knowledge", "remove", "nosuch"], 2, "nosuch"),
+        (["knowledge", "search", " "], 2, "query"),
+    ],
+)
 def test_what_cannot_be_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str,
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str
 ) -> None:
     assert words in refused(capsys, arguments, code)
 
@@ -122,7 +151,7 @@ def test_a_damaged_ledger(capsys: pytest.CaptureFixture[str], place: Path, argum
 
 
 def test_a_runs_folder_that_cannot_be_written(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
     monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(place / "file" / "runs"))
     assert "cannot be written to" in refused(capsys, ["run", "row_softmax", "--author", "playbook"], 3)
@@ -159,15 +188,18 @@ def test_a_fault_of_ours_is_a_short_message_and_a_saved_traceback(capsys: pytest
 def test_help_starts_without_anything_heavy() -> None:
     program = (
         "import sys; from app.cli import run_command; code = run_command(['--help']);"
-        f"print('LOADED', code, sorted(set({HEAVY!r}) & set(sys.modules)))")
+        f"print('LOADED', code, sorted(set({HEAVY!r}) & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "LOADED 0 []"
     for command in COMMANDS:
         assert re.search(rf"^  {command} +\S", done.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("command", [[c] for c in COMMANDS if c != "knowledge"]
-                         + [["knowledge", c] for c in ("add", "list", "remove", "search")])
+@pytest.mark.parametrize(
+    "command",
+    [[c] for c in COMMANDS if c != "knowledge"] + [["knowledge", c] for c in ("add", "list", "remove", "search")],
+)
 def test_every_command_has_help_and_json(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
     assert run_command([*command, "--help"]) == 0
     assert "--json" in capsys.readouterr().out
@@ -224,7 +256,8 @@ def weak_task(place: Path) -> Path:
         "def make_inputs(case, rng):\n"
         "    return {'x': rng.standard_normal((case.dims['rows'], case.dims['cols'])).astype(np.float32)}\n"
         "def reference(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape)}\n"
-        "def baseline(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape, np.float32)}\n")
+        "def baseline(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape, np.float32)}\n"
+    )
     return folder
 
 
@@ -253,7 +286,7 @@ def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], 
 
 
 def test_doctor_says_what_there_is_with_a_remedy(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
     assert run_command(["doctor", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

@@ -30,7 +30,7 @@ def test_every_instruction_stands_under_its_source_line(capsys: pytest.CaptureFi
 
 def test_the_json_answer_counts_what_it_lists(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["isa", str(SEED), "--task", "row_softmax", "--json"]) == 0
-    kernel, = json.loads(capsys.readouterr().out)["kernels"]
+    (kernel,) = json.loads(capsys.readouterr().out)["kernels"]
     assert kernel["name"] == "row_softmax"
     assert kernel["resources"]["vgpr"] > 0
     classes = [row["class"] for row in kernel["listing"]]
@@ -43,21 +43,25 @@ def test_one_kernel_of_several_and_a_tunable(capsys: pytest.CaptureFixture[str],
     text += '\nextern "C" __global__ void second(float* y) { y[threadIdx.x] = WIDTH + 40; }\n'
     (tmp_path / "two.hip").write_text(text)
     assert run_command(["isa", str(tmp_path / "two.hip"), "--kernel", "second", "--set", "WIDTH=2", "--json"]) == 0
-    kernel, = json.loads(capsys.readouterr().out)["kernels"]
+    (kernel,) = json.loads(capsys.readouterr().out)["kernels"]
     assert kernel["name"] == "second"
     assert any("0x42280000" in row["text"] for row in kernel["listing"])  # 42.0f
 
 
-@pytest.mark.parametrize(("arguments", "code", "said"), [
-    (["isa", "nothing.hip"], 2, "cannot be read"),
-    (["isa", str(SEED), "--kernel", "nope"], 2, "no kernel 'nope'; it has row_softmax"),
-    (["isa", str(SEED), "--target", "mi9"], 2, "there is no target 'mi9'"),
-    (["isa", str(SEED), "--target", "h200"], 2, "machine code is shown for AMD GPUs only, and h200 is none"),
-    (["isa", str(SEED), "--task", "no_such_task"], 2, "no_such_task"),
-    (["isa", str(SEED), "--set", "WIDTH"], 2, "NAME=VALUE"),
-])
-def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], arguments: list[str], code: int,
-                                   said: str) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["isa", "nothing.hip"], 2, "cannot be read"),
+        (["isa", str(SEED), "--kernel", "nope"], 2, "no kernel 'nope'; it has row_softmax"),
+        (["isa", str(SEED), "--target", "mi9"], 2, "there is no target 'mi9'"),
+        (["isa", str(SEED), "--target", "h200"], 2, "machine code is shown for AMD GPUs only, and h200 is none"),
+        (["isa", str(SEED), "--task", "no_such_task"], 2, "no_such_task"),
+        (["isa", str(SEED), "--set", "WIDTH"], 2, "NAME=VALUE"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, said: str
+) -> None:
     assert run_command(arguments) == code
     seen = capsys.readouterr()
     assert said in seen.err
@@ -65,13 +69,17 @@ def test_bad_input_is_one_sentence(capsys: pytest.CaptureFixture[str], arguments
     assert seen.err.count("\n") == 1
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("no plan", "launch plan"),
-    (SEED.read_text().replace("__global__", "__globl__", 1), "__globl__"),
-    (SEED.read_text().replace("#include", "#inclube", 1), "invalid preprocessing directive"),
-])
-def test_a_file_that_does_not_compile_shows_where(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str,
-                                                  said: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no plan", "launch plan"),
+        (SEED.read_text().replace("__global__", "__globl__", 1), "__globl__"),
+        (SEED.read_text().replace("#include", "#inclube", 1), "invalid preprocessing directive"),
+    ],
+)
+def test_a_file_that_does_not_compile_shows_where(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
+) -> None:
     (tmp_path / "bad.hip").write_text(text)
     assert run_command(["isa", str(tmp_path / "bad.hip")]) == 1
     out = capsys.readouterr().out

@@ -49,16 +49,19 @@ def test_the_readable_verdict_shows_the_line_that_is_wrong(capsys: pytest.Captur
     assert re.search(rf"^ +> +{line} \| .*__globl__", out, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("old", "new", "line", "words"), [
-    ('kernel = "row_softmax"', 'kernel = "softmax"', 2, "launches 'softmax', but the source has no such kernel"),
-    ('"rows", "cols"]', '"rows"]', 2, "launch plan: the plan passes 3 arguments to row_softmax, but"),
-    ('"y", "rows"', '"rows", "y"', 2, "launch plan: argument 2 of row_softmax: the plan passes the i32 value"),
-    ('"ceil_div(rows, 64)"', "0", 2, "launch plan: grid of row_softmax is 0"),
-    ('"ceil_div(rows, 64)"', '"rows - 9999"', 2, "launch plan: grid of row_softmax is -9992"),
-    ('lds = "0"', "ldss = 0", 6, "launch plan: launch 1 has the unknown key 'ldss'"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ('kernel = "row_softmax"', 'kernel = "softmax"', 2, "launches 'softmax', but the source has no such kernel"),
+        ('"rows", "cols"]', '"rows"]', 2, "launch plan: the plan passes 3 arguments to row_softmax, but"),
+        ('"y", "rows"', '"rows", "y"', 2, "launch plan: argument 2 of row_softmax: the plan passes the i32 value"),
+        ('"ceil_div(rows, 64)"', "0", 2, "launch plan: grid of row_softmax is 0"),
+        ('"ceil_div(rows, 64)"', '"rows - 9999"', 2, "launch plan: grid of row_softmax is -9992"),
+        ('lds = "0"', "ldss = 0", 6, "launch plan: launch 1 has the unknown key 'ldss'"),
+    ],
+)
 def test_what_is_wrong_with_a_plan_is_called_so_with_its_line(
-    capsys: pytest.CaptureFixture[str], place: Path, old: str, new: str, line: int, words: str,
+    capsys: pytest.CaptureFixture[str], place: Path, old: str, new: str, line: int, words: str
 ) -> None:
     source = SEED.read_text()
     assert source.count(old) == 1
@@ -81,8 +84,15 @@ def test_a_case_that_was_stopped_is_told_once(capsys: pytest.CaptureFixture[str]
 def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["check", str(SEED), "--task", "row_softmax"]) == 0
     out = capsys.readouterr().out
-    for expected in ("seed.hip: accepted", "Resources, by the compiler", "Verification",
-                     "Times: predicted, not measured", "geometric mean", "Counters", "is bound by"):
+    for expected in (
+        "seed.hip: accepted",
+        "Resources, by the compiler",
+        "Verification",
+        "Times: predicted, not measured",
+        "geometric mean",
+        "Counters",
+        "is bound by",
+    ):
         assert expected in out
     stores = next(n for n, text in enumerate(SEED.read_text().split("\n"), 1) if "y[j] =" in text)
     assert re.search(rf"^  {stores} +row_softmax .*l2 requests \S+ \(\d+%\).* y\[j\] = expf", out, re.MULTILINE)
@@ -111,7 +121,7 @@ def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(capsys: pytest.Captu
 
 @pytest.mark.slow
 def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")

@@ -17,9 +17,13 @@ UNREAD = 141  # 128 + SIGPIPE
 
 def environment(folder: Path) -> dict[str, str]:
     """Without PYTHONUNBUFFERED, with which Python itself swallows the end of a write that the pipe took in part."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "",
-            "KERNEL_SCIENTIST_KNOWLEDGE_FOLDER": str(folder / "knowledge"),
-            "KERNEL_SCIENTIST_CACHE_FOLDER": str(ROOT / ".cache" / "tests")}
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONUNBUFFERED": "",
+        "KERNEL_SCIENTIST_KNOWLEDGE_FOLDER": str(folder / "knowledge"),
+        "KERNEL_SCIENTIST_CACHE_FOLDER": str(ROOT / ".cache" / "tests"),
+    }
 
 
 def unread(folder: Path, arguments: Sequence[str], is_stderr_too: bool = False) -> tuple[int, str]:
@@ -28,20 +32,41 @@ def unread(folder: Path, arguments: Sequence[str], is_stderr_too: bool = False) 
     os.close(reader)
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "app", *arguments], cwd=folder, stdout=writer, text=True, check=False,
+            [sys.executable, "-m", "app", *arguments],
+            cwd=folder,
+            stdout=writer,
+            text=True,
+            check=False,
             stderr=subprocess.STDOUT if is_stderr_too else subprocess.PIPE,
-            env=environment(folder))
+            env=environment(folder),
+        )
     finally:
         os.close(writer)
     return done.returncode, done.stderr or ""
 
 
-@pytest.mark.parametrize("arguments", [
-    ["--version"], ["--help"], [], ["check", "--help"], ["tasks"], ["tasks", "--json"], ["runs"], ["runs", "--json"],
-    ["doctor"], ["knowledge", "list"], ["knowledge", "search", "LDS", "--json"], ["isa", SEED],
-    ["check", SEED, "--task", "row_softmax"], ["check", SEED, "--task", "row_softmax", "--json"],
-    ["demo"], ["run", "row_softmax", "--author", "playbook"],
-], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--version"],
+        ["--help"],
+        [],
+        ["check", "--help"],
+        ["tasks"],
+        ["tasks", "--json"],
+        ["runs"],
+        ["runs", "--json"],
+        ["doctor"],
+        ["knowledge", "list"],
+        ["knowledge", "search", "LDS", "--json"],
+        ["isa", SEED],
+        ["check", SEED, "--task", "row_softmax"],
+        ["check", SEED, "--task", "row_softmax", "--json"],
+        ["demo"],
+        ["run", "row_softmax", "--author", "playbook"],
+    ],
+    ids=" ".join,
+)
 def test_a_closed_pipe_is_no_fault_and_no_verdict(tmp_path: Path, arguments: list[str]) -> None:
     assert unread(tmp_path, arguments) == (UNREAD, "")
 
@@ -60,8 +85,15 @@ def test_nobody_hears_the_faults_either(tmp_path: Path, arguments: list[str]) ->
 
 def test_a_pipe_that_is_read_for_its_first_byte_only(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "app", "tasks", "--json"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
-                          pipesize=4096, env=environment(tmp_path)) as child:
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        pipesize=4096,
+        env=environment(tmp_path),
+    ) as child:
         assert child.stdout is not None and child.stderr is not None
         assert child.stdout.read(1) == b"["  # the rest does not fit into the pipe
         child.stdout.close()

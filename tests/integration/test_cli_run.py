@@ -25,7 +25,6 @@ from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_tas
 from records.errors import LabError
 from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
 from sandbox.remote.spool import Spool
-
 from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.stations import through, work
 
@@ -39,8 +38,11 @@ def ideas(generation: int) -> Sequence[Idea]:
 
 def faster(step: Step, base: Specimen) -> Draft:
     """Ten microseconds less a generation, another text for each experiment."""
-    return Draft(f"// {step.experiment_id}\n// time_us = {100 - 10 * step.generation - int(step.experiment_id[-1])}\n"
-                 "// roofline_us = 5\n", ("done",))
+    return Draft(
+        f"// {step.experiment_id}\n// time_us = {100 - 10 * step.generation - int(step.experiment_id[-1])}\n"
+        "// roofline_us = 5\n",
+        ("done",),
+    )
 
 
 def session_of(folder: Path, author: Author, generations: int = 2) -> Session:
@@ -62,7 +64,7 @@ def ended(session: Session, json_asked: bool = True) -> int:
 
 
 def test_run_json_has_the_fields_of_the_design_and_nothing_else(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert ended(session_of(tmp_path, ScriptedAuthor(ideas, faster))) == 0
     out, err = capsys.readouterr()
@@ -81,8 +83,13 @@ def test_the_last_words_name_kernel_report_and_what_binds(capsys: pytest.Capture
     session = session_of(tmp_path, ScriptedAuthor(ideas, faster))
     assert ended(session, json_asked=False) == 0
     out = capsys.readouterr().out
-    for expected in ("predicted by the lab, not measured", "bound by table", str(session.folder / "best.hip"),
-                     str(session.folder / "report.html"), "7 attempts in 2 generations, 7 verified"):
+    for expected in (
+        "predicted by the lab, not measured",
+        "bound by table",
+        str(session.folder / "best.hip"),
+        str(session.folder / "report.html"),
+        "7 attempts in 2 generations, 7 verified",
+    ):
         assert expected in out
     assert "best so far" in out
     assert "<!doctype html>" in (session.folder / "report.html").read_text()
@@ -154,7 +161,7 @@ def echo(body: dict[str, Any]) -> Answer:
 
 
 def test_a_key_is_in_no_file_and_no_line_of_a_run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     with ScriptedEndpoint(echo) as server:
@@ -178,21 +185,66 @@ def test_a_key_is_in_no_file_and_no_line_of_a_run(
 def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
     times = (Measurement("n=64", 10.0, "predicted", "lab:mi300x", 9.0, 11.0, bound="hbm", roofline_us=5.0),)
     evaluation = Evaluation(
-        "k", "c", {"ROWS": 4}, Verdict("time", True, "OK", (Finding("race", "mend it", 3, "kernel"),)),
+        "k",
+        "c",
+        {"ROWS": 4},
+        Verdict("time", True, "OK", (Finding("race", "mend it", 3, "kernel"),)),
         (Resources("a", 10, 0, 20, 64, 0, 8), Resources("b", 30, 4, 10, 0, 16, 4)),
-        (CaseResult("n=4", "test", True, 0.5), CaseResult("n=64", "benchmark", True, 0.25)), times, {"x": 1.0})
+        (CaseResult("n=4", "test", True, 0.5), CaseResult("n=64", "benchmark", True, 0.25)),
+        times,
+        {"x": 1.0},
+    )
     answer = verdict_json(evaluation)
-    assert list(answer) == ["accepted", "stage", "code", "findings", "resources", "cases", "counters",
-                            "kernel_counters", "hot_lines", "explanation"]
+    assert list(answer) == [
+        "accepted",
+        "stage",
+        "code",
+        "findings",
+        "resources",
+        "cases",
+        "counters",
+        "kernel_counters",
+        "hot_lines",
+        "explanation",
+    ]
     assert answer["findings"] == [{"kind": "race", "line": 3, "message": "mend it"}]
     assert answer["resources"] == {
-        "vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
+        "vgpr": 30,
+        "agpr": 4,
+        "sgpr": 20,
+        "lds_bytes": 64,
+        "scratch_bytes": 16,
+        "waves_per_simd": 4,
+    }
     assert answer["cases"] == [
-        {"name": "n=4", "correct": True, "error": 0.5, "time_us": None, "time_kind": None, "ci_low": None,
-         "ci_high": None, "warm_us": None, "bound": None, "roofline_fraction": None, "resources_us": None},
-        {"name": "n=64", "correct": True, "error": 0.25, "time_us": 10.0, "time_kind": "predicted", "ci_low": 9.0,
-         "ci_high": 11.0, "warm_us": None, "bound": "hbm", "roofline_fraction": 0.5, "resources_us": {}},
+        {
+            "name": "n=4",
+            "correct": True,
+            "error": 0.5,
+            "time_us": None,
+            "time_kind": None,
+            "ci_low": None,
+            "ci_high": None,
+            "warm_us": None,
+            "bound": None,
+            "roofline_fraction": None,
+            "resources_us": None,
+        },
+        {
+            "name": "n=64",
+            "correct": True,
+            "error": 0.25,
+            "time_us": 10.0,
+            "time_kind": "predicted",
+            "ci_low": 9.0,
+            "ci_high": 11.0,
+            "warm_us": None,
+            "bound": "hbm",
+            "roofline_fraction": 0.5,
+            "resources_us": {},
+        },
     ]
+
 
 def test_a_run_that_waits_says_for_what_and_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """A clean no, because no answer is there yet; with answers the same run comes to its end."""

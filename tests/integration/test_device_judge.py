@@ -36,8 +36,9 @@ extern "C" __global__ void {kernel}(float* x, float* y, float factor, int n) {{
 """
 RIGHT = "if (i < n) y[i] = factor * x[i];"
 SLOW_US = 1e5  # so slow that the stub's own pace is no news to the clock on the wall
-QUICK = Rules(LevelRule(least=3, most=3, warm=0, alpha=0.9), clock_tries=1,
-              contrast=Rule(alpha=0.4, least=12, most=12, warm=0))
+QUICK = Rules(
+    LevelRule(least=3, most=3, warm=0, alpha=0.9), clock_tries=1, contrast=Rule(alpha=0.4, least=12, most=12, warm=0)
+)
 
 
 def source(body: str = RIGHT, kernel: str = "scale", extra: str = "") -> str:
@@ -86,13 +87,17 @@ def test_a_right_kernel_is_verified_and_timed(judge: GpuEvaluator, task: Task) -
     assert made.key == judge.key(source(), task)
 
 
-@pytest.mark.parametrize(("body", "kind", "stage"), [
-    ("if (i < n) y[i] = 1.5f * x[i];", "wrong_result", "correct"),
-    ("if (i < n - 1) y[i] = factor * x[i];", "unwritten_output", "correct"),
-    ("if (i < n) { y[i] = factor * x[i]; x[i] = 0.0f; }", "input_written", "execute"),
-])
-def test_a_wrong_kernel_is_refused_for_what_it_does(judge: GpuEvaluator, task: Task, body: str, kind: str,
-                                                    stage: str) -> None:
+@pytest.mark.parametrize(
+    ("body", "kind", "stage"),
+    [
+        ("if (i < n) y[i] = 1.5f * x[i];", "wrong_result", "correct"),
+        ("if (i < n - 1) y[i] = factor * x[i];", "unwritten_output", "correct"),
+        ("if (i < n) { y[i] = factor * x[i]; x[i] = 0.0f; }", "input_written", "execute"),
+    ],
+)
+def test_a_wrong_kernel_is_refused_for_what_it_does(
+    judge: GpuEvaluator, task: Task, body: str, kind: str, stage: str
+) -> None:
     verdict = judge.verify(source(body), task).verdict
     assert not verdict.accepted
     assert (verdict.stage, verdict.findings[0].kind) == (stage, kind), verdict
@@ -111,8 +116,9 @@ def test_a_driver_that_aborts_still_names_the_candidate(judge: GpuEvaluator, stu
     assert judge.verify(source(), task).verdict.accepted
 
 
-def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(judge: GpuEvaluator, stub: Stub,
-                                                                             task: Task) -> None:
+def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(
+    judge: GpuEvaluator, stub: Stub, task: Task
+) -> None:
     stub.world.aborts, stub.world.last_words = True, b"terminate called\n"
     verdict = judge.verify(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task).verdict
     assert not verdict.accepted and "3 times in a row" in verdict.findings[0].message, verdict
@@ -121,21 +127,23 @@ def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(jud
 
 
 def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_time_it_runs(
-        judge: GpuEvaluator, stub: Stub, task: Task) -> None:
+    judge: GpuEvaluator, stub: Stub, task: Task
+) -> None:
     stub.world.unclear.add("odd")
     verdict = judge.verify(source(kernel="odd"), task).verdict
     assert (verdict.stage, [f.kind for f in verdict.findings]) == ("correct", ["wrong_result"]), verdict
     assert "3 times in a row" in verdict.findings[0].message
     assert stub.world.launched.count("odd") == 3
-    between = stub.world.launched[stub.world.launched.index("odd"):][::-1]
-    between = between[between.index("odd"):]
+    between = stub.world.launched[stub.world.launched.index("odd") :][::-1]
+    between = between[between.index("odd") :]
     assert between.count("trusted_noise") > 2 * 2, "beside the bases' noise a sentinel each time"
     assert judge.gpus.quarantined() == ()
     assert judge.verify(source(), task).verdict.accepted
 
 
 def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_emptied(
-        judge: GpuEvaluator, stub: Stub, task: Task) -> None:
+    judge: GpuEvaluator, stub: Stub, task: Task
+) -> None:
     assert judge.benchmark(source(), task).verdict.accepted
     before, calls, swept = "", 0, 0
     for name in stub.world.launched:
@@ -159,8 +167,7 @@ def test_workspaces_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluat
     assert judge.verify(source(), task).verdict.accepted
 
 
-def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: GpuEvaluator, stub: Stub,
-                                                                   task: Task) -> None:
+def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     small = source(extra='[workspace]\nspace = ["u8", "1024"]\n')
     stub.world.memory_bytes = 400_000
     with pytest.raises(DeviceError, match=r"the judge needs 0\.00 GB.* finds 0\.00 GB free: end what else uses it"):
@@ -171,7 +178,8 @@ def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: GpuEval
 
 
 def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
-        judge: GpuEvaluator, stub: Stub, task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge: GpuEvaluator, stub: Stub, task: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
     greedy = source(extra='[workspace]\nspace = ["u8", "4 * 1024 * 1024"]\n')
     waits: list[int] = []
 
@@ -186,16 +194,18 @@ def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
 
 
 def test_variables_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
-    many = source().replace('extern "C"', '__device__ char big[600 << 20];\nextern "C"').replace(
-        RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
+    many = (
+        source()
+        .replace('extern "C"', '__device__ char big[600 << 20];\nextern "C"')
+        .replace(RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
+    )
     stub.world.memory_bytes = 1 << 30
     verdict = judge.verify(many, task).verdict
     assert [f.kind for f in verdict.findings] == ["over_limit"], verdict
     assert judge.gpus.quarantined() == ()
 
 
-def test_faults_of_the_device_are_tried_again_and_then_reported(judge: GpuEvaluator, stub: Stub,
-                                                                 task: Task) -> None:
+def test_faults_of_the_device_are_tried_again_and_then_reported(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     stub.world.failures["hipModuleLoadData"] = [999]
     assert judge.verify(source(), task).verdict.accepted
     stub.world.failures["hipModuleLoadData"] = [999] * 20
@@ -203,8 +213,9 @@ def test_faults_of_the_device_are_tried_again_and_then_reported(judge: GpuEvalua
         judge.verify(source(extra="# another\n"), task)
 
 
-def test_a_time_that_our_own_clock_does_not_know_is_void(judge: GpuEvaluator, stub: Stub, task: Task,
-                                                         tmp_path: Path) -> None:
+def test_a_time_that_our_own_clock_does_not_know_is_void(
+    judge: GpuEvaluator, stub: Stub, task: Task, tmp_path: Path
+) -> None:
     stub.world.launch_us["scale"] = 158.0  # two calls a window; the stub needs far longer
     stub.world.launch_us["trusted_sweep"] = 1e6  # and not as long as it says for the judge's own kernel
     made = judge.benchmark(source(), task)
@@ -214,8 +225,9 @@ def test_a_time_that_our_own_clock_does_not_know_is_void(judge: GpuEvaluator, st
     assert json.loads(incident.read_text())["source"] == source()
 
 
-def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(judge: GpuEvaluator, stub: Stub, task: Task,
-                                                                    tmp_path: Path) -> None:
+def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(
+    judge: GpuEvaluator, stub: Stub, task: Task, tmp_path: Path
+) -> None:
     stub.world.launch_us |= {"scale": 158.0, "trusted_sweep": 0.001}  # the stub needs far longer for both
     before = stub.world.launched.count("trusted_sweep")
     with pytest.raises(DeviceError, match=r"^the GPU's clock and the host's disagree.*too busy"):
@@ -224,8 +236,7 @@ def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(judge: GpuEv
     assert not (tmp_path / "incidents").exists() and judge.gpus.quarantined() == ()
 
 
-def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: GpuEvaluator, stub: Stub,
-                                                                task: Task) -> None:
+def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     old, new = Contender(source()), Contender(source(kernel="quicker"))
     before = len(stub.world.launched)
     made = judge.compare(new, old, task)

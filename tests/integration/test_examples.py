@@ -15,7 +15,6 @@ from sandbox.gpu.compile.dialect import dialect_of
 from sandbox.gpu.compile.includes import refusals
 from sandbox.target import load_target
 from tasks.loader import load_task
-
 from tests.support.transcript import Transcript
 
 KERNEL = Path(__file__).parents[2] / "examples" / "fp8_block_gemm_mi300x.hip"

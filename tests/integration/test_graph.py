@@ -70,15 +70,26 @@ def same(step: Step, base: Specimen) -> str:
     return f"// {step.experiment_id}\n// time_us = 100\n"
 
 
-@pytest.mark.parametrize(("writer", "planner", "limits", "reason"), [
-    (faster, ideas, {"generations": 2}, "all 2 generations are used"),
-    (same, ideas, {"generations": 9, "stagnation": 2}, "no gain in 2 generations"),
-    (same, ideas, {"generations": 9, "stagnation": 1}, "no gain in 1 generation"),
-    (lambda step, base: "// time_us = 10\n// roofline_us = 9.8\n", ideas, {"generations": 9, "picks": 1},
-     "the best kernel reaches 98% of the roofline"),
-    (faster, lambda generation: ideas(generation) if generation < 3 else [], {"generations": 9},
-     "nothing is left to try"),
-])
+@pytest.mark.parametrize(
+    ("writer", "planner", "limits", "reason"),
+    [
+        (faster, ideas, {"generations": 2}, "all 2 generations are used"),
+        (same, ideas, {"generations": 9, "stagnation": 2}, "no gain in 2 generations"),
+        (same, ideas, {"generations": 9, "stagnation": 1}, "no gain in 1 generation"),
+        (
+            lambda step, base: "// time_us = 10\n// roofline_us = 9.8\n",
+            ideas,
+            {"generations": 9, "picks": 1},
+            "the best kernel reaches 98% of the roofline",
+        ),
+        (
+            faster,
+            lambda generation: ideas(generation) if generation < 3 else [],
+            {"generations": 9},
+            "nothing is left to try",
+        ),
+    ],
+)
 def test_each_reason_to_stop(tmp_path: Path, writer: Writer, planner: Any, limits: dict[str, Any], reason: str) -> None:
     bench = Bench(tmp_path, writer, planner=planner, **limits)
     run = bench.drive()
@@ -121,7 +132,8 @@ def test_a_selector_that_names_no_kernel_of_the_population_gets_the_best_one(tmp
     assert (made["g001-e1"].parent_id, made["g001-e1"].reference_id) == ("g000-e0-a0", None)
     assert (made["g002-e1"].parent_id, made["g002-e1"].reference_id) == ("g001-e2-a0", "g000-e0-a0")
     assert [e["message"] for e in bench.told if e["event"] == "warning"] == [
-        "the selector gave no answer of the asked shape"]
+        "the selector gave no answer of the asked shape"
+    ]
 
 
 class Ruins:

@@ -12,12 +12,18 @@ from records.errors import MalformedReply
 from tests.support.scripted_run import Bench, faster, only_first
 
 
-@pytest.mark.parametrize(("text", "code", "stage"), [
-    ("// fail compile use of undeclared name foo", "A.1", "compile"), ("// fail verify wrong at 7", "C.1", "correct"),
-    ("// fail verify hang", "B.5", "execute"), ("// fail benchmark hang", "B.5", "execute"),
-])
+@pytest.mark.parametrize(
+    ("text", "code", "stage"),
+    [
+        ("// fail compile use of undeclared name foo", "A.1", "compile"),
+        ("// fail verify wrong at 7", "C.1", "correct"),
+        ("// fail verify hang", "B.5", "execute"),
+        ("// fail benchmark hang", "B.5", "execute"),
+    ],
+)
 def test_a_refused_draft_goes_back_with_the_evidence_and_costs_no_generation(
-        tmp_path: Path, text: str, code: str, stage: str) -> None:
+    tmp_path: Path, text: str, code: str, stage: str
+) -> None:
     bench = Bench(tmp_path, only_first(text))
     assert bench.drive().status == "done"
     assert bench.statuses() == {"g001-e1-a0": "rejected", "g001-e1-a1": "accepted", "g001-e2-a0": "accepted"}
@@ -31,12 +37,18 @@ def test_a_refused_draft_goes_back_with_the_evidence_and_costs_no_generation(
     assert [s.generation for role, s in bench.author.asked if role == "select"] == [1]
 
 
-@pytest.mark.parametrize(("text", "bound"), [
-    ("// fail compile no", {"compile_repairs": 2, "wrong_repairs": 9}), ("// fail verify no", {"wrong_repairs": 2}),
-    ("// fail verify hang", {"wrong_repairs": 2}), ("// fail compile no", {"compile_repairs": 0}),
-])
+@pytest.mark.parametrize(
+    ("text", "bound"),
+    [
+        ("// fail compile no", {"compile_repairs": 2, "wrong_repairs": 9}),
+        ("// fail verify no", {"wrong_repairs": 2}),
+        ("// fail verify hang", {"wrong_repairs": 2}),
+        ("// fail compile no", {"compile_repairs": 0}),
+    ],
+)
 def test_after_the_bound_the_attempt_is_failed_and_the_generation_goes_on(
-        tmp_path: Path, text: str, bound: dict[str, int]) -> None:
+    tmp_path: Path, text: str, bound: dict[str, int]
+) -> None:
     bench = Bench(tmp_path, only_first(text, 99), **bound)
     run = bench.drive()
     last = min(bound.values())
@@ -86,7 +98,9 @@ def test_a_writer_without_an_answer_fails_its_own_experiment_only(tmp_path: Path
     assert bench.drive().status == "done"
     assert bench.statuses() == {"g001-e1-a0": "failed", "g001-e2-a0": "accepted"}
     assert (bench.attempts()["g001-e1-a0"].code, bench.attempts()["g001-e1-a0"].reason) == (
-        "A.2", "the coder gave no answer of the asked shape")
+        "A.2",
+        "the coder gave no answer of the asked shape",
+    )
 
 
 def test_a_kernel_an_earlier_generation_had_is_not_timed_again(tmp_path: Path) -> None:
@@ -99,7 +113,8 @@ def test_a_kernel_an_earlier_generation_had_is_not_timed_again(tmp_path: Path) -
     bench.drive()
     second = [a for a in bench.attempts().values() if a.generation == 2]
     assert [(a.status, a.reason) for a in second] == [
-        ("duplicate", "the same kernel as g001-e1-a0, which was accepted")] * 2
+        ("duplicate", "the same kernel as g001-e1-a0, which was accepted")
+    ] * 2
     assert bench.did("benchmark") == 1 + 1 or bench.did("benchmark") == 1 + 2  # twins of one generation may race
     assert bench.did("verify") <= 2
 
@@ -118,21 +133,29 @@ def test_equal_device_code_with_another_launch_is_another_kernel(tmp_path: Path)
     assert bench.attempts()["g003-e1-a0"].reason == "the same kernel as g001-e1-a0, which was accepted"
 
 
-TUNABLE = PLAN.format(block="64 * ROWS").replace("+++*/", "[tunables]\nROWS = [4, 1, 2, 8]\n+++*/") + """
+TUNABLE = (
+    PLAN.format(block="64 * ROWS").replace("+++*/", "[tunables]\nROWS = [4, 1, 2, 8]\n+++*/")
+    + """
 // tunable ROWS = 4, 1, 2, 8
 // time_us = 40
 // time_us[ROWS=1] = 30
 // time_us[ROWS=2] = 20
 // time_us[ROWS=8] = 10
 """
+)
 
 
-@pytest.mark.parametrize(("fails", "tunables", "time_us"), [
-    ("", {"ROWS": 8}, 10), ("// fail verify[ROWS=8] wrong at 7\n", {"ROWS": 2}, 20),
-    ("// fail compile[ROWS=8] no\n// fail verify[ROWS=2] hang\n// fail benchmark[ROWS=1] hang\n", {"ROWS": 4}, 40),
-])
+@pytest.mark.parametrize(
+    ("fails", "tunables", "time_us"),
+    [
+        ("", {"ROWS": 8}, 10),
+        ("// fail verify[ROWS=8] wrong at 7\n", {"ROWS": 2}, 20),
+        ("// fail compile[ROWS=8] no\n// fail verify[ROWS=2] hang\n// fail benchmark[ROWS=1] hang\n", {"ROWS": 4}, 40),
+    ],
+)
 def test_the_best_tuned_choice_that_is_right_becomes_the_default(
-        tmp_path: Path, fails: str, tunables: dict[str, int], time_us: float) -> None:
+    tmp_path: Path, fails: str, tunables: dict[str, int], time_us: float
+) -> None:
     bench = Bench(tmp_path, lambda step, base: TUNABLE + fails, picks=1)
     bench.drive()
     made = bench.attempts()["g001-e1-a0"]
@@ -141,8 +164,9 @@ def test_the_best_tuned_choice_that_is_right_becomes_the_default(
     assert f"ROWS = [{tunables['ROWS']}, " in bench.context.artefacts.text(made.source)
     result = bench.context.ledger.evaluation(made.evaluation_key)
     assert result is not None
-    assert result.key == bench.sandbox.key(bench.context.artefacts.text(made.source), bench.context.assignment.task,
-                                           tunables)
+    assert result.key == bench.sandbox.key(
+        bench.context.artefacts.text(made.source), bench.context.assignment.task, tunables
+    )
 
 
 def test_no_more_estimates_than_allowed(tmp_path: Path) -> None:

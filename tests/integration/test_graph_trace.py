@@ -60,10 +60,13 @@ def endpoint() -> Iterator[tuple[str, dict[str, dict[str, Any]]]]:
 
 
 def test_a_traced_run_is_readable(tmp_path: Path) -> None:
-    author = ScriptedAuthor(lambda generation: [Idea("wider loads", "", (), 1, 2, 3)],
-                            lambda step, base: f"// {step.experiment_id}\n// time_us = {90 - step.generation}\n")
-    context = table_context(tmp_path, table_task(tmp_path / "task", "// time_us = 100\n"), author,
-                            Limits(generations=2, picks=1))
+    author = ScriptedAuthor(
+        lambda generation: [Idea("wider loads", "", (), 1, 2, 3)],
+        lambda step, base: f"// {step.experiment_id}\n// time_us = {90 - step.generation}\n",
+    )
+    context = table_context(
+        tmp_path, table_task(tmp_path / "task", "// time_us = 100\n"), author, Limits(generations=2, picks=1)
+    )
     with endpoint() as (address, runs):
         client = Client(api_url=address, api_key="none", auto_batch_tracing=False)
         with tracing_context(enabled=True, client=client, project_name="test"):
@@ -90,7 +93,9 @@ def test_without_tracing_nothing_is_sent(tmp_path: Path) -> None:
     with endpoint() as (address, runs):
         client = Client(api_url=address, api_key="none", auto_batch_tracing=False)
         with tracing_context(enabled=False, client=client):
-            drive(table_context(tmp_path, table_task(tmp_path / "task", "// time_us = 1\n"), author),
-                  tmp_path / "checkpoint.db")
+            drive(
+                table_context(tmp_path, table_task(tmp_path / "task", "// time_us = 1\n"), author),
+                tmp_path / "checkpoint.db",
+            )
         client.close()
     assert runs == {}

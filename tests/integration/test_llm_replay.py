@@ -20,7 +20,6 @@ from graph.drive import drive
 from records.evaluation import Evaluation
 from records.experiment import Attempt, ModelCall
 from sandbox.candidate.tuning import with_defaults
-
 from tests.support.endpoint import ScriptedEndpoint
 from tests.support.transcript import PRICE, Transcript, context, leader
 
@@ -72,9 +71,19 @@ def check_winner(made: Context, best: Attempt, transcript: Transcript) -> None:
 def check_attempts(attempts: dict[str, Attempt]) -> None:
     """Every experiment ends accepted; four drafts went back, each with its own reason."""
     assert {name: a.status for name, a in attempts.items() if a.status != "accepted"} == {
-        "g001-e3-a0": "rejected", "g002-e2-a0": "rejected", "g002-e3-a0": "rejected", "g002-e3-a1": "rejected"}
+        "g001-e3-a0": "rejected",
+        "g002-e2-a0": "rejected",
+        "g002-e3-a0": "rejected",
+        "g002-e3-a1": "rejected",
+    }
     assert {name for name, a in attempts.items() if a.status == "accepted" and a.generation} == {
-        "g001-e1-a0", "g001-e2-a0", "g001-e3-a1", "g002-e1-a0", "g002-e2-a1", "g002-e3-a2"}
+        "g001-e1-a0",
+        "g001-e2-a0",
+        "g001-e3-a1",
+        "g002-e1-a0",
+        "g002-e2-a1",
+        "g002-e3-a2",
+    }
     overload, swizzle, critic, name = (attempts[i] for i in ("g001-e3-a0", "g002-e2-a0", "g002-e3-a0", "g002-e3-a1"))
     assert (overload.stage, overload.code) == ("compile", "A.1")
     assert "no known conversion from 'const uintx2'" in overload.reason and "(line 46)" in overload.reason

@@ -45,8 +45,7 @@ class Claims(TableSandbox):
     def benchmark(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
         plain = super().benchmark(source, task, tunables)
         time_us = 900 + int(plain.candidate_id[:4], 16) / 1000
-        return replace(plain, measurements=tuple(
-            replace(m, time_us=time_us, bound="hbm") for m in plain.measurements))
+        return replace(plain, measurements=tuple(replace(m, time_us=time_us, bound="hbm") for m in plain.measurements))
 
 
 @pytest.mark.slow

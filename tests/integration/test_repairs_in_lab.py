@@ -35,7 +35,8 @@ DOES_NOT_COMPILE = changed(DIVISION, "expf(x[j] - tops) / sum")
 IS_WRONG = changed(DIVISION, "expf(x[j] - top) / (2.0f * sum)")
 HANGS = changed(SUM, f"{SUM}\n    while (cols > 0) sum += y[0];")
 IS_RIGHT = changed(SUM, f"{SUM}\n    const float scale = 1.4426950408889634f;").replace(
-    "expf(x[j] - top)", "exp2f((x[j] - top) * scale)")
+    "expf(x[j] - top)", "exp2f((x[j] - top) * scale)"
+)
 DRAFTS = (DOES_NOT_COMPILE, IS_WRONG, HANGS, IS_RIGHT)
 
 
@@ -56,21 +57,28 @@ def writer(step: Step, base: Specimen) -> str:
 
 @pytest.mark.slow
 def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line(
-        tmp_path: Path, compiler_cache: Path) -> None:
+    tmp_path: Path, compiler_cache: Path
+) -> None:
     author = ScriptedAuthor(ideas, writer)
     task = replace(TASK, seeds=TASK.seeds[:1])
-    sandbox = LabEvaluator(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7,
-                        patience=Patience(deadline_s=2.0))
-    context = replace(table_context(tmp_path, task, author, Limits(generations=1, picks=2, compile_repairs=1)),
-                      sandbox=sandbox)
+    sandbox = LabEvaluator(
+        find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7, patience=Patience(deadline_s=2.0)
+    )
+    context = replace(
+        table_context(tmp_path, task, author, Limits(generations=1, picks=2, compile_repairs=1)), sandbox=sandbox
+    )
     run = drive(context, tmp_path / "checkpoint.db")
 
     attempts = {a.id: a for a in context.ledger.attempts(run.id)}
     assert {name: (a.status, a.stage, a.code) for name, a in attempts.items()} == {
         "g000-e0-a0": ("accepted", "time", "OK"),
-        "g001-e1-a0": ("rejected", "compile", "B.2"), "g001-e1-a1": ("rejected", "correct", "C.1"),
-        "g001-e1-a2": ("rejected", "execute", "B.5"), "g001-e1-a3": ("accepted", "time", "OK"),
-        "g001-e2-a0": ("rejected", "compile", "B.2"), "g001-e2-a1": ("failed", "compile", "B.2")}
+        "g001-e1-a0": ("rejected", "compile", "B.2"),
+        "g001-e1-a1": ("rejected", "correct", "C.1"),
+        "g001-e1-a2": ("rejected", "execute", "B.5"),
+        "g001-e1-a3": ("accepted", "time", "OK"),
+        "g001-e2-a0": ("rejected", "compile", "B.2"),
+        "g001-e2-a1": ("failed", "compile", "B.2"),
+    }
     assert (run.status, run.stop_reason) == ("done", "the one generation asked for is used")
     assert [step.generation for role, step in author.asked if role == "select"] == [1]
 

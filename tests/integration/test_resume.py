@@ -31,8 +31,13 @@ def test_kill_9_at_every_kind_of_point_then_resume_gives_the_ledger_of_an_uninte
     """Every third time the checkpoint is deleted as well."""
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("crash_driver.py")), str(tmp_path / "runs"), "1"],
-        cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}, capture_output=True, text=True,
-        timeout=600, check=False)
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     results: list[dict[str, Any]] = told["results"]
@@ -99,7 +104,9 @@ def summary(context: Context) -> dict[str, Any]:
     """What the ledger holds of the run, without row numbers and times of day."""
     ledger, run_id = context.ledger, context.run.id
     return {
-        "run": ledger.run(run_id), "experiments": ledger.experiments(run_id), "attempts": ledger.attempts(run_id),
+        "run": ledger.run(run_id),
+        "experiments": ledger.experiments(run_id),
+        "attempts": ledger.attempts(run_id),
         "events": sorted(dumps([e.kind, e.payload]) for e in ledger.events(run_id)),
     }
 
@@ -171,11 +178,18 @@ def test_a_checkpoint_that_cannot_be_written_is_one_sentence_and_the_run_is_paus
 def test_two_processes_cannot_drive_one_run(tmp_path: Path) -> None:
     context = make(tmp_path, generations=1)
     context.ledger.add_run(context.run)
-    script = ("import sys\nfrom pathlib import Path\nfrom records.ledger import Ledger\n"
-              "with Ledger(Path(sys.argv[1])) as ledger, ledger.driving('table-run'):\n"
-              "    print('held', flush=True)\n    sys.stdin.read()\n")
-    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "ledger.db")], cwd=ROOT, text=True,
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+    script = (
+        "import sys\nfrom pathlib import Path\nfrom records.ledger import Ledger\n"
+        "with Ledger(Path(sys.argv[1])) as ledger, ledger.driving('table-run'):\n"
+        "    print('held', flush=True)\n    sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "ledger.db")],
+        cwd=ROOT,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(LedgerError, match="table-run is already running in another process"):

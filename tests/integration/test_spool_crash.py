@@ -18,14 +18,28 @@ ROOT = Path(__file__).parents[2]
 def test_kill_9_around_every_request_and_result_then_resume_gives_the_same_ledger(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("spool_crash_driver.py")), str(tmp_path / "runs")],
-        cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}, capture_output=True, text=True,
-        timeout=600, check=False)
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     results: list[dict[str, Any]] = told["results"]
-    assert {"before request", "after request", "before pause", "result read", "before answer", "before publish",
-            "after publish", "before add_evaluation", "before add_comparison", "before checkpoint"} <= {
-                r["name"] for r in results}
+    assert {
+        "before request",
+        "after request",
+        "before pause",
+        "result read",
+        "before answer",
+        "before publish",
+        "after publish",
+        "before add_evaluation",
+        "before add_comparison",
+        "before checkpoint",
+    } <= {r["name"] for r in results}
     for r in results:
         where = f"killed at point {r['at']}: {r['name']}"
         assert r["killed"], where

@@ -17,7 +17,6 @@ from graph.drive import checkpoints, drive, step_through
 from records.errors import SpoolError
 from sandbox.remote.client import Remote
 from sandbox.remote.spool import Spool
-
 from tests.support.stations import answered, ideas, make_bench, make_context, through, work
 
 
@@ -26,8 +25,10 @@ def told(context: Context) -> dict[str, Any]:
     ledger, run_id = context.ledger, context.run.id
     return {
         "run": (ledger.run(run_id).status, ledger.run(run_id).stop_reason),
-        "attempts": [(a.id, a.status, a.source, dict(a.tunables), a.geomean_us, a.code, a.reason, a.lesson)
-                     for a in ledger.attempts(run_id)],
+        "attempts": [
+            (a.id, a.status, a.source, dict(a.tunables), a.geomean_us, a.code, a.reason, a.lesson)
+            for a in ledger.attempts(run_id)
+        ],
         "events": sorted((e.kind, str(e.payload)) for e in ledger.events(run_id)),
     }
 
@@ -56,9 +57,14 @@ def test_a_run_through_a_spool_ends_as_the_same_run_at_hand(tmp_path: Path, whol
 
 def test_a_run_measured_elsewhere_waits_for_its_comparisons_too(tmp_path: Path) -> None:
     """Two new kernels, both close to the seed by level, clearly faster in truth."""
-    author = ScriptedAuthor(ideas, lambda step, base: (
-        f"// time_us = 99.5\n// true_us = {97 - int(step.experiment_id[-1])}\n" if step.generation == 1
-        else "// fail compile no\n"))
+    author = ScriptedAuthor(
+        ideas,
+        lambda step, base: (
+            f"// time_us = 99.5\n// true_us = {97 - int(step.experiment_id[-1])}\n"
+            if step.generation == 1
+            else "// fail compile no\n"
+        ),
+    )
     context = make_context(tmp_path, through(Spool(tmp_path / "spool")), author)
     worker = TableSandbox("gpu:table", "measured")
     run, _ = answered(context, tmp_path, tmp_path / "spool", worker)
@@ -73,8 +79,9 @@ def test_a_run_measured_elsewhere_waits_for_its_comparisons_too(tmp_path: Path) 
 def test_a_new_kernel_is_compared_with_the_leader_on_the_way_it_is_judged(tmp_path: Path) -> None:
     """Close to the seed by level: the comparison comes with the verdict, and costs no further round trip."""
     author = ScriptedAuthor(
-        lambda generation: ideas(generation)[:1], lambda step, base: (
-            f"// tunable ROWS = 4, 2\n// time_us = 101\n// time_us[ROWS=2] = {100 - step.generation}\n"))
+        lambda generation: ideas(generation)[:1],
+        lambda step, base: f"// tunable ROWS = 4, 2\n// time_us = 101\n// time_us[ROWS=2] = {100 - step.generation}\n",
+    )
     context = make_context(tmp_path, through(Spool(tmp_path / "spool")), author)
     worker = TableSandbox("gpu:table", "measured")
     run, pauses = answered(context, tmp_path, tmp_path / "spool", worker)
@@ -82,7 +89,9 @@ def test_a_new_kernel_is_compared_with_the_leader_on_the_way_it_is_judged(tmp_pa
     assert [p for p, _ in worker.calls].count("compare") == 2
     assert context.ledger.events(run.id)[-1].kind == "stopped"
     assert [a.id for a in context.ledger.attempts(run.id) if context.ledger.comparisons(a.evaluation_key)] == [
-        "g001-e1-a0", "g002-e1-a0"]
+        "g001-e1-a0",
+        "g002-e1-a0",
+    ]
 
 
 def test_all_experiments_have_asked_before_the_run_waits(tmp_path: Path) -> None:
@@ -111,7 +120,7 @@ def test_a_run_resumed_too_early_waits_on_and_asks_nothing_twice(tmp_path: Path)
 
 @pytest.mark.parametrize("lost", ["checkpoint.db", "nothing"])
 def test_a_waiting_run_goes_on_in_another_process_and_without_its_checkpoint(
-    tmp_path: Path, whole: dict[str, Any], lost: str,
+    tmp_path: Path, whole: dict[str, Any], lost: str
 ) -> None:
     worker = TableSandbox()
     for _ in range(20):
@@ -140,8 +149,9 @@ def test_a_person_who_resumes_by_langgraphs_own_command_is_answered_too(tmp_path
         assert waiting is not None
         assert len(waiting.awaited) == 2
         work(tmp_path / "spool", context.assignment.task, worker)
-        for _ in graph.stream(Command(resume=True), run_config(context), context=context, stream_mode="custom",
-                              durability="sync"):
+        for _ in graph.stream(
+            Command(resume=True), run_config(context), context=context, stream_mode="custom", durability="sync"
+        ):
             pass
         assert graph.get_state(run_config(context)).values["generation"] == 1
 
@@ -153,8 +163,10 @@ def test_a_stale_result_is_put_aside_told_and_done_again(tmp_path: Path, whole: 
     result = sorted((tmp_path / "spool" / "results").iterdir())[0]
     result.write_bytes(result.read_bytes()[:-40])
     run = drive(context, tmp_path / "checkpoint.db")
-    assert run.stop_reason == (f"waiting for 1 result in {tmp_path / 'spool'}; the result {result.stem[:12]} was put "
-                               "aside because it is torn or damaged")
+    assert run.stop_reason == (
+        f"waiting for 1 result in {tmp_path / 'spool'}; the result {result.stem[:12]} was put "
+        "aside because it is torn or damaged"
+    )
     assert answered(context, tmp_path, tmp_path / "spool", worker)[0].status == "done"
     assert told(context) == whole
 
@@ -188,5 +200,3 @@ def test_the_author_sees_the_device_of_the_workers(tmp_path: Path) -> None:
     drive(context, tmp_path / "checkpoint.db")
     work(tmp_path / "spool", context.assignment.task, worker)
     assert (sandbox.device, sandbox.version) == ("gpu:table", "table 1")
-
-

@@ -18,7 +18,6 @@ import pytest
 from app.settings import load_settings
 from app.tracing import tracing
 from records.errors import SettingsError
-
 from tests.support.endpoint import ScriptedEndpoint
 
 try:
@@ -45,9 +44,19 @@ class Collector:
 
             def do_GET(self) -> None:
                 collector.paths.append(self.path)
-                self._answer({"version": "0", "batch_ingest_config": {
-                    "use_multipart_endpoint": False, "scale_up_qsize_trigger": 1000, "scale_up_nthreads_limit": 1,
-                    "scale_down_nempty_trigger": 4, "size_limit": 100, "size_limit_bytes": 20971520}})
+                self._answer(
+                    {
+                        "version": "0",
+                        "batch_ingest_config": {
+                            "use_multipart_endpoint": False,
+                            "scale_up_qsize_trigger": 1000,
+                            "scale_up_nthreads_limit": 1,
+                            "scale_down_nempty_trigger": 4,
+                            "size_limit": 100,
+                            "size_limit_bytes": 20971520,
+                        },
+                    }
+                )
 
             def do_POST(self) -> None:
                 collector.paths.append(self.path)
@@ -92,10 +101,23 @@ def collector() -> Iterator[Collector]:
 def run(folder: Path, how: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """One traced or untraced run in its own process; it must end by itself within the deadline."""
     with ScriptedEndpoint(lambda body: "extern kernel") as model:
-        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT),
-                       "OPENAI_API_KEY": MODEL_KEY, "OPENAI_BASE_URL": model.url, **settings}
-        done = subprocess.run([sys.executable, str(DRIVER), str(folder), how], env=environment, cwd=folder, text=True,
-                              capture_output=True, timeout=DEADLINE_S, check=False)
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "PYTHONPATH": str(ROOT),
+            "OPENAI_API_KEY": MODEL_KEY,
+            "OPENAI_BASE_URL": model.url,
+            **settings,
+        }
+        done = subprocess.run(
+            [sys.executable, str(DRIVER), str(folder), how],
+            env=environment,
+            cwd=folder,
+            text=True,
+            capture_output=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "done\n"
     return done
@@ -111,13 +133,17 @@ def test_a_traced_run_can_be_read_and_holds_no_key(tmp_path: Path, collector: Co
     root = next(r for r in runs if r["name"] == "kernel-scientist" and r.get("parent_run_id") is None)
     assert root["session_name"] == "mine"
     assert {"table", "mi300x"} <= set(root["tags"])
-    assert metadata(root).items() >= {
-        "run": "table-run", "task": "table", "target": "mi300x", "author": "scripted"}.items()
+    assert (
+        metadata(root).items()
+        >= {"run": "table-run", "task": "table", "target": "mi300x", "author": "scripted"}.items()
+    )
     call = next(r for r in runs if r["name"] == "coder")
     assert {"coder", "run:table-run", "generation:1"} <= set(call["tags"])
     assert metadata(call)["candidate"]
-    assert metadata(call).items() >= {
-        "run": "table-run", "generation": 1, "experiment": "g001-e1", "node": "coder"}.items()
+    assert (
+        metadata(call).items()
+        >= {"run": "table-run", "generation": 1, "experiment": "g001-e1", "node": "coder"}.items()
+    )
     node = next(r for r in runs if r["name"] == "verify")
     assert metadata(node).items() >= {"run": "table-run", "generation": 1, "experiment": "g001-e1"}.items()
     everything = b"".join(collector.bodies)
@@ -131,7 +157,7 @@ def metadata(found: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("leftover", [{}, {"LANGCHAIN_TRACING_V2": "true"}])
 def test_nothing_is_sent_unless_asked_even_with_a_key(
-    tmp_path: Path, collector: Collector, leftover: dict[str, str],
+    tmp_path: Path, collector: Collector, leftover: dict[str, str]
 ) -> None:
     run(tmp_path, "quiet", LANGSMITH_ENDPOINT=collector.url, LANGSMITH_API_KEY=TRACE_KEY, **leftover)
     assert collector.paths == []

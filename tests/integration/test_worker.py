@@ -30,8 +30,14 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path)
 
 
 def worker(cache: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "sandbox.worker", "--cache", str(cache), *arguments], cwd=ROOT,
-                          capture_output=True, text=True, timeout=500, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "sandbox.worker", "--cache", str(cache), *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
 
 
 def check(*arguments: str) -> int:
@@ -40,7 +46,7 @@ def check(*arguments: str) -> int:
 
 @pytest.mark.slow
 def test_a_kernel_is_judged_through_a_folder(
-    capsys: pytest.CaptureFixture[str], place: Path, compiler_cache: Path,
+    capsys: pytest.CaptureFixture[str], place: Path, compiler_cache: Path
 ) -> None:
     through = (str(SEED), "--task", "row_softmax", "--on", "spool:there")
     assert check(*through) == 1
@@ -55,7 +61,7 @@ def test_a_kernel_is_judged_through_a_folder(
 
 
 def test_a_task_of_ones_own_travels_along_where_that_is_allowed(
-    capsys: pytest.CaptureFixture[str], place: Path, compiler_cache: Path,
+    capsys: pytest.CaptureFixture[str], place: Path, compiler_cache: Path
 ) -> None:
     own = place / "own_softmax"
     own.mkdir()
@@ -76,7 +82,7 @@ def test_a_task_of_ones_own_travels_along_where_that_is_allowed(
 
 
 def test_another_copy_of_a_task_is_refused(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
 ) -> None:
     from sandbox.remote.message import Request
     from sandbox.remote.spool import Spool
@@ -85,7 +91,8 @@ def test_another_copy_of_a_task_is_refused(
     from sandbox.base import HARNESS
 
     for harness, task, words in (
-        (HARNESS, "row_softmax", "is not the one asked for"), (HARNESS, "../row_softmax", "the worker has no task"),
+        (HARNESS, "row_softmax", "is not the one asked for"),
+        (HARNESS, "../row_softmax", "the worker has no task"),
         ("0", "row_softmax", "the request is of harness 0 and this worker of"),
     ):
         request = Request(harness, "mi300x", spool.id, 0, task, "0" * 64, BROKEN, None, ("compile",))
@@ -94,18 +101,21 @@ def test_another_copy_of_a_task_is_refused(
         assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("arguments", "code", "words"), [
-    ([], 2, "give either --spool DIR or --serve HOST:PORT"),
-    (["--spool", "x", "--serve", "127.0.0.1:0"], 2, "give either"),
-    (["--serve", "127.0.0.1:0"], 2, "--serve needs --token-file"),
-    (["--serve", "nowhere", "--token-file", "broken.hip", "--on", "lab"], 2, "HOST:PORT"),
-    (["--serve", "127.0.0.1:0", "--token-file", "none", "--on", "lab"], 2, "the token file none cannot be read"),
-    (["--spool", "broken.hip", "--on", "lab", "--once"], 3, "the spool folder broken.hip cannot be written to"),
-    (["--spool", "x", "--target", "moon"], 2, "there is no target 'moon'"),
-    (["--spool", "x", "--gpus", "first"], 2, "--gpus is all or a list like 0,1"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ([], 2, "give either --spool DIR or --serve HOST:PORT"),
+        (["--spool", "x", "--serve", "127.0.0.1:0"], 2, "give either"),
+        (["--serve", "127.0.0.1:0"], 2, "--serve needs --token-file"),
+        (["--serve", "nowhere", "--token-file", "broken.hip", "--on", "lab"], 2, "HOST:PORT"),
+        (["--serve", "127.0.0.1:0", "--token-file", "none", "--on", "lab"], 2, "the token file none cannot be read"),
+        (["--spool", "broken.hip", "--on", "lab", "--once"], 3, "the spool folder broken.hip cannot be written to"),
+        (["--spool", "x", "--target", "moon"], 2, "there is no target 'moon'"),
+        (["--spool", "x", "--gpus", "first"], 2, "--gpus is all or a list like 0,1"),
+    ],
+)
 def test_what_cannot_be_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str,
+    capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, words: str
 ) -> None:
     assert main(arguments) == code
     out, err = capsys.readouterr()
@@ -116,7 +126,7 @@ def test_what_cannot_be_is_one_sentence(
 
 @pytest.mark.slow
 def test_a_kernel_is_judged_by_a_served_worker_until_it_is_stopped(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path, compiler_cache: Path,
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path, compiler_cache: Path
 ) -> None:
     token = place / "token"
     token.write_text(secrets.token_hex(32))
@@ -124,8 +134,19 @@ def test_a_kernel_is_judged_by_a_served_worker_until_it_is_stopped(
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     monkeypatch.setenv("KERNEL_SCIENTIST_WORKER_TOKEN", token.read_text())
-    arguments = [sys.executable, "-m", "sandbox.worker", "--serve", f"127.0.0.1:{port}", "--token-file", str(token),
-                 "--on", "lab", "--cache", str(compiler_cache)]
+    arguments = [
+        sys.executable,
+        "-m",
+        "sandbox.worker",
+        "--serve",
+        f"127.0.0.1:{port}",
+        "--token-file",
+        str(token),
+        "--on",
+        "lab",
+        "--cache",
+        str(compiler_cache),
+    ]
     with subprocess.Popen(arguments, cwd=ROOT, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         assert "listening on" in server.stderr.readline()
@@ -142,8 +163,10 @@ def test_a_kernel_is_judged_by_a_served_worker_until_it_is_stopped(
 
 
 def test_the_worker_needs_only_numpy_and_ml_dtypes() -> None:
-    program = ("import sys, sandbox.worker; "
-               "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))")
+    program = (
+        "import sys, sandbox.worker; "
+        "print(sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names)))"
+    )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     found = set(re.findall(r"'(\w+)'", done.stdout))
     assert {"numpy", "ml_dtypes", "sandbox", "tasks", "records"} <= found

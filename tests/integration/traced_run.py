@@ -30,8 +30,9 @@ with tracing(settings, asked):
         gateway.ask("coder", step, [Message("user", f"Write a kernel. {key}")], Form(str), base.attempt.candidate_id)
         return Draft(f"// {step.experiment_id}\n// time_us = 50\n")
 
-    context = table_context(folder, table_task(folder / "task", "// time_us = 100\n"), ScriptedAuthor(ideas, write),
-                            Limits(generations=1))
+    context = table_context(
+        folder, table_task(folder / "task", "// time_us = 100\n"), ScriptedAuthor(ideas, write), Limits(generations=1)
+    )
     gateway = Gateway(make_endpoint(settings), context.ledger, context.artefacts, 5.0)
     sys.stdout.write(f"{drive(context, folder / 'checkpoint.db').status}\n")
     context.ledger.close()

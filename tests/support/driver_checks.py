@@ -24,7 +24,9 @@ from sandbox.gpu.driver.library import CallFailed
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "tests" / "data" / "device" / "driver.hip"
-_CHILD = "import sys; sys.path.insert(0, sys.argv[1]); from tests.support.driver_checks import fault; fault(*sys.argv[2:])"
+_CHILD = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from tests.support.driver_checks import fault; fault(*sys.argv[2:])"
+)
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,17 @@ class Bench:
     def fault(self, folder: Path, name: str, number: int = 0) -> dict[str, Any]:
         """Launch a kernel in a process of its own; what the driver said of it, and how the process ended."""
         (folder / "image").write_bytes(self.build.image)
-        argv = [sys.executable, "-c", _CHILD, str(ROOT), self.vendor, self.library, str(folder / "image"), name,
-                str(number)]
+        argv = [
+            sys.executable,
+            "-c",
+            _CHILD,
+            str(ROOT),
+            self.vendor,
+            self.library,
+            str(folder / "image"),
+            name,
+            str(number),
+        ]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
         said: dict[str, Any] = json.loads(done.stdout) if done.stdout.strip() else {}
         return {**said, "status": done.returncode, "stderr": done.stderr}
@@ -109,10 +120,15 @@ class DriverChecks:
 
     def test_nothing_outside_of_an_allocation_is_touched(self, bench: Bench) -> None:
         memory, other = bench.device.allocate(64), bench.device.allocate(64)
-        for use in (lambda: memory.write(np.zeros(17, np.float32)), lambda: memory.write(np.zeros(1), offset=60),
-                    lambda: memory.read(np.float32, (16,), offset=4), lambda: memory.fill(0, offset=-4),
-                    lambda: memory.fill(0, 0, 68), lambda: memory.copy_from(other, 64, offset=4),
-                    lambda: memory.copy_from(other, 64, other_offset=1)):
+        for use in (
+            lambda: memory.write(np.zeros(17, np.float32)),
+            lambda: memory.write(np.zeros(1), offset=60),
+            lambda: memory.read(np.float32, (16,), offset=4),
+            lambda: memory.fill(0, offset=-4),
+            lambda: memory.fill(0, 0, 68),
+            lambda: memory.copy_from(other, 64, offset=4),
+            lambda: memory.copy_from(other, 64, other_offset=1),
+        ):
             with pytest.raises(ValueError):
                 use()
         memory.free()
@@ -144,8 +160,9 @@ class DriverChecks:
     def test_a_launch_takes_addresses_inside_memory_long_numbers_and_dynamic_memory(self, bench: Bench) -> None:
         memory, big = bench.device.allocate(1024), (1 << 40) + 5
         memory.write(np.arange(128, dtype=np.int64))
-        bench.kernel("add_long").launch((1, 1, 1), (64, 1, 1), 64 * 8, [
-            ctypes.c_uint64(memory.address + 64 * 8), ctypes.c_int64(big)])
+        bench.kernel("add_long").launch(
+            (1, 1, 1), (64, 1, 1), 64 * 8, [ctypes.c_uint64(memory.address + 64 * 8), ctypes.c_int64(big)]
+        )
         assert memory.read(np.int64, (128,)).tolist() == [*range(64), *(i + big for i in range(64, 128))]
         memory.free()
 
@@ -197,8 +214,11 @@ class DriverChecks:
     def test_a_launch_beyond_a_limit_is_the_kernels_fault_and_ends_nothing(self, bench: Bench) -> None:
         memory, kernel = bench.device.allocate(4096), bench.kernel("scale")
         arguments = [memory, memory, ctypes.c_float(1), ctypes.c_int(1)]
-        for grid, block, dynamic in (((1, 1, 1), (2048, 1, 1), 0), ((1, 1, 1), (64, 1, 1), 1 << 20),
-                                     ((0, 1, 1), (64, 1, 1), 0)):
+        for grid, block, dynamic in (
+            ((1, 1, 1), (2048, 1, 1), 0),
+            ((1, 1, 1), (64, 1, 1), 1 << 20),
+            ((0, 1, 1), (64, 1, 1), 0),
+        ):
             with pytest.raises(CallFailed) as caught:
                 kernel.launch(grid, block, dynamic, arguments)
             assert caught.value.fault == "over_limit" and not caught.value.lost

@@ -25,7 +25,8 @@ class Answer:
     text: str | None
     finish_reason: str | None = "stop"
     usage: Mapping[str, Any] | None = field(
-        default_factory=lambda: {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18})
+        default_factory=lambda: {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+    )
     tool_calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     delay_s: float = 0.0
 
@@ -159,7 +160,13 @@ def completion(answer: Answer, model: str) -> dict[str, Any]:
     if answer.tool_calls:
         message["tool_calls"] = [
             {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-            for i, (name, arguments) in enumerate(answer.tool_calls)]
-    document = {"id": "scripted", "object": "chat.completion", "created": 0, "model": model,
-                "choices": [{"index": 0, "message": message, "finish_reason": answer.finish_reason}]}
+            for i, (name, arguments) in enumerate(answer.tool_calls)
+        ]
+    document = {
+        "id": "scripted",
+        "object": "chat.completion",
+        "created": 0,
+        "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish_reason}],
+    }
     return document if answer.usage is None else {**document, "usage": dict(answer.usage)}

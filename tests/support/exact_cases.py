@@ -36,8 +36,9 @@ def _edges(dtype: Any, rng: np.random.Generator, shape: tuple[int, ...], special
     word = WORDS[np.dtype(dtype).itemsize]
     bits = rng.integers(0, 1 << (8 * np.dtype(dtype).itemsize - 1), shape, np.uint64)
     low = rng.random(shape) < 0.3  # small exponents
-    bits = np.where(low, bits >> np.uint64(rng.integers(2, 8)), bits) | (rng.integers(0, 2, shape, np.uint64)
-                                                                        << np.uint64(8 * np.dtype(dtype).itemsize - 1))
+    bits = np.where(low, bits >> np.uint64(rng.integers(2, 8)), bits) | (
+        rng.integers(0, 2, shape, np.uint64) << np.uint64(8 * np.dtype(dtype).itemsize - 1)
+    )
     values = bits.astype(word).view(dtype)
     values[rng.random(shape) < 0.2] = 0
     with np.errstate(invalid="ignore"):
@@ -65,13 +66,15 @@ def operands(name: str, kind: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any], 
         return a, b, _few(c, rng)
     spread = {"near": 1, "wide": 12, "cancelling": 6}[kind]
     ranges = {"fp8": 6, "bf8": 13, "f16": 12}
-    a, b, c = (_floats(rng.integers(-min(spread, r), min(spread, r) + 1, s), rng, t)
-               for t, s, r in zip(types, shapes, (*(ranges.get(x, 60) for x in (type_a, type_b)), 60), strict=True))
+    a, b, c = (
+        _floats(rng.integers(-min(spread, r), min(spread, r) + 1, s), rng, t)
+        for t, s, r in zip(types, shapes, (*(ranges.get(x, 60) for x in (type_a, type_b)), 60), strict=True)
+    )
     if kind == "wide":
         c = _floats(rng.integers(-40, 40, shapes[2]), rng, types[2])
     if kind == "cancelling":  # pairs of products that cancel but for their last bits, against a C that is far off
         half = k // 2
-        a[..., half:2 * half], b[:, half:2 * half] = -a[..., :half], b[:, :half]
+        a[..., half : 2 * half], b[:, half : 2 * half] = -a[..., :half], b[:, :half]
         word = WORDS[np.dtype(types[0]).itemsize]
         step = rng.integers(0, 2, a.shape).astype(word) << word(13 if type_a == "xf32" else 0)
         a = np.where(rng.random(a.shape) < 0.4, (a.view(word) ^ step).view(types[0]), a)

@@ -106,8 +106,13 @@ class Coded(Process):
         self.world.launched.append(kernel.name)
         self.world.last[kernel.name] = (grid, block, dynamic, data)
         self.clock_us += self.world.launch_us.get(kernel.name, LAUNCH_US)
-        kinds = [] if kernel.name in self.world.skipped else ["timeout"] if kernel.name in self.world.hangs else \
-            self.world.workshop.execute(image, kernel, grid, block, dynamic, data, self.memory)
+        kinds = (
+            []
+            if kernel.name in self.world.skipped
+            else ["timeout"]
+            if kernel.name in self.world.hangs
+            else self.world.workshop.execute(image, kernel, grid, block, dynamic, data, self.memory)
+        )
         if "timeout" in kinds:
             self.hangs = True
         self.fault = next((_FAULTS[kind] for kind in kinds if kind in _FAULTS), 0)
@@ -144,9 +149,9 @@ class Coded(Process):
         return 0, struct.pack("<f", (stop - start) / 1e3)
 
     def hiprtcCompileProgram(self, numbers: tuple[int, ...], data: bytes) -> Any:
-        options = data[:numbers[0] - 1].decode().split("\n")
+        options = data[: numbers[0] - 1].decode().split("\n")
         if "--offload-arch=gfx942" not in options:
             return self._wrong(f"hipRTC without a known architecture: {options}", 5)
-        image, log = self.world.workshop.compile(data[numbers[0]:].decode(), [o for o in options if o])
+        image, log = self.world.workshop.compile(data[numbers[0] :].decode(), [o for o in options if o])
         said = log.encode()
         return (COMPILATION_FAILED if image is None else 0), struct.pack("<Q", len(said)) + said + (image or b"")

@@ -15,10 +15,25 @@ from tests.support.hip_kernels import Bytes, Image, Workshop
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONFIGURATION, INVALID_IMAGE, INVALID_HANDLE = 1, 2, 9, 200, 400
 NOT_FOUND, ILLEGAL_ADDRESS, UNKNOWN = 500, 700, 999
 ABORT, HANG = -1, -2  # to order in `failures`: the process ends by SIGABRT, the call does not return
-LAST_WORDS = b"Memory access fault by GPU node-1 (Agent handle: 0x1f829860) on address 0x7a8a4be00000. " \
-             b"Reason: Page not present or supervisor privilege.\n"
-ATTRIBUTES = {63: 304, 87: 64, 5: 2_100_000, 60: 1_300_000, 59: 8192, 19: 4 << 20, 23: 9, 61: 4, 10002: 65536,
-              74: 65536, 72: 65536, 57: 2048, 56: 1024}
+LAST_WORDS = (
+    b"Memory access fault by GPU node-1 (Agent handle: 0x1f829860) on address 0x7a8a4be00000. "
+    b"Reason: Page not present or supervisor privilege.\n"
+)
+ATTRIBUTES = {
+    63: 304,
+    87: 64,
+    5: 2_100_000,
+    60: 1_300_000,
+    59: 8192,
+    19: 4 << 20,
+    23: 9,
+    61: 4,
+    10002: 65536,
+    74: 65536,
+    72: 65536,
+    57: 2048,
+    56: 1024,
+}
 ARCH_AT, PROPERTIES_BYTES = 1160, 1472  # of hipDeviceProp_tR0600
 GRANULE = 1 << 21
 NEEDS_DEVICE = ("hipM", "hipF", "hipEvent", "hipDeviceS")  # memory, modules, functions, events, synchronising, limits
@@ -83,8 +98,11 @@ class Process:
     def end(self) -> None:
         """The process has gone."""
         count = len(self.memory) - len(self.owned)
-        self.world.left += [f"{n} {what}" for n, what in (
-            (count, "allocations"), (len(self.modules), "modules"), (len(self.events), "events")) if n]
+        self.world.left += [
+            f"{n} {what}"
+            for n, what in ((count, "allocations"), (len(self.modules), "modules"), (len(self.events), "events"))
+            if n
+        ]
 
     def _wrong(self, message: str, status: int = INVALID_VALUE) -> tuple[int, bytes]:
         self.world.violations.append(message)
@@ -98,7 +116,7 @@ class Process:
     def _span(self, address: int, size: int) -> Bytes | None:
         for at, data in self.memory.items():
             if at <= address and address + size <= at + data.nbytes:
-                return data[address - at:address - at + size]
+                return data[address - at : address - at + size]
         return None
 
     def hipInit(self, numbers: tuple[int, ...], data: bytes) -> int:
@@ -135,7 +153,7 @@ class Process:
     def hipGetDevicePropertiesR0600(self, numbers: tuple[int, ...], data: bytes) -> Any:
         made = bytearray(PROPERTIES_BYTES)
         made[:19] = b"AMD Instinct MI300X"
-        made[ARCH_AT:ARCH_AT + len(self.world.arch)] = self.world.arch.encode()
+        made[ARCH_AT : ARCH_AT + len(self.world.arch)] = self.world.arch.encode()
         return 0, bytes(made)
 
     def hipDeviceSetLimit(self, numbers: tuple[int, ...], data: bytes) -> Any:

@@ -31,12 +31,19 @@ from tasks.dtypes import numpy_dtype
 Bytes = npt.NDArray[np.uint8]
 Allocations = Mapping[int, Bytes]  # by address
 DEADLINE_S = 20.0
-BUILT_IN = "".join(f"#include <hip/{p.name}>\n" for p in sorted((INCLUDE / "hip").glob("*.h"))
-                   if not p.name.startswith("ks_"))  # as hipRTC, which includes HIP's headers itself
+BUILT_IN = "".join(
+    f"#include <hip/{p.name}>\n" for p in sorted((INCLUDE / "hip").glob("*.h")) if not p.name.startswith("ks_")
+)  # as hipRTC, which includes HIP's headers itself
 _INTEGERS = {1: "<b", 2: "<h", 4: "<i", 8: "<q"}
 _REALS = {2: "<e", 4: "<f", 8: "<d"}
-_NARROW = {"__hip_bfloat16": "bf16", "hip_bfloat16": "bf16", "__hip_fp8_e4m3_fnuz": "e4m3fnuz",
-           "__hip_fp8_e5m2_fnuz": "e5m2fnuz", "__hip_fp8_e4m3": "e4m3fn", "__hip_fp8_e5m2": "e5m2"}
+_NARROW = {
+    "__hip_bfloat16": "bf16",
+    "hip_bfloat16": "bf16",
+    "__hip_fp8_e4m3_fnuz": "e4m3fnuz",
+    "__hip_fp8_e5m2_fnuz": "e5m2fnuz",
+    "__hip_fp8_e4m3": "e4m3fn",
+    "__hip_fp8_e5m2": "e5m2",
+}
 
 
 @dataclass
@@ -85,29 +92,50 @@ class Workshop:
         except (OSError, ValueError):
             return None
         first = {s.name: _first_value(elf, s.section, s.value, s.size) for s in elf.symbols}
-        return Image(kept["source"], kept["tunables"], {k.symbol: k for k in found.kernels},
-                     {name: first[name] for name, _ in found.globals})
+        return Image(
+            kept["source"],
+            kept["tunables"],
+            {k.symbol: k for k in found.kernels},
+            {name: first[name] for name, _ in found.globals},
+        )
 
-    def execute(self, image: Image, kernel: DeviceKernel, grid: Sequence[int], block: Sequence[int], dynamic: int,
-                packed: bytes, memory: Allocations) -> list[str]:
+    def execute(
+        self,
+        image: Image,
+        kernel: DeviceKernel,
+        grid: Sequence[int],
+        block: Sequence[int],
+        dynamic: int,
+        packed: bytes,
+        memory: Allocations,
+    ) -> list[str]:
         """Run one launch on these allocations; the kinds of the lab's findings about memory and time."""
         program = image.program = image.program or self._program(image)
         values = list(_unpacked(image.source, kernel, packed))
-        used = [at for at in sorted(memory) if any(b and at <= v < at + max(1, memory[at].nbytes)
-                                                   for v, b in zip(values, kernel.buffers or (), strict=True))]
+        used = [
+            at
+            for at in sorted(memory)
+            if any(
+                b and at <= v < at + max(1, memory[at].nbytes)
+                for v, b in zip(values, kernel.buffers or (), strict=True)
+            )
+        ]
         buffers = [executor_request.Buffer(f"{at:x}", memory[at], "workspace") for at in used]
         places = {at: region.address for at, region in zip(used, executor_request.lay_out(buffers)[0], strict=True)}
-        args = tuple(ScalarArg("f64", v) if isinstance(v, float) else ScalarArg("i64", _moved(v, places, memory))
-                     for v in values)
+        args = tuple(
+            ScalarArg("f64", v) if isinstance(v, float) else ScalarArg("i64", _moved(v, places, memory)) for v in values
+        )
         x, y, z = grid
-        plan = ResolvedPlan((ResolvedLaunch(kernel.name, (x, y, z), (block[0], block[1], block[2]), dynamic, args),),
-                            {})
+        plan = ResolvedPlan(
+            (ResolvedLaunch(kernel.name, (x, y, z), (block[0], block[1], block[2]), dynamic, args),), {}
+        )
         with tempfile.TemporaryDirectory(dir=self.cache / "work") as folder:
             seen = self._run(Path(folder), program, plan, buffers)
         return [str(row["kind"]) for row in seen["findings"]]
 
-    def _run(self, folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: list[executor_request.Buffer]
-             ) -> dict[str, Any]:
+    def _run(
+        self, folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: list[executor_request.Buffer]
+    ) -> dict[str, Any]:
         """Recording is what leaves contents as they are, where the lab would begin with memory that nobody has set."""
         total = int(np.prod(plan.launches[0].grid))
         work = executor_request.Work((total,), 1, 2, DEADLINE_S, 256, 128, checks=0)
@@ -116,19 +144,20 @@ class Workshop:
             for region in regions:
                 file.seek(region.file_offset)
                 file.write(region.buffer.data.tobytes())
-        done = run([program.path, str(folder)], cwd=folder, env={}, timeout_s=2 * DEADLINE_S,
-                   limits=ProcessLimits(cpu_s=300))
+        done = run(
+            [program.path, str(folder)], cwd=folder, env={}, timeout_s=2 * DEADLINE_S, limits=ProcessLimits(cpu_s=300)
+        )
         seen: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8") or "{}")
         if "findings" not in seen:
             raise RuntimeError(f"the lab's executor failed: {done.stderr}")
         for region in regions:
-            region.buffer.data[:] = np.fromfile(folder / "memory.bin", np.uint8, region.size,
-                                                offset=region.file_offset)
+            region.buffer.data[:] = np.fromfile(folder / "memory.bin", np.uint8, region.size, offset=region.file_offset)
         return seen
 
     def _program(self, image: Image) -> LabProgram:
-        launches = tuple(Launch(k.name, ("1",), ("1",), "0", ("x",) * len(k.parameter_bytes), 1)
-                         for k in image.kernels.values())
+        launches = tuple(
+            Launch(k.name, ("1",), ("1",), "0", ("x",) * len(k.parameter_bytes), 1) for k in image.kernels.values()
+        )
         made = Builder(self.toolchain, self.cache).build(_candidate(image.source, launches), image.tunables)
         if not isinstance(made, LabProgram):
             raise RuntimeError(f"the lab cannot execute this: {made}")
@@ -150,7 +179,7 @@ def _first_value(elf: Elf, section: int, address: int, size: int) -> Bytes:
     data = np.zeros(size, np.uint8)
     if 0 < section < len(elf.sections) and elf.sections[section].kind != 8:  # 8: no bits, all zero
         start = elf.sections[section].offset + address - elf.sections[section].address
-        data[:] = np.frombuffer(bytes(elf.data[start:start + size]), np.uint8)
+        data[:] = np.frombuffer(bytes(elf.data[start : start + size]), np.uint8)
     return data
 
 
@@ -165,8 +194,11 @@ def _unpacked(source: str, kernel: DeviceKernel, packed: bytes) -> Any:
     for text, size, buffer in zip(texts, kernel.parameter_bytes, kernel.buffers, strict=False):
         real = not buffer and re.search(r"\b(float|double|half|__half|_Float16)\b", text)
         narrow = next((_NARROW[w] for w in re.findall(r"\w+", text) if w in _NARROW and not buffer), "")
-        yield float(np.frombuffer(packed, numpy_dtype(narrow), 1, at)[0]) if narrow else struct.unpack(
-            "<Q" if buffer else _REALS[size] if real else _INTEGERS[size], packed[at:at + size])[0]
+        yield (
+            float(np.frombuffer(packed, numpy_dtype(narrow), 1, at)[0])
+            if narrow
+            else struct.unpack("<Q" if buffer else _REALS[size] if real else _INTEGERS[size], packed[at : at + size])[0]
+        )
         at += size
 
 

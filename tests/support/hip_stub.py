@@ -109,8 +109,13 @@ def _library(toolchain: Toolchain, cache: Path) -> Path:
     if not made.is_file():
         made.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=made.parent) as folder:
-            done = run(toolchain.command("cc", *FLAGS, str(SOURCE), "-o", "stub.so"), cwd=Path(folder),
-                       env=toolchain.environment(), timeout_s=300, limits=ProcessLimits(cpu_s=300))
+            done = run(
+                toolchain.command("cc", *FLAGS, str(SOURCE), "-o", "stub.so"),
+                cwd=Path(folder),
+                env=toolchain.environment(),
+                timeout_s=300,
+                limits=ProcessLimits(cpu_s=300),
+            )
             if done.returncode != 0:
                 raise RuntimeError(done.stderr)
             Path(folder, "stub.so").replace(made)

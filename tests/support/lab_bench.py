@@ -28,7 +28,10 @@ def lab() -> Lab:
 
 
 def launch(
-    kernel: str, args: Sequence[str | int | float], grid: Sequence[int] = (1,), block: Sequence[int] = (64,),
+    kernel: str,
+    args: Sequence[str | int | float],
+    grid: Sequence[int] = (1,),
+    block: Sequence[int] = (64,),
     lds: int = 0,
 ) -> ResolvedLaunch:
     """A launch whose arguments are buffer names, ints or floats."""
@@ -45,19 +48,37 @@ def build(source: str, launches: Sequence[ResolvedLaunch]) -> Any:
 
 
 def execute(
-    source: str, launches: Sequence[ResolvedLaunch], inputs: dict[str, npt.NDArray[Any]] | None = None,
-    outputs: dict[str, npt.NDArray[Any]] | None = None, workspaces: dict[str, npt.NDArray[Any]] | None = None, *,
-    count: bool = False, blocks: int | None = None, deadline_s: float = 20.0, exact: bool = False,
+    source: str,
+    launches: Sequence[ResolvedLaunch],
+    inputs: dict[str, npt.NDArray[Any]] | None = None,
+    outputs: dict[str, npt.NDArray[Any]] | None = None,
+    workspaces: dict[str, npt.NDArray[Any]] | None = None,
+    *,
+    count: bool = False,
+    blocks: int | None = None,
+    deadline_s: float = 20.0,
+    exact: bool = False,
     l1_sharers: int = 1,
 ) -> Execution:
     """Build and run; the source must build."""
     text = HEAD + source
     program = build(text, launches)
     assert isinstance(program, LabProgram), program
-    buffers = [Buffer(n, a, role) for role, group in (("input", inputs), ("output", outputs), ("workspace", workspaces))
-               for n, a in (group or {}).items()]
-    return lab().execute(program, ResolvedPlan(tuple(launches), {}), buffers, count=count, blocks=blocks,
-                         deadline_s=deadline_s, exact=exact, l1_sharers=l1_sharers)
+    buffers = [
+        Buffer(n, a, role)
+        for role, group in (("input", inputs), ("output", outputs), ("workspace", workspaces))
+        for n, a in (group or {}).items()
+    ]
+    return lab().execute(
+        program,
+        ResolvedPlan(tuple(launches), {}),
+        buffers,
+        count=count,
+        blocks=blocks,
+        deadline_s=deadline_s,
+        exact=exact,
+        l1_sharers=l1_sharers,
+    )
 
 
 def marked_line(source: str, mark: str = "// here") -> int:

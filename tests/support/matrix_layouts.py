@@ -15,8 +15,16 @@ import numpy.typing as npt
 
 ORACLE = Path(__file__).parents[1] / "data" / "lab" / "mfma_gfx942_layouts.json.gz"
 E4M3, E5M2, BF16 = ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2fnuz, ml_dtypes.bfloat16
-NUMPY: dict[str, Any] = {"f32": np.float32, "xf32": np.float32, "f16": np.float16, "bf16": BF16, "i8": np.int8,
-                         "fp8": E4M3, "bf8": E5M2, "f64": np.float64}
+NUMPY: dict[str, Any] = {
+    "f32": np.float32,
+    "xf32": np.float32,
+    "f16": np.float16,
+    "bf16": BF16,
+    "i8": np.int8,
+    "fp8": E4M3,
+    "bf8": E5M2,
+    "f64": np.float64,
+}
 LARGEST = {"fp8": 240, "bf8": 256, "i8": 127, "bf16": 256}  # integers whose sums of products stay exact in f32
 
 
@@ -56,8 +64,10 @@ def builtin(name: str) -> str:
 @cache
 def positions(name: str, matrix: str) -> npt.NDArray[np.int64]:
     """(row, column, block) of each slot of each lane; of the first element where a slot stands for four."""
-    cells = [[re.match(r"\w\[(\d+)\]\[(\d+)\](?:\.B(\d+))?", cell) for cell in lane]
-             for lane in oracle()[name][matrix]["lanes"]]
+    cells = [
+        [re.match(r"\w\[(\d+)\]\[(\d+)\](?:\.B(\d+))?", cell) for cell in lane]
+        for lane in oracle()[name][matrix]["lanes"]
+    ]
     return np.array([[[int(c[1]), int(c[2]), int(c[3] or 0)] for c in lane if c] for lane in cells])
 
 
@@ -115,6 +125,8 @@ def kernel(number: int, name: str, modifiers: str) -> str:
     """Kernel k<number>(a, b, c, d), or with an index after c for a sparse instruction; one wave."""
     sparse = "smfmac" in name
     types = " ".join(f"typedef {register_type(name, m)} {m.lower()}{number};" for m in "ABC")
-    return (f"{types}\n__global__ void k{number}(const a{number}* a, const b{number}* b, const c{number}* c,"
-            f"{' const int* x,' if sparse else ''} c{number}* d) {{ int i = threadIdx.x;"
-            f" d[i] = {builtin(name)}(a[i], b[i], c[i], {'x[i], ' if sparse else ''}{modifiers}); }}\n")
+    return (
+        f"{types}\n__global__ void k{number}(const a{number}* a, const b{number}* b, const c{number}* c,"
+        f"{' const int* x,' if sparse else ''} c{number}* d) {{ int i = threadIdx.x;"
+        f" d[i] = {builtin(name)}(a[i], b[i], c[i], {'x[i], ' if sparse else ''}{modifiers}); }}\n"
+    )

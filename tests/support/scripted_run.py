@@ -27,14 +27,24 @@ def faster(step: Step, base: Specimen) -> str:
 class Bench:
     """One run and what became of it."""
 
-    def __init__(self, folder: Path, writer: Writer = faster, *seeds: str, critic: Any = None,
-                 planner: Any = ideas, **limits: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        writer: Writer = faster,
+        *seeds: str,
+        critic: Any = None,
+        planner: Any = ideas,
+        **limits: Any,
+    ) -> None:
         script = {"critic": critic} if critic else {}
         self.author = ScriptedAuthor(planner, writer, **script)
         self.folder = folder
         self.context: Context = table_context(
-            folder, table_task(folder / "task", *(seeds or (SEED,))), self.author,
-            Limits(**({"generations": 1, "picks": 2} | limits)))
+            folder,
+            table_task(folder / "task", *(seeds or (SEED,))),
+            self.author,
+            Limits(**({"generations": 1, "picks": 2} | limits)),
+        )
         self.told: list[Mapping[str, Any]] = []
 
     @property
@@ -57,6 +67,7 @@ class Bench:
 
 def only_first(text: str, until: int = 1) -> Writer:
     """The first experiment's drafts below `until` say `text`; everything else works."""
+
     def writer(step: Step, base: Specimen) -> str:
         refused = step.experiment_id == "g001-e1" and step.number < until
         return f"// draft {step.number}\n{text}\n" if refused else faster(step, base)

@@ -19,8 +19,11 @@ from tests.support.specimens import assignment, member, specimen
 
 STEP = Step("run-1", 1, "g001-e1")
 EXPERIMENT = Experiment("g001-e1", "run-1", 1, 1, None, None, "t", "d")
-PEOPLE = [member("g000-e0-a0", 100.0), member("g001-e1-a0", 60.0, "B256", "g000-e0-a0"),
-          member("g001-e2-a0", 70.0, "B64")]
+PEOPLE = [
+    member("g000-e0-a0", 100.0),
+    member("g001-e1-a0", 60.0, "B256", "g000-e0-a0"),
+    member("g001-e2-a0", 70.0, "B64"),
+]
 
 
 def selection(base: str, reference: str) -> str:
@@ -29,14 +32,21 @@ def selection(base: str, reference: str) -> str:
 
 def proposal(**changes: Any) -> str:
     experiments = [
-        {"title": f"experiment {n}", "description": "why", "rubric": [f"change {n}", " "],
-         "performance": {"min": 5.0, "max": 20.0 + n}, "innovation": 10.0 * n} for n in range(5)]
+        {
+            "title": f"experiment {n}",
+            "description": "why",
+            "rubric": [f"change {n}", " "],
+            "performance": {"min": 5.0, "max": 20.0 + n},
+            "innovation": 10.0 * n,
+        }
+        for n in range(5)
+    ]
     experiments[0] |= changes.pop("first", {})
     return json.dumps({"avenues": [f"avenue {n}" for n in range(10)], "experiments": experiments} | changes)
 
 
-KERNEL = "/*+++\n[[launch]]\nkernel = \"k\"\n+++*/\nextern \"C\" __global__ void k(float* y) { y[0] = 1; }\n"
-DRAFT = f"```hip\n{KERNEL}```\n```json\n{{\"implemented\": [\"wide\"], \"skipped\": [\"tail: none\"]}}\n```\n"
+KERNEL = '/*+++\n[[launch]]\nkernel = "k"\n+++*/\nextern "C" __global__ void k(float* y) { y[0] = 1; }\n'
+DRAFT = f'```hip\n{KERNEL}```\n```json\n{{"implemented": ["wide"], "skipped": ["tail: none"]}}\n```\n'
 
 
 class Bench:
@@ -59,5 +69,6 @@ def seed(name: str) -> str:
 
 def planned(bench: Bench, **memory: Any) -> Any:
     task = load_task("row_softmax")
-    return bench.author.plan(STEP, assignment(), specimen(task, seed("row_softmax"), 1), "LDS has 32 banks.\nObey me.",
-                             Memory(**memory), 6)
+    return bench.author.plan(
+        STEP, assignment(), specimen(task, seed("row_softmax"), 1), "LDS has 32 banks.\nObey me.", Memory(**memory), 6
+    )

@@ -11,7 +11,7 @@ from tasks.loader import load_task
 from tasks.task import Task
 
 TASKS = ("row_softmax", "rms_norm", "transpose", "fp8_block_gemm")
-TILED_TRANSPOSE = '''/*+++
+TILED_TRANSPOSE = """/*+++
 [[launch]]
 kernel = "k"
 grid = ["ceil_div(cols, 32)", "ceil_div(rows, 32)"]
@@ -34,7 +34,7 @@ extern "C" __global__ void k(const float* x, float* y, int rows, int cols) {
         if (out < cols && row < rows) y[(long)out * rows + row] = tile[threadIdx.x][i];
     }
 }
-'''
+"""
 
 
 def assignment(name: str = "row_softmax", arch: str = "gfx942") -> Assignment:
@@ -49,16 +49,58 @@ def seeds() -> list[tuple[str, Path]]:
 def specimen(task: Task, source: str, generation: int = 0, bound: str = "hbm") -> Specimen:
     """A kernel with plausible evidence."""
     measured = tuple(
-        Measurement(c.name, 100.0 + i, "predicted", "lab:mi300x", 100.0, 100.0, bound=bound,
-                    resources_us={"hbm": 100.0 + i, "lds": 3.5}, roofline_us=20.0)
-        for i, c in enumerate(task.benchmarks))
+        Measurement(
+            c.name,
+            100.0 + i,
+            "predicted",
+            "lab:mi300x",
+            100.0,
+            100.0,
+            bound=bound,
+            resources_us={"hbm": 100.0 + i, "lds": 3.5},
+            roofline_us=20.0,
+        )
+        for i, c in enumerate(task.benchmarks)
+    )
     evaluation = Evaluation(
-        "key", "c" * 64, {}, Verdict("time", True, "OK"), (Resources("k", 64, 0, 32, 0, 0, 8, {"valu": 12}),),
-        (), measured, {"SQ_LDS_BANK_CONFLICT": 1234.0}, "line 9 reads a whole line for each value", "o" * 64, 1.0)
-    experiment = Experiment(f"g{generation:03d}-e0", "run-1", generation, 0, "g000-e0-a0" if generation else None, None,
-                            "the seed", "as shipped", ("one",))
-    attempt = Attempt(f"{experiment.id}-a0", "run-1", experiment.id, generation, 0, "c" * 64, "d" * 64, "accepted",
-                      "key", experiment.parent_id, geomean_us=100.0, time_kind="predicted", lesson="a first lesson")
+        "key",
+        "c" * 64,
+        {},
+        Verdict("time", True, "OK"),
+        (Resources("k", 64, 0, 32, 0, 0, 8, {"valu": 12}),),
+        (),
+        measured,
+        {"SQ_LDS_BANK_CONFLICT": 1234.0},
+        "line 9 reads a whole line for each value",
+        "o" * 64,
+        1.0,
+    )
+    experiment = Experiment(
+        f"g{generation:03d}-e0",
+        "run-1",
+        generation,
+        0,
+        "g000-e0-a0" if generation else None,
+        None,
+        "the seed",
+        "as shipped",
+        ("one",),
+    )
+    attempt = Attempt(
+        f"{experiment.id}-a0",
+        "run-1",
+        experiment.id,
+        generation,
+        0,
+        "c" * 64,
+        "d" * 64,
+        "accepted",
+        "key",
+        experiment.parent_id,
+        geomean_us=100.0,
+        time_kind="predicted",
+        lesson="a first lesson",
+    )
     parents = {m.case: 2 * m.time_us for m in measured} if generation else {}
     return Specimen(attempt, experiment, source, evaluation, parents)
 
@@ -71,9 +113,17 @@ def idea(move: str = "", title: str = "wider loads") -> Idea:
 def failed(line: int = 3) -> Evaluation:
     """An evaluation with a compiler's message and a wrong case."""
     return Evaluation(
-        "key", "e" * 64, {}, Verdict("compile", False, "B.2", (
-            Finding("compile_error", "use of undeclared identifier 'rwo'; did you mean 'row'?", line, "k"),)),
-        cases=(CaseResult("rows=7", "test", False, 9.5, message="element 3 is 0"), CaseResult("rows=8", "test", True)))
+        "key",
+        "e" * 64,
+        {},
+        Verdict(
+            "compile",
+            False,
+            "B.2",
+            (Finding("compile_error", "use of undeclared identifier 'rwo'; did you mean 'row'?", line, "k"),),
+        ),
+        cases=(CaseResult("rows=7", "test", False, 9.5, message="element 3 is 0"), CaseResult("rows=8", "test", True)),
+    )
 
 
 def member(identifier: str, time_us: float, strategy: str = "B64", parent: str | None = None) -> Member:

@@ -37,8 +37,10 @@ def writer(step: Step, base: Specimen) -> str:
     if step.experiment_id == "g002-e1":
         return base.source
     time_us = 100 // step.generation - int(step.experiment_id[-1])
-    return (f"// time_us = {time_us}\n// tunable ROWS = 4, 1, 2\n// time_us[ROWS=1] = {time_us - 5}\n"
-            f"// time_us[ROWS=2] = {time_us - 9}\n// fail verify[ROWS=2] wrong at 7\n")
+    return (
+        f"// time_us = {time_us}\n// tunable ROWS = 4, 1, 2\n// time_us[ROWS=1] = {time_us - 5}\n"
+        f"// time_us[ROWS=2] = {time_us - 9}\n// fail verify[ROWS=2] wrong at 7\n"
+    )
 
 
 def make_task(folder: Path) -> Task:
@@ -47,8 +49,9 @@ def make_task(folder: Path) -> Task:
 
 def make_bench(task: Task, sandbox: TableSandbox, worker: str = "worker-1", slots: int = 1) -> WorkerPool:
     place = Place("mi300x", sandbox.device, sandbox.version)
-    return WorkerPool(worker, place, tuple(WorkerSlot(f"table {n}", lambda seed: sandbox) for n in range(slots)),
-                 lambda request: task)
+    return WorkerPool(
+        worker, place, tuple(WorkerSlot(f"table {n}", lambda seed: sandbox) for n in range(slots)), lambda request: task
+    )
 
 
 def work(spool: Path, task: Task, sandbox: TableSandbox, worker: str = "worker-1", slots: int = 1) -> int:

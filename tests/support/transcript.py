@@ -40,7 +40,6 @@ from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
 from tasks.loader import load_task
-
 from tests.support.endpoint import Answer, Fault, ScriptedEndpoint, Step
 
 ROOT = Path(__file__).parents[2]
@@ -105,8 +104,11 @@ class Transcript:
                 self.unknown.append(f"{key[0]} asks for the {key[2] + 1}. time about {key[1] or 'the generation'}")
                 return Fault(404, f"the transcript has no answer: {self.unknown[-1]}")
             self.served.add(key)
-        usage = {"prompt_tokens": line.prompt_tokens, "completion_tokens": line.completion_tokens,
-                 "total_tokens": line.prompt_tokens + line.completion_tokens}
+        usage = {
+            "prompt_tokens": line.prompt_tokens,
+            "completion_tokens": line.completion_tokens,
+            "total_tokens": line.prompt_tokens + line.completion_tokens,
+        }
         return Answer(line.text, usage=usage)
 
 
@@ -121,10 +123,15 @@ def context(url: str, folder: Path, cache: Path) -> Context:
     ledger, artefacts, target = Ledger(folder / "ledger.db"), ArtefactStore(folder / "artefacts"), load_target("mi300x")
     endpoint = Endpoint(url, "nobody", SecretStr("not-a-secret"), {role: role for role in ROLES}, PRICE, retries=0)
     return Context(
-        run=run, assignment=Assignment(task, target.brief.strip(), target.name, target.arch, run.seed),
+        run=run,
+        assignment=Assignment(task, target.brief.strip(), target.name, target.arch, run.seed),
         author=Scientist(Gateway(endpoint, ledger, artefacts, BUDGET_USD)),
-        sandbox=LabEvaluator(find_toolchain(cache), cache, target, run.seed), literature=Bookshelf("A passage."),
-        ledger=ledger, artefacts=artefacts, limits=LIMITS)
+        sandbox=LabEvaluator(find_toolchain(cache), cache, target, run.seed),
+        literature=Bookshelf("A passage."),
+        ledger=ledger,
+        artefacts=artefacts,
+        limits=LIMITS,
+    )
 
 
 def leader(made: Context) -> Attempt:
@@ -134,8 +141,12 @@ def leader(made: Context) -> Attempt:
 
 def expectation(found: Attempt) -> dict[str, Any]:
     """What a replay must reach."""
-    return {"best": found.id, "candidate_id": found.candidate_id, "tunables": dict(found.tunables),
-            "predicted_geomean_us": round(found.geomean_us or 0.0, 2)}
+    return {
+        "best": found.id,
+        "candidate_id": found.candidate_id,
+        "tunables": dict(found.tunables),
+        "predicted_geomean_us": round(found.geomean_us or 0.0, 2),
+    }
 
 
 def recorded(runs: Path, run_id: str) -> Transcript:

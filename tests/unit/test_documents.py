@@ -49,8 +49,11 @@ def commands() -> list[list[str]]:
     found = []
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for body in re.findall(r"```\w*\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL):
-            found += [line.split("#")[0].split()[1:] for line in body.splitlines()
-                      if re.match(r"(?:\./)?kernel-scientist [a-z]", line)]
+            found += [
+                line.split("#")[0].split()[1:]
+                for line in body.splitlines()
+                if re.match(r"(?:\./)?kernel-scientist [a-z]", line)
+            ]
     return found
 
 
@@ -81,7 +84,10 @@ def test_the_front_matter_in_the_document_is_read(tmp_path: Path) -> None:
 
 def test_the_targets_of_the_document_are_the_files() -> None:
     text = (ROOT / "docs/adding-a-target.md").read_text(encoding="utf-8")
-    fields = set(re.findall(r"`\[?([a-z_]+)\]?`", " ".join(
-        line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))))
+    fields = set(
+        re.findall(
+            r"`\[?([a-z_]+)\]?`", " ".join(line.split("|")[1] for line in text.splitlines() if line.startswith("| `"))
+        )
+    )
     for path in (ROOT / "sandbox/targets").glob("*.toml"):
         assert set(tomllib.loads(path.read_text(encoding="utf-8"))) == fields

@@ -59,8 +59,14 @@ def test_faulty_kernels_fit_their_task_and_are_never_the_same_text() -> None:
 
 def test_a_misjudged_candidate_fails_the_throughput() -> None:
     row = {"judged_right": True, "timed": True, "began_s": 0.0, "ended_s": 2.0}
-    stored: dict[str, Any] = {"rows": [row] * 10, "wall_s": 20.0, "leased_s": 16.0, "at_work_s": 15.0,
-                              "utilisation": [50], "errors": []}
+    stored: dict[str, Any] = {
+        "rows": [row] * 10,
+        "wall_s": 20.0,
+        "leased_s": 16.0,
+        "at_work_s": 15.0,
+        "utilisation": [50],
+        "errors": [],
+    }
     good = {f.figure: f for f in throughput.figures(stored)}
     assert good["throughput.candidates"].value == 1800 and good["throughput.gpu_at_work"].value == 75
     assert all(f.met is not False for f in good.values())
@@ -120,9 +126,11 @@ def test_one_wrong_blame_or_one_wrong_verdict_after_it_fails_the_faults() -> Non
     stored: dict[str, Any] = {"calm": [right] * 3, "rows": [row] * 10, "planned": 10, "quarantined": 0}
     good = {f.figure: f for f in faults.figures(stored)}
     assert good["faults.recovery_p95"].value == 2.0 and all(f.met for f in good.values())
-    for change, missed in (({"blamed_right": False}, "faults.blamed_right"),
-                           ({"after": {**right, "accepted": False}}, "faults.next_verdict_right"),
-                           ({"after": {**right, "error": "look at it"}}, "faults.needing_a_person")):
+    for change, missed in (
+        ({"blamed_right": False}, "faults.blamed_right"),
+        ({"after": {**right, "accepted": False}}, "faults.next_verdict_right"),
+        ({"after": {**right, "error": "look at it"}}, "faults.needing_a_person"),
+    ):
         bad = faults.figures({**stored, "rows": [*[row] * 9, {**row, **change}]})
         assert [f.figure for f in bad if f.met is False] == [missed]
 
@@ -144,8 +152,12 @@ def test_a_way_to_compile_that_failed_has_no_figure() -> None:
 
 def test_each_way_to_compile_is_held_against_ours_on_its_own_kernels_and_each_operation_has_a_figure() -> None:
     mine = {"cold_s": [0.1, 0.1, 0.02, 0.02], "cached_s": [1e-4], "two_cores_s": 0.5, "two_cores_right": 4}
-    stored = {"ours": mine, "operations": ["a", "b", "b", "b"], "nvcc": {"cold_s": [0.5, 0.4, 0.4]},
-              "load_inline": {"cold_s": [20.0]}}
+    stored = {
+        "ours": mine,
+        "operations": ["a", "b", "b", "b"],
+        "nvcc": {"cold_s": [0.5, 0.4, 0.4]},
+        "load_inline": {"cold_s": [20.0]},
+    }
     found = {f.figure: f.value for f in compile_rate.figures(stored)}
     assert found["compile_rate.faster_than_load_inline"] == 200 and found["compile_rate.faster_than_nvcc"] == 4
     assert found["compile_rate.faster_than_nvcc.a"] == 5
@@ -159,8 +171,13 @@ def test_a_way_to_compile_that_fails_leaves_its_reason_and_does_not_stop_the_oth
         if job is jobs[1]:
             raise ValueError("no such register")
 
-    compile_rate.in_turn(Collection(tmp_path, "x.json", 60), found,
-                         {"one": lambda: fails, "two": lambda: lambda job: seen.append(job.name)}, jobs, 60)
+    compile_rate.in_turn(
+        Collection(tmp_path, "x.json", 60),
+        found,
+        {"one": lambda: fails, "two": lambda: lambda job: seen.append(job.name)},
+        jobs,
+        60,
+    )
     assert "no such register" in found["one"]["failed"] and len(found["two"]["cold_s"]) == 3
     assert seen == [job.name for job in jobs]
 

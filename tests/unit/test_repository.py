@@ -18,8 +18,18 @@ from app.settings import PREFIX, Settings
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
 SKIPPED = {
-    ".git", ".venv", ".cache", "__pycache__", "runs", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis",
-    ".import_linter_cache", ".env", ".coverage",
+    ".git",
+    ".venv",
+    ".cache",
+    "__pycache__",
+    "runs",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".pytest_cache",
+    ".hypothesis",
+    ".import_linter_cache",
+    ".env",
+    ".coverage",
 }
 LINES_A_FILE, LINES_A_FUNCTION = 300, 50
 EDGE = "app/cli.py"  # the one place that may catch everything
@@ -49,8 +59,12 @@ FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 def offences(pattern: str, paths: list[Path]) -> list[str]:
     wanted = re.compile(pattern)
-    return [f"{p}:{n}: {line.strip()[:100]}" for p in paths
-            for n, line in enumerate(text(p).splitlines(), 1) if wanted.search(line)]
+    return [
+        f"{p}:{n}: {line.strip()[:100]}"
+        for p in paths
+        for n, line in enumerate(text(p).splitlines(), 1)
+        if wanted.search(line)
+    ]
 
 
 def test_no_path_of_a_person_or_a_workplace_is_in_the_tree() -> None:
@@ -63,8 +77,10 @@ def test_no_package_registry_is_named_by_its_address() -> None:
 
 
 def test_no_secret_is_in_the_tree() -> None:
-    shapes = (r"\bsk-(?:proj-|ant-)?[A-Za-z0-9]{24,}|\blsv2_[a-z]{2}_[0-9a-f]{32}|\bAKIA[0-9A-Z]{16}\b"
-              r"|BEGIN [A-Z ]*PRIVATE KEY-")
+    shapes = (
+        r"\bsk-(?:proj-|ant-)?[A-Za-z0-9]{24,}|\blsv2_[a-z]{2}_[0-9a-f]{32}|\bAKIA[0-9A-Z]{16}\b"
+        r"|BEGIN [A-Z ]*PRIVATE KEY-"
+    )
     assert offences(shapes, ALL) == []
 
 
@@ -76,8 +92,10 @@ def test_pins_hold_names_versions_and_hashes_only(name: str) -> None:
 
 def test_every_direct_dependency_is_pinned() -> None:
     project = tomllib.loads(text("pyproject.toml"))
-    for name, wanted in (("constraints.txt", project["project"]["dependencies"]),
-                         ("constraints-dev.txt", project["dependency-groups"]["dev"])):
+    for name, wanted in (
+        ("constraints.txt", project["project"]["dependencies"]),
+        ("constraints-dev.txt", project["dependency-groups"]["dev"]),
+    ):
         pinned = set(re.findall(r"^([a-z0-9._-]+)==", text(name), re.MULTILINE))
         assert {re.split(r"[<>=\[]", line)[0] for line in wanted} <= pinned
 
@@ -86,9 +104,13 @@ def test_every_direct_dependency_is_pinned() -> None:
 def test_files_and_functions_are_short(path: Path) -> None:
     source = text(path)
     assert source.count("\n") <= LINES_A_FILE
-    long = [f"{node.name}: {node.end_lineno - node.lineno + 1} lines" for node in ast.walk(ast.parse(source))
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and node.end_lineno is not None and node.end_lineno - node.lineno >= LINES_A_FUNCTION]
+    long = [
+        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno >= LINES_A_FUNCTION
+    ]
     assert long == []
 
 
@@ -117,8 +139,11 @@ def forbidden(path: Path) -> Iterator[str]:
                 pass  # cleans up and lets the exception go on
             case ast.ExceptHandler(type=None):
                 yield where + "a bare except"
-            case ast.ExceptHandler(type=caught) if path.as_posix() != EDGE and caught is not None and {
-                    n.id for n in ast.walk(caught) if isinstance(n, ast.Name)} & {"Exception", "BaseException"}:
+            case ast.ExceptHandler(type=caught) if (
+                path.as_posix() != EDGE
+                and caught is not None
+                and {n.id for n in ast.walk(caught) if isinstance(n, ast.Name)} & {"Exception", "BaseException"}
+            ):
                 yield where + "catches everything"
 
 
@@ -132,7 +157,9 @@ def test_the_rule_book_finds_what_it_forbids(tmp_path: Path, monkeypatch: pytest
     bad = Path("graph/bad.py")
     (tmp_path / bad).write_text(
         "import os, pickle\nfrom subprocess import run\nrun('ls', shell=True)\nos.getenv('X')\n"
-        "try:\n    os.system('ls')\nexcept (ValueError, Exception):\n    pass\n", encoding="utf-8")
+        "try:\n    os.system('ls')\nexcept (ValueError, Exception):\n    pass\n",
+        encoding="utf-8",
+    )
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     assert len(list(forbidden(bad))) == 5
 
@@ -163,8 +190,11 @@ def anchors(path: Path) -> set[str]:
 
 def test_modules_and_scripts_named_in_documents_exist() -> None:
     named = {m for p in MARKDOWN for m in re.findall(r"python3? -m ((?:benchmarks|sandbox|app|graph)[\w.]*)", text(p))}
-    missing = [m for m in named
-               if not (ROOT / (m.replace(".", "/") + ".py")).exists() and not (ROOT / m.replace(".", "/")).is_dir()]
+    missing = [
+        m
+        for m in named
+        if not (ROOT / (m.replace(".", "/") + ".py")).exists() and not (ROOT / m.replace(".", "/")).is_dir()
+    ]
     assert missing == []
 
 
@@ -203,8 +233,12 @@ def file_map() -> dict[str, list[str]]:
 
 
 def test_everything_in_the_file_map_exists() -> None:
-    missing = [folder + name for folder, names in file_map().items() for name in names
-               if not any(ROOT.glob((folder + name).rstrip("/")))]
+    missing = [
+        folder + name
+        for folder, names in file_map().items()
+        for name in names
+        if not any(ROOT.glob((folder + name).rstrip("/")))
+    ]
     assert missing == []
 
 

@@ -52,8 +52,15 @@ def main(number: int, vendor: str, library: str) -> int:
     try:
         compiler, folder = open_compiler(vendor, library)
         kind, build = type(compiler).__name__.lower(), _build()
-        channel.send({"version": f"{kind} {compiler.version()}", "kind": kind, "fenced": _fence(folder),
-                      "include": _toolkit_headers(folder) if kind == "nvrtc" else "", "build": build})
+        channel.send(
+            {
+                "version": f"{kind} {compiler.version()}",
+                "kind": kind,
+                "fenced": _fence(folder),
+                "include": _toolkit_headers(folder) if kind == "nvrtc" else "",
+                "build": build,
+            }
+        )
         while True:
             job, _ = channel.receive()
             channel.send(_answer(compiler, job))
@@ -99,8 +106,11 @@ def _answer(compiler: SourceCompiler, job: dict[str, Any]) -> dict[str, Any]:
 
 
 def _limit() -> None:
-    for kind, value in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, FILE_BYTES),
-                        (resource.RLIMIT_DATA, DATA_BYTES)):
+    for kind, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, FILE_BYTES),
+        (resource.RLIMIT_DATA, DATA_BYTES),
+    ):
         hard = resource.getrlimit(kind)[1]
         top = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (top, top))

@@ -23,12 +23,17 @@ from sandbox.gpu.child_messages import ChildChannel, Closed, Late
 ROOT = Path(__file__).parents[3]
 START_S = 120.0
 REPLACED_AFTER = 200  # sources; compilers keep some memory of each
-_BOOT = ("import sys; sys.path.insert(0, sys.argv[1]); from sandbox.gpu.compile.compile_child import main; "
-         "sys.exit(main(int(sys.argv[2]), sys.argv[3], sys.argv[4]))")
+_BOOT = (
+    "import sys; sys.path.insert(0, sys.argv[1]); from sandbox.gpu.compile.compile_child import main; "
+    "sys.exit(main(int(sys.argv[2]), sys.argv[3], sys.argv[4]))"
+)
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 # The C library keeps what a source took for the next one: a compiler's pages cost it a tenth of its time to get anew.
-_KEPT = {"MALLOC_TRIM_THRESHOLD_": str(256 << 20), "MALLOC_TOP_PAD_": str(64 << 20),
-         "MALLOC_MMAP_THRESHOLD_": str(32 << 20)}
+_KEPT = {
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+    "MALLOC_TOP_PAD_": str(64 << 20),
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+}
 
 
 @dataclass(frozen=True)
@@ -73,9 +78,16 @@ class Worker:
         argv = [sys.executable, "-I", "-c", _BOOT, str(ROOT), str(theirs.fileno()), vendor, library]
         environment = {"PATH": _PATH, "HOME": str(self._work), "TMPDIR": str(self._work), **_KEPT}
         try:
-            self._process = subprocess.Popen(argv, cwd=self._work, env=environment, stdin=subprocess.DEVNULL,
-                                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                             pass_fds=(theirs.fileno(),), start_new_session=True)
+            self._process = subprocess.Popen(
+                argv,
+                cwd=self._work,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,
+            )
         finally:
             theirs.close()
         self.sources = 0
@@ -87,15 +99,24 @@ class Worker:
         if "error" in said:
             self.close()
             raise ToolchainError(str(said["error"]))
-        self.description = Description(str(said["version"]), str(said["kind"]), bool(said["fenced"]),
-                                       str(said["include"]), str(said["build"]))
+        self.description = Description(
+            str(said["version"]), str(said["kind"]), bool(said["fenced"]), str(said["include"]), str(said["build"])
+        )
 
     def compile(self, job: Job, deadline_s: float) -> CompileReply:
         """Compile one source; a reply with `ended` means that this worker is of no use any more."""
         self.sources += 1
         try:
-            self._channel.send({"source": job.source, "name": job.name, "arch": job.arch, "headers": dict(job.headers),
-                                "options": list(job.options), "cpu_s": int(deadline_s) + 1})
+            self._channel.send(
+                {
+                    "source": job.source,
+                    "name": job.name,
+                    "arch": job.arch,
+                    "headers": dict(job.headers),
+                    "options": list(job.options),
+                    "cpu_s": int(deadline_s) + 1,
+                }
+            )
             said, _ = self._channel.receive(deadline_s)
         except Late:
             return CompileReply(None, "", "deadline")
@@ -162,8 +183,9 @@ class CompilePool:
             return Worker(self._vendor, self._library, self._folder)
         except OSError as error:
             self._free.put(None)
-            raise ToolchainError(f"the compiler's process cannot be started in {self._folder} ({error.strerror})") \
-                from None
+            raise ToolchainError(
+                f"the compiler's process cannot be started in {self._folder} ({error.strerror})"
+            ) from None
         except BaseException:
             self._free.put(None)
             raise

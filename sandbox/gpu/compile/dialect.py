@@ -16,8 +16,10 @@ from pathlib import Path
 
 INCLUDE = Path(__file__).parents[2] / "include"
 FOLDER = INCLUDE / "cuda"
-_VECTOR = re.compile(r"typedef\s+([A-Za-z_][\w ]{0,80}?)\s+(\w{1,80})\s+"
-                     r"__attribute__\s*\(\(\s*ext_vector_type\s*\(([^()]*)\)\s*\)\)\s*;")
+_VECTOR = re.compile(
+    r"typedef\s+([A-Za-z_][\w ]{0,80}?)\s+(\w{1,80})\s+"
+    r"__attribute__\s*\(\(\s*ext_vector_type\s*\(([^()]*)\)\s*\)\)\s*;"
+)
 _HIP_INCLUDE = re.compile(r"^([ \t]*)#[ \t]*include[ \t]*[<\"]hip/[\w./]+[>\"]", re.M)
 _STANDARD = ("algorithm", "cfloat", "climits", "cmath", "cstddef", "cstdint", "limits", "type_traits", "utility")
 _STANDARD_C = ("float.h", "limits.h", "math.h", "stddef.h", "stdint.h")

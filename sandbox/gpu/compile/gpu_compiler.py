@@ -37,8 +37,11 @@ __all__ = ["DeviceBuild", "DeviceKernel", "GpuCompiler"]
 FORMAT = "1"  # raise it when a stored build would be read differently
 DEADLINE_S = 60.0
 LARGEST_BLOCK = 1024
-_NVIDIA = re.compile(rf"^(?:{re.escape(SOURCE)}\((?P<line>\d+)\)|\S+\(\d+\)): (?:catastrophic )?error(?: #[\w-]+)?: "
-                     r"(?P<text>.*)$", re.M)
+_NVIDIA = re.compile(
+    rf"^(?:{re.escape(SOURCE)}\((?P<line>\d+)\)|\S+\(\d+\)): (?:catastrophic )?error(?: #[\w-]+)?: "
+    r"(?P<text>.*)$",
+    re.M,
+)
 _PTXAS = re.compile(r"^(?:ptxas|nvlink)\b.*?\b(?:error|fatal)\s*: (?P<text>.*)$", re.M)
 _NO_DEVICE = "functions are not allowed in JIT mode"
 _PLACE = re.compile(rf"(?:/[^\s:()]*)?/{re.escape(SOURCE)}\b")
@@ -62,21 +65,45 @@ class DeviceBuild:
 
         A cubin does not say which of its 8-byte parameters are pointers: those are to which `plan` passes buffers.
         """
-        return tuple(KernelMetadata(
-            k.name, k.symbol, _arguments(k, plan), k.registers, 0, 0, k.shared_bytes, k.local_bytes,
-            k.max_threads or LARGEST_BLOCK) for k in self.kernels)
+        return tuple(
+            KernelMetadata(
+                k.name,
+                k.symbol,
+                _arguments(k, plan),
+                k.registers,
+                0,
+                0,
+                k.shared_bytes,
+                k.local_bytes,
+                k.max_threads or LARGEST_BLOCK,
+            )
+            for k in self.kernels
+        )
 
     def check_arguments(self, plan: ResolvedPlan) -> tuple[Finding, ...]:
         """One finding for every launch whose arguments do not match the kernel's own; empty when all do."""
-        return tuple(dict.fromkeys(f for launch in plan.launches for one in (replace(plan, launches=(launch,)),)
-                                   for f in check_arguments(one, self.metadata(one))))
+        return tuple(
+            dict.fromkeys(
+                f
+                for launch in plan.launches
+                for one in (replace(plan, launches=(launch,)),)
+                for f in check_arguments(one, self.metadata(one))
+            )
+        )
 
 
 class GpuCompiler:
     """Compiles candidates for one target's vendor; safe from several threads."""
 
-    def __init__(self, target: Target, cache: Path, workers: int = 1, *, runtime_library: str | None = None,
-                 deadline_s: float = DEADLINE_S) -> None:
+    def __init__(
+        self,
+        target: Target,
+        cache: Path,
+        workers: int = 1,
+        *,
+        runtime_library: str | None = None,
+        deadline_s: float = DEADLINE_S,
+    ) -> None:
         """`cache` may be shared by any number of processes; `runtime_library` is opened instead of the usual one."""
         self.target = target
         self._cache = cache.resolve() / "device"
@@ -119,8 +146,16 @@ class GpuCompiler:
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: compiler, headers, options, target."""
         about, dialect = self.description, dialect_of(self.description.kind)
-        parts = [FORMAT, about.version, about.build, about.include, dialect.headers, dialect.options, dialect.rescue,
-                 self.target.arch]
+        parts = [
+            FORMAT,
+            about.version,
+            about.build,
+            about.include,
+            dialect.headers,
+            dialect.options,
+            dialect.rescue,
+            self.target.arch,
+        ]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _build(self, candidate: Candidate, tunables: Mapping[str, int]) -> DeviceBuild:
@@ -128,9 +163,11 @@ class GpuCompiler:
         source = candidate.source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         if refused := refusals(source, dialect.known, self.target.vendor == "amd"):
             return DeviceBuild(refused)
-        options = [*dialect.options, *(f"-D{name}={value}" for name, value in tunables.items()),
-                   *((f"-I{self.description.include}{part}" for part in ("", "/cccl")) if self.description.include
-                     else ())]
+        options = [
+            *dialect.options,
+            *(f"-D{name}={value}" for name, value in tunables.items()),
+            *((f"-I{self.description.include}{part}" for part in ("", "/cccl")) if self.description.include else ()),
+        ]
         job = Job(spell(kind, source), SOURCE, self.target.arch, options, dialect.headers)
         reply = self._pool.compile(job, self._deadline_s)
         if dialect.rescue and reply.image is None and _NO_DEVICE in reply.log:  # it also makes constants variables
@@ -141,8 +178,9 @@ class GpuCompiler:
         try:
             found = read_image(reply.image)
         except ValueError as error:
-            return DeviceBuild((Finding("compile_error", f"the compiler's output cannot be used: {error}"),),
-                               diagnostics=said)
+            return DeviceBuild(
+                (Finding("compile_error", f"the compiler's output cannot be used: {error}"),), diagnostics=said
+            )
         if not found.kernels:
             return DeviceBuild((Finding("compile_error", "the file defines no __global__ function"),), diagnostics=said)
         digest = hashlib.sha256(reply.image).hexdigest()
@@ -187,8 +225,12 @@ def _findings(reply: CompileReply, said: str, source: str) -> tuple[Finding, ...
         signal = int(reply.ended.split()[1]) if reply.ended.startswith("signal ") else 0
         words = "out of memory" if reply.ended == "memory" else ""
         return compiler_findings(Completed(-signal or 1, "", words, reply.ended == "deadline", 0.0), source)
-    found = [Finding("compile_error", m["text"].strip(), int(m["line"]) if m["line"] else None)
-             for m in _NVIDIA.finditer(said)]
-    found += [Finding("over_limit" if "too much shared data" in m["text"] else "compile_error", m["text"].strip())
-              for m in _PTXAS.finditer(said)]
+    found = [
+        Finding("compile_error", m["text"].strip(), int(m["line"]) if m["line"] else None)
+        for m in _NVIDIA.finditer(said)
+    ]
+    found += [
+        Finding("over_limit" if "too much shared data" in m["text"] else "compile_error", m["text"].strip())
+        for m in _PTXAS.finditer(said)
+    ]
     return tuple(dict.fromkeys(found))[:MAX_FINDINGS] or compiler_findings(Completed(1, "", said, False, 0.0), source)

@@ -17,8 +17,16 @@ from sandbox.gpu.compile.rtc import Compiled, Names, Program, RunTimeCompiler, o
 _LIBRARIES = ("libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so", "/opt/rocm/lib/libhiprtc.so")
 _PLACES = ("hipcc", "/opt/rocm/bin/hipcc")
 _VERSION = re.compile(r"HIP version: *(\S+)")
-OPTIONS = ("-std=c++20", "-ffp-contract=fast-honor-pragmas", "-fno-exceptions", "-Wno-unused-command-line-argument",
-           "-ftemplate-depth=512", "-fconstexpr-steps=10000000", "-ferror-limit=20", "-fmessage-length=0")
+OPTIONS = (
+    "-std=c++20",
+    "-ffp-contract=fast-honor-pragmas",
+    "-fno-exceptions",
+    "-Wno-unused-command-line-argument",
+    "-ftemplate-depth=512",
+    "-fconstexpr-steps=10000000",
+    "-ferror-limit=20",
+    "-fmessage-length=0",
+)
 _NAMES = Names("hipRTC", "hiprtc", "Code", "--offload-arch", OPTIONS, "reinstall ROCm")
 
 
@@ -36,16 +44,37 @@ class Hipcc(Program):
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no hipcc."""
-        super().__init__("hipcc", path, _PLACES, _VERSION,
-                         "there is neither libhiprtc nor hipcc here; install ROCm", "reinstall ROCm")
+        super().__init__(
+            "hipcc",
+            path,
+            _PLACES,
+            _VERSION,
+            "there is neither libhiprtc nor hipcc here; install ROCm",
+            "reinstall ROCm",
+        )
 
-    def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
-                headers: Mapping[str, str] | None = None) -> Compiled:
+    def compile(
+        self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None
+    ) -> Compiled:
         """Like `Hiprtc.compile`, with ROCm's own headers."""
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, name).write_text(source, encoding="utf-8")
-            done = self._run(["-x", "hip", "--offload-device-only", "--no-gpu-bundle-output", "-O3", *OPTIONS,
-                              f"--offload-arch={arch}", *options, name, "-o", "out.co"], folder)
+            done = self._run(
+                [
+                    "-x",
+                    "hip",
+                    "--offload-device-only",
+                    "--no-gpu-bundle-output",
+                    "-O3",
+                    *OPTIONS,
+                    f"--offload-arch={arch}",
+                    *options,
+                    name,
+                    "-o",
+                    "out.co",
+                ],
+                folder,
+            )
             image = Path(folder, "out.co")
             return Compiled(image.read_bytes() if done.returncode == 0 else None, done.stderr.strip())
 

@@ -64,15 +64,15 @@ def unbundle(image: bytes) -> bytes:
     at = len(_BUNDLE) + 8
     for _ in range(struct.unpack_from("<Q", image, len(_BUNDLE))[0]):
         offset, size, length = struct.unpack_from("<QQQ", image, at)
-        name = image[at + 24:at + 24 + length]
+        name = image[at + 24 : at + 24 + length]
         at += 24 + length
         if size and b"amdgcn" in name:
-            return image[offset:offset + size]
+            return image[offset : offset + size]
     raise ValueError("an offload bundle without device code")
 
 
 def _bytes_of(elf: Elf, section: Section) -> bytes:
-    return bytes(elf.data[section.offset:section.offset + section.size])
+    return bytes(elf.data[section.offset : section.offset + section.size])
 
 
 def _read_cubin(elf: Elf) -> DeviceImage:
@@ -99,8 +99,17 @@ def _read_cubin(elf: Elf) -> DeviceImage:
         shared = sizes.get(f".nv.shared.{symbol}", 0)
         if ".nv.shared.reserved.0" in sizes:
             shared = max(0, shared - _RESERVED_SHARED)
-        kernels.append(DeviceKernel(source_name_of(symbol), symbol, tuple(parameters[i] for i in sorted(parameters)),
-                                    facts.get(_REGISTERS, 0), shared, facts.get(_FRAME, 0), threads))
+        kernels.append(
+            DeviceKernel(
+                source_name_of(symbol),
+                symbol,
+                tuple(parameters[i] for i in sorted(parameters)),
+                facts.get(_REGISTERS, 0),
+                shared,
+                facts.get(_FRAME, 0),
+                threads,
+            )
+        )
     places = {i for i, s in enumerate(elf.sections) if s.name in _VARIABLES}
     found = {s.name: s.size for s in elf.symbols if s.kind == _OBJECT and s.section in places and s.size}
     return DeviceImage(tuple(kernels), tuple(sorted(found.items())), 0)
@@ -112,7 +121,7 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
     while at + 4 <= len(data):
         form, attribute, value = struct.unpack_from("<BBH", data, at)
         size = value if form == 4 else 0
-        yield attribute, data[at + 4:at + 4 + size] if form == 4 else data[at + 2:at + 4]
+        yield attribute, data[at + 4 : at + 4 + size] if form == 4 else data[at + 2 : at + 4]
         at += 4 + size
 
 
@@ -125,8 +134,13 @@ def _read_code_object(elf: Elf) -> DeviceImage:
     found, hidden = dict[str, int](), 0
     for symbol in elf.symbols:
         where = names.get(symbol.section, "")
-        if symbol.kind != _OBJECT or not symbol.size or not where.startswith((".data", ".bss", ".rodata")) or \
-                symbol.name in descriptors or symbol.name.startswith(_COMPILER_OWN):
+        if (
+            symbol.kind != _OBJECT
+            or not symbol.size
+            or not where.startswith((".data", ".bss", ".rodata"))
+            or symbol.name in descriptors
+            or symbol.name.startswith(_COMPILER_OWN)
+        ):
             continue
         if symbol.name.encode() in exported:
             found[symbol.name] = symbol.size
@@ -141,8 +155,8 @@ def _amd_note(elf: Elf) -> bytes:
         while at + 12 <= len(data):
             name_size, size, kind = struct.unpack_from("<III", data, at)
             start = at + 12 + -(-name_size // 4) * 4
-            if kind == _AMD_METADATA and data[at + 12:at + 12 + name_size].rstrip(b"\0") == b"AMDGPU":
-                return data[start:start + size]
+            if kind == _AMD_METADATA and data[at + 12 : at + 12 + name_size].rstrip(b"\0") == b"AMDGPU":
+                return data[start : start + size]
             at = start + -(-size // 4) * 4
     raise ValueError("an ELF file without device code")
 
@@ -151,9 +165,15 @@ def _amd_kernel(entry: Mapping[str, Any]) -> DeviceKernel:
     symbol = str(entry[".name"])
     arguments = [a for a in entry.get(".args") or () if not str(a[".value_kind"]).startswith("hidden_")]
     return DeviceKernel(
-        source_name_of(symbol), symbol, tuple(a[".size"] for a in arguments), entry[".vgpr_count"],
-        entry[".group_segment_fixed_size"], entry[".private_segment_fixed_size"],
-        entry.get(".max_flat_workgroup_size", 0), tuple(a[".value_kind"] in _BUFFERS for a in arguments))
+        source_name_of(symbol),
+        symbol,
+        tuple(a[".size"] for a in arguments),
+        entry[".vgpr_count"],
+        entry[".group_segment_fixed_size"],
+        entry[".private_segment_fixed_size"],
+        entry.get(".max_flat_workgroup_size", 0),
+        tuple(a[".value_kind"] in _BUFFERS for a in arguments),
+    )
 
 
 def read_message(data: bytes) -> Any:
@@ -170,17 +190,26 @@ def _value(data: bytes, at: int) -> tuple[Any, int]:
         return {0xC0: None, 0xC2: False, 0xC3: True}[kind], at
     if 0xCC <= kind <= 0xD3:
         size = 1 << (kind & 3)
-        return int.from_bytes(data[at:at + size], "big", signed=kind >= 0xD0), at + size
+        return int.from_bytes(data[at : at + size], "big", signed=kind >= 0xD0), at + size
     if kind <= 0xBF:
         count = kind & (0x1F if kind >= 0xA0 else 0x0F)
         group = "text" if kind >= 0xA0 else "list" if kind >= 0x90 else "map"
     else:
-        group, width = {0xC4: ("raw", 1), 0xC5: ("raw", 2), 0xC6: ("raw", 4), 0xD9: ("text", 1), 0xDA: ("text", 2),
-                        0xDB: ("text", 4), 0xDC: ("list", 2), 0xDD: ("list", 4), 0xDE: ("map", 2), 0xDF: ("map", 4),
-                        }[kind]
-        count, at = int.from_bytes(data[at:at + width], "big"), at + width
+        group, width = {
+            0xC4: ("raw", 1),
+            0xC5: ("raw", 2),
+            0xC6: ("raw", 4),
+            0xD9: ("text", 1),
+            0xDA: ("text", 2),
+            0xDB: ("text", 4),
+            0xDC: ("list", 2),
+            0xDD: ("list", 4),
+            0xDE: ("map", 2),
+            0xDF: ("map", 4),
+        }[kind]
+        count, at = int.from_bytes(data[at : at + width], "big"), at + width
     if group in ("text", "raw"):
-        raw = data[at:at + count]
+        raw = data[at : at + count]
         return (raw.decode(errors="replace") if group == "text" else raw), at + count
     values = []
     for _ in range(count * (2 if group == "map" else 1)):

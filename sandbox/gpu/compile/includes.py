@@ -21,7 +21,8 @@ _TOKEN = re.compile(
     |(?P<raw>(?:u8|[uUL])?R"(?P<mark>[^()\\\s"]{0,16})\(.*?\)(?P=mark)")
     |(?P<text>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")|(?P<char>(?:u8|[uUL])?'(?:\\.|[^'\\\n])+')
     |(?P<word>[^\W\d]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)|(?P<paste>\#\#|%:%:)|(?P<hash>\#|%:)|(?P<other>.)""",
-    re.S | re.X)
+    re.S | re.X,
+)
 _OPEN = re.compile(r"""/\*|["']|(?:u8|[uUL])?R\"""")
 _OPENING = frozenset("/\"'R")  # how a token ends that _OPEN may match
 _LONG = frozenset({"space", "end", "raw"})  # kinds that may hold a line's end
@@ -31,8 +32,9 @@ _FILE_PRAGMA = re.compile(r"dependency|include_alias|\bmodule\b")
 _READERS = frozenset({"include_next", "import", "embed", "include_alias", "line"})
 _ASKERS = frozenset({"__has_include", "__has_include_next", "__has_embed"})
 _ASM = frozenset({"asm", "__asm", "__asm__"})
-_DIRECTIVE = re.compile(r"\.(incbin|include|macro|irpc?|rept|altmacro|secure_log_unique|secure_log_reset)\b|\bincbin\b",
-                        re.I)
+_DIRECTIVE = re.compile(
+    r"\.(incbin|include|macro|irpc?|rept|altmacro|secure_log_unique|secure_log_reset)\b|\bincbin\b", re.I
+)
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,8})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
 
 
@@ -55,11 +57,15 @@ def refusals(source: str, headers: frozenset[str], assembler_reads: bool) -> tup
 
 
 def _refusals(source: str, headers: Collection[str], assembler_reads: bool) -> Iterator[tuple[int, str]]:
-    for pattern, message in (("\0", "the source holds a zero byte; remove it"),
-                             ("\r(?!\n)", "the source holds a lone carriage return; use line feeds"),
-                             (r"\?\?[/=]", "trigraphs may not be used; write the character itself"),
-                             (r"\\[ \t\f\v]+\r?\n", "spaces behind a backslash at a line's end are read differently by "
-                                                    "different compilers; remove them")):
+    for pattern, message in (
+        ("\0", "the source holds a zero byte; remove it"),
+        ("\r(?!\n)", "the source holds a lone carriage return; use line feeds"),
+        (r"\?\?[/=]", "trigraphs may not be used; write the character itself"),
+        (
+            r"\\[ \t\f\v]+\r?\n",
+            "spaces behind a backslash at a line's end are read differently by different compilers; remove them",
+        ),
+    ):
         if match := re.search(pattern, source):
             yield source.count("\n", 0, match.start()) + 1, message
             return
@@ -103,8 +109,11 @@ def _strings(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
         elif token.kind == "raw" and re.search(r"\n[ \t]*(#|%:)", token.text):
             yield token.line, "a raw string may not hold a line that looks like a directive; write it as plain strings"
         elif token.kind == "open":
-            yield token.line, "a comment or a quotation has no end (a quotation ends on its line, also where the " \
-                              "preprocessor skips it)"
+            yield (
+                token.line,
+                "a comment or a quotation has no end (a quotation ends on its line, also where the "
+                "preprocessor skips it)",
+            )
 
 
 def _directives(tokens: list[_Token], text: str, headers: Collection[str]) -> Iterator[tuple[int, str]]:
@@ -181,9 +190,9 @@ def _assembly(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
 
 def _plain(token: _Token) -> str:
     """The characters that a string stands for."""
-    body = token.text[token.text.index('"') + 1:-1]
+    body = token.text[token.text.index('"') + 1 : -1]
     if token.kind == "raw":
-        return body[body.index("(") + 1:body.rindex(")")]
+        return body[body.index("(") + 1 : body.rindex(")")]
     return _ESCAPE.sub(_character, body)
 
 

@@ -34,8 +34,9 @@ class Nvrtc(RunTimeCompiler):
         super().__init__(open_library(places, f"libnvrtc is not installed here; {_INSTALL}"), _NAMES)
         self._knows_minimal = True  # until it says otherwise
 
-    def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
-                headers: Mapping[str, str] | None = None) -> Compiled:
+    def compile(
+        self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None
+    ) -> Compiled:
         """With `--minimal` where the version knows it and the source needs nothing that it leaves out.
 
         What does not compile with it is compiled without: no word that we do not know may make a source wrong.
@@ -53,11 +54,18 @@ class Nvcc(Program):
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no nvcc."""
-        super().__init__("nvcc", path, _PLACES, _VERSION,
-                         f"there is neither libnvrtc nor nvcc here; {_INSTALL}", "reinstall the toolkit")
+        super().__init__(
+            "nvcc",
+            path,
+            _PLACES,
+            _VERSION,
+            f"there is neither libnvrtc nor nvcc here; {_INSTALL}",
+            "reinstall the toolkit",
+        )
 
-    def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
-                headers: Mapping[str, str] | None = None) -> Compiled:
+    def compile(
+        self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None
+    ) -> Compiled:
         """Like `Nvrtc.compile`."""
         with tempfile.TemporaryDirectory() as folder:
             for header, text in {name: source, **(headers or {})}.items():
@@ -65,9 +73,24 @@ class Nvcc(Program):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
             code = arch.replace("sm_", "compute_")
-            done = self._run(["-cubin", "-x", "cu", "-std=c++20", "-w", "--extra-device-vectorization",
-                              f"-gencode=arch={code},code={arch}", "-I", folder, *options, name, "-o", "out.cubin"],
-                             folder)
+            done = self._run(
+                [
+                    "-cubin",
+                    "-x",
+                    "cu",
+                    "-std=c++20",
+                    "-w",
+                    "--extra-device-vectorization",
+                    f"-gencode=arch={code},code={arch}",
+                    "-I",
+                    folder,
+                    *options,
+                    name,
+                    "-o",
+                    "out.cubin",
+                ],
+                folder,
+            )
             cubin = Path(folder, "out.cubin")
             return Compiled(cubin.read_bytes() if done.returncode == 0 else None, done.stderr.strip())
 

@@ -57,8 +57,9 @@ class RunTimeCompiler:
         self._call("Version", ctypes.byref(major), ctypes.byref(minor))
         return f"{major.value}.{minor.value}"
 
-    def compile(self, source: str, name: str, arch: str, options: Sequence[str] = (),
-                headers: Mapping[str, str] | None = None) -> Compiled:
+    def compile(
+        self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None
+    ) -> Compiled:
         """Compile one file for `arch` (sm_90a, gfx942); `headers` maps include names to their text.
 
         ToolchainError when the compiler fails for reasons that are not in the source.
@@ -68,8 +69,9 @@ class RunTimeCompiler:
         known = headers or {}
         texts = (ctypes.c_char_p * max(1, len(known)))(*(t.encode() for t in known.values()))
         names = (ctypes.c_char_p * max(1, len(known)))(*(n.encode() for n in known))
-        status = self._call("CreateProgram", ctypes.byref(program), source.encode(), name.encode(), len(known), texts,
-                            names)
+        status = self._call(
+            "CreateProgram", ctypes.byref(program), source.encode(), name.encode(), len(known), texts, names
+        )
         if status:
             raise ToolchainError(f"{title} cannot take the source (status {status}); {remedy}")
         try:
@@ -88,7 +90,7 @@ class RunTimeCompiler:
         self._call(f"Get{what}Size", program, ctypes.byref(size))
         buffer = ctypes.create_string_buffer(max(1, size.value))
         self._call(f"Get{what}", program, buffer)
-        return buffer.raw[:size.value]
+        return buffer.raw[: size.value]
 
     def _call(self, function: str, *arguments: object) -> int:
         return int(getattr(self._library, f"{self._names.prefix}{function}")(*arguments))
@@ -97,8 +99,9 @@ class RunTimeCompiler:
 class Program:
     """A compiler as a process: the fall-back."""
 
-    def __init__(self, name: str, path: str | None, places: Sequence[str], version: re.Pattern[str], missing: str,
-                 remedy: str) -> None:
+    def __init__(
+        self, name: str, path: str | None, places: Sequence[str], version: re.Pattern[str], missing: str, remedy: str
+    ) -> None:
         """ToolchainError with `missing` when the program has no path and stands at none of the places."""
         found = path or next((place for place in map(shutil.which, places) if place), None)
         if found is None:
@@ -113,8 +116,15 @@ class Program:
 
     def _run(self, words: Sequence[str], folder: str) -> subprocess.CompletedProcess[str]:
         try:
-            return subprocess.run([self._path, *words], cwd=folder, capture_output=True, text=True, errors="replace",
-                                  timeout=_TIMEOUT_S, check=False)
+            return subprocess.run(
+                [self._path, *words],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise ToolchainError(f"{self._name} at {self._path} does not run ({error}); {self._remedy}") from None
 

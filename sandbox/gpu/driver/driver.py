@@ -44,8 +44,9 @@ class Driver(Library):
     def device(self, index: int = 0) -> Device:
         """Make one GPU the calling thread's. MachineError names how many there are."""
         if index >= self.count():
-            raise MachineError(f"there is no {self.symbols.vendor} GPU {index}: the driver finds {self.count()}; "
-                               f"{self.symbols.remedy}")
+            raise MachineError(
+                f"there is no {self.symbols.vendor} GPU {index}: the driver finds {self.count()}; {self.symbols.remedy}"
+            )
         return Device(self, self.symbols.select(self.call, index), index)
 
 
@@ -78,8 +79,14 @@ class Device:
         pci = ctypes.create_string_buffer(32)
         self.driver.call("pci", pci, 32, self.handle)
         arch = self.driver.symbols.arch(self.driver.call, self.handle, attributes)
-        return Properties(name.value.decode(errors="replace"), arch, self.driver.version(), total.value, attributes,
-                          pci.value.decode().lower())
+        return Properties(
+            name.value.decode(errors="replace"),
+            arch,
+            self.driver.version(),
+            total.value,
+            attributes,
+            pci.value.decode().lower(),
+        )
 
     def free_bytes(self) -> int:
         """Device memory that nobody holds."""
@@ -134,8 +141,12 @@ class DeviceMemory:
         """Copy from the host."""
         flat = np.ascontiguousarray(data)
         if flat.nbytes:
-            self.device.driver.call("copy_in", self._at(offset, flat.nbytes), ctypes.c_void_p(flat.ctypes.data),
-                                    ctypes.c_size_t(flat.nbytes))
+            self.device.driver.call(
+                "copy_in",
+                self._at(offset, flat.nbytes),
+                ctypes.c_void_p(flat.ctypes.data),
+                ctypes.c_size_t(flat.nbytes),
+            )
 
     def read(self, dtype: npt.DTypeLike, shape: Sequence[int], offset: int = 0) -> npt.NDArray[Any]:
         """Copy to the host, behind all earlier work."""
@@ -146,21 +157,27 @@ class DeviceMemory:
     def read_into(self, target: npt.NDArray[Any], offset: int = 0) -> None:
         """Copy to an array of the host's, which must be contiguous, behind all earlier work."""
         if target.nbytes:
-            self.device.driver.call("copy_out", ctypes.c_void_p(target.ctypes.data), self._at(offset, target.nbytes),
-                                    ctypes.c_size_t(target.nbytes))
+            self.device.driver.call(
+                "copy_out",
+                ctypes.c_void_p(target.ctypes.data),
+                self._at(offset, target.nbytes),
+                ctypes.c_size_t(target.nbytes),
+            )
 
     def fill(self, word: int, offset: int = 0, nbytes: int | None = None) -> None:
         """Fill with a 32-bit word, asynchronously; a rest of up to 3 bytes stays."""
         size = self.nbytes - offset if nbytes is None else nbytes
         if size >= 4:
-            self.device.driver.call("fill", self._at(offset, size), ctypes.c_uint(word), ctypes.c_size_t(size // 4),
-                                    None)
+            self.device.driver.call(
+                "fill", self._at(offset, size), ctypes.c_uint(word), ctypes.c_size_t(size // 4), None
+            )
 
     def copy_from(self, other: DeviceMemory, nbytes: int, offset: int = 0, other_offset: int = 0) -> None:
         """Copy from other memory of the same device, asynchronously."""
         if nbytes:
-            self.device.driver.call("copy", self._at(offset, nbytes), other._at(other_offset, nbytes),
-                                    ctypes.c_size_t(nbytes), None)
+            self.device.driver.call(
+                "copy", self._at(offset, nbytes), other._at(other_offset, nbytes), ctypes.c_size_t(nbytes), None
+            )
 
     def free(self) -> None:
         """Give the memory back."""
@@ -210,8 +227,9 @@ class DeviceKernel:
             self.device.driver.call("kernel_attribute", ctypes.byref(value), number, self._handle)
             found[noun] = value.value
         blocks = ctypes.c_int()
-        self.device.driver.call("blocks_per_unit", ctypes.byref(blocks), self._handle, threads,
-                                ctypes.c_size_t(dynamic_bytes))
+        self.device.driver.call(
+            "blocks_per_unit", ctypes.byref(blocks), self._handle, threads, ctypes.c_size_t(dynamic_bytes)
+        )
         return KernelFacts(**found, blocks_per_unit=blocks.value)
 
     def parameters(self) -> tuple[int, ...] | None:
@@ -221,8 +239,9 @@ class DeviceKernel:
         offset, size, found = ctypes.c_size_t(), ctypes.c_size_t(), list[int]()
         with suppress(CallFailed):  # the end of the list is an invalid index
             while True:
-                self.device.driver.call("parameter", self._handle, ctypes.c_size_t(len(found)), ctypes.byref(offset),
-                                        ctypes.byref(size))
+                self.device.driver.call(
+                    "parameter", self._handle, ctypes.c_size_t(len(found)), ctypes.byref(offset), ctypes.byref(size)
+                )
                 found.append(size.value)
         return tuple(found)
 
@@ -230,8 +249,9 @@ class DeviceKernel:
         """Start it on the default stream; arguments are ctypes values or memory, in the kernel's order."""
         self.prepared(grid, block, dynamic_bytes, arguments)()
 
-    def prepared(self, grid: Extent, block: Extent, dynamic_bytes: int,
-                 arguments: Sequence[Argument]) -> Callable[[], None]:
+    def prepared(
+        self, grid: Extent, block: Extent, dynamic_bytes: int, arguments: Sequence[Argument]
+    ) -> Callable[[], None]:
         """A launch that can be started again and again at little cost: between two events every microsecond shows."""
         values = [_POINTER(a.address) if isinstance(a, DeviceMemory) else a for a in arguments]
         pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in values))
@@ -242,8 +262,18 @@ class DeviceKernel:
         return start
 
 
-Scalar = (ctypes.c_bool | ctypes.c_int8 | ctypes.c_uint8 | ctypes.c_int16 | ctypes.c_uint16 | ctypes.c_int
-          | ctypes.c_int64 | ctypes.c_uint64 | ctypes.c_float | ctypes.c_double)
+Scalar = (
+    ctypes.c_bool
+    | ctypes.c_int8
+    | ctypes.c_uint8
+    | ctypes.c_int16
+    | ctypes.c_uint16
+    | ctypes.c_int
+    | ctypes.c_int64
+    | ctypes.c_uint64
+    | ctypes.c_float
+    | ctypes.c_double
+)
 Argument = DeviceMemory | Scalar
 
 

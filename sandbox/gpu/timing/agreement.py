@@ -16,8 +16,10 @@ LEAST_SHARE = 0.5  # of the judge's own time around the request, which holds wha
 LENIENT = 2  # tries, too short to count against anybody
 STRIKES = 3  # disagreements while the control agrees
 DOUBLINGS = 4  # the longest stretch is 16 times the first
-BUSY = ("the GPU's clock and the host's disagree even on a kernel of the judge's own: the host is too busy; end what "
-        "else runs on it or give it fewer candidates at a time, then resume the run")
+BUSY = (
+    "the GPU's clock and the host's disagree even on a kernel of the judge's own: the host is too busy; end what "
+    "else runs on it or give it fewer candidates at a time, then resume the run"
+)
 
 
 class Clocked(Protocol):
@@ -52,5 +54,7 @@ def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> ClockR
 
 def agree(said: ClockReading) -> bool:
     """Whether the device's clock accounts for the time that passed by ours."""
-    return (said.device_us >= said.calls_us - max(AGREE * said.calls_us, AGREE_US)
-            and said.device_us >= LEAST_SHARE * said.request_us - AGREE_US)
+    return (
+        said.device_us >= said.calls_us - max(AGREE * said.calls_us, AGREE_US)
+        and said.device_us >= LEAST_SHARE * said.request_us - AGREE_US
+    )

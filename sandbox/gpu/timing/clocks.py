@@ -19,8 +19,14 @@ POWER_CAP, HEAT, SLOWDOWN, BRAKE = "power cap", "thermal slowdown", "hardware sl
 HARD_HEAT = "hardware thermal slowdown"
 VOID = frozenset({HEAT, SLOWDOWN, BRAKE, HARD_HEAT})
 REASONS = {  # bits of nvml.h
-    0x02: "clocks set by an application", 0x04: POWER_CAP, 0x08: SLOWDOWN, 0x10: "synchronised boost", 0x20: HEAT,
-    0x40: HARD_HEAT, 0x80: BRAKE, 0x100: "clocks set for a display",
+    0x02: "clocks set by an application",
+    0x04: POWER_CAP,
+    0x08: SLOWDOWN,
+    0x10: "synchronised boost",
+    0x20: HEAT,
+    0x40: HARD_HEAT,
+    0x80: BRAKE,
+    0x100: "clocks set for a display",
 }
 _NVML = ("libnvidia-ml.so.1", "libnvidia-ml.so")
 _SM, _MEMORY, _GPU_TEMPERATURE = 1, 2, 0
@@ -43,9 +49,13 @@ class ClockSample:
         return not VOID.isdisjoint(self.throttled)
 
     def __str__(self) -> str:
-        said = [f"{self.sm_mhz} MHz" if self.sm_mhz else "", f"memory {self.memory_mhz} MHz" if self.memory_mhz else "",
-                f"{self.temperature_c} C" if self.temperature_c is not None else "",
-                f"{self.power_w:.0f} W" if self.power_w is not None else "", *self.throttled]
+        said = [
+            f"{self.sm_mhz} MHz" if self.sm_mhz else "",
+            f"memory {self.memory_mhz} MHz" if self.memory_mhz else "",
+            f"{self.temperature_c} C" if self.temperature_c is not None else "",
+            f"{self.power_w:.0f} W" if self.power_w is not None else "",
+            *self.throttled,
+        ]
         return ", ".join(word for word in said if word)
 
 
@@ -78,10 +88,12 @@ class NvmlClocks:
         """Read all there is."""
         milliwatts, bits = self._number("nvmlDeviceGetPowerUsage"), self._bits()
         return ClockSample(
-            self._number("nvmlDeviceGetClockInfo", _SM), self._number("nvmlDeviceGetClockInfo", _MEMORY),
+            self._number("nvmlDeviceGetClockInfo", _SM),
+            self._number("nvmlDeviceGetClockInfo", _MEMORY),
             tuple(word for bit, word in REASONS.items() if bits & bit),
             self._number("nvmlDeviceGetTemperature", _GPU_TEMPERATURE),
-            None if milliwatts is None else milliwatts / 1e3)
+            None if milliwatts is None else milliwatts / 1e3,
+        )
 
     def _number(self, name: str, *arguments: int) -> int | None:
         value = ctypes.c_uint()
@@ -103,8 +115,10 @@ def _nvml(pci: str, path: str | None) -> NvmlClocks | None:
         try:
             library = ctypes.CDLL(name)
             handle = ctypes.c_void_p()
-            if library.nvmlInit_v2() == 0 and \
-                    library.nvmlDeviceGetHandleByPciBusId_v2(pci.encode(), ctypes.byref(handle)) == 0:
+            if (
+                library.nvmlInit_v2() == 0
+                and library.nvmlDeviceGetHandleByPciBusId_v2(pci.encode(), ctypes.byref(handle)) == 0
+            ):
                 return NvmlClocks(library, handle)
         except (OSError, AttributeError):
             continue
@@ -132,8 +146,12 @@ class AmdClocks:
         if power is not None and cap and power >= _AT_CAP * cap:
             reasons.append(POWER_CAP)
         return ClockSample(
-            self._clock(monitor, "sclk"), self._clock(monitor, "mclk"), tuple(reasons),
-            None if hottest is None else hottest // 1000, None if power is None else power / 1e6)
+            self._clock(monitor, "sclk"),
+            self._clock(monitor, "mclk"),
+            tuple(reasons),
+            None if hottest is None else hottest // 1000,
+            None if power is None else power / 1e6,
+        )
 
     def _clock(self, monitor: Path, label: str) -> int | None:
         for file in sorted(monitor.glob("freq*_label")):

@@ -76,8 +76,14 @@ def decide(windows: Windows, rule: Rule, rng: random.Random) -> Decision:
         interval, verdict = _judge(order, samples, rule, rule.alpha / len(looks))
         if verdict != "undecided":
             break
-    return Decision(verdict, math.exp(interval.estimate), math.exp(interval.low), math.exp(interval.high),
-                    len(warm) + len(samples), float(np.nansum(warm) + np.nansum(samples)))
+    return Decision(
+        verdict,
+        math.exp(interval.estimate),
+        math.exp(interval.low),
+        math.exp(interval.high),
+        len(warm) + len(samples),
+        float(np.nansum(warm) + np.nansum(samples)),
+    )
 
 
 def draw_order(pairs: int, rng: random.Random) -> list[str]:

@@ -89,8 +89,9 @@ def student_quantile(tail: float, freedom: int) -> float:
         y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x
         y = math.expm1(a * y * y)
     else:
-        y = ((1 / (((n + 6) / (n * y) - 0.089 * d - 0.822) * (n + 2) * 3) + 0.5 / (n + 4)) * y - 1) \
-            * (n + 1) / (n + 2) + 1 / y
+        y = ((1 / (((n + 6) / (n * y) - 0.089 * d - 0.822) * (n + 2) * 3) + 0.5 / (n + 4)) * y - 1) * (n + 1) / (
+            n + 2
+        ) + 1 / y
     return math.sqrt(n * y)
 
 
@@ -108,8 +109,9 @@ def _binomial_tail(count: int, alpha: float) -> int:
     """The largest k for which fewer than k heads of `count` fair coins have a probability of at most `alpha`."""
     total, k = 0.0, 0
     while k <= count:
-        total += math.exp(math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1)
-                          - count * math.log(2))
+        total += math.exp(
+            math.lgamma(count + 1) - math.lgamma(k + 1) - math.lgamma(count - k + 1) - count * math.log(2)
+        )
         if total > alpha:
             return k
         k += 1

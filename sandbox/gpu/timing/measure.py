@@ -39,8 +39,13 @@ class TimingSetup:
     clock_tries: int = 8  # stretches of calls of which one must take as long by our clock as by the device's
 
 
-def measure(bench: TimingSetup, trial: DeviceTrial, rule: LevelRule = STEADY, is_checked: bool = True,
-            best_us: Mapping[str, float] | None = None) -> tuple[list[Measurement], list[Stopwatch]]:
+def measure(
+    bench: TimingSetup,
+    trial: DeviceTrial,
+    rule: LevelRule = STEADY,
+    is_checked: bool = True,
+    best_us: Mapping[str, float] | None = None,
+) -> tuple[list[Measurement], list[Stopwatch]]:
     """The level of every benchmark case. Refused when a time cannot be believed, ChildFault when a call fails.
 
     A case that is hopelessly slower than `best_us` says gets only a few windows. What the comparisons say is for
@@ -56,8 +61,9 @@ def measure(bench: TimingSetup, trial: DeviceTrial, rule: LevelRule = STEADY, is
     return found, watches
 
 
-def concluded(times: list[Measurement], watches: Sequence[Stopwatch]
-              ) -> tuple[list[Measurement], list[CaseResult]] | Finding:
+def concluded(
+    times: list[Measurement], watches: Sequence[Stopwatch]
+) -> tuple[list[Measurement], list[CaseResult]] | Finding:
     """The times and what the comparisons of the outputs said, or what was wrong; waits for them."""
     try:
         for watch in watches:
@@ -71,38 +77,67 @@ def stopwatch(bench: TimingSetup, trials: Mapping[str, DeviceTrial], case: Case,
     """The windows of one case, ready."""
     task, target = bench.answers.task, bench.target
     flops, nbytes = task.work(case)
-    watch = Stopwatch(trials, bench.answers, case, flush_bytes(target.memory, bench.l2_bytes),
-                      floor_us(flops, nbytes, target.peaks_tflops[task.peak], target.memory), bench.clocks, is_checked)
+    watch = Stopwatch(
+        trials,
+        bench.answers,
+        case,
+        flush_bytes(target.memory, bench.l2_bytes),
+        floor_us(flops, nbytes, target.peaks_tflops[task.peak], target.memory),
+        bench.clocks,
+        is_checked,
+    )
     watch.prepare()
     return watch
 
 
-def _measurement(bench: TimingSetup, trial: DeviceTrial, case: Case, watch: Stopwatch, rule: LevelRule,
-                 is_checked: bool) -> Measurement:
+def _measurement(
+    bench: TimingSetup, trial: DeviceTrial, case: Case, watch: Stopwatch, rule: LevelRule, is_checked: bool
+) -> Measurement:
     found = level(watch, trial.tag, rule)
     if math.isnan(found.median_us):
         raise DeviceError(THROTTLED)
     if found.median_us < FLOOR_SLACK * watch.floor_us:
-        raise Refused(trial.tag, Finding(
-            "below_roofline", f"{found.median_us:.2f} us is below {watch.floor_us:.2f} us, which the memory or the "
-            "arithmetic units need at full speed: something is not computed", case=case.name))
+        raise Refused(
+            trial.tag,
+            Finding(
+                "below_roofline",
+                f"{found.median_us:.2f} us is below {watch.floor_us:.2f} us, which the memory or the "
+                "arithmetic units need at full speed: something is not computed",
+                case=case.name,
+            ),
+        )
     if is_checked:
         if clash := disagreement(watch, trial.tag, found.median_us, bench.clock_tries):
-            raise Refused(trial.tag, Finding(
-                "below_roofline", f"the device's clock says {clash.device_us:.2f} us a call where "
-                f"{clash.calls_us:.2f} to {clash.request_us:.2f} us pass, again and again: the time cannot be believed",
-                case=case.name))
+            raise Refused(
+                trial.tag,
+                Finding(
+                    "below_roofline",
+                    f"the device's clock says {clash.device_us:.2f} us a call where "
+                    f"{clash.calls_us:.2f} to {clash.request_us:.2f} us pass, again and again: the time cannot be believed",
+                    case=case.name,
+                ),
+            )
         watch.settle()
     task = bench.answers.task
     flops, nbytes = task.work(case)
     return Measurement(
-        case.name, found.median_us, "measured", bench.device, found.low_us, found.high_us, found.samples, case.weight,
+        case.name,
+        found.median_us,
+        "measured",
+        bench.device,
+        found.low_us,
+        found.high_us,
+        found.samples,
+        case.weight,
         roofline_us=bench.target.roofline_us(flops, nbytes, task.peak),
         warm_us=watch.warm_us(trial.tag) if is_checked else 0.0,
-        clocks=str(watch.readings[-1]) if watch.readings else "")
+        clocks=str(watch.readings[-1]) if watch.readings else "",
+    )
 
 
-def contrast(bench: TimingSetup, trials: Mapping[str, DeviceTrial], rule: Rule, rng: random.Random) -> list[CaseComparison]:
+def contrast(
+    bench: TimingSetup, trials: Mapping[str, DeviceTrial], rule: Rule, rng: random.Random
+) -> list[CaseComparison]:
     """The two trials against each other on every benchmark case."""
     found = []
     for case in bench.answers.benchmarks():
@@ -125,8 +160,9 @@ def overall(task: Task, cases: Sequence[CaseComparison], delta: float) -> tuple[
     """
     weights = {c.name: c.weight for c in task.benchmarks}
     total = sum(weights[c.case] for c in cases)
-    ratio, low, high = (exp(sum(weights[c.case] * log(getattr(c, name)) for c in cases) / total)
-                        for name in ("ratio", "low", "high"))
+    ratio, low, high = (
+        exp(sum(weights[c.case] * log(getattr(c, name)) for c in cases) / total) for name in ("ratio", "low", "high")
+    )
     if max(high - 1, 1 - low) <= delta:
         return "same", ratio, low, high
     if high < 1:

@@ -117,15 +117,28 @@ class Stopwatch:
     def warm_us(self, tag: str, windows: int = 5) -> float:
         """The median with the data still in the caches."""
         calls = calls_a_window(self.floor_us + QUICK_US, MOST_SETS)
-        found = self._seat.windows([Window(tag, calls, self._rng.getrandbits(63), warm=True, inspect=False)] * windows,
-                                   self._launches, self.layout, self.flush_bytes, self._patience(windows))
+        found = self._seat.windows(
+            [Window(tag, calls, self._rng.getrandbits(63), warm=True, inspect=False)] * windows,
+            self._launches,
+            self.layout,
+            self.flush_bytes,
+            self._patience(windows),
+        )
         return sorted(w.time_us for w in found)[windows // 2]
 
     def two_clocks(self, tag: str, time_us: float, doublings: int = 0) -> ClockReading:
         """A call by the device's clock and by ours, from the slope between two stretches of calls."""
-        return self._slope(time_us, doublings, lambda times: self._seat.repeat(
-            tag, self._launches[tag], self._rng.getrandbits(63), times,
-            self._patience(1 + times // 50) + 2e-6 * times * time_us))
+        return self._slope(
+            time_us,
+            doublings,
+            lambda times: self._seat.repeat(
+                tag,
+                self._launches[tag],
+                self._rng.getrandbits(63),
+                times,
+                self._patience(1 + times // 50) + 2e-6 * times * time_us,
+            ),
+        )
 
     def control(self, doublings: int = 0) -> ClockReading:
         """The same of a kernel of the judge's own."""
@@ -142,16 +155,23 @@ class Stopwatch:
         called = self._seat.call(tag, self._launches[tag], self.layout, seed, number, self._deadline_s, fetch=False)
         self._unharmed(tag, called.changed)
         if called.sum != total:
-            raise Refused(tag, Finding(
-                "nondeterministic", "a timed call gave other outputs than the same call later; the result may depend "
-                "on nothing but the inputs", case=self.case.name))
+            raise Refused(
+                tag,
+                Finding(
+                    "nondeterministic",
+                    "a timed call gave other outputs than the same call later; the result may depend "
+                    "on nothing but the inputs",
+                    case=self.case.name,
+                ),
+            )
 
     def _take(self, order: Sequence[str], calls: int, is_last: bool = False) -> list[float]:
         times: list[float] = []
         for at in range(0, len(order), BATCH):
-            windows = [self._window(tag, calls, is_last) for tag in order[at:at + BATCH]]
-            found = self._seat.windows(windows, self._launches, self.layout, self.flush_bytes,
-                                       self._patience(len(windows)))
+            windows = [self._window(tag, calls, is_last) for tag in order[at : at + BATCH]]
+            found = self._seat.windows(
+                windows, self._launches, self.layout, self.flush_bytes, self._patience(len(windows))
+            )
             for window, result in zip(windows, found, strict=True):
                 self._believe(window, result)
             reading = self.clocks.sample() if self.clocks else ClockSample()
@@ -164,8 +184,7 @@ class Stopwatch:
         if is_last or (len(known) > 1 and self._rng.random() < KNOWN_SHARE):
             seed, number = known.pop()
             return Window(tag, calls, seed, fetch=number)
-        return Window(tag, calls, self._rng.getrandbits(63),
-                      inspect=self.is_checked and self._rng.random() < CHECKED)
+        return Window(tag, calls, self._rng.getrandbits(63), inspect=self.is_checked and self._rng.random() < CHECKED)
 
     def _believe(self, window: Window, result: WindowResult) -> None:
         self._unharmed(window.tag, result.changed)
@@ -173,16 +192,23 @@ class Stopwatch:
             number = self._rng.randrange(len(result.sums))
             self._sums.append((window.tag, window.seed, number, result.sums[number]))
         if window.fetch is not None:
-            self._marks.append((window.tag, self.answers.threads.submit(
-                self._compare, window.seed, window.fetch, result.outputs)))
+            self._marks.append(
+                (window.tag, self.answers.threads.submit(self._compare, window.seed, window.fetch, result.outputs))
+            )
 
     def _compare(self, seed: int, number: int, outputs: Mapping[str, Raw]) -> Grade:
         return self.answers.mark(self.case, self.answers.mixed(self.case, self.layout, seed, number), outputs)
 
     def _unharmed(self, tag: str, changed: int) -> None:
         if changed:
-            raise Refused(tag, Finding("out_of_bounds", "inputs or memory around the buffers were written to in a "
-                                       "timed call; write to the outputs only", case=self.case.name))
+            raise Refused(
+                tag,
+                Finding(
+                    "out_of_bounds",
+                    "inputs or memory around the buffers were written to in a timed call; write to the outputs only",
+                    case=self.case.name,
+                ),
+            )
 
     def _patience(self, windows: int) -> float:
         return self._deadline_s + windows * self.calls * 0.1

@@ -22,8 +22,9 @@ class Trusted:
     def __init__(self, device: Device, image: bytes, attributes: Mapping[str, int]) -> None:
         """`image` is the compiled file, `attributes` the GPU's: how many units there are to fill, and their LDS."""
         module, units = device.load(image), max(1, attributes.get("units", UNITS))
-        self._kernels = {name: module.kernel(f"trusted_{name}")
-                         for name in ("noise", "refresh", "inspect", "sweep", "scrub")}
+        self._kernels = {
+            name: module.kernel(f"trusted_{name}") for name in ("noise", "refresh", "inspect", "sweep", "scrub")
+        }
         self._most = BLOCKS_PER_UNIT * units
         self._lds_bytes = attributes.get("shared_per_block", LDS_BYTES)
         share = attributes.get("shared_per_unit", 0) // self._lds_bytes
@@ -34,20 +35,35 @@ class Trusted:
 
     def noise(self, memory: DeviceMemory, words: int, seed: int, is_noisy: bool) -> None:
         """Fill 8-byte words with noise, or with ones, which are NaN in every floating type."""
-        self._launch("noise", words, 1, [memory, ctypes.c_int64(words), ctypes.c_uint64(seed),
-                                         ctypes.c_int(is_noisy)])
+        self._launch("noise", words, 1, [memory, ctypes.c_int64(words), ctypes.c_uint64(seed), ctypes.c_int(is_noisy)])
 
-    def refresh(self, arena: DeviceMemory, bases: Sequence[DeviceMemory], blocks: int, sets: int, seed: int, whole: bool) -> None:
+    def refresh(
+        self, arena: DeviceMemory, bases: Sequence[DeviceMemory], blocks: int, sets: int, seed: int, whole: bool
+    ) -> None:
         """Write `sets` sets of so many blocks of 16 bytes anew from the bases."""
-        self._launch("refresh", blocks, sets, [arena, *bases, ctypes.c_int64(blocks), ctypes.c_uint64(seed),
-                                               ctypes.c_int(whole)])
+        self._launch(
+            "refresh", blocks, sets, [arena, *bases, ctypes.c_int64(blocks), ctypes.c_uint64(seed), ctypes.c_int(whole)]
+        )
 
-    def inspect(self, arena: DeviceMemory, bases: Sequence[DeviceMemory], roles: DeviceMemory, blocks: int, sets: int, seed: int,
-                whole: bool, report: DeviceMemory) -> None:
+    def inspect(
+        self,
+        arena: DeviceMemory,
+        bases: Sequence[DeviceMemory],
+        roles: DeviceMemory,
+        blocks: int,
+        sets: int,
+        seed: int,
+        whole: bool,
+        report: DeviceMemory,
+    ) -> None:
         """Two 8-byte numbers a set: blocks changed that must not be, and a sum over the outputs."""
         report.fill(0)
-        self._launch("inspect", blocks, sets, [arena, *bases, roles, ctypes.c_int64(blocks), ctypes.c_uint64(seed),
-                                               ctypes.c_int(whole), report])
+        self._launch(
+            "inspect",
+            blocks,
+            sets,
+            [arena, *bases, roles, ctypes.c_int64(blocks), ctypes.c_uint64(seed), ctypes.c_int(whole), report],
+        )
 
     def sweep(self, memory: DeviceMemory) -> None:
         """Read it all."""
@@ -57,9 +73,18 @@ class Trusted:
     def scrub(self) -> None:
         """Overwrite all LDS, with what nobody can foretell."""
         self._expected += self._scrubbers
-        self._kernels["scrub"].launch((self._scrubbers, 1, 1), (THREADS, 1, 1), self._lds_bytes, [
-            self._arrived, ctypes.c_uint64(self._expected), ctypes.c_int(self._lds_bytes // 8),
-            ctypes.c_uint64(secrets.randbits(63)), ctypes.c_int(PATIENCE)])
+        self._kernels["scrub"].launch(
+            (self._scrubbers, 1, 1),
+            (THREADS, 1, 1),
+            self._lds_bytes,
+            [
+                self._arrived,
+                ctypes.c_uint64(self._expected),
+                ctypes.c_int(self._lds_bytes // 8),
+                ctypes.c_uint64(secrets.randbits(63)),
+                ctypes.c_int(PATIENCE),
+            ],
+        )
 
     def _launch(self, name: str, items: int, sets: int, arguments: Sequence[Argument]) -> None:
         blocks = max(1, min(-(-items // THREADS), self._most))

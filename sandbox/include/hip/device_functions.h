@@ -5,9 +5,9 @@
 #include <hip/hip_vector_types.h>
 
 KS_INLINE void __syncthreads() {
-  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
-  __builtin_amdgcn_s_barrier();
-  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
 KS_INLINE void __threadfence_block() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "workgroup"); }
 KS_INLINE void __threadfence() { __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent"); }
@@ -28,25 +28,27 @@ KS_INLINE int __mul24(int a, int b) { return ((a << 8) >> 8) * ((b << 8) >> 8); 
 KS_INLINE unsigned __umul24(unsigned a, unsigned b) { return (a & 0xffffffu) * (b & 0xffffffu); }
 KS_INLINE int __mulhi(int a, int b) { return static_cast<int>((static_cast<long long>(a) * b) >> 32); }
 KS_INLINE unsigned __umulhi(unsigned a, unsigned b) {
-  return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
+    return static_cast<unsigned>((static_cast<unsigned long long>(a) * b) >> 32);
 }
-KS_INLINE unsigned __sad(int a, int b, unsigned c) { return (a > b ? unsigned(a) - unsigned(b) : unsigned(b) - unsigned(a)) + c; }
+KS_INLINE unsigned __sad(int a, int b, unsigned c) {
+    return (a > b ? unsigned(a) - unsigned(b) : unsigned(b) - unsigned(a)) + c;
+}
 KS_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
-  const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
-  unsigned result = 0;
-  for (int i = 0; i < 4; ++i) {
-    const unsigned pick = selector >> 4 * i & 7;
-    result |= (static_cast<unsigned>(both >> 8 * pick) & 0xffu) << 8 * i;
-  }
-  return result;
+    const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
+    unsigned result = 0;
+    for (int i = 0; i < 4; ++i) {
+        const unsigned pick = selector >> 4 * i & 7;
+        result |= (static_cast<unsigned>(both >> 8 * pick) & 0xffu) << 8 * i;
+    }
+    return result;
 }
 KS_INLINE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
-  const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
-  return static_cast<unsigned>((both << (shift & 31)) >> 32);
+    const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+    return static_cast<unsigned>((both << (shift & 31)) >> 32);
 }
 KS_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
-  const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
-  return static_cast<unsigned>(both >> (shift & 31));
+    const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+    return static_cast<unsigned>(both >> (shift & 31));
 }
 
 KS_INLINE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }

@@ -6,62 +6,62 @@
 #include <hip/math_functions.h>
 
 KS_MEMBER constexpr unsigned short ks_bf16_bits(float value) {
-  const unsigned bits = __builtin_bit_cast(unsigned, value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<unsigned short>(bits >> 16 | 0x40u);
-  return static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+    const unsigned bits = __builtin_bit_cast(unsigned, value);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<unsigned short>(bits >> 16 | 0x40u);
+    return static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 KS_MEMBER constexpr float ks_bf16_value(unsigned short bits) {
-  return __builtin_bit_cast(float, static_cast<unsigned>(bits) << 16);
+    return __builtin_bit_cast(float, static_cast<unsigned>(bits) << 16);
 }
 
 struct __hip_bfloat16_raw {
-  unsigned short x;
+    unsigned short x;
 };
 
 struct __hip_bfloat16 {
-  unsigned short __x;
-  __hip_bfloat16() = default;
-  KS_MEMBER constexpr __hip_bfloat16(float v) : __x(ks_bf16_bits(v)) {}
-  KS_MEMBER constexpr __hip_bfloat16(double v) : __x(ks_bf16_bits(static_cast<float>(v))) {}
-  KS_MEMBER constexpr __hip_bfloat16(int v) : __x(ks_bf16_bits(static_cast<float>(v))) {}
-  KS_MEMBER constexpr __hip_bfloat16(unsigned v) : __x(ks_bf16_bits(static_cast<float>(v))) {}
-  KS_MEMBER constexpr __hip_bfloat16(__hip_bfloat16_raw v) : __x(v.x) {}
-  KS_MEMBER constexpr operator float() const { return ks_bf16_value(__x); }
-  KS_MEMBER constexpr operator __hip_bfloat16_raw() const { return {__x}; }
-  KS_MEMBER constexpr explicit operator bool() const { return (__x & 0x7fff) != 0; }
+    unsigned short __x;
+    __hip_bfloat16() = default;
+    KS_MEMBER constexpr __hip_bfloat16(float v) : __x(ks_bf16_bits(v)) {}
+    KS_MEMBER constexpr __hip_bfloat16(double v) : __x(ks_bf16_bits(static_cast<float>(v))) {}
+    KS_MEMBER constexpr __hip_bfloat16(int v) : __x(ks_bf16_bits(static_cast<float>(v))) {}
+    KS_MEMBER constexpr __hip_bfloat16(unsigned v) : __x(ks_bf16_bits(static_cast<float>(v))) {}
+    KS_MEMBER constexpr __hip_bfloat16(__hip_bfloat16_raw v) : __x(v.x) {}
+    KS_MEMBER constexpr operator float() const { return ks_bf16_value(__x); }
+    KS_MEMBER constexpr operator __hip_bfloat16_raw() const { return {__x}; }
+    KS_MEMBER constexpr explicit operator bool() const { return (__x & 0x7fff) != 0; }
 };
 struct __hip_bfloat162_raw {
-  unsigned short x, y;
+    unsigned short x, y;
 };
 struct alignas(4) __hip_bfloat162 {
-  __hip_bfloat16 x, y;
-  __hip_bfloat162() = default;
-  KS_MEMBER constexpr __hip_bfloat162(__hip_bfloat16 a, __hip_bfloat16 b) : x(a), y(b) {}
-  KS_MEMBER constexpr explicit __hip_bfloat162(__hip_bfloat16 a) : x(a), y(a) {}
+    __hip_bfloat16 x, y;
+    __hip_bfloat162() = default;
+    KS_MEMBER constexpr __hip_bfloat162(__hip_bfloat16 a, __hip_bfloat16 b) : x(a), y(b) {}
+    KS_MEMBER constexpr explicit __hip_bfloat162(__hip_bfloat16 a) : x(a), y(a) {}
 };
 
-#define KS_BF16_OPERATOR(op)                                                                                           \
-  KS_MEMBER constexpr __hip_bfloat16 operator op(__hip_bfloat16 a, __hip_bfloat16 b) {                                 \
-    return __hip_bfloat16(static_cast<float>(a) op static_cast<float>(b));                                             \
-  }                                                                                                                    \
-  KS_MEMBER constexpr __hip_bfloat162 operator op(__hip_bfloat162 a, __hip_bfloat162 b) {                              \
-    return __hip_bfloat162(a.x op b.x, a.y op b.y);                                                                    \
-  }                                                                                                                    \
-  KS_MEMBER constexpr __hip_bfloat16& operator op##=(__hip_bfloat16& a, __hip_bfloat16 b) { return a = a op b; }       \
-  KS_MEMBER constexpr __hip_bfloat162& operator op##=(__hip_bfloat162& a, __hip_bfloat162 b) { return a = a op b; }
+#define KS_BF16_OPERATOR(op)                                                                                          \
+    KS_MEMBER constexpr __hip_bfloat16 operator op(__hip_bfloat16 a, __hip_bfloat16 b) {                              \
+        return __hip_bfloat16(static_cast<float>(a) op static_cast<float>(b));                                        \
+    }                                                                                                                 \
+    KS_MEMBER constexpr __hip_bfloat162 operator op(__hip_bfloat162 a, __hip_bfloat162 b) {                           \
+        return __hip_bfloat162(a.x op b.x, a.y op b.y);                                                               \
+    }                                                                                                                 \
+    KS_MEMBER constexpr __hip_bfloat16& operator op## = (__hip_bfloat16 & a, __hip_bfloat16 b) { return a = a op b; } \
+    KS_MEMBER constexpr __hip_bfloat162& operator op## = (__hip_bfloat162 & a, __hip_bfloat162 b) { return a = a op b; }
 KS_BF16_OPERATOR(+)
 KS_BF16_OPERATOR(-)
 KS_BF16_OPERATOR(*)
 KS_BF16_OPERATOR(/)
 #undef KS_BF16_OPERATOR
 KS_MEMBER constexpr __hip_bfloat16 operator-(__hip_bfloat16 a) {
-  return __hip_bfloat16(__hip_bfloat16_raw{static_cast<unsigned short>(a.__x ^ 0x8000u)});
+    return __hip_bfloat16(__hip_bfloat16_raw{static_cast<unsigned short>(a.__x ^ 0x8000u)});
 }
-#define KS_BF16_COMPARE(op, name)                                                                                      \
-  KS_MEMBER constexpr bool operator op(__hip_bfloat16 a, __hip_bfloat16 b) {                                           \
-    return static_cast<float>(a) op static_cast<float>(b);                                                             \
-  }                                                                                                                    \
-  KS_INLINE bool name(__hip_bfloat16 a, __hip_bfloat16 b) { return a op b; }
+#define KS_BF16_COMPARE(op, name)                                              \
+    KS_MEMBER constexpr bool operator op(__hip_bfloat16 a, __hip_bfloat16 b) { \
+        return static_cast<float>(a) op static_cast<float>(b);                 \
+    }                                                                          \
+    KS_INLINE bool name(__hip_bfloat16 a, __hip_bfloat16 b) { return a op b; }
 KS_BF16_COMPARE(==, __heq)
 KS_BF16_COMPARE(!=, __hne)
 KS_BF16_COMPARE(<, __hlt)
@@ -83,9 +83,13 @@ KS_INLINE __hip_bfloat162 make_bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { r
 KS_INLINE __hip_bfloat162 __halves2bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return __hip_bfloat162(x, y); }
 KS_INLINE __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 x) { return __hip_bfloat162(x, x); }
 KS_INLINE __hip_bfloat162 __float2bfloat162_rn(float x) { return __hip_bfloat162(__hip_bfloat16(x)); }
-KS_INLINE __hip_bfloat162 __floats2bfloat162_rn(float x, float y) { return __hip_bfloat162(__hip_bfloat16(x), __hip_bfloat16(y)); }
+KS_INLINE __hip_bfloat162 __floats2bfloat162_rn(float x, float y) {
+    return __hip_bfloat162(__hip_bfloat16(x), __hip_bfloat16(y));
+}
 KS_INLINE __hip_bfloat162 __float22bfloat162_rn(float2 v) { return __floats2bfloat162_rn(v.x, v.y); }
-KS_INLINE float2 __bfloat1622float2(__hip_bfloat162 v) { return float2(static_cast<float>(v.x), static_cast<float>(v.y)); }
+KS_INLINE float2 __bfloat1622float2(__hip_bfloat162 v) {
+    return float2(static_cast<float>(v.x), static_cast<float>(v.y));
+}
 KS_INLINE __hip_bfloat16 __low2bfloat16(__hip_bfloat162 v) { return v.x; }
 KS_INLINE __hip_bfloat16 __high2bfloat16(__hip_bfloat162 v) { return v.y; }
 KS_INLINE float __low2float(__hip_bfloat162 v) { return static_cast<float>(v.x); }
@@ -96,9 +100,11 @@ KS_INLINE __hip_bfloat16 __hsub(__hip_bfloat16 a, __hip_bfloat16 b) { return a -
 KS_INLINE __hip_bfloat16 __hmul(__hip_bfloat16 a, __hip_bfloat16 b) { return a * b; }
 KS_INLINE __hip_bfloat16 __hdiv(__hip_bfloat16 a, __hip_bfloat16 b) { return a / b; }
 KS_INLINE __hip_bfloat16 __hneg(__hip_bfloat16 a) { return -a; }
-KS_INLINE __hip_bfloat16 __habs(__hip_bfloat16 a) { return __ushort_as_bfloat16(static_cast<unsigned short>(a.__x & 0x7fffu)); }
+KS_INLINE __hip_bfloat16 __habs(__hip_bfloat16 a) {
+    return __ushort_as_bfloat16(static_cast<unsigned short>(a.__x & 0x7fffu));
+}
 KS_INLINE __hip_bfloat16 __hfma(__hip_bfloat16 a, __hip_bfloat16 b, __hip_bfloat16 c) {
-  return __hip_bfloat16(__builtin_fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
+    return __hip_bfloat16(__builtin_fmaf(static_cast<float>(a), static_cast<float>(b), static_cast<float>(c)));
 }
 KS_INLINE __hip_bfloat16 __hmax(__hip_bfloat16 a, __hip_bfloat16 b) { return a < b || a != a ? b : a; }
 KS_INLINE __hip_bfloat16 __hmin(__hip_bfloat16 a, __hip_bfloat16 b) { return b < a || a != a ? b : a; }
@@ -107,5 +113,5 @@ KS_INLINE __hip_bfloat162 __hadd2(__hip_bfloat162 a, __hip_bfloat162 b) { return
 KS_INLINE __hip_bfloat162 __hsub2(__hip_bfloat162 a, __hip_bfloat162 b) { return a - b; }
 KS_INLINE __hip_bfloat162 __hmul2(__hip_bfloat162 a, __hip_bfloat162 b) { return a * b; }
 KS_INLINE __hip_bfloat162 __hfma2(__hip_bfloat162 a, __hip_bfloat162 b, __hip_bfloat162 c) {
-  return __hip_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
+    return __hip_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
 }

@@ -8,47 +8,49 @@
 typedef _Float16 ks_half2_native __attribute__((ext_vector_type(2)));
 
 struct __half_raw {
-  unsigned short x;
+    unsigned short x;
 };
 
 struct __half {
-  _Float16 data;
-  __half() = default;
-  KS_MEMBER constexpr __half(_Float16 v) : data(v) {}
-  KS_MEMBER constexpr __half(float v) : data(static_cast<_Float16>(v)) {}
-  KS_MEMBER constexpr __half(double v) : data(static_cast<_Float16>(v)) {}
-  KS_MEMBER constexpr __half(int v) : data(static_cast<_Float16>(v)) {}
-  KS_MEMBER constexpr __half(unsigned v) : data(static_cast<_Float16>(v)) {}
-  KS_MEMBER constexpr __half(long v) : data(static_cast<_Float16>(v)) {}
-  KS_MEMBER constexpr __half(long long v) : data(static_cast<_Float16>(v)) {}
-  KS_MEMBER constexpr __half(__half_raw v) : data(__builtin_bit_cast(_Float16, v.x)) {}
-  KS_MEMBER constexpr operator _Float16() const { return data; }
-  KS_MEMBER constexpr operator float() const { return static_cast<float>(data); }
-  KS_MEMBER constexpr operator __half_raw() const { return {__builtin_bit_cast(unsigned short, data)}; }
-  KS_MEMBER constexpr explicit operator double() const { return static_cast<double>(data); }
-  KS_MEMBER constexpr explicit operator int() const { return static_cast<int>(data); }
-  KS_MEMBER constexpr explicit operator unsigned() const { return static_cast<unsigned>(data); }
-  KS_MEMBER constexpr explicit operator bool() const { return data != static_cast<_Float16>(0); }
+    _Float16 data;
+    __half() = default;
+    KS_MEMBER constexpr __half(_Float16 v) : data(v) {}
+    KS_MEMBER constexpr __half(float v) : data(static_cast<_Float16>(v)) {}
+    KS_MEMBER constexpr __half(double v) : data(static_cast<_Float16>(v)) {}
+    KS_MEMBER constexpr __half(int v) : data(static_cast<_Float16>(v)) {}
+    KS_MEMBER constexpr __half(unsigned v) : data(static_cast<_Float16>(v)) {}
+    KS_MEMBER constexpr __half(long v) : data(static_cast<_Float16>(v)) {}
+    KS_MEMBER constexpr __half(long long v) : data(static_cast<_Float16>(v)) {}
+    KS_MEMBER constexpr __half(__half_raw v) : data(__builtin_bit_cast(_Float16, v.x)) {}
+    KS_MEMBER constexpr operator _Float16() const { return data; }
+    KS_MEMBER constexpr operator float() const { return static_cast<float>(data); }
+    KS_MEMBER constexpr operator __half_raw() const { return {__builtin_bit_cast(unsigned short, data)}; }
+    KS_MEMBER constexpr explicit operator double() const { return static_cast<double>(data); }
+    KS_MEMBER constexpr explicit operator int() const { return static_cast<int>(data); }
+    KS_MEMBER constexpr explicit operator unsigned() const { return static_cast<unsigned>(data); }
+    KS_MEMBER constexpr explicit operator bool() const { return data != static_cast<_Float16>(0); }
 };
 typedef __half half;
 
 struct alignas(4) __half2 {
-  __half x, y;
-  __half2() = default;
-  KS_MEMBER constexpr __half2(__half a, __half b) : x(a), y(b) {}
-  KS_MEMBER __half2(ks_half2_native v) : x(v[0]), y(v[1]) {}
-  KS_MEMBER constexpr explicit __half2(__half a) : x(a), y(a) {}
-  KS_MEMBER operator ks_half2_native() const { return ks_half2_native{x.data, y.data}; }
+    __half x, y;
+    __half2() = default;
+    KS_MEMBER constexpr __half2(__half a, __half b) : x(a), y(b) {}
+    KS_MEMBER __half2(ks_half2_native v) : x(v[0]), y(v[1]) {}
+    KS_MEMBER constexpr explicit __half2(__half a) : x(a), y(a) {}
+    KS_MEMBER operator ks_half2_native() const { return ks_half2_native{x.data, y.data}; }
 };
 typedef __half2 half2;
 
-#define KS_HALF_OPERATOR(op)                                                                                           \
-  KS_MEMBER constexpr __half operator op(__half a, __half b) { return __half(static_cast<_Float16>(a.data op b.data)); } \
-  KS_MEMBER __half2 operator op(__half2 a, __half2 b) {                                                                \
-    return __half2(static_cast<ks_half2_native>(a) op static_cast<ks_half2_native>(b));                                \
-  }                                                                                                                    \
-  KS_MEMBER constexpr __half& operator op##=(__half& a, __half b) { return a = a op b; }                               \
-  KS_MEMBER __half2& operator op##=(__half2& a, __half2 b) { return a = a op b; }
+#define KS_HALF_OPERATOR(op)                                                                  \
+    KS_MEMBER constexpr __half operator op(__half a, __half b) {                              \
+        return __half(static_cast<_Float16>(a.data op b.data));                               \
+    }                                                                                         \
+    KS_MEMBER __half2 operator op(__half2 a, __half2 b) {                                     \
+        return __half2(static_cast<ks_half2_native>(a) op static_cast<ks_half2_native>(b));   \
+    }                                                                                         \
+    KS_MEMBER constexpr __half& operator op## = (__half & a, __half b) { return a = a op b; } \
+    KS_MEMBER __half2& operator op## = (__half2 & a, __half2 b) { return a = a op b; }
 KS_HALF_OPERATOR(+)
 KS_HALF_OPERATOR(-)
 KS_HALF_OPERATOR(*)
@@ -58,9 +60,9 @@ KS_MEMBER constexpr __half operator-(__half a) { return __half(static_cast<_Floa
 KS_MEMBER constexpr __half operator+(__half a) { return a; }
 KS_MEMBER __half2 operator-(__half2 a) { return __half2(-static_cast<ks_half2_native>(a)); }
 
-#define KS_HALF_COMPARE(op, name)                                                                                      \
-  KS_MEMBER constexpr bool operator op(__half a, __half b) { return a.data op b.data; }                                \
-  KS_INLINE bool name(__half a, __half b) { return a.data op b.data; }
+#define KS_HALF_COMPARE(op, name)                                                         \
+    KS_MEMBER constexpr bool operator op(__half a, __half b) { return a.data op b.data; } \
+    KS_INLINE bool name(__half a, __half b) { return a.data op b.data; }
 KS_HALF_COMPARE(==, __heq)
 KS_HALF_COMPARE(!=, __hne)
 KS_HALF_COMPARE(<, __hlt)
@@ -104,7 +106,9 @@ KS_INLINE __half __hsub(__half a, __half b) { return a - b; }
 KS_INLINE __half __hmul(__half a, __half b) { return a * b; }
 KS_INLINE __half __hdiv(__half a, __half b) { return a / b; }
 KS_INLINE __half __hneg(__half a) { return -a; }
-KS_INLINE __half __habs(__half a) { return __half(__builtin_bit_cast(_Float16, static_cast<unsigned short>(__half_as_ushort(a) & 0x7fff))); }
+KS_INLINE __half __habs(__half a) {
+    return __half(__builtin_bit_cast(_Float16, static_cast<unsigned short>(__half_as_ushort(a) & 0x7fff)));
+}
 KS_INLINE __half __hfma(__half a, __half b, __half c) { return __half(__builtin_fmaf16(a.data, b.data, c.data)); }
 KS_INLINE __half __hmax(__half a, __half b) { return __half(__builtin_fmaxf(__half2float(a), __half2float(b))); }
 KS_INLINE __half __hmin(__half a, __half b) { return __half(__builtin_fminf(__half2float(a), __half2float(b))); }
@@ -117,15 +121,19 @@ KS_INLINE __half2 __h2div(__half2 a, __half2 b) { return a / b; }
 KS_INLINE __half2 __hneg2(__half2 a) { return -a; }
 KS_INLINE __half2 __habs2(__half2 a) { return __half2(__habs(a.x), __habs(a.y)); }
 KS_INLINE __half2 __hfma2(__half2 a, __half2 b, __half2 c) {
-  return __half2(__builtin_elementwise_fma(static_cast<ks_half2_native>(a), static_cast<ks_half2_native>(b), static_cast<ks_half2_native>(c)));
+    return __half2(__builtin_elementwise_fma(static_cast<ks_half2_native>(a), static_cast<ks_half2_native>(b),
+                                             static_cast<ks_half2_native>(c)));
 }
 KS_INLINE __half2 __hmax2(__half2 a, __half2 b) { return __half2(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
 KS_INLINE __half2 __hmin2(__half2 a, __half2 b) { return __half2(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
 
 // Through float: exact enough for half, one conversion each way.
-#define KS_HALF_MATHS(name, pair, expression)                                                                          \
-  KS_INLINE __half name(__half h) { const float x = __half2float(h); return __half(expression); }                      \
-  KS_INLINE __half2 pair(__half2 v) { return __half2(name(v.x), name(v.y)); }
+#define KS_HALF_MATHS(name, pair, expression) \
+    KS_INLINE __half name(__half h) {         \
+        const float x = __half2float(h);      \
+        return __half(expression);            \
+    }                                         \
+    KS_INLINE __half2 pair(__half2 v) { return __half2(name(v.x), name(v.y)); }
 KS_HALF_MATHS(hexp, h2exp, expf(x))
 KS_HALF_MATHS(hexp2, h2exp2, exp2f(x))
 KS_HALF_MATHS(hlog, h2log, logf(x))

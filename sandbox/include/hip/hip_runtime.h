@@ -9,18 +9,22 @@
 #include <hip/atomic_functions.h>
 
 // Hands out a property: `threadIdx.x` is an `unsigned`, not an object that converts to one.
-#define KS_INDEX(type, object, get_x, get_y, get_z)                                                                    \
-  struct type {                                                                                                        \
-    __declspec(property(get = ks_x)) unsigned x;                                                                       \
-    __declspec(property(get = ks_y)) unsigned y;                                                                       \
-    __declspec(property(get = ks_z)) unsigned z;                                                                       \
-    KS_INLINE unsigned ks_x() { return get_x; }                                                                        \
-    KS_INLINE unsigned ks_y() { return get_y; }                                                                        \
-    KS_INLINE unsigned ks_z() { return get_z; }                                                                        \
-    __device__ inline __attribute__((always_inline, nodebug)) operator dim3() const { return dim3(get_x, get_y, get_z); } \
-    __device__ inline __attribute__((always_inline, nodebug)) operator uint3() const { return uint3(get_x, get_y, get_z); } \
-  };                                                                                                                   \
-  __attribute__((unused)) static constexpr type object{};
+#define KS_INDEX(type, object, get_x, get_y, get_z)                                        \
+    struct type {                                                                          \
+        __declspec(property(get = ks_x)) unsigned x;                                       \
+        __declspec(property(get = ks_y)) unsigned y;                                       \
+        __declspec(property(get = ks_z)) unsigned z;                                       \
+        KS_INLINE unsigned ks_x() { return get_x; }                                        \
+        KS_INLINE unsigned ks_y() { return get_y; }                                        \
+        KS_INLINE unsigned ks_z() { return get_z; }                                        \
+        __device__ inline __attribute__((always_inline, nodebug)) operator dim3() const {  \
+            return dim3(get_x, get_y, get_z);                                              \
+        }                                                                                  \
+        __device__ inline __attribute__((always_inline, nodebug)) operator uint3() const { \
+            return uint3(get_x, get_y, get_z);                                             \
+        }                                                                                  \
+    };                                                                                     \
+    __attribute__((unused)) static constexpr type object{};
 KS_INDEX(ks_thread_index, threadIdx, __builtin_amdgcn_workitem_id_x(), __builtin_amdgcn_workitem_id_y(),
          __builtin_amdgcn_workitem_id_z())
 KS_INDEX(ks_block_index, blockIdx, __builtin_amdgcn_workgroup_id_x(), __builtin_amdgcn_workgroup_id_y(),
@@ -30,7 +34,8 @@ KS_INDEX(ks_block_extent, blockDim, __builtin_amdgcn_workgroup_size_x(), __built
 #ifdef KS_LAB
 #define KS_GRID(axis, index) ks_grid_dim_##axis()
 #else  // the block counts are the first three words of the implicit arguments
-#define KS_GRID(axis, index) (((const __attribute__((address_space(4))) unsigned*)__builtin_amdgcn_implicitarg_ptr())[index])
+#define KS_GRID(axis, index) \
+    (((const __attribute__((address_space(4))) unsigned*)__builtin_amdgcn_implicitarg_ptr())[index])
 #endif
 KS_INDEX(ks_grid_extent, gridDim, KS_GRID(x, 0), KS_GRID(y, 1), KS_GRID(z, 2))
 #undef KS_INDEX

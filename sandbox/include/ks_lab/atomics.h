@@ -3,14 +3,30 @@
 #define KS_LAB_ATOMICS_H
 
 template <unsigned long N> struct ks_bits;
-template <> struct ks_bits<1> { typedef unsigned char type; };
-template <> struct ks_bits<2> { typedef unsigned short type; };
-template <> struct ks_bits<4> { typedef unsigned type; };
-template <> struct ks_bits<8> { typedef unsigned long type; };
-template <class T> struct ks_plain { typedef T type; };
-template <class T> struct ks_plain<volatile T> { typedef T type; };
-template <class T> struct ks_plain<const T> { typedef T type; };
-template <class T> struct ks_plain<const volatile T> { typedef T type; };
+template <> struct ks_bits<1> {
+    typedef unsigned char type;
+};
+template <> struct ks_bits<2> {
+    typedef unsigned short type;
+};
+template <> struct ks_bits<4> {
+    typedef unsigned type;
+};
+template <> struct ks_bits<8> {
+    typedef unsigned long type;
+};
+template <class T> struct ks_plain {
+    typedef T type;
+};
+template <class T> struct ks_plain<volatile T> {
+    typedef T type;
+};
+template <class T> struct ks_plain<const T> {
+    typedef T type;
+};
+template <class T> struct ks_plain<const volatile T> {
+    typedef T type;
+};
 
 // Loads and stores, atomic or not, are watched as plain ones; this and the exchange below are not.
 template <class B> KS_INLINE B ks_look(const B* p) {
@@ -40,12 +56,14 @@ template <class T, class Change> KS_INLINE typename ks_plain<T>::type ks_atomic_
             return __builtin_bit_cast(V, old);
     }
 }
-template <class T> KS_INLINE bool ks_atomic_cas(T* p, typename ks_plain<T>::type* expected, typename ks_plain<T>::type v) {
+template <class T>
+KS_INLINE bool ks_atomic_cas(T* p, typename ks_plain<T>::type* expected, typename ks_plain<T>::type v) {
     typedef typename ks_plain<T>::type V;
     typedef typename ks_bits<sizeof(V)>::type B;
     ks_atomic(p, sizeof(V));
     B old = __builtin_bit_cast(B, *expected);
-    bool done = __atomic_compare_exchange_n((B*)p, &old, __builtin_bit_cast(B, v), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    bool done =
+        __atomic_compare_exchange_n((B*)p, &old, __builtin_bit_cast(B, v), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     *expected = __builtin_bit_cast(V, old);
     return done;
 }
@@ -59,8 +77,10 @@ KS_INLINE void ks_order(int order, int scope) {
 #define __hip_atomic_load(p, order, scope) ks_atomic_load(p)
 #define __hip_atomic_store(p, v, order, scope) (ks_order(order, scope), ks_atomic_store(p, v))
 #define __hip_atomic_exchange(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_exchange(p, v))
-#define __hip_atomic_compare_exchange_strong(p, e, v, success, failure, scope) (ks_order(success, scope), ks_atomic_cas(p, e, v))
-#define __hip_atomic_compare_exchange_weak(p, e, v, success, failure, scope) (ks_order(success, scope), ks_atomic_cas(p, e, v))
+#define __hip_atomic_compare_exchange_strong(p, e, v, success, failure, scope) \
+    (ks_order(success, scope), ks_atomic_cas(p, e, v))
+#define __hip_atomic_compare_exchange_weak(p, e, v, success, failure, scope) \
+    (ks_order(success, scope), ks_atomic_cas(p, e, v))
 #define __hip_atomic_fetch_add(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_add(p, v))
 #define __hip_atomic_fetch_sub(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_sub(p, v))
 #define __hip_atomic_fetch_and(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_and(p, v))
@@ -69,15 +89,15 @@ KS_INLINE void ks_order(int order, int scope) {
 #define __hip_atomic_fetch_min(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_min(p, v))
 #define __hip_atomic_fetch_max(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_max(p, v))
 
-#define KS_ATOMIC(name, body)                                                                                  \
-    template <class T> KS_INLINE typename ks_plain<T>::type name(T* p, typename ks_plain<T>::type v) {         \
-        return ks_atomic_change(p, [=](typename ks_plain<T>::type old) __attribute__((always_inline, nodebug)) \
-                                { return body; });                                                             \
+#define KS_ATOMIC(name, body)                                                                          \
+    template <class T> KS_INLINE typename ks_plain<T>::type name(T* p, typename ks_plain<T>::type v) { \
+        return ks_atomic_change(p, [=](typename ks_plain<T>::type old)                                 \
+                                       __attribute__((always_inline, nodebug)) { return body; });      \
     }
 KS_ATOMIC(ks_atomic_do_exchange, v)
 KS_ATOMIC(ks_atomic_do_add, old + v)
 KS_ATOMIC(ks_atomic_do_sub, old - v)
-KS_ATOMIC(ks_atomic_do_and, old & v)
+KS_ATOMIC(ks_atomic_do_and, old& v)
 KS_ATOMIC(ks_atomic_do_or, old | v)
 KS_ATOMIC(ks_atomic_do_xor, old ^ v)
 KS_ATOMIC(ks_atomic_do_min, v < old ? v : old)

@@ -3,8 +3,17 @@
 #define KS_LAB_CALLS_H
 
 enum KsWaveOp : unsigned {
-    KS_BPERMUTE, KS_PERMUTE, KS_SWIZZLE, KS_READLANE, KS_READFIRSTLANE, KS_DPP, KS_BALLOT, KS_WAVE_BARRIER, KS_MATRIX,
-    KS_EXEC, KS_WAVE_OPS
+    KS_BPERMUTE,
+    KS_PERMUTE,
+    KS_SWIZZLE,
+    KS_READLANE,
+    KS_READFIRSTLANE,
+    KS_DPP,
+    KS_BALLOT,
+    KS_WAVE_BARRIER,
+    KS_MATRIX,
+    KS_EXEC,
+    KS_WAVE_OPS
 };
 
 enum KsType : unsigned { KS_F64, KS_F32, KS_XF32, KS_F16, KS_BF16, KS_FP8, KS_BF8, KS_I8 };
@@ -19,7 +28,8 @@ KS_CALL unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b);
 // d holds C on entry and D on return; modifiers = cbsz | abid << 4 | blgp << 8.
 KS_CALL void ks_matrix(unsigned shape, unsigned modifiers, const void* a, const void* b, void* d);
 // Sparse: the shape word's top bit is set; `index` says which elements along k A holds.
-KS_CALL void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned index, const void* a, const void* b, void* d);
+KS_CALL void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned index, const void* a, const void* b,
+                              void* d);
 // The caller saves its registers: it knows which ones it needs behind the barrier.
 KS_CALL __attribute__((preserve_none)) void ks_barrier();
 extern "C" void ks_sleep();

@@ -55,8 +55,12 @@ KS_INLINE int __builtin_amdgcn_cvt_sr_fp8_f32(float x, int random, int old, int 
 KS_INLINE int __builtin_amdgcn_cvt_sr_bf8_f32(float x, int random, int old, int byte) {
     return ks_put_byte(old, ks_encode_fnuz(x, 2, 16, true, random), byte);
 }
-KS_INLINE float __builtin_amdgcn_cvt_f32_fp8(int word, int byte) { return ks_decode_fnuz((unsigned)word >> (8 * byte), 3, 8); }
-KS_INLINE float __builtin_amdgcn_cvt_f32_bf8(int word, int byte) { return ks_decode_fnuz((unsigned)word >> (8 * byte), 2, 16); }
+KS_INLINE float __builtin_amdgcn_cvt_f32_fp8(int word, int byte) {
+    return ks_decode_fnuz((unsigned)word >> (8 * byte), 3, 8);
+}
+KS_INLINE float __builtin_amdgcn_cvt_f32_bf8(int word, int byte) {
+    return ks_decode_fnuz((unsigned)word >> (8 * byte), 2, 16);
+}
 KS_INLINE ks_float2 __builtin_amdgcn_cvt_pk_f32_fp8(int word, bool high) {
     unsigned half = (unsigned)word >> (high ? 16 : 0);
     return ks_float2{ks_decode_fnuz(half, 3, 8), ks_decode_fnuz(half >> 8, 3, 8)};

@@ -9,11 +9,11 @@
 
 extern "C" constinit thread_local unsigned ks_ids[18];  // see runtime/workgroup.h
 
-#define KS_ID(name, number)                                       \
-    KS_INLINE unsigned name() {                                   \
-        unsigned value;                                           \
+#define KS_ID(name, number)                                         \
+    KS_INLINE unsigned name() {                                     \
+        unsigned value;                                             \
         __asm__("movl %1, %0" : "=r"(value) : "m"(ks_ids[number])); \
-        return value;                                             \
+        return value;                                               \
     }
 KS_ID(__builtin_amdgcn_workitem_id_x, 0)
 KS_ID(__builtin_amdgcn_workitem_id_y, 1)
@@ -34,7 +34,9 @@ KS_INLINE unsigned __builtin_amdgcn_grid_size_y() { return ks_grid_dim_y() * __b
 KS_INLINE unsigned __builtin_amdgcn_grid_size_z() { return ks_grid_dim_z() * __builtin_amdgcn_workgroup_size_z(); }
 KS_INLINE unsigned ks_lane_number() {
     unsigned x = __builtin_amdgcn_workgroup_size_x(), y = __builtin_amdgcn_workgroup_size_y();
-    return (__builtin_amdgcn_workitem_id_x() + x * (__builtin_amdgcn_workitem_id_y() + y * __builtin_amdgcn_workitem_id_z())) & (KS_WAVE - 1);
+    return (__builtin_amdgcn_workitem_id_x() +
+            x * (__builtin_amdgcn_workitem_id_y() + y * __builtin_amdgcn_workitem_id_z())) &
+           (KS_WAVE - 1);
 }
 #define __builtin_amdgcn_wavefrontsize() (KS_WAVE + 0u)
 

@@ -12,9 +12,15 @@ struct KsArgument {
 
 #define KS_BRIDGE static inline __attribute__((always_inline, nodebug))
 
-template <class T> struct ks_is_pointer { static constexpr bool value = false; };
-template <class T> struct ks_is_pointer<T*> { static constexpr bool value = true; };
-template <class T> struct ks_is_pointer<T* const> { static constexpr bool value = true; };
+template <class T> struct ks_is_pointer {
+    static constexpr bool value = false;
+};
+template <class T> struct ks_is_pointer<T*> {
+    static constexpr bool value = true;
+};
+template <class T> struct ks_is_pointer<T* const> {
+    static constexpr bool value = true;
+};
 
 // A word of an argument, past the checks.
 KS_BRIDGE unsigned long ks_given_word(const unsigned long& at) {
@@ -29,7 +35,10 @@ template <class T> KS_BRIDGE T ks_convert(const KsArgument& a) {
     } else {
         double real = __builtin_bit_cast(double, bits);
         bool is_real = ks_given_word(a.kind) == 2;
-        if constexpr (requires { (T)(long)0; (T)0.0; }) {
+        if constexpr (requires {
+                          (T)(long) 0;
+                          (T)0.0;
+                      }) {
             return is_real ? (T)real : (T)(long)bits;
         } else {
             return T(is_real ? (float)real : (float)(long)bits);
@@ -59,13 +68,13 @@ template <unsigned N, class... P> KS_BRIDGE void ks_invoke(void (*kernel)(P...))
     __asm__("movq %1, %0" : "=r"(given) : "m"(ks_ids[16]));
     ks_spread(kernel, given, __make_integer_seq<ks_sequence, unsigned, sizeof...(P)>{});
 }
-#define KS_LAUNCH(number, count, ...)                                   \
-    extern "C" __attribute__((used)) void ks_launch_##number() {        \
-        ks_invoke<count>(&__VA_ARGS__);                                 \
-    }
+#define KS_LAUNCH(number, count, ...) \
+    extern "C" __attribute__((used)) void ks_launch_##number() { ks_invoke<count>(&__VA_ARGS__); }
 
 // Dynamic LDS: the declarations in the candidate, whatever their names, are bound to this one.
 extern constinit thread_local char ks_dynamic_lds[];
-extern "C" __attribute__((nodebug, used, no_sanitize("kernel-address"))) char* ks_dynamic_lds_start() { return ks_dynamic_lds; }
+extern "C" __attribute__((nodebug, used, no_sanitize("kernel-address"))) char* ks_dynamic_lds_start() {
+    return ks_dynamic_lds;
+}
 
 #endif

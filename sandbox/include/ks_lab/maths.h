@@ -16,8 +16,15 @@ KS_INLINE float __builtin_amdgcn_cosf(float turns) { return __builtin_cosf(turns
 KS_INLINE float __builtin_amdgcn_fractf(float x) { return x - __builtin_floorf(x); }
 KS_INLINE float __builtin_amdgcn_ldexpf(float x, int e) { return __builtin_ldexpf(x, e); }
 KS_INLINE double __builtin_amdgcn_ldexp(double x, int e) { return __builtin_ldexp(x, e); }
-KS_INLINE float __builtin_amdgcn_frexp_mantf(float x) { int e; return __builtin_frexpf(x, &e); }
-KS_INLINE int __builtin_amdgcn_frexp_expf(float x) { int e; __builtin_frexpf(x, &e); return e; }
+KS_INLINE float __builtin_amdgcn_frexp_mantf(float x) {
+    int e;
+    return __builtin_frexpf(x, &e);
+}
+KS_INLINE int __builtin_amdgcn_frexp_expf(float x) {
+    int e;
+    __builtin_frexpf(x, &e);
+    return e;
+}
 KS_INLINE float __builtin_amdgcn_fmul_legacy(float a, float b) { return a == 0 || b == 0 ? 0.0f : a * b; }
 KS_INLINE float __builtin_amdgcn_fmed3f(float a, float b, float c) {
     return __builtin_fmaxf(__builtin_fminf(a, b), __builtin_fminf(__builtin_fmaxf(a, b), c));
@@ -33,7 +40,7 @@ KS_INLINE _Float16 __builtin_amdgcn_sqrth(_Float16 x) { return (_Float16)__built
 KS_INLINE bool __builtin_amdgcn_classf(float x, int mask) {
     unsigned bits = __builtin_bit_cast(unsigned, x), magnitude = bits & 0x7FFFFFFF;
     bool minus = bits >> 31;
-    int kind = magnitude > 0x7F800000 ? (magnitude >> 22 & 1 ? 1 : 0)
+    int kind = magnitude > 0x7F800000    ? (magnitude >> 22 & 1 ? 1 : 0)
                : magnitude == 0x7F800000 ? (minus ? 2 : 9)
                : magnitude >= 0x800000   ? (minus ? 3 : 8)
                : magnitude               ? (minus ? 4 : 7)
@@ -46,7 +53,10 @@ KS_INLINE unsigned __builtin_amdgcn_perm(unsigned a, unsigned b, unsigned select
     unsigned result = 0;
     for (int i = 0; i < 4; i++) {
         unsigned s = selector >> (8 * i) & 0xFF;
-        unsigned byte = s > 12 ? 0xFF : s == 12 ? 0 : s >= 8 ? (both >> (16 * (s - 8) + 15) & 1 ? 0xFF : 0) : both >> (8 * s) & 0xFF;
+        unsigned byte = s > 12    ? 0xFF
+                        : s == 12 ? 0
+                        : s >= 8  ? (both >> (16 * (s - 8) + 15) & 1 ? 0xFF : 0)
+                                  : both >> (8 * s) & 0xFF;
         result |= byte << (8 * i);
     }
     return result;
@@ -89,13 +99,16 @@ template <class Wide, class Part, int N> KS_INLINE Wide ks_dot(unsigned a, unsig
 typedef short ks_dot_short2 __attribute__((ext_vector_type(2)));
 typedef unsigned short ks_dot_ushort2 __attribute__((ext_vector_type(2)));
 typedef _Float16 ks_dot_half2 __attribute__((ext_vector_type(2)));
-KS_INLINE int __builtin_amdgcn_sdot4(int a, int b, int c, bool clamp) { return ks_dot<int, signed char, 4>(a, b, c, clamp); }
+KS_INLINE int __builtin_amdgcn_sdot4(int a, int b, int c, bool clamp) {
+    return ks_dot<int, signed char, 4>(a, b, c, clamp);
+}
 KS_INLINE unsigned __builtin_amdgcn_udot4(unsigned a, unsigned b, unsigned c, bool clamp) {
     return ks_dot<unsigned, unsigned char, 4>(a, b, c, clamp);
 }
 KS_INLINE int __builtin_amdgcn_sdot8(int a, int b, int c, bool clamp) {
     long sum = c;
-    for (int i = 0; i < 32; i += 4) sum += ((long)(int)((unsigned)a >> i << 28) >> 28) * ((long)(int)((unsigned)b >> i << 28) >> 28);
+    for (int i = 0; i < 32; i += 4)
+        sum += ((long)(int)((unsigned)a >> i << 28) >> 28) * ((long)(int)((unsigned)b >> i << 28) >> 28);
     if (clamp) sum = sum < -0x80000000l ? -0x80000000l : sum > 0x7FFFFFFFl ? 0x7FFFFFFFl : sum;
     return (int)sum;
 }
@@ -108,7 +121,8 @@ KS_INLINE int __builtin_amdgcn_sdot2(ks_dot_short2 a, ks_dot_short2 b, int c, bo
     return ks_dot<int, short, 2>(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c, clamp);
 }
 KS_INLINE unsigned __builtin_amdgcn_udot2(ks_dot_ushort2 a, ks_dot_ushort2 b, unsigned c, bool clamp) {
-    return ks_dot<unsigned, unsigned short, 2>(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c, clamp);
+    return ks_dot<unsigned, unsigned short, 2>(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c,
+                                               clamp);
 }
 KS_INLINE float __builtin_amdgcn_fdot2(ks_dot_half2 a, ks_dot_half2 b, float c, bool) {
     return (float)a.x * (float)b.x + (float)a.y * (float)b.y + c;

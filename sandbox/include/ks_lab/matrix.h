@@ -20,10 +20,10 @@ typedef KS_VECTOR(double, 4) ks_double4;
 #define KS_REFUSE(condition, what) __attribute__((diagnose_if(condition, what, "error")))
 #define KS_NO_A KS_REFUSE(cbsz || abid, "this matrix instruction has no CBSZ and ABID: both must be 0")
 #define KS_NO_B KS_REFUSE(blgp, "this matrix instruction has no BLGP: it must be 0")
-#define KS_MATRIX_CALL(name, in, inout, shape, refused)                                                          \
-    KS_INLINE inout __builtin_amdgcn_mfma_##name(in a, in b, inout c, int cbsz, int abid, int blgp) refused {    \
-        ks_matrix(shape, (unsigned)(cbsz | abid << 4 | blgp << 8), &a, &b, &c);                                  \
-        return c;                                                                                                \
+#define KS_MATRIX_CALL(name, in, inout, shape, refused)                                                       \
+    KS_INLINE inout __builtin_amdgcn_mfma_##name(in a, in b, inout c, int cbsz, int abid, int blgp) refused { \
+        ks_matrix(shape, (unsigned)(cbsz | abid << 4 | blgp << 8), &a, &b, &c);                               \
+        return c;                                                                                             \
     }
 #define KS_MATRIX_BLOCKS(name, in, inout, shape) KS_MATRIX_CALL(name, in, inout, shape, )
 #define KS_MATRIX_LANES(name, in, inout, shape) KS_MATRIX_CALL(name, in, inout, shape, KS_NO_A)
@@ -50,8 +50,8 @@ KS_MATRIX_BLOCKS(i32_16x16x4i8, int, ks_int16, KS_SHAPE(KS_I8, KS_I8, 16, 4, 4))
 KS_MATRIX_BLOCKS(i32_4x4x4i8, int, ks_int4, KS_SHAPE(KS_I8, KS_I8, 4, 4, 16))
 KS_MATRIX_BUILTIN(i32_32x32x16_i8, long, ks_int16, KS_SHAPE(KS_I8, KS_I8, 32, 16, 1))
 KS_MATRIX_BUILTIN(i32_16x16x32_i8, long, ks_int4, KS_SHAPE(KS_I8, KS_I8, 16, 32, 1))
-#define KS_MATRIX_FP8(ta, tb, type_a, type_b)                                                                      \
-    KS_MATRIX_BUILTIN(f32_32x32x16_##ta##_##tb, long, ks_float16, KS_SHAPE(type_a, type_b, 32, 16, 1))             \
+#define KS_MATRIX_FP8(ta, tb, type_a, type_b)                                                          \
+    KS_MATRIX_BUILTIN(f32_32x32x16_##ta##_##tb, long, ks_float16, KS_SHAPE(type_a, type_b, 32, 16, 1)) \
     KS_MATRIX_BUILTIN(f32_16x16x32_##ta##_##tb, long, ks_float4, KS_SHAPE(type_a, type_b, 16, 32, 1))
 KS_MATRIX_FP8(fp8, fp8, KS_FP8, KS_FP8)
 KS_MATRIX_FP8(fp8, bf8, KS_FP8, KS_BF8)
@@ -63,10 +63,10 @@ KS_MATRIX_LANES(f64_4x4x4f64, double, double, KS_SHAPE(KS_F64, KS_F64, 4, 4, 4))
 // A holds two of every four elements along k. With CBSZ 0, ABID chooses the set of bits of the index: four of 8 bits,
 // or two of 16 where the elements have 8 bits.
 #define KS_SPARSE(ta, tb, m, k) (KS_SHAPE(ta, tb, m, k, 1) | 1u << 31)
-#define KS_SPARSE_BUILTIN(name, in_a, in_b, inout, shape)                                                              \
-    KS_INLINE inout __builtin_amdgcn_smfmac_##name(in_a a, in_b b, inout c, int index, int cbsz, int abid) {           \
-        ks_sparse_matrix(shape, (unsigned)(cbsz | abid << 4), (unsigned)index, &a, &b, &c);                            \
-        return c;                                                                                                      \
+#define KS_SPARSE_BUILTIN(name, in_a, in_b, inout, shape)                                                    \
+    KS_INLINE inout __builtin_amdgcn_smfmac_##name(in_a a, in_b b, inout c, int index, int cbsz, int abid) { \
+        ks_sparse_matrix(shape, (unsigned)(cbsz | abid << 4), (unsigned)index, &a, &b, &c);                  \
+        return c;                                                                                            \
     }
 KS_SPARSE_BUILTIN(f32_16x16x32_f16, ks_half4, ks_half8, ks_float4, KS_SPARSE(KS_F16, KS_F16, 16, 32))
 KS_SPARSE_BUILTIN(f32_32x32x16_f16, ks_half4, ks_half8, ks_float16, KS_SPARSE(KS_F16, KS_F16, 32, 16))
@@ -74,7 +74,7 @@ KS_SPARSE_BUILTIN(f32_16x16x32_bf16, ks_short4, ks_short8, ks_float4, KS_SPARSE(
 KS_SPARSE_BUILTIN(f32_32x32x16_bf16, ks_short4, ks_short8, ks_float16, KS_SPARSE(KS_BF16, KS_BF16, 32, 16))
 KS_SPARSE_BUILTIN(i32_16x16x64_i8, ks_int2, ks_int4, ks_int4, KS_SPARSE(KS_I8, KS_I8, 16, 64))
 KS_SPARSE_BUILTIN(i32_32x32x32_i8, ks_int2, ks_int4, ks_int16, KS_SPARSE(KS_I8, KS_I8, 32, 32))
-#define KS_SPARSE_FP8(ta, tb, type_a, type_b)                                                                  \
+#define KS_SPARSE_FP8(ta, tb, type_a, type_b)                                                                   \
     KS_SPARSE_BUILTIN(f32_16x16x64_##ta##_##tb, ks_int2, ks_int4, ks_float4, KS_SPARSE(type_a, type_b, 16, 64)) \
     KS_SPARSE_BUILTIN(f32_32x32x32_##ta##_##tb, ks_int2, ks_int4, ks_float16, KS_SPARSE(type_a, type_b, 32, 32))
 KS_SPARSE_FP8(fp8, fp8, KS_FP8, KS_FP8)

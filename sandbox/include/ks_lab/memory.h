@@ -18,7 +18,8 @@ struct __amdgpu_buffer_rsrc_t {
     unsigned bytes;
     int flags;
 };
-KS_INLINE __amdgpu_buffer_rsrc_t __builtin_amdgcn_make_buffer_rsrc(const volatile void* base, short stride, int bytes, int flags) {
+KS_INLINE __amdgpu_buffer_rsrc_t __builtin_amdgcn_make_buffer_rsrc(const volatile void* base, short stride, int bytes,
+                                                                   int flags) {
     return __amdgpu_buffer_rsrc_t{(char*)base, stride, (unsigned)bytes, flags};
 }
 typedef unsigned ks_uint2 __attribute__((ext_vector_type(2)));
@@ -32,7 +33,8 @@ template <class T> KS_INLINE T ks_buffer_load(const __amdgpu_buffer_rsrc_t& r, i
     if (ks_words<T> != 3 && at + sizeof(T) <= r.bytes) return *(const T*)(r.base + at);
     T found{};
     if constexpr (sizeof(T) > 4)
-        for (unsigned i = 0; i < ks_words<T> && at + 4 * i + 4 <= r.bytes; i++) found[i] = *(const unsigned*)(r.base + at + 4 * i);
+        for (unsigned i = 0; i < ks_words<T> && at + 4 * i + 4 <= r.bytes; i++)
+            found[i] = *(const unsigned*)(r.base + at + 4 * i);
     return found;
 }
 template <class T> KS_INLINE void ks_buffer_store(T value, const __amdgpu_buffer_rsrc_t& r, int offset, int scalar) {
@@ -42,7 +44,8 @@ template <class T> KS_INLINE void ks_buffer_store(T value, const __amdgpu_buffer
         return;
     }
     if constexpr (sizeof(T) > 4)
-        for (unsigned i = 0; i < ks_words<T> && at + 4 * i + 4 <= r.bytes; i++) *(unsigned*)(r.base + at + 4 * i) = value[i];
+        for (unsigned i = 0; i < ks_words<T> && at + 4 * i + 4 <= r.bytes; i++)
+            *(unsigned*)(r.base + at + 4 * i) = value[i];
 }
 #define __builtin_amdgcn_raw_buffer_load_b8(r, offset, scalar, aux) ks_buffer_load<unsigned char>(r, offset, scalar)
 #define __builtin_amdgcn_raw_buffer_load_b16(r, offset, scalar, aux) ks_buffer_load<unsigned short>(r, offset, scalar)
@@ -50,11 +53,14 @@ template <class T> KS_INLINE void ks_buffer_store(T value, const __amdgpu_buffer
 #define __builtin_amdgcn_raw_buffer_load_b64(r, offset, scalar, aux) ks_buffer_load<ks_uint2>(r, offset, scalar)
 #define __builtin_amdgcn_raw_buffer_load_b96(r, offset, scalar, aux) ks_buffer_load<ks_uint3>(r, offset, scalar)
 #define __builtin_amdgcn_raw_buffer_load_b128(r, offset, scalar, aux) ks_buffer_load<ks_uint4>(r, offset, scalar)
-#define __builtin_amdgcn_raw_buffer_store_b8(v, r, offset, scalar, aux) ks_buffer_store<unsigned char>(v, r, offset, scalar)
-#define __builtin_amdgcn_raw_buffer_store_b16(v, r, offset, scalar, aux) ks_buffer_store<unsigned short>(v, r, offset, scalar)
+#define __builtin_amdgcn_raw_buffer_store_b8(v, r, offset, scalar, aux) \
+    ks_buffer_store<unsigned char>(v, r, offset, scalar)
+#define __builtin_amdgcn_raw_buffer_store_b16(v, r, offset, scalar, aux) \
+    ks_buffer_store<unsigned short>(v, r, offset, scalar)
 #define __builtin_amdgcn_raw_buffer_store_b32(v, r, offset, scalar, aux) ks_buffer_store<unsigned>(v, r, offset, scalar)
 #define __builtin_amdgcn_raw_buffer_store_b64(v, r, offset, scalar, aux) ks_buffer_store<ks_uint2>(v, r, offset, scalar)
 #define __builtin_amdgcn_raw_buffer_store_b96(v, r, offset, scalar, aux) ks_buffer_store<ks_uint3>(v, r, offset, scalar)
-#define __builtin_amdgcn_raw_buffer_store_b128(v, r, offset, scalar, aux) ks_buffer_store<ks_uint4>(v, r, offset, scalar)
+#define __builtin_amdgcn_raw_buffer_store_b128(v, r, offset, scalar, aux) \
+    ks_buffer_store<ks_uint4>(v, r, offset, scalar)
 
 #endif

@@ -16,8 +16,7 @@ KS_INLINE void ks_release(int order, unsigned kinds) {
 #define __builtin_amdgcn_wave_barrier() ((void)ks_wave(KS_WAVE_BARRIER, 0, 0))
 #define __builtin_amdgcn_s_sleep(n) ks_sleep()
 #define __builtin_amdgcn_s_setprio(n) ((void)(n))
-#define __builtin_amdgcn_s_waitcnt(n) \
-    ks_fence(((n) >> 8 & 15 ? 0u : 1u) | (((n) & 15) | ((n) >> 10 & 48) ? 0u : 2u))
+#define __builtin_amdgcn_s_waitcnt(n) ks_fence(((n) >> 8 & 15 ? 0u : 1u) | (((n) & 15) | ((n) >> 10 & 48) ? 0u : 2u))
 #define __builtin_amdgcn_s_nop(n) ((void)(n))
 #define __builtin_amdgcn_sched_barrier(mask) ((void)(mask))
 #define __builtin_amdgcn_sched_group_barrier(mask, size, id) ((void)(mask), (void)(size), (void)(id))

@@ -11,7 +11,8 @@ _START = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*((?:volatile|__volatile__|inli
 _SKIP = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 _STRING = re.compile(r'"((?:\\.|[^"\\])*)"')
 _NOTHING = re.compile(
-    r"s_(?:waitcnt(?:_\w+)?|nop|setprio|sleep|inst_prefetch)\b.*|buffer_\w*(?:inv|wb)\w*\b.*|;.*|//.*|")
+    r"s_(?:waitcnt(?:_\w+)?|nop|setprio|sleep|inst_prefetch)\b.*|buffer_\w*(?:inv|wb)\w*\b.*|;.*|//.*|"
+)
 _WAIT = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\)")
 
 
@@ -23,8 +24,14 @@ def translate(source: str) -> tuple[str, tuple[Finding, ...]]:
         if replacement is None:
             line = source.count("\n", 0, start) + 1
             shown = " ".join(" ".join(_STRING.findall(text)).split())[:80]
-            findings.append(Finding("compile_error", f"the lab cannot execute the inline assembly \"{shown}\"; use the "
-                                    "builtin (__builtin_amdgcn_...) or plain C++ for it", line))
+            findings.append(
+                Finding(
+                    "compile_error",
+                    f'the lab cannot execute the inline assembly "{shown}"; use the '
+                    "builtin (__builtin_amdgcn_...) or plain C++ for it",
+                    line,
+                )
+            )
             replacement = "((void)0)"
         pieces += [source[at:start], replacement, "\n" * source.count("\n", start, end)]
         at = end
@@ -49,7 +56,7 @@ def _statements(source: str) -> Iterator[tuple[int, int, str]]:
                 continue
             depth += {"(": 1, ")": -1}.get(source[end], 0)
             end += 1
-        yield statement.start(), end, source[statement.end():end - 1]
+        yield statement.start(), end, source[statement.end() : end - 1]
         at = end
 
 

@@ -51,14 +51,20 @@ class Ballots:
 
     def cuts(self) -> list[tuple[int, str]]:
         """Lines that lose the upper half, and of which value."""
-        return [(number, found[1]) for number, line in enumerate(self._body.lines)
-                if (found := _CUT.search(line)) and found[1] in self._group
-                and self._group[found[1]] not in self._meant]
+        return [
+            (number, found[1])
+            for number, line in enumerate(self._body.lines)
+            if (found := _CUT.search(line)) and found[1] in self._group and self._group[found[1]] not in self._meant
+        ]
 
     def excused(self) -> set[int]:
         """Lines in which clang complains of a cut that is meant."""
-        return {number for number, line in enumerate(self._body.lines) if "@__ubsan_handle_implicit_conversion(" in line
-                and any(self._group.get(name) in self._meant for name in operands(line))}
+        return {
+            number
+            for number, line in enumerate(self._body.lines)
+            if "@__ubsan_handle_implicit_conversion(" in line
+            and any(self._group.get(name) in self._meant for name in operands(line))
+        }
 
     def _is_source(self, line: str) -> bool:
         call = " = call " in line and _CALL.search(line)

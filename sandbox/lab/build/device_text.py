@@ -24,16 +24,18 @@ _ASKS = re.compile(r"\b__builtin_(?:COLUMN|constant_p|source_location|cpu_\w+|ia
 _SWITCHES = re.compile(r"\b_*(?:no_sanitize\w*|disable_sanitizer_instrumentation|no_instrument_function)\b")
 _ATTRIBUTES = re.compile(r"\b__attribute(?:__)?\s*\(|\b__declspec\s*\(|\[\[|#pragma\s+clang\s+(?:attribute|section)\b")
 _LIST = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_NOT_HEAD = re.compile(
-    rf"\[\[.*?\]\]|\b(?:__attribute__|alignas|decltype|__declspec)\s*{_LIST}|^#[^\n]*", re.M | re.S)
+_NOT_HEAD = re.compile(rf"\[\[.*?\]\]|\b(?:__attribute__|alignas|decltype|__declspec)\s*{_LIST}|^#[^\n]*", re.M | re.S)
 _INNER = re.compile(
     r"\s*(?:else\s+)?(?:if|for|while|switch|catch|return|asm|__asm__|requires)\b|.*(?:\[[^\[\]]*\]\s*\(|[=&|]\s*requires\b)",
-    re.S)  # statements, lambdas, and what a template requires
+    re.S,
+)  # statements, lambdas, and what a template requires
 _TYPE = re.compile(r"\b(?:struct|class|union|enum|namespace|requires|concept)\b[^()]*$")
 _VALUE = re.compile(r"[=+*/?|^%!\]][^()]*$")  # an expression that ends in a braced value
 _MARKED = re.compile(r"\b(?:__device__|__global__|constexpr|consteval)\b")
-_REFUSED = re.compile(r"\b_*(nodebug|naked|section|weak|weakref|weak_import|alias|target|target_clones|target_version"
-                      r"|cpu_dispatch|cpu_specific|annotate|shared|global|device|host|constant|managed)_*\b")
+_REFUSED = re.compile(
+    r"\b_*(nodebug|naked|section|weak|weakref|weak_import|alias|target|target_clones|target_version"
+    r"|cpu_dispatch|cpu_specific|annotate|shared|global|device|host|constant|managed)_*\b"
+)
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,15 @@ class DeviceText:
 
 def source_refusals(source: str) -> tuple[Finding, ...]:
     """What only the text before preprocessing shows: the lab's own names, false line numbers, rewritten headers."""
-    found = [_finding(f"the name {match[0]} belongs to the judge; the same code must run in the lab and on the GPU, so "
-                      "a candidate may neither ask for such a name nor define it", number)
-             for number, line in enumerate(code_only(source).split("\n"), 1) for match in OURS.finditer(line)]
+    found = [
+        _finding(
+            f"the name {match[0]} belongs to the judge; the same code must run in the lab and on the GPU, so "
+            "a candidate may neither ask for such a name nor define it",
+            number,
+        )
+        for number, line in enumerate(code_only(source).split("\n"), 1)
+        for match in OURS.finditer(line)
+    ]
     return tuple((found + list(_directives(source)))[:20])
 
 
@@ -63,8 +71,10 @@ def _directives(source: str) -> Iterator[Finding]:
         elif match and match[1] in ("define", "undef") and match[2] in header_words():
             early.append((number, match[2]))
         elif match and match[1].startswith("include"):
-            yield from (_finding(f"#define {word} after the includes: the headers use this name themselves", where)
-                        for where, word in early)
+            yield from (
+                _finding(f"#define {word} after the includes: the headers use this name themselves", where)
+                for where, word in early
+            )
             early = []
         number += 1 + line.count("\0")
 
@@ -109,18 +119,34 @@ def _included(name: str, line: int, depth: int) -> str | Finding | None:
 def text_refusals(made: DeviceText) -> tuple[Finding, ...]:
     """Words that behave differently in the two builds, or that would switch off what the lab looks at."""
     code = code_only(made.text)
-    found = [(match.start(), f"{match[0]} may not be used: its answer depends on the compiler, and the same code must "
-              "run in the lab and on the GPU") for match in _ASKS.finditer(code)]
-    found += [(match.start(), f"the name {match[0]} belongs to the judge; choose another")
-              for match in OURS.finditer(code)]
-    found += [(match.start(), f"{match[0]} may not be used: every memory access is checked")
-              for match in _SWITCHES.finditer(code)]
+    found = [
+        (
+            match.start(),
+            f"{match[0]} may not be used: its answer depends on the compiler, and the same code must "
+            "run in the lab and on the GPU",
+        )
+        for match in _ASKS.finditer(code)
+    ]
+    found += [
+        (match.start(), f"the name {match[0]} belongs to the judge; choose another") for match in OURS.finditer(code)
+    ]
+    found += [
+        (match.start(), f"{match[0]} may not be used: every memory access is checked")
+        for match in _SWITCHES.finditer(code)
+    ]
     for start, inside in _attributes(code):
-        found += [(start, f"the attribute {match[1]} may not be used in a candidate (write __shared__, __device__, "
-                   "__constant__ and __global__ as such)")
-                  for match in _REFUSED.finditer(inside)]
-    found += [(at, "a function without __device__ is host code, which a candidate has none of; mark it or leave it out")
-              for at in _unmarked(code)]
+        found += [
+            (
+                start,
+                f"the attribute {match[1]} may not be used in a candidate (write __shared__, __device__, "
+                "__constant__ and __global__ as such)",
+            )
+            for match in _REFUSED.finditer(inside)
+        ]
+    found += [
+        (at, "a function without __device__ is host code, which a candidate has none of; mark it or leave it out")
+        for at in _unmarked(code)
+    ]
     rows = sorted((made.lines[code.count("\n", 0, at)], message) for at, message in found)
     return tuple(_finding(message, line) for line, message in dict.fromkeys(rows))[:20]
 
@@ -132,7 +158,7 @@ def _unmarked(code: str) -> Iterator[int]:
         depth += {"(": 1, ")": -1}.get(match[0], 0)
         if depth > 0 or match[0] in "()":
             continue
-        head = _NOT_HEAD.sub(" ", code[start:match.start()]) if match[0] == "{" else ""
+        head = _NOT_HEAD.sub(" ", code[start : match.start()]) if match[0] == "{" else ""
         if "(" in head and not (_INNER.match(head) or any(p.search(head) for p in (_TYPE, _VALUE, _MARKED))):
             yield match.start()
         start = match.end()
@@ -156,7 +182,7 @@ def _attributes(code: str) -> Iterator[tuple[int, str]]:
             while depth and end < len(code):
                 depth += {"(": 1, ")": -1}.get(code[end], 0)
                 end += 1
-        yield match.start(), code[match.start():end]
+        yield match.start(), code[match.start() : end]
 
 
 def _finding(message: str, line: int) -> Finding:

@@ -47,17 +47,15 @@ class Elf:
         if data[:6] != b"\x7fELF\x02\x01":
             raise ValueError("not a little-endian ELF64 file")
         self.data = bytearray(data)
-        start, = struct.unpack_from("<Q", data, 0x28)
+        (start,) = struct.unpack_from("<Q", data, 0x28)
         count, names = struct.unpack_from("<HH", data, 0x3C)
         headers = [(start + 64 * i, *_SECTION.unpack_from(data, start + 64 * i)) for i in range(count)]
         strings = headers[names][5]
-        self.sections = [
-            Section(self._text(strings + h[1]), h[0], h[2], h[3], h[4], h[5], h[6], h[7]) for h in headers
-        ]
+        self.sections = [Section(self._text(strings + h[1]), h[0], h[2], h[3], h[4], h[5], h[6], h[7]) for h in headers]
         self.symbols = self._read_symbols()
 
     def _text(self, at: int) -> str:
-        return self.data[at:self.data.index(0, at)].decode("utf-8", errors="replace")
+        return self.data[at : self.data.index(0, at)].decode("utf-8", errors="replace")
 
     def _read_symbols(self) -> list[Symbol]:
         found = []
@@ -74,12 +72,12 @@ class Elf:
         """The bytes of the section with this name; empty when there is none."""
         for section in self.sections:
             if section.name == name and section.kind != _NOBITS:
-                return bytes(self.data[section.offset:section.offset + section.size])
+                return bytes(self.data[section.offset : section.offset + section.size])
         return b""
 
     def tls_segment(self) -> tuple[int, int]:
         """Size in memory and alignment of the thread-local image; zeros when there is none."""
-        start, = struct.unpack_from("<Q", self.data, 0x20)
+        (start,) = struct.unpack_from("<Q", self.data, 0x20)
         size, count = struct.unpack_from("<HH", self.data, 0x36)
         for at in range(start, start + size * count, size):
             if struct.unpack_from("<I", self.data, at)[0] == 7:
@@ -89,13 +87,13 @@ class Elf:
 
     def image(self) -> tuple[int, int]:
         """The lowest and the highest address that is loaded."""
-        start, = struct.unpack_from("<Q", self.data, 0x20)
+        (start,) = struct.unpack_from("<Q", self.data, 0x20)
         size, count = struct.unpack_from("<HH", self.data, 0x36)
         spans = []
         for at in range(start, start + size * count, size):
             if struct.unpack_from("<I", self.data, at)[0] == 1:
-                address, = struct.unpack_from("<Q", self.data, at + 16)
-                memory, = struct.unpack_from("<Q", self.data, at + 40)
+                (address,) = struct.unpack_from("<Q", self.data, at + 16)
+                (memory,) = struct.unpack_from("<Q", self.data, at + 40)
                 spans.append((address, address + memory))
         return min(s[0] for s in spans), max(s[1] for s in spans)
 
@@ -121,7 +119,7 @@ def prepare_object(data: bytes) -> Prepared:
     variables = []
     for symbol in elf.symbols:
         if symbol.kind == _TYPE_TLS and symbol.name not in _OURS and not symbol.section and target is not None:
-            elf.data[symbol.at:symbol.at + 4] = elf.data[target.at:target.at + 4]  # its name
+            elf.data[symbol.at : symbol.at + 4] = elf.data[target.at : target.at + 4]  # its name
         elif symbol.section and symbol.name and symbol.section < 0xFF00 and not symbol.name.startswith("ks_launch_"):
             struct.pack_into("<I", elf.data, symbol.at, table.size + len(names))
             name = f"{OWN}{symbol.name}"
@@ -129,7 +127,7 @@ def prepare_object(data: bytes) -> Prepared:
             if symbol.kind == _TYPE_TLS:
                 variables.append(name)
     struct.pack_into("<QQ", elf.data, table.at + 24, len(elf.data), table.size + len(names))
-    whole = bytes(elf.data) + data[table.offset:table.offset + table.size] + bytes(names)
+    whole = bytes(elf.data) + data[table.offset : table.offset + table.size] + bytes(names)
     return Prepared(whole, tuple(variables), _starts_up(elf))
 
 

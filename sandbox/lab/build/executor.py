@@ -15,9 +15,21 @@ from sandbox.process import ProcessLimits, run
 FOLDER = Path(__file__).parents[1] / "runtime"
 INCLUDE = Path(__file__).parents[2] / "include"
 FLAGS = (
-    "-std=c++20", "-target", "x86_64-linux-musl", "-O3", "-march=x86_64_v3", "-ffp-contract=fast", "-fno-exceptions",
-    "-fno-rtti", "-nostdinc++", "-fno-sanitize=all", "-fno-stack-protector", "-fno-pic", "-fomit-frame-pointer",
-    "-ftls-model=local-exec", "-Wall",
+    "-std=c++20",
+    "-target",
+    "x86_64-linux-musl",
+    "-O3",
+    "-march=x86_64_v3",
+    "-ffp-contract=fast",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-nostdinc++",
+    "-fno-sanitize=all",
+    "-fno-stack-protector",
+    "-fno-pic",
+    "-fomit-frame-pointer",
+    "-ftls-model=local-exec",
+    "-Wall",
 )
 _LIMITS = ProcessLimits(cpu_s=300, file_bytes=1 << 30)
 
@@ -47,8 +59,10 @@ def objects(toolchain: Toolchain, cache: Path) -> tuple[Path, ...]:
             os.rename(work, folder)  # noqa: PTH104 - fails where another process was first, replace() would not
         except OSError:
             if not folder.is_dir():
-                raise LabError(f"the lab's runtime cannot be stored in {folder.parent}; "
-                               "set KERNEL_SCIENTIST_CACHE_FOLDER to another place") from None
+                raise LabError(
+                    f"the lab's runtime cannot be stored in {folder.parent}; "
+                    "set KERNEL_SCIENTIST_CACHE_FOLDER to another place"
+                ) from None
         finally:
             shutil.rmtree(work, ignore_errors=True)
     return tuple(sorted(folder.glob("*.o")))

@@ -57,7 +57,7 @@ def bodies(text: str) -> Iterator[Body]:
     """Every function that is defined, in order."""
     for head in _FUNCTION.finditer(text):
         end = text.index("\n}", head.end() - 1)
-        yield Body(head[1].strip('"'), head.end(), end, tuple(text[head.end():end].split("\n")), " !dbg " in head[0])
+        yield Body(head[1].strip('"'), head.end(), end, tuple(text[head.end() : end].split("\n")), " !dbg " in head[0])
 
 
 def operands(line: str) -> list[str]:

@@ -23,7 +23,7 @@ class LineTable:
     def line_before(self, address: int, reach: int = 64) -> int | None:
         """The last line of the candidate at or before this address, at most `reach` entries of the table back."""
         at = bisect.bisect_right(self.addresses, address)
-        return next((line for line in self.lines[max(0, at - reach):at][::-1] if line), None)
+        return next((line for line in self.lines[max(0, at - reach) : at][::-1] if line), None)
 
 
 class _DwarfReader:
@@ -31,7 +31,7 @@ class _DwarfReader:
         self.data, self.at = data, at
 
     def take(self, form: str) -> int:
-        value, = struct.unpack_from("<" + form, self.data, self.at)
+        (value,) = struct.unpack_from("<" + form, self.data, self.at)
         self.at += struct.calcsize(form)
         return int(value)
 
@@ -53,7 +53,7 @@ class _DwarfReader:
 
     def text(self) -> str:
         end = self.data.index(0, self.at)
-        value = self.data[self.at:end].decode("utf-8", errors="replace")
+        value = self.data[self.at : end].decode("utf-8", errors="replace")
         self.at = end + 1
         return value
 
@@ -63,8 +63,8 @@ def read_lines(section: bytes, file_name: str) -> LineTable:
     rows: list[tuple[int, int]] = []
     at = 0
     while at + 4 < len(section):
-        length, = struct.unpack_from("<I", section, at)
-        version, = struct.unpack_from("<H", section, at + 4)
+        (length,) = struct.unpack_from("<I", section, at)
+        (version,) = struct.unpack_from("<H", section, at + 4)
         if 2 <= version <= 4:
             rows += _unit(section, at, at + 4 + length, file_name)
         at += 4 + length
@@ -94,8 +94,9 @@ def _unit(data: bytes, start: int, end: int, file_name: str) -> Iterator[tuple[i
     yield from _program(_DwarfReader(data, program), end, wanted, minimum, base, span, first_special, operands)
 
 
-def _program(r: _DwarfReader, end: int, wanted: set[int], minimum: int, base: int, span: int, first: int,
-             operands: list[int]) -> Iterator[tuple[int, int]]:
+def _program(
+    r: _DwarfReader, end: int, wanted: set[int], minimum: int, base: int, span: int, first: int, operands: list[int]
+) -> Iterator[tuple[int, int]]:
     address, file, line = 0, 1, 1
     while r.at < end:
         code = r.take("B")

@@ -68,7 +68,7 @@ def add_probes(text: str) -> str:
         probed.copies()
         probed.arrays()
         probed.ballots(Ballots(body, sources))
-        parts += [text[end:body.start], probed.text()]
+        parts += [text[end : body.start], probed.text()]
         end = body.end
     return "".join([*parts, text[end:], RUNTIME])
 
@@ -137,11 +137,13 @@ class _Probed:
         place, name = DEBUG.search(self.body.lines[number]), f"%ks.element.{number}"
         suffix = f", {place[0]}" if place else ""
         known = int(root.startswith("@") or root in self.body.variables)
-        self.before.setdefault(number, []).extend((
-            f"  {name} = getelementptr {kind}, ptr {base}, i64 0, i64 {index}{suffix}",
-            f"  call preserve_mostcc void @ks.beyond(ptr {name}, i64 {_size(item)}, ptr {top}, i64 {_size(array)}, "
-            f"i64 {index}, i64 {count}, i64 {known}){suffix}",
-        ))
+        self.before.setdefault(number, []).extend(
+            (
+                f"  {name} = getelementptr {kind}, ptr {base}, i64 0, i64 {index}{suffix}",
+                f"  call preserve_mostcc void @ks.beyond(ptr {name}, i64 {_size(item)}, ptr {top}, i64 {_size(array)}, "
+                f"i64 {index}, i64 {count}, i64 {known}){suffix}",
+            )
+        )
 
     def _element_after(self, number: int) -> re.Match[str] | None:
         """The address computed after the check that ends at this line; None where there is none, as for a vector."""
@@ -149,7 +151,7 @@ class _Probed:
         if not jump or jump[1] not in self.body.labels:
             return None
         start = self.body.labels[jump[1]] + 1
-        for line in self.body.lines[start:start + _REACH]:
+        for line in self.body.lines[start : start + _REACH]:
             found = _ELEMENT.search(line)
             if found:
                 before = found[4].startswith("@") or self.body.places.get(found[4], 0) < number

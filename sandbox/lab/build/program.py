@@ -38,38 +38,128 @@ TIMEOUT_S = 60.0
 FORMAT = "5"  # raise it when the same source would give another program or description
 LINK_TIMEOUT_S = 600.0
 _HOST_MACROS = (  # what would tell device code that it runs on the host
-    "__x86_64__", "__x86_64", "__amd64__", "__amd64", "__linux__", "__linux", "linux", "__gnu_linux__", "__unix__",
-    "__unix", "unix", "__k8", "__k8__", "__haswell", "__haswell__", "__SSE__", "__SSE2__", "__SSE3__", "__SSSE3__",
-    "__SSE4_1__", "__SSE4_2__", "__AVX__", "__AVX2__", "__FMA__", "__F16C__", "__BMI__", "__BMI2__", "__MMX__",
-    "__SSE_MATH__", "__SSE2_MATH__", "__SANITIZE_ADDRESS__", "__SEG_FS", "__SEG_GS", "__code_model_small__",
+    "__x86_64__",
+    "__x86_64",
+    "__amd64__",
+    "__amd64",
+    "__linux__",
+    "__linux",
+    "linux",
+    "__gnu_linux__",
+    "__unix__",
+    "__unix",
+    "unix",
+    "__k8",
+    "__k8__",
+    "__haswell",
+    "__haswell__",
+    "__SSE__",
+    "__SSE2__",
+    "__SSE3__",
+    "__SSSE3__",
+    "__SSE4_1__",
+    "__SSE4_2__",
+    "__AVX__",
+    "__AVX2__",
+    "__FMA__",
+    "__F16C__",
+    "__BMI__",
+    "__BMI2__",
+    "__MMX__",
+    "__SSE_MATH__",
+    "__SSE2_MATH__",
+    "__SANITIZE_ADDRESS__",
+    "__SEG_FS",
+    "__SEG_GS",
+    "__code_model_small__",
 )
 _DEVICE_MACROS = (
-    "__HIP__=1", "__HIPCC__=1", "__HIP_DEVICE_COMPILE__=1", "__HIP_PLATFORM_AMD__=1", "__AMD__=1", "__AMDGPU__=1",
-    "__AMDGCN__=1", "__gfx942__=1", "__GFX9__=1", "__amdgcn_processor__=\"gfx942\"", "__AMDGCN_WAVEFRONT_SIZE__=64",
-    "__AMDGCN_WAVEFRONT_SIZE=64", "__HAS_FMAF__=1", "__HAS_FP64__=1", "__HAS_LDEXPF__=1", "__CUDA_ARCH_FEAT_NONE=1",
+    "__HIP__=1",
+    "__HIPCC__=1",
+    "__HIP_DEVICE_COMPILE__=1",
+    "__HIP_PLATFORM_AMD__=1",
+    "__AMD__=1",
+    "__AMDGPU__=1",
+    "__AMDGCN__=1",
+    "__gfx942__=1",
+    "__GFX9__=1",
+    '__amdgcn_processor__="gfx942"',
+    "__AMDGCN_WAVEFRONT_SIZE__=64",
+    "__AMDGCN_WAVEFRONT_SIZE=64",
+    "__HAS_FMAF__=1",
+    "__HAS_FP64__=1",
+    "__HAS_LDEXPF__=1",
+    "__CUDA_ARCH_FEAT_NONE=1",
 )
 _CHECKS = (
-    "-fsanitize=kernel-address", "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm", "-asan-opt=0",
-    "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0", "-mllvm", "-asan-use-stack-safety=1",
-    "-mllvm", "-asan-kernel-mem-intrinsic-prefix=1", "-mllvm", "-asan-instrument-atomics=0",
-    "-fsanitize=alignment,implicit-integer-truncation,array-bounds,local-bounds", "-fno-sanitize-trap=local-bounds",
-    "-fsanitize-recover=all", "-fno-sanitize-recover=local-bounds", "-fstrict-flex-arrays=1",
+    "-fsanitize=kernel-address",
+    "-mllvm",
+    "-asan-instrumentation-with-call-threshold=0",
+    "-mllvm",
+    "-asan-opt=0",
+    "-mllvm",
+    "-asan-stack=0",
+    "-mllvm",
+    "-asan-globals=0",
+    "-mllvm",
+    "-asan-use-stack-safety=1",
+    "-mllvm",
+    "-asan-kernel-mem-intrinsic-prefix=1",
+    "-mllvm",
+    "-asan-instrument-atomics=0",
+    "-fsanitize=alignment,implicit-integer-truncation,array-bounds,local-bounds",
+    "-fno-sanitize-trap=local-bounds",
+    "-fsanitize-recover=all",
+    "-fno-sanitize-recover=local-bounds",
+    "-fstrict-flex-arrays=1",
 )
 _PREPROCESS = (*("-E" if flag == "-S" else flag for flag in DEVICE_FLAGS), "--offload-arch=gfx942")
 EXPANDED = "expanded.hip"
 _IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 _PLAIN = ("-DKS_PLAIN=1",)  # fences do nothing: they only order what the checks remember
 FLAGS = (
-    "-x", "c++", "-std=c++20", "-target", "x86_64-linux-musl", "-O2", "-march=x86-64-v3", "-fno-vectorize",
-    "-fno-slp-vectorize", "-gdwarf-4", "-gline-tables-only", "-fdebug-compilation-dir=.", "-fno-exceptions",
-    "-fno-rtti", "-nostdinc", "-nostdinc++", "-ffreestanding", "-fbuiltin", "-fno-stack-protector",
-    "-fstack-clash-protection", "-ffp-contract=fast", "-fdeclspec", "-fdata-sections",
-    "-fno-asynchronous-unwind-tables", "-ftls-model=local-exec", "-fno-pic", "-fno-finite-loops",
-    "-fno-delete-null-pointer-checks", "-fno-strict-aliasing",
-    "-fno-crash-diagnostics", "-fno-color-diagnostics", "-ferror-limit=20", "-fmessage-length=0",
-    "-ftemplate-depth=512", "-fconstexpr-steps=2000000", "-mlong-double-64", "-w", "-DKS_LAB=1",
-    "-mllvm", "-disable-block-placement",  # in the source's order: lowest_site() in runtime/workgroup.cpp rests on it
-    *(f"-U{name}" for name in _HOST_MACROS), *(f"-D{text}" for text in _DEVICE_MACROS),
+    "-x",
+    "c++",
+    "-std=c++20",
+    "-target",
+    "x86_64-linux-musl",
+    "-O2",
+    "-march=x86-64-v3",
+    "-fno-vectorize",
+    "-fno-slp-vectorize",
+    "-gdwarf-4",
+    "-gline-tables-only",
+    "-fdebug-compilation-dir=.",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-nostdinc",
+    "-nostdinc++",
+    "-ffreestanding",
+    "-fbuiltin",
+    "-fno-stack-protector",
+    "-fstack-clash-protection",
+    "-ffp-contract=fast",
+    "-fdeclspec",
+    "-fdata-sections",
+    "-fno-asynchronous-unwind-tables",
+    "-ftls-model=local-exec",
+    "-fno-pic",
+    "-fno-finite-loops",
+    "-fno-delete-null-pointer-checks",
+    "-fno-strict-aliasing",
+    "-fno-crash-diagnostics",
+    "-fno-color-diagnostics",
+    "-ferror-limit=20",
+    "-fmessage-length=0",
+    "-ftemplate-depth=512",
+    "-fconstexpr-steps=2000000",
+    "-mlong-double-64",
+    "-w",
+    "-DKS_LAB=1",
+    "-mllvm",
+    "-disable-block-placement",  # in the source's order: lowest_site() in runtime/workgroup.cpp rests on it
+    *(f"-U{name}" for name in _HOST_MACROS),
+    *(f"-D{text}" for text in _DEVICE_MACROS),
 )
 _BACK_END = ("-x", "ir", *(flag for flag in FLAGS[3:] if not flag.startswith(("-D", "-U"))))
 
@@ -106,11 +196,17 @@ class Builder:
     cache: Path
     wave: int = 64
 
-    def build(self, candidate: Candidate, tunables: Mapping[str, int], *,
-              instrumented: bool = True) -> LabProgram | tuple[Finding, ...]:
+    def build(
+        self, candidate: Candidate, tunables: Mapping[str, int], *, instrumented: bool = True
+    ) -> LabProgram | tuple[Finding, ...]:
         """The program, or why the candidate cannot be one. Without instrumentation no access is checked or counted."""
-        parts = [self.identity, candidate.id, dict(tunables), *([] if instrumented else ["plain"]),
-                 *([] if self.wave == 64 else [self.wave])]
+        parts = [
+            self.identity,
+            candidate.id,
+            dict(tunables),
+            *([] if instrumented else ["plain"]),
+            *([] if self.wave == 64 else [self.wave]),
+        ]
         key = hashlib.sha256(dumps(parts).encode()).hexdigest()
         folder = self.cache / "lab" / "programs" / key[:2] / key
         try:
@@ -137,8 +233,9 @@ class Builder:
         parts = [FORMAT, executor.identity(self.toolchain), [*FLAGS, *_CHECKS, *_PLAIN, *_PREPROCESS], headers]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
-    def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path, folder: Path,
-               checks: Sequence[str]) -> LabProgram | tuple[Finding, ...]:
+    def _build(
+        self, candidate: Candidate, tunables: Mapping[str, int], work: Path, folder: Path, checks: Sequence[str]
+    ) -> LabProgram | tuple[Finding, ...]:
         made = self._as_on_the_gpu(candidate, tunables, work)
         if isinstance(made, tuple):
             return made
@@ -148,8 +245,21 @@ class Builder:
         (work / SOURCE).write_text(f"{text}\n{_bridges(candidate)}", encoding="utf-8")
         macros = _wave_macros(self.wave)  # the tunables stand in the text by now
         output = [*_IR, "-o", "candidate.ll"] if checks else ["-c", "-o", "candidate.o"]
-        done = self._tool(work, "clang", *FLAGS, *(checks or _PLAIN), "-ivfsoverlay", "files.json",
-                          "-isystem", "/include", "-isystem", "/clang", *macros, SOURCE, *output)
+        done = self._tool(
+            work,
+            "clang",
+            *FLAGS,
+            *(checks or _PLAIN),
+            "-ivfsoverlay",
+            "files.json",
+            "-isystem",
+            "/include",
+            "-isystem",
+            "/clang",
+            *macros,
+            SOURCE,
+            *output,
+        )
         if done.returncode == 0 and checks:
             probed = add_probes((work / "candidate.ll").read_text(encoding="utf-8"))
             (work / "candidate.ll").write_text(probed, encoding="utf-8")
@@ -158,25 +268,55 @@ class Builder:
             return compiler_findings(done, candidate.source)
         prepared = prepare_object((work / "candidate.o").read_bytes())
         if prepared.start_up:
-            return (Finding("compile_error", "the file has start-up or exit code (a constructor or a global with a "
-                            "run-time initialiser); initialise in a kernel instead"),)
+            return (
+                Finding(
+                    "compile_error",
+                    "the file has start-up or exit code (a constructor or a global with a "
+                    "run-time initialiser); initialise in a kernel instead",
+                ),
+            )
         (work / "candidate.o").write_bytes(prepared.data)
-        done = self._tool(work, "cc", "-target", "x86_64-linux-musl", "-static", "-g", "candidate.o",
-                          *(str(path) for path in executor.objects(self.toolchain, self.cache)), "-o", "program")
+        done = self._tool(
+            work,
+            "cc",
+            "-target",
+            "x86_64-linux-musl",
+            "-static",
+            "-g",
+            "candidate.o",
+            *(str(path) for path in executor.objects(self.toolchain, self.cache)),
+            "-o",
+            "program",
+        )
         if done.returncode != 0:
             return _link_findings(done)
-        return _describe(candidate, Elf((work / "program").read_bytes()), Elf(prepared.data),
-                         set(prepared.lds), folder / "program")
+        return _describe(
+            candidate, Elf((work / "program").read_bytes()), Elf(prepared.data), set(prepared.lds), folder / "program"
+        )
 
-    def _as_on_the_gpu(self, candidate: Candidate, tunables: Mapping[str, int],
-                       work: Path) -> DeviceText | tuple[Finding, ...]:
+    def _as_on_the_gpu(
+        self, candidate: Candidate, tunables: Mapping[str, int], work: Path
+    ) -> DeviceText | tuple[Finding, ...]:
         if refused := source_refusals(candidate.source):
             return refused
         (work / SOURCE).write_text(candidate.source, encoding="utf-8")
         (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
         macros = [f"-D{name}={value}" for name, value in tunables.items()] + _wave_macros(self.wave)
-        done = self._tool(work, "clang", *_PREPROCESS, "-ivfsoverlay", "files.json", "-isystem", "/include",
-                          "-isystem", "/clang", *macros, SOURCE, "-o", EXPANDED)
+        done = self._tool(
+            work,
+            "clang",
+            *_PREPROCESS,
+            "-ivfsoverlay",
+            "files.json",
+            "-isystem",
+            "/include",
+            "-isystem",
+            "/clang",
+            *macros,
+            SOURCE,
+            "-o",
+            EXPANDED,
+        )
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         return device_text((work / EXPANDED).read_text(encoding="utf-8"))
@@ -184,7 +324,10 @@ class Builder:
     def _visible_files(self, work: Path) -> dict[str, object]:
         clang = self.toolchain.zig.parent / "lib" / "include"
         return {
-            "version": 0, "redirecting-with": "redirect-only", "case-sensitive": True, "use-external-names": False,
+            "version": 0,
+            "redirecting-with": "redirect-only",
+            "case-sensitive": True,
+            "use-external-names": False,
             "roots": [
                 {"name": str(work / SOURCE), "type": "file", "external-contents": str(work / SOURCE)},
                 {"name": "/include", "type": "directory-remap", "external-contents": str(INCLUDE)},
@@ -195,8 +338,14 @@ class Builder:
     def _tool(self, work: Path, tool: str, *args: str) -> Completed:
         environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
         linking = tool == "cc"
-        return run(self.toolchain.command(tool, *args), cwd=work, env=environment, output_cap=2 * 65536,
-                   timeout_s=LINK_TIMEOUT_S if linking else TIMEOUT_S, limits=LINK_LIMITS if linking else LIMITS)
+        return run(
+            self.toolchain.command(tool, *args),
+            cwd=work,
+            env=environment,
+            output_cap=2 * 65536,
+            timeout_s=LINK_TIMEOUT_S if linking else TIMEOUT_S,
+            limits=LINK_LIMITS if linking else LIMITS,
+        )
 
 
 def _wave_macros(wave: int) -> list[str]:
@@ -213,12 +362,18 @@ def _bridges(candidate: Candidate) -> str:
 
 
 def _link_findings(done: Completed) -> tuple[Finding, ...]:
-    missing = sorted({line.split("undefined symbol:")[1].strip() for line in done.stderr.split("\n")
-                      if "undefined symbol:" in line})
+    missing = sorted(
+        {line.split("undefined symbol:")[1].strip() for line in done.stderr.split("\n") if "undefined symbol:" in line}
+    )
     if not missing:
         raise LabError(f"the lab's linker failed: {(done.stderr.strip() or 'no message')[:400]}")
-    return tuple(Finding("compile_error", f"undefined symbol: {name} is used but not defined in this file, and the lab "
-                         "does not provide it") for name in missing[:20])
+    return tuple(
+        Finding(
+            "compile_error",
+            f"undefined symbol: {name} is used but not defined in this file, and the lab does not provide it",
+        )
+        for name in missing[:20]
+    )
 
 
 def _describe(candidate: Candidate, program: Elf, source: Elf, lds_names: set[str], path: Path) -> LabProgram:
@@ -229,9 +384,15 @@ def _describe(candidate: Candidate, program: Elf, source: Elf, lds_names: set[st
     memory, align = program.tls_segment()
     kernels = {launch.kernel: by_name[f"ks_launch_{i}"].value for i, launch in enumerate(candidate.plan.launches)}
     return LabProgram(
-        path=str(path), kernels=kernels, tls_bytes=memory, tls_align=align, image=program.image(),
-        globals=(min((s[0] for s in spans), default=0), max((s[1] for s in spans), default=0)), lds=lds,
-        dynamic_lds_offset=by_name[DYNAMIC_LDS].value, lines=read_lines(program.content(".debug_line"), SOURCE),
+        path=str(path),
+        kernels=kernels,
+        tls_bytes=memory,
+        tls_align=align,
+        image=program.image(),
+        globals=(min((s[0] for s in spans), default=0), max((s[1] for s in spans), default=0)),
+        lds=lds,
+        dynamic_lds_offset=by_name[DYNAMIC_LDS].value,
+        lines=read_lines(program.content(".debug_line"), SOURCE),
     )
 
 

@@ -57,9 +57,16 @@ class LaunchBound:
         return slowest + DISTURBANCE * (sum(self.times_us.values()) - slowest)
 
 
-def bound(launches: Sequence[LaunchCounters], resources: Sequence[Resources], plan: ResolvedPlan, target: Target,
-          compulsory_bytes: float, flops: float, peak: str,
-          code: Mapping[str, Sequence[BasicBlock]] | None = None) -> TimeBound:
+def bound(
+    launches: Sequence[LaunchCounters],
+    resources: Sequence[Resources],
+    plan: ResolvedPlan,
+    target: Target,
+    compulsory_bytes: float,
+    flops: float,
+    peak: str,
+    code: Mapping[str, Sequence[BasicBlock]] | None = None,
+) -> TimeBound:
     """Bound the time of a plan from the counters of its launches.
 
     `compulsory_bytes` and `flops` are the task's own formulas; `peak` names the rate of `target.peaks_tflops` that
@@ -85,21 +92,37 @@ def bound(launches: Sequence[LaunchCounters], resources: Sequence[Resources], pl
     total = sum(overhead + part.time_us for part in parts)
     slowest = max(parts, key=lambda p: p.times_us[p.resource])
     resource = slowest.resource if slowest.times_us[slowest.resource] > overhead else "launch"
-    return TimeBound(total, resource, {n: round(t, 4) for n, t in times.items()},
-                 explain(resource, total, times, slowest.counters, slowest.occupancy, target))
+    return TimeBound(
+        total,
+        resource,
+        {n: round(t, 4) for n, t in times.items()},
+        explain(resource, total, times, slowest.counters, slowest.occupancy, target),
+    )
 
 
-def _launch(c: LaunchCounters, launch: ResolvedLaunch, own: Resources | None, target: Target, compulsory: float,
-            vector_flops: float, blocks: Sequence[BasicBlock]) -> LaunchBound:
+def _launch(
+    c: LaunchCounters,
+    launch: ResolvedLaunch,
+    own: Resources | None,
+    target: Target,
+    compulsory: float,
+    vector_flops: float,
+    blocks: Sequence[BasicBlock],
+) -> LaunchBound:
     c = merged(c, blocks)
     lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
     o = occupancy(c.blocks, c.threads, lds_bytes, own, target)
     alone = alone_clocks(c, o, blocks, target, max(0.0, compulsory - c.total("bytes", STORE)))
-    return LaunchBound(c, o, {
-        **traffic_us(c, o, target, compulsory), **_unit_us(c, o, target),
-        **_arithmetic_us(c, o, blocks, target, vector_flops),
-        "latency": max(1.0, o.blocks_on_busiest / o.resident_blocks) * alone / target.clock_mhz,
-    })
+    return LaunchBound(
+        c,
+        o,
+        {
+            **traffic_us(c, o, target, compulsory),
+            **_unit_us(c, o, target),
+            **_arithmetic_us(c, o, blocks, target, vector_flops),
+            "latency": max(1.0, o.blocks_on_busiest / o.resident_blocks) * alone / target.clock_mhz,
+        },
+    )
 
 
 def _per_unit(total: float, o: Occupancy, target: Target) -> float:
@@ -112,8 +135,9 @@ def _unit_us(c: LaunchCounters, o: Occupancy, target: Target) -> dict[str, float
     crossbar = [s for s in c.sites if s.kind == "wave operation"]
     banks = c.total("unit_clocks", *lds) + sum(s.unit_clocks for s in crossbar)
     port = c.total("port_clocks", *lds) + sum(s.port_clocks for s in crossbar)
-    ports = min(target.memory.get("lds_ports", LDS_PORTS),
-                o.waves_per_block * min(o.resident_blocks, o.blocks_on_busiest))
+    ports = min(
+        target.memory.get("lds_ports", LDS_PORTS), o.waves_per_block * min(o.resident_blocks, o.blocks_on_busiest)
+    )
     return {
         "l1": _per_unit(c.total("unit_clocks", LOAD, STORE, ATOMIC), o, target),
         **({"lds port": _per_unit(port / ports, o, target)} if ports else {}),  # 0: no limit but the banks
@@ -121,12 +145,16 @@ def _unit_us(c: LaunchCounters, o: Occupancy, target: Target) -> dict[str, float
     }
 
 
-def _arithmetic_us(c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock], target: Target,
-                   vector_flops: float) -> dict[str, float]:
+def _arithmetic_us(
+    c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock], target: Target, vector_flops: float
+) -> dict[str, float]:
     simds = min(target.limits["simd_per_unit"], o.waves_per_block * min(o.resident_blocks, o.blocks_on_busiest))
     matrix = sum(s.unit_clocks for s in c.sites if s.kind.startswith("matrix "))
     found = {"mfma": _per_unit(matrix / simds, o, target)} if matrix else {}
     spread = o.active_units / target.units / o.imbalance
     floor = vector_flops / (target.peaks_tflops["fp32_vector"] * spread) / 1e6
-    return {**found, "valu": max(floor, _per_unit(vector_clocks(c, blocks, target) / simds, o, target)),
-            "issue": _per_unit(issue_clocks(c, blocks, o.waves_per_simd, target) / simds, o, target)}
+    return {
+        **found,
+        "valu": max(floor, _per_unit(vector_clocks(c, blocks, target) / simds, o, target)),
+        "issue": _per_unit(issue_clocks(c, blocks, o.waves_per_simd, target) / simds, o, target),
+    }

@@ -84,9 +84,16 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
     ordered = sorted(record["sites"])  # they come as the threads met them, and sums would differ in their last bits
     sites = tuple(_merge(_site(values, scene, scale * full, segment_bytes(target)) for values in ordered))
     counted = LaunchCounters(
-        kernel=launch.kernel, blocks=blocks, threads=launch.threads, recorded=int(record["blocks"]),
-        waves=record["waves"] * scale, barriers=record["barriers"] * scale, read_lines=record["read_lines"] * scale,
-        written_lines=record["written_lines"] * scale, sites=sites, reads_intermediate=bool(row["reads_intermediate"]),
+        kernel=launch.kernel,
+        blocks=blocks,
+        threads=launch.threads,
+        recorded=int(record["blocks"]),
+        waves=record["waves"] * scale,
+        barriers=record["barriers"] * scale,
+        read_lines=record["read_lines"] * scale,
+        written_lines=record["written_lines"] * scale,
+        sites=sites,
+        reads_intermediate=bool(row["reads_intermediate"]),
     )
     names = _ncu if target.vendor == "nvidia" else _rocprof
     return LaunchCounters(**{**counted.__dict__, "counters": names(counted)})
@@ -104,16 +111,55 @@ def _site(values: Sequence[int], scene: Scene, scale: float, segment: int) -> Si
     if kind == MATRIX:
         matrix = matrix_instruction(size)
         clocks, flops = instructions * matrix.clocks, float(instructions * matrix.flops)
-        return SiteCounters(line, f"matrix {matrix.counter}", 0, instructions * scale, lanes * scale, 0, 0, 0, 0,
-                            clocks * scale, 0, 0, 0, flops * scale)
+        return SiteCounters(
+            line,
+            f"matrix {matrix.counter}",
+            0,
+            instructions * scale,
+            lanes * scale,
+            0,
+            0,
+            0,
+            0,
+            clocks * scale,
+            0,
+            0,
+            0,
+            flops * scale,
+        )
     if kind == COLLECTIVE:
         crossbar = instructions if size in _LDS_OPERATIONS else 0
-        return SiteCounters(line, "wave operation" if crossbar else "wave vote", 4, instructions * scale,
-                            lanes * scale, 0, 0, 0, 0, crossbar * _CROSSBAR_CLOCKS * scale, 0,
-                            crossbar * _CROSSBAR_PORT_CLOCKS * scale)
-    return SiteCounters(line, _KINDS[kind], size, instructions * scale, lanes * scale, nbytes * scale, lines * scale,
-                        segments * scale, misses * scale, clocks * scale, conflicts * scale, port * scale,
-                        accesses * scale, 0.0, segments * segment * scale)
+        return SiteCounters(
+            line,
+            "wave operation" if crossbar else "wave vote",
+            4,
+            instructions * scale,
+            lanes * scale,
+            0,
+            0,
+            0,
+            0,
+            crossbar * _CROSSBAR_CLOCKS * scale,
+            0,
+            crossbar * _CROSSBAR_PORT_CLOCKS * scale,
+        )
+    return SiteCounters(
+        line,
+        _KINDS[kind],
+        size,
+        instructions * scale,
+        lanes * scale,
+        nbytes * scale,
+        lines * scale,
+        segments * scale,
+        misses * scale,
+        clocks * scale,
+        conflicts * scale,
+        port * scale,
+        accesses * scale,
+        0.0,
+        segments * segment * scale,
+    )
 
 
 def _merge(sites: Iterable[SiteCounters]) -> list[SiteCounters]:
@@ -124,8 +170,17 @@ def _merge(sites: Iterable[SiteCounters]) -> list[SiteCounters]:
             continue  # all of them were joined into wider ones
         key = site.line, site.kind, site.size
         known = merged.get(key)
-        merged[key] = site if known is None else SiteCounters(*key, *(
-            a + b for a, b in zip(list(known.__dict__.values())[3:], list(site.__dict__.values())[3:], strict=True)))
+        merged[key] = (
+            site
+            if known is None
+            else SiteCounters(
+                *key,
+                *(
+                    a + b
+                    for a, b in zip(list(known.__dict__.values())[3:], list(site.__dict__.values())[3:], strict=True)
+                ),
+            )
+        )
     return sorted(merged.values(), key=lambda s: (s.line or 0, s.kind, s.size))
 
 
@@ -176,8 +231,10 @@ def _rocprof(c: LaunchCounters) -> dict[str, float]:
     matrix = [s for s in c.sites if s.kind.startswith("matrix ")]
     for site in matrix:
         suffix = site.kind.split()[1]
-        for name, value in ((f"SQ_INSTS_VALU_MFMA_{suffix}", site.instructions),
-                            (f"SQ_INSTS_VALU_MFMA_MOPS_{suffix}", site.flops / _MOPS)):
+        for name, value in (
+            (f"SQ_INSTS_VALU_MFMA_{suffix}", site.instructions),
+            (f"SQ_INSTS_VALU_MFMA_MOPS_{suffix}", site.flops / _MOPS),
+        ):
             found[name] = found.get(name, 0.0) + value
     if matrix:
         found["SQ_INSTS_MFMA"] = sum(s.instructions for s in matrix)

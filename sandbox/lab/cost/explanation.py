@@ -9,9 +9,14 @@ from sandbox.lab.cost.occupancy import Occupancy
 from sandbox.target import Target
 
 _TITLES = {
-    "launch": "the launch overhead", "hbm": "the memory bandwidth (HBM)", "mall": "the Infinity Cache",
-    "l2": "the L2 cache", "l1": "the L1 and its address unit", "lds port": "the LDS ports",
-    "lds banks": "the LDS banks", "mfma": "the matrix cores",
+    "launch": "the launch overhead",
+    "hbm": "the memory bandwidth (HBM)",
+    "mall": "the Infinity Cache",
+    "l2": "the L2 cache",
+    "l1": "the L1 and its address unit",
+    "lds port": "the LDS ports",
+    "lds banks": "the LDS banks",
+    "mfma": "the matrix cores",
     "valu": "the vector ALUs (an estimate from the machine code)",
     "issue": "the issue of instructions of all kinds (an estimate from the machine code)",
     "latency": "latency that the waves in flight do not hide",
@@ -30,8 +35,9 @@ _CAUSE: Mapping[str, Callable[[SiteCounters], float]] = {
 }
 
 
-def explain(resource: str, total_us: float, times_us: Mapping[str, float], c: LaunchCounters, o: Occupancy,
-            target: Target) -> str:
+def explain(
+    resource: str, total_us: float, times_us: Mapping[str, float], c: LaunchCounters, o: Occupancy, target: Target
+) -> str:
     """One paragraph in plain English; all figures are of the model, for the whole grid."""
     parts = [f"{c.kernel} is bound by {_TITLES[resource]}: {times_us[resource]:.1f} of {total_us:.1f} us"]
     parts[0] += f" (predicted from {c.recorded} of {c.blocks} workgroups)."
@@ -40,14 +46,21 @@ def explain(resource: str, total_us: float, times_us: Mapping[str, float], c: La
     if others:
         parts.append(f"Next would be {_TITLES[others[0]]} with {times_us[others[0]]:.1f} us.")
     per_simd = o.waves_per_simd
-    parts.append(("1 wave has a SIMD to itself" if per_simd == 1 else f"{per_simd:g} waves share a SIMD") + (
-        f" ({o.limit} allow no more workgroups on a unit)." if o.blocks_on_busiest > o.resident_blocks
-        else " (the grid gives no more)."))
+    parts.append(
+        ("1 wave has a SIMD to itself" if per_simd == 1 else f"{per_simd:g} waves share a SIMD")
+        + (
+            f" ({o.limit} allow no more workgroups on a unit)."
+            if o.blocks_on_busiest > o.resident_blocks
+            else " (the grid gives no more)."
+        )
+    )
     if o.active_units < target.units:
         parts.append(f"Only {o.active_units} of {target.units} compute units get a workgroup.")
     elif o.imbalance > 1.1:
-        parts.append(f"Wave quantisation: {o.blocks} workgroups on {target.units} units cost "
-                     f"{100 * (o.imbalance - 1):.0f} % more than an even spread.")
+        parts.append(
+            f"Wave quantisation: {o.blocks} workgroups on {target.units} units cost "
+            f"{100 * (o.imbalance - 1):.0f} % more than an even spread."
+        )
     return " ".join(parts)
 
 
@@ -57,8 +70,11 @@ def _lines(resource: str, c: LaunchCounters, target: Target) -> list[str]:
         return []
     weights = sorted(((cause(s), s) for s in c.sites if cause(s) > 0), key=lambda w: -w[0])
     whole = sum(w for w, _ in weights)
-    said = [f"line {s.line} ({_describe(resource, s, target)}) {100 * w / whole:.0f} %" for w, s in weights[:3]
-            if s.line and w >= 0.1 * whole]
+    said = [
+        f"line {s.line} ({_describe(resource, s, target)}) {100 * w / whole:.0f} %"
+        for w, s in weights[:3]
+        if s.line and w >= 0.1 * whole
+    ]
     return [f"Its causes: {', '.join(said)}."] if said else []
 
 

@@ -23,21 +23,31 @@ def hot_lines(launches: Sequence[LaunchCounters], most: int = MOST) -> tuple[Hot
             total.update(costs)
             if site.line:
                 lines.setdefault((launch.kernel, site.line), Counter()).update(costs)
-    found = [HotLine(line, kernel, dict(costs), {n: v / totals[kernel][n] for n, v in costs.items()})
-             for (kernel, line), costs in lines.items()]
+    found = [
+        HotLine(line, kernel, dict(costs), {n: v / totals[kernel][n] for n, v in costs.items()})
+        for (kernel, line), costs in lines.items()
+    ]
     return tuple(sorted(found, key=lambda h: (-sum(h.shares.values()), h.kernel, h.line))[:most])
 
 
 def _costs(site: SiteCounters) -> dict[str, float]:
     """What one place costs, without what is zero."""
     if site.kind in _MEMORY:
-        costs = {"vmem_instructions": site.instructions, "l2_requests": site.misses, "l1_clocks": site.unit_clocks,
-                 "wasted_bytes": max(0.0, site.touched_bytes - site.bytes)}
+        costs = {
+            "vmem_instructions": site.instructions,
+            "l2_requests": site.misses,
+            "l1_clocks": site.unit_clocks,
+            "wasted_bytes": max(0.0, site.touched_bytes - site.bytes),
+        }
     elif site.kind.startswith("matrix "):
         costs = {"mfma_instructions": site.instructions, "mfma_clocks": site.unit_clocks}
     elif site.kind == "wave vote":
         costs = {"wave_votes": site.instructions}
     else:
-        costs = {"lds_instructions": site.instructions, "bank_clocks": site.unit_clocks,
-                 "bank_conflicts": site.conflicts, "lds_port_clocks": site.port_clocks}
+        costs = {
+            "lds_instructions": site.instructions,
+            "bank_clocks": site.unit_clocks,
+            "bank_conflicts": site.conflicts,
+            "lds_port_clocks": site.port_clocks,
+        }
     return {name: value for name, value in costs.items() if value > 0}

@@ -25,12 +25,16 @@ def vector_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], target:
     """Clocks of one SIMD for all waves of the launch."""
     runs = executions(counted, blocks)
     valu, trans = target.memory.get("valu_clocks", VALU_CLOCKS), target.memory.get("trans_clocks", TRANS_CLOCKS)
-    return sum(run * (valu * (block.valu + _beside(block, target)) + trans * block.trans)
-               for run, block in zip(runs, blocks, strict=True)) * counted.waves
+    return (
+        sum(
+            run * (valu * (block.valu + _beside(block, target)) + trans * block.trans)
+            for run, block in zip(runs, blocks, strict=True)
+        )
+        * counted.waves
+    )
 
 
-def issue_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], waves_per_simd: float,
-                 target: Target) -> float:
+def issue_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], waves_per_simd: float, target: Target) -> float:
     """Clocks of one SIMD to issue every instruction of all waves.
 
     In its turn a SIMD issues at most one instruction of each category, and each of them from another wave: so what
@@ -86,11 +90,18 @@ def _fewer(site: SiteCounters, excess: float) -> SiteCounters:
     """A site with one of so many instructions left; its misses were the first to touch their lines."""
     if excess == 1.0:
         return site
-    return replace(site, instructions=site.instructions / excess, lanes=site.lanes / excess, bytes=site.bytes / excess,
-                   lines=max(site.lines / excess, min(site.lines, site.misses)),
-                   segments=max(site.segments / excess, min(site.segments, site.misses)),
-                   unit_clocks=site.unit_clocks / excess, conflicts=site.conflicts / excess,
-                   port_clocks=site.port_clocks / excess, accesses=site.accesses / excess)
+    return replace(
+        site,
+        instructions=site.instructions / excess,
+        lanes=site.lanes / excess,
+        bytes=site.bytes / excess,
+        lines=max(site.lines / excess, min(site.lines, site.misses)),
+        segments=max(site.segments / excess, min(site.segments, site.misses)),
+        unit_clocks=site.unit_clocks / excess,
+        conflicts=site.conflicts / excess,
+        port_clocks=site.port_clocks / excess,
+        accesses=site.accesses / excess,
+    )
 
 
 def _rates(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[str, float]:
@@ -106,8 +117,10 @@ def _rates(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[str, f
             seen[f"{site.line}:{site.kind}"] += site.instructions * site.size  # type: ignore[assignment]
     waves = counted.waves or 1.0
     lost = _lost(seen, static)
-    return {key: (seen[key] / count if seen[key] else lost.get(key.partition(":")[2], 0.0)) / waves
-            for key, count in static.items()}
+    return {
+        key: (seen[key] / count if seen[key] else lost.get(key.partition(":")[2], 0.0)) / waves
+        for key, count in static.items()
+    }
 
 
 def _lost(seen: Mapping[str, float], static: Mapping[str, int]) -> dict[str, float]:

@@ -29,12 +29,14 @@ def _table() -> dict[tuple[str, int, int, int, bool], MatrixInstruction]:
     for row in rows:
         m, k, blocks = row["shape"]
         found[row["type"], m, k, blocks, row.get("sparse", False)] = MatrixInstruction(
-            row["name"], _PROFILER[row["type"]], row["clocks"], 2 * m * m * k * blocks)
+            row["name"], _PROFILER[row["type"]], row["clocks"], 2 * m * m * k * blocks
+        )
     return found
 
 
 def matrix_instruction(word: int) -> MatrixInstruction:
     """The instruction of a shape word: type of A, type of B, m, k, blocks, sparse (see KS_SHAPE and KS_SPARSE)."""
     kind = _TYPES[word & 15]
-    return _table()["fp8" if kind == "bf8" else kind, word >> 8 & 255, word >> 16 & 255, word >> 24 & 127,
-                    bool(word >> 31)]
+    return _table()[
+        "fp8" if kind == "bf8" else kind, word >> 8 & 255, word >> 16 & 255, word >> 24 & 127, bool(word >> 31)
+    ]

@@ -60,8 +60,9 @@ def occupancy(blocks: int, threads: int, lds_bytes: int, resources: Resources | 
 LISTED_WAVE = 64  # lanes of a wave in the listing, whose compiler leaves out barriers inside of one
 
 
-def l1_sharers(plan: ResolvedPlan, resources: Sequence[Resources], code: Mapping[str, Sequence[BasicBlock]],
-               target: Target) -> int:
+def l1_sharers(
+    plan: ResolvedPlan, resources: Sequence[Resources], code: Mapping[str, Sequence[BasicBlock]], target: Target
+) -> int:
     """How many resident workgroups share an L1, the fewest of all launches.
 
     The lab runs the waves of a workgroup one after another from barrier to barrier. Without barriers that order says

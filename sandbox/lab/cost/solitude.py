@@ -21,8 +21,9 @@ UNROLLED = 4.0  # turns of a loop that a compiler puts side by side
 BARRIER_CLOCKS = 32.0
 
 
-def alone_clocks(c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock], target: Target,
-                 read_bytes: float) -> float:
+def alone_clocks(
+    c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock], target: Target, read_bytes: float
+) -> float:
     """Clocks; `read_bytes` is what the launch must fetch from memory at least once."""
     memory, waves, workgroups = target.memory, c.waves or 1.0, max(1, c.blocks)
     groups, late = _groups(c, blocks, target)
@@ -85,8 +86,11 @@ def _load_clocks(c: LaunchCounters, groups: Sequence[tuple[float, float]], targe
     miss = min(1.0, misses / asked) if asked else 0.0
     cold = min(1.0, read_bytes / (misses * memory.get("sector_bytes", memory["line_bytes"]))) if misses else 0.0
     beyond_l1, beyond_l2 = _fewest(groups, miss), _fewest(groups, miss * cold)
-    return (beyond_l2 * memory["hbm_latency_clocks"] + (beyond_l1 - beyond_l2) * memory["l2_latency_clocks"]
-            + (sum(waits for waits, _ in groups) - beyond_l1) * memory["l1_latency_clocks"])
+    return (
+        beyond_l2 * memory["hbm_latency_clocks"]
+        + (beyond_l1 - beyond_l2) * memory["l2_latency_clocks"]
+        + (sum(waits for waits, _ in groups) - beyond_l1) * memory["l1_latency_clocks"]
+    )
 
 
 def _fewest(groups: Sequence[tuple[float, float]], share: float) -> float:

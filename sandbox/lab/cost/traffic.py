@@ -30,8 +30,14 @@ def _l2_bytes_us(c: LaunchCounters, target: Target) -> float:
     memory = target.memory
     fill = memory.get("sector_bytes", memory["line_bytes"])
     stores = _written(c, fill) + ATOMIC_CLOCKS * c.total("misses", ATOMIC)
-    return max((c.total("misses", LOAD) + stores) / memory["l2_tb_s"],
-               stores / memory.get("l2_store_tb_s", memory["l2_tb_s"])) * fill / 1e6
+    return (
+        max(
+            (c.total("misses", LOAD) + stores) / memory["l2_tb_s"],
+            stores / memory.get("l2_store_tb_s", memory["l2_tb_s"]),
+        )
+        * fill
+        / 1e6
+    )
 
 
 def _written(c: LaunchCounters, fill: float) -> float:
@@ -58,5 +64,7 @@ def _again(c: LaunchCounters, o: Occupancy, target: Target, compulsory: float) -
     working_set = (c.read_lines + c.written_lines) * line / c.blocks * resident
     in_l2 = min(working_set / memory["l2_count"], compulsory) or 1.0
     in_mall = min(working_set, compulsory) or 1.0
-    return (again * max(0.0, 1 - memory["l2_bytes"] / in_l2),
-            again * max(0.0, 1 - max(memory["mall_bytes"], memory["l2_bytes"]) / in_mall))
+    return (
+        again * max(0.0, 1 - memory["l2_bytes"] / in_l2),
+        again * max(0.0, 1 - max(memory["mall_bytes"], memory["l2_bytes"]) / in_mall),
+    )

@@ -10,10 +10,11 @@
 namespace ks {
 
 static_assert(offsetof(Lane, sp) == 0 && offsetof(Lane, wave) == 8 && offsetof(Lane, number) == 16 &&
-              offsetof(Lane, id) == 32 && offsetof(Lane, stack) == 48 && sizeof(Lane) == 3 << 6,
+                  offsetof(Lane, id) == 32 && offsetof(Lane, stack) == 48 && sizeof(Lane) == 3 << 6,
               "as ks_barrier has it");
 static_assert(offsetof(Wave, ready) == 0 && offsetof(Wave, barrier_site) == 8 && offsetof(Wave, lane) == 16 &&
-              offsetof(Wave, fresh) == 24, "as ks_barrier has it");
+                  offsetof(Wave, fresh) == 24,
+              "as ks_barrier has it");
 static_assert(offsetof(Worker, stacks) == 0 && offsetof(Stacks, next) == 0 && offsetof(Stacks, entry) == 8,
               "as ks_barrier has it");
 

@@ -33,15 +33,24 @@ static int dpp_source(uint32_t control, int lane) {
     if (control >= 0x121 && control <= 0x12F) return row | ((in_row - n) & 15);
     if (control >= 0x150 && control <= 0x15F) return row | n;
     switch (control) {
-        case 0x130: return lane == 63 ? -1 : lane + 1;
-        case 0x134: return (lane + 1) & 63;
-        case 0x138: return lane - 1;
-        case 0x13C: return (lane - 1) & 63;
-        case 0x140: return row | (15 - in_row);
-        case 0x141: return (lane & ~7) | (7 - (lane & 7));
-        case 0x142: return lane < 16 ? -1 : row - 1;
-        case 0x143: return lane < 32 ? -1 : 31;
-        default: return -1;
+    case 0x130:
+        return lane == 63 ? -1 : lane + 1;
+    case 0x134:
+        return (lane + 1) & 63;
+    case 0x138:
+        return lane - 1;
+    case 0x13C:
+        return (lane - 1) & 63;
+    case 0x140:
+        return row | (15 - in_row);
+    case 0x141:
+        return (lane & ~7) | (7 - (lane & 7));
+    case 0x142:
+        return lane < 16 ? -1 : row - 1;
+    case 0x143:
+        return lane < 32 ? -1 : 31;
+    default:
+        return -1;
     }
 }
 
@@ -108,12 +117,23 @@ static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
         int l = __builtin_ctzll(rest);
         Lane& lane = wave.lane[l];
         switch (op) {
-            case KS_BPERMUTE: pull(wave, lanes, in, out, l, lane.a / 4 % width); break;
-            case KS_SWIZZLE: pull(wave, lanes, in, out, l, swizzle_source(lane.b, l)); break;
-            case KS_READLANE: pull(wave, lanes, in, out, l, lane.b % width); break;
-            case KS_READFIRSTLANE: out.value[l] = in.value[first]; break;
-            case KS_DPP: dpp(lane, lanes, in, out, l); break;
-            default: break;
+        case KS_BPERMUTE:
+            pull(wave, lanes, in, out, l, lane.a / 4 % width);
+            break;
+        case KS_SWIZZLE:
+            pull(wave, lanes, in, out, l, swizzle_source(lane.b, l));
+            break;
+        case KS_READLANE:
+            pull(wave, lanes, in, out, l, lane.b % width);
+            break;
+        case KS_READFIRSTLANE:
+            out.value[l] = in.value[first];
+            break;
+        case KS_DPP:
+            dpp(lane, lanes, in, out, l);
+            break;
+        default:
+            break;
         }
     }
     if (out.from_inactive) report_lanes(wave, out.from_inactive, lanes);

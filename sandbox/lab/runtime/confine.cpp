@@ -28,9 +28,10 @@ void limit_resources(uint64_t address_space_bytes) {
 }
 
 static const int kAllowed[] = {
-    SYS_futex, SYS_exit, SYS_exit_group, SYS_write, SYS_writev, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_tkill,
-    SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_brk, SYS_munmap, SYS_madvise, SYS_lseek,
-    SYS_restart_syscall, SYS_gettid, SYS_pause, SYS_sched_yield, SYS_ioctl, SYS_mremap,
+    SYS_futex,          SYS_exit,    SYS_exit_group,    SYS_write,           SYS_writev,    SYS_rt_sigreturn,
+    SYS_rt_sigprocmask, SYS_tkill,   SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep, SYS_brk,
+    SYS_munmap,         SYS_madvise, SYS_lseek,         SYS_restart_syscall, SYS_gettid,    SYS_pause,
+    SYS_sched_yield,    SYS_ioctl,   SYS_mremap,
 };
 
 void allow_only_listed_calls() {

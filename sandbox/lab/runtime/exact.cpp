@@ -2,7 +2,7 @@
 
 namespace ks {
 
-constexpr int32_t kNoExponent = -999;  // of a sum without a product other than zero
+constexpr int32_t kNoExponent = -999;                             // of a sum without a product other than zero
 constexpr int32_t kProductBits = 20, kAligned = 24, kTotal = 32;  // fractional bits
 
 static float from_bits(uint32_t bits) { return __builtin_bit_cast(float, bits); }
@@ -88,8 +88,8 @@ float fused_dot(const Part* a, const Part* b, uint32_t count, uint32_t step, boo
             c = special == special ? special : from_bits(0x7FFFFFFF);
             continue;
         }
-        Sum dot = eight_bit ? join(add_products(a, b, 0, n, 2), add_products(a, b, 1, n, 2))
-                            : add_products(a, b, 0, n, 1);
+        Sum dot =
+            eight_bit ? join(add_products(a, b, 0, n, 2), add_products(a, b, 1, n, 2)) : add_products(a, b, 0, n, 1);
         c = add_accumulator(dot, c, eight_bit);
     }
     return c;

@@ -5,7 +5,7 @@
 namespace ks {
 
 void install_handlers();
-void use_alternate_stack();            // once in every thread
+void use_alternate_stack();  // once in every thread
 // Asks each worker for its place and adds one time-out finding for each; call when the deadline has passed.
 void report_timeout(Worker** workers, uint32_t count);
 

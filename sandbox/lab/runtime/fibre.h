@@ -22,7 +22,9 @@ struct Stacks {
     uint32_t count;
     void reserve(uint32_t stacks);
     void reset();
-    void touch() const { for (uint32_t i = 0; i < count; i++) *(uint64_t*)all[i] = 0; }  // a page of each
+    void touch() const {
+        for (uint32_t i = 0; i < count; i++) *(uint64_t*)all[i] = 0;
+    }  // a page of each
     bool in_use() const { return next != all; }
     void* start() {
         void** sp = (void**)*next++;

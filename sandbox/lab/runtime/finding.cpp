@@ -9,8 +9,20 @@ static Shared<int> g_count;
 static char g_lock;
 
 static const char* const kNames[kKinds] = {
-    "out_of_bounds", "input_written", "divergent_barrier", "divergent_collective", "misaligned", "stack_overflow",
-    "division_by_zero", "timeout", "trap", "illegal", "race", "undrained_barrier", "uninitialised", "wave_mask",
+    "out_of_bounds",
+    "input_written",
+    "divergent_barrier",
+    "divergent_collective",
+    "misaligned",
+    "stack_overflow",
+    "division_by_zero",
+    "timeout",
+    "trap",
+    "illegal",
+    "race",
+    "undrained_barrier",
+    "uninitialised",
+    "wave_mask",
 };
 
 static bool known(const Finding& finding, int count) {

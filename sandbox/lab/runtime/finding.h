@@ -6,8 +6,21 @@
 namespace ks {
 
 enum Kind : uint32_t {
-    kOutOfBounds, kInputWritten, kDivergentBarrier, kDivergentCollective, kMisaligned, kStackOverflow,
-    kDivisionByZero, kTimeout, kTrap, kIllegal, kRace, kUndrained, kUninitialised, kWaveMask, kKinds
+    kOutOfBounds,
+    kInputWritten,
+    kDivergentBarrier,
+    kDivergentCollective,
+    kMisaligned,
+    kStackOverflow,
+    kDivisionByZero,
+    kTimeout,
+    kTrap,
+    kIllegal,
+    kRace,
+    kUndrained,
+    kUninitialised,
+    kWaveMask,
+    kKinds
 };
 
 constexpr int kPlaces = 24;
@@ -16,10 +29,10 @@ struct Finding {
     Kind kind;
     uint32_t launch, write, size, region;  // region: index of the nearest buffer, ~0 none
     uint32_t block[3], thread[3];
-    uint64_t address, detail;              // detail: lanes concerned, or the space: see memory.cpp
-    int64_t offset;                        // from the buffer's start, in bytes
-    uint64_t other[2];                     // of a race: the other work-item in its workgroup, and the workgroup
-    uint64_t place[kPlaces];               // program counters, the innermost first
+    uint64_t address, detail;  // detail: lanes concerned, or the space: see memory.cpp
+    int64_t offset;            // from the buffer's start, in bytes
+    uint64_t other[2];         // of a race: the other work-item in its workgroup, and the workgroup
+    uint64_t place[kPlaces];   // program counters, the innermost first
 };
 
 constexpr int kFindings = 32;

@@ -102,16 +102,17 @@ static void write_word(RegionShadow& shadow, uint64_t word, Record self, uint64_
     Record reader = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED);
     if (group_of(reader) < first_group || !(reader & self & 0xF000)) return;
     if ((reader & kMany) && group_of(reader) == group_of(self) && !t_worker->acquired)
-        conflict(touch, kWriteAfterRead, kRacing, kOtherWorkgroup, reader & kItem, kNone,
-                 shadow.reader_place[word]);
+        conflict(touch, kWriteAfterRead, kRacing, kOtherWorkgroup, reader & kItem, kNone, shadow.reader_place[word]);
     meet(reader, self, first_group, kWriteAfterRead, touch, shadow.reader_place[word], early);
 }
 
 static void read_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t first_group, const Touch& touch) {
     Record last = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED), mine = self;
     if (group_of(last) >= first_group) {
-        if (group_of(last) != group_of(self)) mine |= kMany;
-        else mine |= last & (epoch_of(last) == epoch_of(self) ? kMany | 0xF000 : kMany);
+        if (group_of(last) != group_of(self))
+            mine |= kMany;
+        else
+            mine |= last & (epoch_of(last) == epoch_of(self) ? kMany | 0xF000 : kMany);
     }
     __atomic_store_n(&shadow.reader[word], mine, __ATOMIC_RELAXED);
     shadow.reader_place[word] = (uint32_t)touch.place;
@@ -135,8 +136,10 @@ void touch_global(uint32_t region, uint64_t offset, const Touch& touch) {
     for (uint64_t word = offset / 4; word * 4 < end; word++) {
         uint64_t low = word * 4 < offset ? offset - word * 4 : 0, high = end - word * 4 < 4 ? end - word * 4 : 4;
         Record mask = ((1ull << high) - (1ull << low)) << 12;
-        if (touch.flags & kWrites) write_word(shadow, word, self | mask, first_group, touch, early);
-        else read_word(shadow, word, self | mask, first_group, touch);
+        if (touch.flags & kWrites)
+            write_word(shadow, word, self | mask, first_group, touch, early);
+        else
+            read_word(shadow, word, self | mask, first_group, touch);
     }
     if (touch.flags & kWrites) mark_written(shadow.written + offset, touch.size);
 }

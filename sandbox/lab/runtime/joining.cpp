@@ -4,8 +4,8 @@
 
 namespace ks {
 
-constexpr uint32_t kWindow = 24;   // how far apart in program order the parts may stand
-constexpr uint32_t kWidest = 16;   // bytes a lane
+constexpr uint32_t kWindow = 24;  // how far apart in program order the parts may stand
+constexpr uint32_t kWidest = 16;  // bytes a lane
 
 // True when every lane of `part` stands `distance` bytes behind the same lane of `first`.
 static bool stands_behind(const Instance& first, const Instance& part, int64_t distance) {
@@ -51,9 +51,7 @@ void join_neighbours(Instance* list, uint32_t count, const uint32_t* access, boo
         Instance& first = list[at];
         uint32_t kind = first.mask ? access[first.site] : kAtomic;
         bool known = kind == kLdsLoad || kind == kLdsStore || (global && (kind == kLoad || kind == kStore));
-        if (!known || first.size >= kWidest ||
-            (first.size & (first.size - 1)))
-            continue;
+        if (!known || first.size >= kWidest || (first.size & (first.size - 1))) continue;
         bool joined = false;
         for (uint32_t wide = kWidest; wide > first.size && !joined; wide /= 2) {
             for (int64_t shift = 0; shift < (int64_t)wide && !joined; shift += first.size) {

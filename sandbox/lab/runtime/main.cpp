@@ -30,10 +30,10 @@ static Outcome* g_outcomes;
 static Worker** g_workers;
 static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
-static uint32_t g_ready;              // workers that have set themselves up
-static uint32_t g_turn;               // launches opened so far
-static uint32_t g_finished;           // workers that have finished the open launch
-static Shared<uint64_t> g_next;   // next workgroup of the open launch
+static uint32_t g_ready;         // workers that have set themselves up
+static uint32_t g_turn;          // launches opened so far
+static uint32_t g_finished;      // workers that have finished the open launch
+static Shared<uint64_t> g_next;  // next workgroup of the open launch
 
 static uint64_t now_ns() {
     struct timespec t;
@@ -184,7 +184,10 @@ static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
                 (unsigned long long)o.barriers.get(), o.read_intermediate.get() ? "true" : "false",
                 (unsigned long long)o.nanoseconds);
         fprintf(out, "\"recorded\":");
-        if (timed_out) fprintf(out, "null"); else write_records(out, i);
+        if (timed_out)
+            fprintf(out, "null");
+        else
+            write_records(out, i);
         fprintf(out, "}");
     }
     fprintf(out, "]}\n");

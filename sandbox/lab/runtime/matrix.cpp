@@ -30,42 +30,62 @@ static constexpr Decoded kDecoded;
 
 static float load_float(const uint8_t* from, uint32_t type, uint32_t e) {
     switch (type) {
-        case KS_F32: { float v; memcpy(&v, from + 4 * e, 4); return v; }
-        case KS_XF32: {
-            uint32_t bits;
-            memcpy(&bits, from + 4 * e, 4);
-            bits &= ~0x1FFFu;  // the low 13 mantissa bits are dropped
-            float v;
-            memcpy(&v, &bits, 4);
-            return v;
-        }
-        case KS_F16: { _Float16 v; memcpy(&v, from + 2 * e, 2); return v; }
-        case KS_BF16: {
-            uint16_t half;
-            memcpy(&half, from + 2 * e, 2);
-            uint32_t bits = (uint32_t)half << 16;
-            float v;
-            memcpy(&v, &bits, 4);
-            return v;
-        }
-        case KS_FP8: return kDecoded.fp8[from[e]];
-        default: return kDecoded.bf8[from[e]];
+    case KS_F32: {
+        float v;
+        memcpy(&v, from + 4 * e, 4);
+        return v;
+    }
+    case KS_XF32: {
+        uint32_t bits;
+        memcpy(&bits, from + 4 * e, 4);
+        bits &= ~0x1FFFu;  // the low 13 mantissa bits are dropped
+        float v;
+        memcpy(&v, &bits, 4);
+        return v;
+    }
+    case KS_F16: {
+        _Float16 v;
+        memcpy(&v, from + 2 * e, 2);
+        return v;
+    }
+    case KS_BF16: {
+        uint16_t half;
+        memcpy(&half, from + 2 * e, 2);
+        uint32_t bits = (uint32_t)half << 16;
+        float v;
+        memcpy(&v, &bits, 4);
+        return v;
+    }
+    case KS_FP8:
+        return kDecoded.fp8[from[e]];
+    default:
+        return kDecoded.bf8[from[e]];
     }
 }
 
 // Which lane's register stands in for lane `l` of B.
 static uint32_t broadcast_lane(uint32_t blgp, uint32_t l) {
     switch (blgp) {
-        case 1: return l % 32;
-        case 2: return 32 + l % 32;
-        case 3: return (l + 16) % 64;
-        case 4: case 5: case 6: case 7: return 16 * (blgp - 4) + l % 16;
-        default: return l;
+    case 1:
+        return l % 32;
+    case 2:
+        return 32 + l % 32;
+    case 3:
+        return (l + 16) % 64;
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+        return 16 * (blgp - 4) + l % 16;
+    default:
+        return l;
     }
 }
 
 // Where element e of lane l of A or B belongs, `n` of them in each lane: row (or column) and place along k.
-struct Element { uint32_t block, row, k; };
+struct Element {
+    uint32_t block, row, k;
+};
 static inline Element element(const Shape& s, uint32_t n, uint32_t l, uint32_t e) {
     if (s.type_a == KS_F64 && s.m == 4) return {l / 4 % 4, l % 4, l / 16};
     uint32_t group = l / s.m;
@@ -95,8 +115,7 @@ static inline uint32_t index_bits(const Shape& s, uint32_t modifiers, uint32_t i
     return cbsz ? index : index >> (abid * (eight_bit ? 16 : 8));
 }
 
-template <class T>
-struct Operands {
+template <class T> struct Operands {
     alignas(64) T a[512], b[1024];  // a[block][k][i], b[block][k][j]; a is compressed where sparse
     alignas(64) T d[2048];          // C, then D: d[block][i][j]
     uint8_t chosen[512];            // sparse: which k of B goes with a[k][i]
@@ -126,8 +145,7 @@ static void gather(Wave& wave, const Shape& s, uint32_t modifiers, Operands<T>& 
     }
 }
 
-template <class T>
-static void scatter(Wave& wave, const Shape& s, const Operands<T>& o) {
+template <class T> static void scatter(Wave& wave, const Shape& s, const Operands<T>& o) {
     for (uint32_t l = 0; l < 64; l++)
         for (uint32_t r = 0; r < s.results(); r++) {
             Element x = result(s, l, r);
@@ -136,8 +154,7 @@ static void scatter(Wave& wave, const Shape& s, const Operands<T>& o) {
 }
 
 // Products exact where T is wider, the sum of a row's products rounded to T at each step, C added last.
-template <class T>
-static void multiply_fast(const Shape& s, uint32_t modifiers, Operands<T>& o) {
+template <class T> static void multiply_fast(const Shape& s, uint32_t modifiers, Operands<T>& o) {
     uint32_t m = s.m;
     for (uint32_t block = 0; block < s.blocks; block++) {
         const T* a = o.a + a_block(modifiers, block) * s.stored() * m;
@@ -147,9 +164,12 @@ static void multiply_fast(const Shape& s, uint32_t modifiers, Operands<T>& o) {
             for (uint32_t k = 0; k < s.stored(); k++) {
                 T x = a[k * m + i];
                 const T* y = b + (s.sparse ? o.chosen[k * m + i] : k) * m;
-                if (m == 32) for (uint32_t j = 0; j < 32; j++) row[j] += x * y[j];
-                else if (m == 16) for (uint32_t j = 0; j < 16; j++) row[j] += x * y[j];
-                else for (uint32_t j = 0; j < 4; j++) row[j] += x * y[j];
+                if (m == 32)
+                    for (uint32_t j = 0; j < 32; j++) row[j] += x * y[j];
+                else if (m == 16)
+                    for (uint32_t j = 0; j < 16; j++) row[j] += x * y[j];
+                else
+                    for (uint32_t j = 0; j < 4; j++) row[j] += x * y[j];
             }
             T* d = o.d + (block * m + i) * m;
             for (uint32_t j = 0; j < m; j++) d[j] += row[j];
@@ -158,8 +178,7 @@ static void multiply_fast(const Shape& s, uint32_t modifiers, Operands<T>& o) {
 }
 
 // f32 and f64: one fused multiply-add after the other along k.
-template <class T>
-static void multiply_in_order(const Shape& s, uint32_t modifiers, Operands<T>& o) {
+template <class T> static void multiply_in_order(const Shape& s, uint32_t modifiers, Operands<T>& o) {
     uint32_t m = s.m;
     for (uint32_t block = 0; block < s.blocks; block++) {
         const T* a = o.a + a_block(modifiers, block) * s.k * m;
@@ -168,8 +187,10 @@ static void multiply_in_order(const Shape& s, uint32_t modifiers, Operands<T>& o
             T& d = o.d[block * m * m + at];
             for (uint32_t k = 0; k < s.k; k++) {
                 T x = a[k * m + at / m], y = b[k * m + at % m];
-                if constexpr (sizeof(T) == 4) d = __builtin_fmaf(x, y, d);
-                else d = __builtin_fma(x, y, d);
+                if constexpr (sizeof(T) == 4)
+                    d = __builtin_fmaf(x, y, d);
+                else
+                    d = __builtin_fma(x, y, d);
             }
         }
     }
@@ -215,10 +236,14 @@ static void multiply_doubles(Wave& wave, const Shape& s, uint32_t modifiers, boo
         return v;
     });
     uint32_t elements = s.m * s.k * s.blocks;
-    if ((modifiers >> 8 ^ modifiers >> 9) & 1) for (uint32_t e = 0; e < elements; e++) o.a[e] = -o.a[e];
-    if (modifiers >> 10 & 1) for (uint32_t e = 0; e < s.m * s.m * s.blocks; e++) o.d[e] = -o.d[e];
-    if (exact) multiply_in_order(s, modifiers & 0xFF, o);
-    else multiply_fast(s, modifiers & 0xFF, o);
+    if ((modifiers >> 8 ^ modifiers >> 9) & 1)
+        for (uint32_t e = 0; e < elements; e++) o.a[e] = -o.a[e];
+    if (modifiers >> 10 & 1)
+        for (uint32_t e = 0; e < s.m * s.m * s.blocks; e++) o.d[e] = -o.d[e];
+    if (exact)
+        multiply_in_order(s, modifiers & 0xFF, o);
+    else
+        multiply_fast(s, modifiers & 0xFF, o);
     scatter(wave, s, o);
 }
 
@@ -226,18 +251,24 @@ static void multiply_floats(Wave& wave, const Shape& s, uint32_t modifiers, bool
     Operands<float> o;
     gather(wave, s, modifiers, o, load_float);
     if (s.sparse) modifiers = 0;  // they have chosen the index
-    if (!exact) multiply_fast(s, modifiers, o);
-    else if (s.type_a == KS_F32) multiply_in_order(s, modifiers, o);
-    else multiply_fused(s, modifiers, o);
+    if (!exact)
+        multiply_fast(s, modifiers, o);
+    else if (s.type_a == KS_F32)
+        multiply_in_order(s, modifiers, o);
+    else
+        multiply_fused(s, modifiers, o);
     scatter(wave, s, o);
 }
 
 void multiply_wave(Wave& wave, bool exact) {
     Shape shape((uint32_t)wave.lane[0].a);
     uint32_t modifiers = (uint32_t)wave.lane[0].b;
-    if (shape.type_a == KS_I8) multiply_integers(wave, shape, modifiers);
-    else if (shape.type_a == KS_F64) multiply_doubles(wave, shape, modifiers, exact);
-    else multiply_floats(wave, shape, modifiers, exact);
+    if (shape.type_a == KS_I8)
+        multiply_integers(wave, shape, modifiers);
+    else if (shape.type_a == KS_F64)
+        multiply_doubles(wave, shape, modifiers, exact);
+    else
+        multiply_floats(wave, shape, modifiers, exact);
 }
 
 }  // namespace ks

@@ -10,10 +10,10 @@ struct Shape {
     explicit Shape(uint32_t word)
         : type_a(word & 15), type_b(word >> 4 & 15), m(word >> 8 & 255), k(word >> 16 & 255), blocks(word >> 24 & 127),
           sparse(word >> 31) {}
-    uint32_t stored() const { return sparse ? k / 2 : k; }           // elements in one row of A
+    uint32_t stored() const { return sparse ? k / 2 : k; }  // elements in one row of A
     uint32_t a_per_lane() const { return m * stored() * blocks / 64; }
     uint32_t b_per_lane() const { return m * k * blocks / 64; }
-    uint32_t results() const { return m * m * blocks / 64; }         // elements of C and D in one lane
+    uint32_t results() const { return m * m * blocks / 64; }  // elements of C and D in one lane
 };
 
 // All 64 lanes wait in a matrix instruction: compute D = A B + C into their registers.

@@ -89,9 +89,7 @@ static inline uint8_t* here() {  // thread-local, but the same all the time a th
     return (uint8_t*)(thread_pointer - g_memory.lds_bytes);
 }
 
-uint8_t* lds_base() {
-    return here();
-}
+uint8_t* lds_base() { return here(); }
 
 void poison_lds(uint64_t) {
     const MemoryMap& map = g_memory;
@@ -175,8 +173,7 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
         if (atomic && write) t_worker->atomics[index]++;
         if (region.role != kInput && t_hot.shadow)
             touch_global(index, inside, Touch{address, size, place, flags, t_lane->flat, true});
-        if (__builtin_expect(t_hot.recording, 0))
-            record_global(*t_worker, index, inside, size, write, atomic, place);
+        if (__builtin_expect(t_hot.recording, 0)) record_global(*t_worker, index, inside, size, write, atomic, place);
         return;
     }
     uint64_t local = address - (uint64_t)here();
@@ -186,8 +183,7 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
                                : local + size <= map.lds_bytes && !memchr(map.lds_valid + local, 0, size);
         if (__builtin_expect(!good, 0)) report(kOutOfBounds, address, size, write, place, kSpaceLds);
         if (t_hot.shadow) touch_lds(local, size, flags, place);
-        if (__builtin_expect(t_hot.recording, 0))
-            record_lds(*t_worker, local, size, write, atomic, place);
+        if (__builtin_expect(t_hot.recording, 0)) record_lds(*t_worker, local, size, write, atomic, place);
         return;
     }
     check_elsewhere(address, size, write, place);
@@ -213,18 +209,18 @@ void check_atomic(uint64_t address, uint64_t size, uint64_t place) {
     check(address, size, kReads | kWrites | kAtomically, place);
 }
 
-#define KS_CHECK(N)                                                                        \
-    extern "C" void __asan_load##N##_noabort(uint64_t address) {                           \
-        uint64_t place = (uint64_t)__builtin_return_address(0) - 1;                        \
-        if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))                          \
-            report(kMisaligned, address, N, false, place, kSpaceNear);                     \
-        check(address, N, kReads, place);                                                  \
-    }                                                                                      \
-    extern "C" void __asan_store##N##_noabort(uint64_t address) {                          \
-        uint64_t place = (uint64_t)__builtin_return_address(0) - 1;                        \
-        if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))                          \
-            report(kMisaligned, address, N, true, place, kSpaceNear);                      \
-        check(address, N, kWrites, place);                                                 \
+#define KS_CHECK(N)                                                    \
+    extern "C" void __asan_load##N##_noabort(uint64_t address) {       \
+        uint64_t place = (uint64_t)__builtin_return_address(0) - 1;    \
+        if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))      \
+            report(kMisaligned, address, N, false, place, kSpaceNear); \
+        check(address, N, kReads, place);                              \
+    }                                                                  \
+    extern "C" void __asan_store##N##_noabort(uint64_t address) {      \
+        uint64_t place = (uint64_t)__builtin_return_address(0) - 1;    \
+        if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))      \
+            report(kMisaligned, address, N, true, place, kSpaceNear);  \
+        check(address, N, kWrites, place);                             \
     }
 KS_CHECK(1)
 KS_CHECK(2)

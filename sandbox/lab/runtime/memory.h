@@ -17,8 +17,8 @@ struct MemoryMap {
     Region region[kMaxRegions + 2];  // 0: no buffer
     uint8_t* granule;                // which region a granule belongs to
     uint64_t arena_bytes;
-    uint8_t* lds_valid;              // one byte per byte of the thread-local image
-    uint64_t lds_bytes;              // size of that image
+    uint8_t* lds_valid;  // one byte per byte of the thread-local image
+    uint64_t lds_bytes;  // size of that image
     uint64_t dynamic_offset, dynamic_bytes;
     uint64_t image_lo, image_hi, globals_lo, globals_hi;
     const uint8_t* memory;
@@ -45,9 +45,16 @@ void report_misaligned(uint64_t address, uint64_t alignment, bool write, uint64_
 
 struct Finding;
 enum Space : uint64_t {
-    kSpaceNone, kSpaceNear, kSpaceLds, kSpaceNull, kSpaceImage,
+    kSpaceNone,
+    kSpaceNear,
+    kSpaceLds,
+    kSpaceNull,
+    kSpaceImage,
     // What an index leaves: an array on the stack, of its own globals, one in LDS for another there; a native vector.
-    kSpacePrivate, kSpaceOwn, kSpaceOtherLds, kSpaceVector
+    kSpacePrivate,
+    kSpaceOwn,
+    kSpaceOtherLds,
+    kSpaceVector
 };
 // Names the address: the offset in LDS, or the nearest buffer and the offset in it.
 void locate(Finding& finding, uint64_t address, uint64_t space);

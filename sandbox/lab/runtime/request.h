@@ -17,8 +17,8 @@ struct Header {
     uint64_t globals_lo, globals_hi;  // the candidate's own __device__ variables
     uint64_t l1_lines, line_bytes, address_space_bytes;
     uint64_t checks;  // 0: bounds only; 1: all, but not unwritten buffers; 2: all
-    uint64_t exact;  // 1: matrix instructions round as the hardware does
-    uint64_t wave;  // lanes
+    uint64_t exact;   // 1: matrix instructions round as the hardware does
+    uint64_t wave;    // lanes
     uint64_t segment_bytes, fill_bytes, address_lanes, l1_bytes_per_clock;  // see coalescing.h
     uint64_t joins_global;  // the compiler makes one wide access of neighbouring narrow ones to buffers too
 };

@@ -137,15 +137,16 @@ static Finding describe(Kind kind, const Touch& touch, uint64_t detail) {
 void conflict(const Touch& touch, Hazard hazard, Order order, Relation relation, uint64_t item, uint64_t group,
               uint64_t other_place) {
     if (order == kUndrainedOrder && hazard == kWriteAfterRead) return;  // what was read has been waited for
-    Finding finding = describe(order == kRacing ? kRace : kUndrained, touch,
-                               hazard | relation << 4 | (uint64_t)touch.global << 8);
+    Finding finding =
+        describe(order == kRacing ? kRace : kUndrained, touch, hazard | relation << 4 | (uint64_t)touch.global << 8);
     finding.other[0] = item;
     finding.other[1] = group;
     finding.place[1] = other_place;
     if (hazard == kWriteAfterWrite && touch.size <= sizeof t_pending.before) {
         if (t_hot.pending) return;
         // The other's write may be under way on another processor.
-        if (relation == kOtherWorkgroup) for (int i = 0; i < 200; i++) __builtin_ia32_pause();
+        if (relation == kOtherWorkgroup)
+            for (int i = 0; i < 200; i++) __builtin_ia32_pause();
         t_pending.finding = finding;
         t_pending.address = touch.address;
         t_pending.size = touch.size;

@@ -21,11 +21,11 @@ struct Cell {
 };
 
 struct LdsShadow {
-    Cell *word, *byte;   // a word's cell, or where parts of it were touched, those of its bytes
-    uint8_t* written;    // one byte per byte
-    Record safe;         // records below are ordered before everything
-    Record now;          // the clock, in its place of a record
-    Record wave;         // the bits of a record that tell the wave
+    Cell *word, *byte;  // a word's cell, or where parts of it were touched, those of its bytes
+    uint8_t* written;   // one byte per byte
+    Record safe;        // records below are ordered before everything
+    Record now;         // the clock, in its place of a record
+    Record wave;        // the bits of a record that tell the wave
 };
 extern constinit thread_local LdsShadow t_shadow;
 
@@ -40,11 +40,11 @@ struct Touch {
 };
 
 void prepare_shadows(const Request& request);
-void begin_shadow(Worker& worker, uint64_t linear);   // a workgroup starts
-void end_shadow(Worker& worker);                      // and ends
+void begin_shadow(Worker& worker, uint64_t linear);  // a workgroup starts
+void end_shadow(Worker& worker);                     // and ends
 void end_launch_shadow(Worker& worker);
 void barrier_passed(Worker& worker);
-void lanes_met(Wave& wave, uint64_t lanes);           // in a wave operation
+void lanes_met(Wave& wave, uint64_t lanes);  // in a wave operation
 // How a remembered access of this workgroup stands to one of the running work-item.
 Order order_of(Record record, uint64_t clock, Record self, bool global);
 // Reports and leaves the workgroup; a write of what is there already is let pass, which shows at the next touch.
@@ -80,8 +80,10 @@ KS_HOT bool unsettled(Record record, Record self) { return concerns(record, self
 KS_HOT void note_reader(Cell& cell, Record self, uint64_t place) {
     Record last = cell.reader;
     if (last >= t_shadow.safe && ((last ^ self) & kItem)) {
-        if ((last ^ self) & t_shadow.wave) cell.other = last;
-        else if (last >> 16 >= t_lane->synced) self |= kMany;
+        if ((last ^ self) & t_shadow.wave)
+            cell.other = last;
+        else if (last >> 16 >= t_lane->synced)
+            self |= kMany;
     } else if (last >= t_shadow.safe) {
         self |= last & kMany;
     }
@@ -92,11 +94,21 @@ KS_HOT void note_reader(Cell& cell, Record self, uint64_t place) {
 KS_HOT bool all_written(const uint8_t* written, uint64_t size, uint32_t flags) {
     uint64_t ones = 0x0101010101010101ull, a = 0, b = 0;
     switch (size) {
-        case 1: return *written;
-        case 2: __builtin_memcpy(&a, written, 2); return a == 0x0101;
-        case 4: __builtin_memcpy(&a, written, 4); return a == 0x01010101;
-        case 8: __builtin_memcpy(&a, written, 8); return a == ones;
-        case 16: __builtin_memcpy(&a, written, 8); __builtin_memcpy(&b, written + 8, 8); return a == ones && b == ones;
+    case 1:
+        return *written;
+    case 2:
+        __builtin_memcpy(&a, written, 2);
+        return a == 0x0101;
+    case 4:
+        __builtin_memcpy(&a, written, 4);
+        return a == 0x01010101;
+    case 8:
+        __builtin_memcpy(&a, written, 8);
+        return a == ones;
+    case 16:
+        __builtin_memcpy(&a, written, 8);
+        __builtin_memcpy(&b, written + 8, 8);
+        return a == ones && b == ones;
     }
     uint64_t count = 0;
     for (uint64_t i = 0; i < size; i++) count += written[i];
@@ -105,12 +117,23 @@ KS_HOT bool all_written(const uint8_t* written, uint64_t size, uint32_t flags) {
 
 KS_HOT void mark_written(uint8_t* written, uint64_t size) {
     switch (size) {
-        case 1: *written = 1; break;
-        case 2: __builtin_memset(written, 1, 2); break;
-        case 4: __builtin_memset(written, 1, 4); break;
-        case 8: __builtin_memset(written, 1, 8); break;
-        case 16: __builtin_memset(written, 1, 16); break;
-        default: __builtin_memset(written, 1, size);
+    case 1:
+        *written = 1;
+        break;
+    case 2:
+        __builtin_memset(written, 1, 2);
+        break;
+    case 4:
+        __builtin_memset(written, 1, 4);
+        break;
+    case 8:
+        __builtin_memset(written, 1, 8);
+        break;
+    case 16:
+        __builtin_memset(written, 1, 16);
+        break;
+    default:
+        __builtin_memset(written, 1, size);
     }
 }
 

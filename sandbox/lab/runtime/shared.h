@@ -3,8 +3,7 @@
 
 namespace ks {
 
-template <class T>
-struct Shared {
+template <class T> struct Shared {
     T value = {};
     T get() const { return __atomic_load_n(&value, __ATOMIC_SEQ_CST); }
     void set(T now) { __atomic_store_n(&value, now, __ATOMIC_SEQ_CST); }

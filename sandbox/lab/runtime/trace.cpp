@@ -15,17 +15,17 @@ constexpr uint32_t kSites = 2048, kInstances = 1 << 17;
 
 struct Site {
     SiteCounts counts;
-    uint32_t next[64];       // how many instructions each lane has passed here
-    uint32_t* instances;     // in order
+    uint32_t next[64];    // how many instructions each lane has passed here
+    uint32_t* instances;  // in order
     uint32_t count, room;
 };
 
 struct Recorder {
-    Site site[kSites];       // open addressing by place and access
+    Site site[kSites];  // open addressing by place and access
     uint32_t used[kSites], used_count, access[kSites];
-    Instance* instance;      // in the order of their first lane
+    Instance* instance;  // in the order of their first lane
     uint32_t instance_count;
-    Wave* wave;              // whose instances are open
+    Wave* wave;  // whose instances are open
     LineCache l1;
     KeySet read_lines, written_lines;
     uint64_t blocks, waves, barriers, accesses, dropped, read_footprint, write_footprint;
@@ -77,7 +77,8 @@ static Site& site_of(Recorder& r, uint64_t place, uint32_t access, uint32_t size
         Site& site = r.site[at];
         if (site.counts.place == place && site.counts.access == access) return site;
         if (!site.counts.place) {
-            if (r.used_count > kSites * 3 / 4) return r.site[r.used[0]];  // too many places: the first one's sums suffer
+            if (r.used_count > kSites * 3 / 4)
+                return r.site[r.used[0]];  // too many places: the first one's sums suffer
             site.counts.place = place;
             site.counts.access = access;
             site.counts.size = size;
@@ -192,10 +193,11 @@ void close_recorder(Worker& worker) {
 }
 
 static void write_site(FILE* out, const SiteCounts& c, bool first) {
-    const uint64_t values[] = {c.place, c.access, c.size, c.instructions, c.lanes, c.bytes, c.lines, c.segments, c.misses,
-                               c.unit_cycles, c.accesses, c.conflicts, c.port_cycles};
+    const uint64_t values[] = {c.place,    c.access, c.size,        c.instructions, c.lanes,     c.bytes,      c.lines,
+                               c.segments, c.misses, c.unit_cycles, c.accesses,     c.conflicts, c.port_cycles};
     fprintf(out, "%s[", first ? "\n" : ",\n");
-    for (uint32_t i = 0; i < sizeof values / 8; i++) fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)values[i]);
+    for (uint32_t i = 0; i < sizeof values / 8; i++)
+        fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)values[i]);
     fprintf(out, "]");
 }
 
@@ -213,7 +215,8 @@ void write_records(FILE* out, uint32_t launch) {
         for (int i = 0; i < 7; i++) sums[i] += own[i];
         for (uint32_t i = 0; i < r.used_count; i++, first = false) write_site(out, r.site[r.used[i]].counts, first);
     }
-    static const char* const names[] = {"blocks", "waves", "barriers", "accesses", "dropped", "read_lines", "written_lines"};
+    static const char* const names[] = {"blocks",  "waves",      "barriers",     "accesses",
+                                        "dropped", "read_lines", "written_lines"};
     fprintf(out, "]");
     for (int i = 0; i < 7; i++) fprintf(out, ",\"%s\":%llu", names[i], (unsigned long long)sums[i]);
     fprintf(out, "}");

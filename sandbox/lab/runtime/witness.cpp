@@ -74,11 +74,12 @@ static bool in_same_variable(uint64_t one, uint64_t other) {
 
 // An index that does not fit the array named in the expression. `top` is the array of arrays it is a row of; `known`
 // says that no more than it lies there. In LDS the access itself is checked, but for hitting another variable.
-extern "C" __attribute__((preserve_most)) void index_beyond(
-    uint64_t element, uint64_t size, uint64_t top, uint64_t bytes, uint64_t index, uint64_t count,
-    uint64_t known) asm("ks.beyond");
-extern "C" __attribute__((preserve_most)) void index_beyond(
-    uint64_t element, uint64_t size, uint64_t top, uint64_t bytes, uint64_t index, uint64_t count, uint64_t known) {
+extern "C" __attribute__((preserve_most)) void index_beyond(uint64_t element, uint64_t size, uint64_t top,
+                                                            uint64_t bytes, uint64_t index, uint64_t count,
+                                                            uint64_t known) asm("ks.beyond");
+extern "C" __attribute__((preserve_most)) void index_beyond(uint64_t element, uint64_t size, uint64_t top,
+                                                            uint64_t bytes, uint64_t index, uint64_t count,
+                                                            uint64_t known) {
     uint64_t place = (uint64_t)__builtin_return_address(0) - 1, offset = element - top, lds = (uint64_t)lds_base();
     const MemoryMap& map = g_memory;
     if (offset < bytes && offset + size <= bytes) return;

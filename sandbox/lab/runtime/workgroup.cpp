@@ -190,7 +190,7 @@ static void* turn_to(Worker& worker, Wave& wave) {
     t_wave = &wave;
     if (wave.fresh) return start(worker, wave);
     if (!wave.ready) resolve(worker, wave);
-    if (!wave.ready) return nullptr;  // a finding
+    if (!wave.ready) return nullptr;                     // a finding
     uint64_t later = wave.ready & (~0ull << wave.turn);  // in turn, or one that spins would starve the others
     Lane& next = wave.lane[__builtin_ctzll(later ? later : wave.ready)];
     wave.turn = (next.number + 1) % 64;

@@ -17,15 +17,15 @@ struct alignas(64) Lane {  // what a switch touches lies in the first line
     Wave* wave;
     uint32_t number, flat, op;
     alignas(16) uint32_t id[4];
-    void* stack;         // where its stack began
-    uint64_t site;       // where it waits for its wave: the return address of the collective
-    uint64_t a, b;       // operands, the result comes back in a
-    const void *pa, *pb; // matrix operands in the lane's registers
+    void* stack;          // where its stack began
+    uint64_t site;        // where it waits for its wave: the return address of the collective
+    uint64_t a, b;        // operands, the result comes back in a
+    const void *pa, *pb;  // matrix operands in the lane's registers
     void* pd;
     // On the worker's clock, see shadow.h: [0] LDS, [1] buffers.
     uint64_t fence[2], published[2], synced;
-    uint64_t ballot;     // the last one it saw
-    bool direct;         // has loaded straight into LDS
+    uint64_t ballot;  // the last one it saw
+    bool direct;      // has loaded straight into LDS
 };
 
 struct Wave {
@@ -44,18 +44,18 @@ struct Worker {
     Lane lanes[1024];
     Wave waves[32];
     uint32_t wave_count, lane_count, launch_index, number;
-    uint32_t turn;               // which wave the scheduler looks at next
-    bool failed;                 // a finding ended this workgroup
-    void* home;                  // stack pointer of the scheduler
+    uint32_t turn;  // which wave the scheduler looks at next
+    bool failed;    // a finding ended this workgroup
+    void* home;     // stack pointer of the scheduler
     const Launch* launch;
     const Request* request;
-    Recorder* recorder;          // of the workgroups that are recorded, else null
+    Recorder* recorder;                  // of the workgroups that are recorded, else null
     uint64_t barriers, spins, accesses;  // the last one counts up at the end of each launch
-    uint64_t* atomics;           // per region: how many accesses were atomic, in all workgroups
-    uint64_t thread;             // pthread_t
-    const Launch* numbered;      // whose work-items the lanes are numbered for
+    uint64_t* atomics;                   // per region: how many accesses were atomic, in all workgroups
+    uint64_t thread;                     // pthread_t
+    const Launch* numbered;              // whose work-items the lanes are numbered for
     uint64_t clock, group_start, epoch_start, agent_fence, group, launch_group;  // see shadow.h
-    bool acquired;               // this workgroup has looked at what others set atomically
+    bool acquired;  // this workgroup has looked at what others set atomically
 };
 
 // Work-item, workgroup, workgroup size, grid in workgroups: x y z and a gap each; then where the arguments are.

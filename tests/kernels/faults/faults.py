@@ -62,8 +62,12 @@ def cases() -> Iterator[tuple[Case, Case]]:
 
 def _variant(case: Case, body: str, kept: str, dropped: str, choice: int) -> Case:
     lines = ["" if line.endswith(dropped) else line.removesuffix(kept).rstrip() for line in body.split("\n")]
-    options = {key: value.split("|")[choice] if key not in ("args", "kernels") else
-               ",".join(part.split("|")[choice] for part in value.split(",")) for key, value in case.options.items()}
+    options = {
+        key: value.split("|")[choice]
+        if key not in ("args", "kernels")
+        else ",".join(part.split("|")[choice] for part in value.split(","))
+        for key, value in case.options.items()
+    }
     found = [(number, mark) for number, line in enumerate(lines, 2) if (mark := _MARK.search(line))]
     made = replace(case, options=options, source=HEAD + "\n".join(_MARK.sub("", line) for line in lines))
     if choice:
@@ -76,13 +80,22 @@ def _variant(case: Case, body: str, kept: str, dropped: str, choice: int) -> Cas
 def launches(case: Case) -> list[ResolvedLaunch]:
     """The case's launches, the kernel `k` with all arguments unless it says otherwise."""
     named = case.options.get("kernels", f"k:{case.options.get('args', 'x,y')}")
-    numbers = {key: [int(v) for v in case.options.get(key, default).split(",")]
-               for key, default in (("grid", "1"), ("block", "64"))}
+    numbers = {
+        key: [int(v) for v in case.options.get(key, default).split(",")]
+        for key, default in (("grid", "1"), ("block", "64"))
+    }
     made = []
     for part in named.split(";"):
         kernel, _, args = part.partition(":")
-        made.append(launch(kernel, [int(a) if a.isdigit() else a for a in args.split(",")], numbers["grid"],
-                           numbers["block"], int(case.options.get("lds", "0"))))
+        made.append(
+            launch(
+                kernel,
+                [int(a) if a.isdigit() else a for a in args.split(",")],
+                numbers["grid"],
+                numbers["block"],
+                int(case.options.get("lds", "0")),
+            )
+        )
     return made
 
 
@@ -95,12 +108,16 @@ def findings(case: Case) -> tuple[Finding, ...]:
     assert isinstance(program, LabProgram), program
     numbers = {name: int(case.options.get(name, "1024")) for name in ("x", "y", "w")}
     values = np.random.default_rng(7).random(numbers["x"]).astype(np.float32)
-    buffers = (Buffer("x", values, "input"), Buffer("y", np.zeros(numbers["y"], np.float32), "output"),
-               Buffer("h", np.zeros(1024, np.float16), "output"),
-               Buffer("w", np.zeros(numbers["w"], np.float32), "workspace"),
-               Buffer("c", np.zeros(1, np.uint32), "workspace"))
-    done = lab().execute(program, plan, buffers, count=False, blocks=None,
-                         deadline_s=float(case.options.get("deadline", "20")))
+    buffers = (
+        Buffer("x", values, "input"),
+        Buffer("y", np.zeros(numbers["y"], np.float32), "output"),
+        Buffer("h", np.zeros(1024, np.float16), "output"),
+        Buffer("w", np.zeros(numbers["w"], np.float32), "workspace"),
+        Buffer("c", np.zeros(1, np.uint32), "workspace"),
+    )
+    done = lab().execute(
+        program, plan, buffers, count=False, blocks=None, deadline_s=float(case.options.get("deadline", "20"))
+    )
     if done.findings or "covers" not in case.options:
         return done.findings
     return tuple(coverage(TensorSpec("y", "f32", ("n",)), done.written["y"], done, TaskCase("case", {}, 1)))

@@ -69,8 +69,12 @@ __global__ void k({kind}* y) {{
 
 
 def test_a_race_names_both_places_and_what_would_order_them() -> None:
-    race = next(finding for faulty, _ in PAIRS if faulty.name == "read before the others have written"
-                for finding in findings(faulty))
+    race = next(
+        finding
+        for faulty, _ in PAIRS
+        if faulty.name == "read before the others have written"
+        for finding in findings(faulty)
+    )
     assert race.buffer == "tile" and race.line is not None and f"wrote in line {race.line - 2}" in race.message
     assert "work-item (127,0,0)" in race.message and "__syncthreads()" in race.message
 

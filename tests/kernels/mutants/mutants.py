@@ -52,8 +52,10 @@ def small(name: str, salt: int = 0) -> Task:
     """The shipped task with a few small test cases; another salt gives other held-out shapes and other inputs."""
     task = load_task(name, "mi300x")
     digest = hashlib.sha256(f"{task.digest} small {salt}".encode()).hexdigest()
-    cases = (Case(",".join(f"{k}={v}" for k, v in dims.items()), dims, int(digest[8 * i:8 * i + 8], 16))
-             for i, dims in enumerate(SMALL[name]))
+    cases = (
+        Case(",".join(f"{k}={v}" for k, v in dims.items()), dims, int(digest[8 * i : 8 * i + 8], 16))
+        for i, dims in enumerate(SMALL[name])
+    )
     return replace(task, tests=tuple(cases), digest=digest)
 
 

@@ -26,39 +26,104 @@ class Notebook:
 
     def start(self, **changes: Any) -> Notebook:
         t = self.texts
-        fields: dict[str, Any] = {"task": t("task"), "target": "mi300x", "on": "lab", "author": t("author"), "seed": 7,
-                                  "config": {"generations": 2, "note": t("config")}}
+        fields: dict[str, Any] = {
+            "task": t("task"),
+            "target": "mi300x",
+            "on": "lab",
+            "author": t("author"),
+            "seed": 7,
+            "config": {"generations": 2, "note": t("config")},
+        }
         self.run = Run(self.run.id, **{**fields, **changes})
         self.ledger.add_run(self.run)
         return self
 
-    def attempt(self, generation: int, slot: int, time_us: float | None, parent: str | None = None,
-                kind: TimeKind = "predicted", source: str = "line one\nline two\n", number: int = 0,
-                is_bare: bool = False) -> Attempt:
+    def attempt(
+        self,
+        generation: int,
+        slot: int,
+        time_us: float | None,
+        parent: str | None = None,
+        kind: TimeKind = "predicted",
+        source: str = "line one\nline two\n",
+        number: int = 0,
+        is_bare: bool = False,
+    ) -> Attempt:
         t, name = self.texts, f"g{generation:03d}-e{slot}"
-        self.ledger.add_experiment(Experiment(
-            name, self.run.id, generation, slot, parent, None, t("title"), t("description"), (t("rubric"),), 5, 40, 60))
+        self.ledger.add_experiment(
+            Experiment(
+                name,
+                self.run.id,
+                generation,
+                slot,
+                parent,
+                None,
+                t("title"),
+                t("description"),
+                (t("rubric"),),
+                5,
+                40,
+                60,
+            )
+        )
         accepted = time_us is not None
-        times = tuple(
-            Measurement(case, time_us * f, kind, t("device"), time_us * f, time_us * f,
-                        bound="" if is_bare else t("bound"), roofline_us=1.0)
-            for case, f in zip(CASES, (0.5, 2.0), strict=True)) if time_us is not None else ()
+        times = (
+            tuple(
+                Measurement(
+                    case,
+                    time_us * f,
+                    kind,
+                    t("device"),
+                    time_us * f,
+                    time_us * f,
+                    bound="" if is_bare else t("bound"),
+                    roofline_us=1.0,
+                )
+                for case, f in zip(CASES, (0.5, 2.0), strict=True)
+            )
+            if time_us is not None
+            else ()
+        )
         findings = () if accepted else (Finding("out_of_bounds", t("finding"), 2, t("kernel"), t("case"), t("buffer")),)
         verdict = Verdict("time" if accepted else "execute", accepted, "OK" if accepted else "B.3", findings)
         resources = Resources(t("kernel"), 32, 0, 16, 0, 0, 8, {t("instruction"): 3})
         if is_bare:  # as a judge on an NVIDIA GPU tells it
             resources = Resources(t("kernel"), 32, 0, 0, 0, 0, 0)
         evaluation = Evaluation(
-            f"key-{name}-{number}", t("candidate"), {t("tunable"): 4}, verdict, (resources,),
-            (CaseResult(t("verified"), "test", True, 0.5, message=t("message")),), times,
-            {} if is_bare else {t("counter"): 12.0}, t("explanation"))
+            f"key-{name}-{number}",
+            t("candidate"),
+            {t("tunable"): 4},
+            verdict,
+            (resources,),
+            (CaseResult(t("verified"), "test", True, 0.5, message=t("message")),),
+            times,
+            {} if is_bare else {t("counter"): 12.0},
+            t("explanation"),
+        )
         self.ledger.add_evaluation(self.run.id, evaluation)
         attempt = Attempt(
-            f"{name}-a{number}", self.run.id, name, generation, number, t("candidate"), self.artefacts.put(source),
-            "accepted" if accepted else "rejected", evaluation.key, parent, (t("report"),), (t("skipped"),),
+            f"{name}-a{number}",
+            self.run.id,
+            name,
+            generation,
+            number,
+            t("candidate"),
+            self.artefacts.put(source),
+            "accepted" if accepted else "rejected",
+            evaluation.key,
+            parent,
+            (t("report"),),
+            (t("skipped"),),
             t("critique"),
-            {t("tunable"): 4}, geomean_us(times), kind if accepted else None, verdict.code, verdict.stage,
-            "" if accepted else t("reason"), t("strategy"), t("lesson"))
+            {t("tunable"): 4},
+            geomean_us(times),
+            kind if accepted else None,
+            verdict.code,
+            verdict.stage,
+            "" if accepted else t("reason"),
+            t("strategy"),
+            t("lesson"),
+        )
         self.ledger.add_attempt(attempt)
         return attempt
 
@@ -70,5 +135,8 @@ class Notebook:
 
 @pytest.fixture
 def notebook(tmp_path: Path) -> Notebook:
-    return Notebook(Ledger(tmp_path / "ledger.db"), ArtefactStore(tmp_path / "artefacts"),
-                    Run("run-1", "task", "mi300x", "lab", "playbook", 7))
+    return Notebook(
+        Ledger(tmp_path / "ledger.db"),
+        ArtefactStore(tmp_path / "artefacts"),
+        Run("run-1", "task", "mi300x", "lab", "playbook", 7),
+    )

@@ -11,10 +11,15 @@ def test_the_block_says_what_we_need_to_know(compiler_cache: Path, tmp_path: Pat
     with hip_stub(find_toolchain(compiler_cache), compiler_cache) as stub:
         lines = list(examine_amd(tmp_path, stub.library))
     assert [(line.name, line.state) for line in lines] == [
-        ("MI300X device", "ok"), ("MI300X compiler", "ok"), ("MI300X test", "ok"), ("MI300X", "warn")]
+        ("MI300X device", "ok"),
+        ("MI300X compiler", "ok"),
+        ("MI300X test", "ok"),
+        ("MI300X", "warn"),
+    ]
     assert lines[3].remedy == ISSUE
-    assert lines[0].found == ("AMD Instinct MI300X (stub) / driver 7.0.51831 / gfx942, 304 units of 64 lanes, "
-                              "4 GiB, L2 4 MiB, 0000:1b:00.0")
+    assert lines[0].found == (
+        "AMD Instinct MI300X (stub) / driver 7.0.51831 / gfx942, 304 units of 64 lanes, 4 GiB, L2 4 MiB, 0000:1b:00.0"
+    )
     assert lines[1].found.startswith("hiprtc 7.0, ")
     assert stub.world.violations == []
 

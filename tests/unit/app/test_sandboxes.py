@@ -30,11 +30,18 @@ def test_without_a_gpu_verdicts_come_from_the_lab() -> None:
 
 
 @without_gpu
-@pytest.mark.parametrize(("on", "target", "words"), [
-    ("device", "mi300x", "no AMD Instinct MI300X with a working driver on this machine; use --on lab"),
-    ("device", "h200", "the lab does not know the target h200; use --on spool:DIR"),
-    ("auto", "h200", "no NVIDIA H200 with a working driver on this machine, and the lab does not know the target h200"),
-])
+@pytest.mark.parametrize(
+    ("on", "target", "words"),
+    [
+        ("device", "mi300x", "no AMD Instinct MI300X with a working driver on this machine; use --on lab"),
+        ("device", "h200", "the lab does not know the target h200; use --on spool:DIR"),
+        (
+            "auto",
+            "h200",
+            "no NVIDIA H200 with a working driver on this machine, and the lab does not know the target h200",
+        ),
+    ],
+)
 def test_a_gpu_that_is_not_here_is_one_sentence(on: str, target: str, words: str) -> None:
     with pytest.raises(MachineError, match=words):
         resolve_on(on, target)

@@ -24,18 +24,22 @@ def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == ["name    value", "a           1", "longer   1000"]
 
 
-@pytest.mark.parametrize(("time_us", "text"), [
-    (None, "-"), (0.5, "0.5 us"), (12.345, "12.3 us"), (999.7, "1000 us"), (2500.0, "2.5 ms"), (3e6, "3 s"),
-])
+@pytest.mark.parametrize(
+    ("time_us", "text"),
+    [(None, "-"), (0.5, "0.5 us"), (12.345, "12.3 us"), (999.7, "1000 us"), (2500.0, "2.5 ms"), (3e6, "3 s")],
+)
 def test_times_carry_their_unit(time_us: float | None, text: str) -> None:
     assert format_us(time_us) == text
 
 
-@pytest.mark.parametrize(("title", "shown"), [
-    ("unroll the loops [unroll:2 on f3585392]", "unroll the loops [unroll:2]"),
-    ("two at once [together:restrict+unroll on f3585392]: +3 %", "two at once [together:restrict+unroll]: +3 %"),
-    ("store [i] on 8 lanes", "store [i] on 8 lanes"),
-])
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("unroll the loops [unroll:2 on f3585392]", "unroll the loops [unroll:2]"),
+        ("two at once [together:restrict+unroll on f3585392]: +3 %", "two at once [together:restrict+unroll]: +3 %"),
+        ("store [i] on 8 lanes", "store [i] on 8 lanes"),
+    ],
+)
 def test_a_title_is_shown_without_the_playbooks_fingerprint(title: str, shown: str) -> None:
     assert heading(title) == shown
 

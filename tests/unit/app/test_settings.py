@@ -40,12 +40,18 @@ def test_a_role_may_have_its_own_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert models["coder"] == models["planner"] == "large"
 
 
-@pytest.mark.parametrize(("name", "value"), [
-    ("KERNEL_SCIENTIST_BUDGET_USD", "-1"), ("KERNEL_SCIENTIST_CORES", "none"), ("OPENAI_BASE_URL", "ftp://somewhere"),
-    ("LANGSMITH_TRACING", "perhaps"), ("KERNEL_SCIENTIST_MODEL_TIMEOUT_S", "0"),
-])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("KERNEL_SCIENTIST_BUDGET_USD", "-1"),
+        ("KERNEL_SCIENTIST_CORES", "none"),
+        ("OPENAI_BASE_URL", "ftp://somewhere"),
+        ("LANGSMITH_TRACING", "perhaps"),
+        ("KERNEL_SCIENTIST_MODEL_TIMEOUT_S", "0"),
+    ],
+)
 def test_a_bad_value_is_one_sentence_that_names_the_variable_and_hides_the_value(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str,
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingsError) as caught:
@@ -65,7 +71,7 @@ def test_settings_are_frozen_and_never_show_a_key(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_knowledge_store_lives_in_the_cache_unless_told_otherwise(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert load_settings().knowledge == tmp_path / "cache" / "kernel-scientist" / "knowledge"

@@ -12,10 +12,17 @@ def figure(value: float, goal: str) -> Figure:
     return Figure("startup.help", value, "s", "python -c pass", 0.01, goal)
 
 
-@pytest.mark.parametrize(("value", "goal", "met"), [
-    (0.4, "< 0.5", True), (0.5, "< 0.5", False), (0.5, "<= 0.5", True), (3.0, "> 2", True), (2.0, ">= 2.5", False),
-    (1.0, "", None),
-])
+@pytest.mark.parametrize(
+    ("value", "goal", "met"),
+    [
+        (0.4, "< 0.5", True),
+        (0.5, "< 0.5", False),
+        (0.5, "<= 0.5", True),
+        (3.0, "> 2", True),
+        (2.0, ">= 2.5", False),
+        (1.0, "", None),
+    ],
+)
 def test_a_goal_is_met_or_not(value: float, goal: str, met: bool | None) -> None:
     assert figure(value, goal).met is met
 
@@ -44,7 +51,8 @@ def test_a_row_is_one_line_where_no_terminal_is_narrow(capsys: pytest.CaptureFix
 
 
 def test_a_narrow_terminal_folds_names_and_cuts_none(
-        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes any output for a terminal
     monkeypatch.setenv("COLUMNS", "60")
     report("Rate", [LONG])

@@ -16,15 +16,33 @@ def row(median: float) -> dict[str, float]:
 
 
 def stored() -> dict[str, object]:
-    cases = [{"case": name, "flops": flops, "bytes": 4e6, "weight": 1.0, "failed": {"torch.compile": "Boom: no\nmore"},
-              "largest_difference": {"ours: a.hip": 0.0},
-              "times": {"ours: a.hip": row(4.0 * by), "ours: b.hip": row(2.0 * by), "torch eager": row(6.0 * by),
-                        "_scaled_mm, one scale": row(1.0), "copy kernel": row(1.0 * by), "torch copy_": row(3.0),
-                        "nothing": row(0.5)}} for name, flops, by in (("m=1", 0.0, 1.0), ("m=2", 1979e6, 4.0))]
-    return {"about": {"nvidia_smi": "NVIDIA H200, 1", "torch": "2", "cuda": "13", "date": "today"}, "rounds": 40,
-            "files": {"fp8_block_gemm": {"a.hip": {"BN": 64}, "b.hip": {}}},
-            "copy_1_gib": {"bytes": 8e9, "copy kernel": row(2000.0), "torch copy_": row(1000.0)},
-            "tasks": {"fp8_block_gemm": cases}}
+    cases = [
+        {
+            "case": name,
+            "flops": flops,
+            "bytes": 4e6,
+            "weight": 1.0,
+            "failed": {"torch.compile": "Boom: no\nmore"},
+            "largest_difference": {"ours: a.hip": 0.0},
+            "times": {
+                "ours: a.hip": row(4.0 * by),
+                "ours: b.hip": row(2.0 * by),
+                "torch eager": row(6.0 * by),
+                "_scaled_mm, one scale": row(1.0),
+                "copy kernel": row(1.0 * by),
+                "torch copy_": row(3.0),
+                "nothing": row(0.5),
+            },
+        }
+        for name, flops, by in (("m=1", 0.0, 1.0), ("m=2", 1979e6, 4.0))
+    ]
+    return {
+        "about": {"nvidia_smi": "NVIDIA H200, 1", "torch": "2", "cuda": "13", "date": "today"},
+        "rounds": 40,
+        "files": {"fp8_block_gemm": {"a.hip": {"BN": 64}, "b.hip": {}}},
+        "copy_1_gib": {"bytes": 8e9, "copy kernel": row(2000.0), "torch copy_": row(1000.0)},
+        "tasks": {"fp8_block_gemm": cases},
+    }
 
 
 def test_the_figures_take_the_best_of_ours_and_only_rivals_that_compute_the_same() -> None:
@@ -64,5 +82,10 @@ def test_an_entry_names_task_file_and_tunables() -> None:
 
 
 def test_samples_are_kept_as_median_and_quartiles() -> None:
-    assert spread([5.0, 1.0, 4.0, 2.0, 3.0]) == {"median_us": 3.0, "low_us": 1.5, "high_us": 4.5, "least_us": 1.0,
-                                                  "samples": 5}
+    assert spread([5.0, 1.0, 4.0, 2.0, 3.0]) == {
+        "median_us": 3.0,
+        "low_us": 1.5,
+        "high_us": 4.5,
+        "least_us": 1.0,
+        "samples": 5,
+    }

@@ -15,8 +15,10 @@ from benchmarks.variants import Family, families
 from sandbox.lab.lab import Buffer, LabProgram
 
 SMALL: Mapping[str, Mapping[str, int]] = {
-    "column_sum": {"rows": 256, "cols": 1024}, "add_norm": {"rows": 4, "cols": 2048},
-    "convolution": {"n": 4096, "span": 4096 + TAPS - 1, "taps": TAPS}, "small_softmax": {"rows": 1024, "cols": 64},
+    "column_sum": {"rows": 256, "cols": 1024},
+    "add_norm": {"rows": 4, "cols": 2048},
+    "convolution": {"n": 4096, "span": 4096 + TAPS - 1, "taps": TAPS},
+    "small_softmax": {"rows": 1024, "cols": 64},
 }
 
 
@@ -26,8 +28,12 @@ def test_every_fifth_variant_computes_the_reference(family: Family) -> None:
         inputs = specimen.inputs()
         program = h200_lab().build(specimen.candidate, specimen.chosen)
         assert isinstance(program, LabProgram), specimen.name
-        buffers = [Buffer(t.name, inputs[t.name], "input") if t.fill else
-                   Buffer(t.name, np.empty(specimen.shape(t), t.dtype), "output") for t in specimen.tensors]
+        buffers = [
+            Buffer(t.name, inputs[t.name], "input")
+            if t.fill
+            else Buffer(t.name, np.empty(specimen.shape(t), t.dtype), "output")
+            for t in specimen.tensors
+        ]
         done = h200_lab().execute(program, specimen.plan, buffers, count=False, blocks=None, deadline_s=60.0)
         assert done.findings == (), specimen.name
         expected = family.reference(inputs)

@@ -21,10 +21,20 @@ KERNELS = stored("lab_counters_h200.json")["kernels"]
 SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_"
 
 
-@pytest.mark.parametrize("name", [
-    "load stride 3", "store shifted by 1", "gather random, float2", "lanes without bits 3", "LDS stride 8",
-    "LDS float2 stride 2", "LDS random float4", "block sum, way 2", "transpose tile padded",
-])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "load stride 3",
+        "store shifted by 1",
+        "gather random, float2",
+        "lanes without bits 3",
+        "LDS stride 8",
+        "LDS float2 stride 2",
+        "LDS random float4",
+        "block sum, way 2",
+        "transpose tile padded",
+    ],
+)
 def test_the_lab_counts_what_an_h200_counted(name: str) -> None:
     specimen = next(s for s in counter_specimens() if s.name == name)
     measured = KERNELS[name]["source_counters"]
@@ -63,8 +73,10 @@ def test_ties_are_broken_by_lot_in_the_recall() -> None:
 
 
 def test_both_forms_of_the_profilers_tables_are_read() -> None:
-    rows = '==PROF== noise\n"ID","Kernel Name","Metric Name","Metric Value"\n"0","k007_copy","a__b.sum","1,024"\n' \
-           '"1","k008_copy","a__b.sum","n/a"\n"2","other","a__b.sum","5"\n'
+    rows = (
+        '==PROF== noise\n"ID","Kernel Name","Metric Name","Metric Value"\n"0","k007_copy","a__b.sum","1,024"\n'
+        '"1","k008_copy","a__b.sum","n/a"\n"2","other","a__b.sum","5"\n'
+    )
     assert parse_ncu(rows) == {7: {"a__b.sum": 1024.0}, 8: {}}
     assert parse_ncu('"ID","Kernel Name","a__b.sum"\n"0","k003_x","12"\n') == {3: {"a__b.sum": 12.0}}
     assert parse_ncu("nothing") == {}

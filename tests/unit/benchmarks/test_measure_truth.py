@@ -17,8 +17,12 @@ STORED = json.loads((DATA / FILE).read_text(encoding="utf-8"))
 
 def test_trials_of_ours_are_counted() -> None:
     same = [["same", 1.001, 30, 7000], ["faster", 0.99, 50, 9000], ["slower", 1.02, 30, 8000], ["same", 1.0, 30, 8000]]
-    planted = [["slower", 1.01, 30, 8000], ["undecided", 1.01, 768, 90000], ["slower", 1.01, 30, 8000],
-               ["same", 1.003, 200, 8000]]
+    planted = [
+        ["slower", 1.01, 30, 8000],
+        ["undecided", 1.01, 768, 90000],
+        ["slower", 1.01, 30, 8000],
+        ["same", 1.003, 200, 8000],
+    ]
     row = our_row("work 5 us", same, planted)
     assert (row.false_winners, row.found, row.decisions, row.planted) == (50.0, 50.0, 4, 4)
     assert 1.0 < row.within <= 2.0
@@ -26,10 +30,18 @@ def test_trials_of_ours_are_counted() -> None:
 
 
 def test_trials_of_others_are_read_both_ways() -> None:
-    same = [[10.0, 10.0, 10.2, 10.0, 4000], [10.0, 10.0, 9.99, 10.0, 4000], [10.0, 10.0, 10.05, 10.0, 4000],
-            [10.0, 10.0, 9.8, 10.0, 4000]]
-    planted = [[10.0, 10.0, 10.05, 10.0, 4000], [10.0, 10.0, 10.2, 10.0, 4000], [10.0, 10.0, 9.9, 10.0, 4000],
-               [10.0, 10.0, 10.3, 10.0, 4000]]
+    same = [
+        [10.0, 10.0, 10.2, 10.0, 4000],
+        [10.0, 10.0, 9.99, 10.0, 4000],
+        [10.0, 10.0, 10.05, 10.0, 4000],
+        [10.0, 10.0, 9.8, 10.0, 4000],
+    ]
+    planted = [
+        [10.0, 10.0, 10.05, 10.0, 4000],
+        [10.0, 10.0, 10.2, 10.0, 4000],
+        [10.0, 10.0, 9.9, 10.0, 4000],
+        [10.0, 10.0, 10.3, 10.0, 4000],
+    ]
     row = rival_row("work 5 us", "do_bench", same, planted)
     assert (row.false_winners, row.found, row.found_clearly, row.decision_ms) == (50.0, 75.0, 50.0, 4.0)
 

@@ -35,10 +35,13 @@ def test_every_route_a_stage_can_choose_is_on_its_path_map_and_is_a_node() -> No
 
     tree = ast.parse(inspect.getsource(module))
     written = {
-        value.value for node in ast.walk(tree) if isinstance(node, ast.Dict)
+        value.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
         for key, part in zip(node.keys, node.values, strict=True)
         if isinstance(key, ast.Constant) and key.value == "route"
-        for value in ast.walk(part) if isinstance(value, ast.Constant) and isinstance(value.value, str)
+        for value in ast.walk(part)
+        if isinstance(value, ast.Constant) and isinstance(value.value, str)
     } - {""}
     nodes = set(build_experiment().nodes)
     assert written == {route for routes in ROUTES.values() for route in routes} | {"benchmark"}
@@ -63,9 +66,20 @@ def test_outcomes_of_a_generation_are_merged_and_older_ones_forgotten() -> None:
 
 def test_the_whole_state_survives_the_strict_serialiser() -> None:
     state: State = {
-        "schema_version": 1, "run_id": "r", "generation": 2, "first_us": 100.0, "best_id": "g001-e1-a0",
-        "best_us": 50.5, "base_id": "g001-e1-a0", "reference_id": None, "literature": "d", "picks": PICKS,  # type: ignore[typeddict-item]
-        "exhausted": False, "outcomes": {"g002-e1": "accepted"}, "stagnant": 0, "stop": "",
+        "schema_version": 1,
+        "run_id": "r",
+        "generation": 2,
+        "first_us": 100.0,
+        "best_id": "g001-e1-a0",
+        "best_us": 50.5,
+        "base_id": "g001-e1-a0",
+        "reference_id": None,
+        "literature": "d",
+        "picks": PICKS,  # type: ignore[typeddict-item]
+        "exhausted": False,
+        "outcomes": {"g002-e1": "accepted"},
+        "stagnant": 0,
+        "stop": "",
     }
     assert set(state) == set(State.__annotations__)
     strict = JsonPlusSerializer(allowed_msgpack_modules=None)

@@ -6,22 +6,37 @@ from records.experiment import Attempt, Experiment
 
 
 def experiment(generation: int, slot: int, title: str) -> Experiment:
-    return Experiment(f"g{generation:03d}-e{slot}", "r", generation, slot, None, None, title, "",
-                      gain_min_pct=5, gain_max_pct=20)
+    return Experiment(
+        f"g{generation:03d}-e{slot}", "r", generation, slot, None, None, title, "", gain_min_pct=5, gain_max_pct=20
+    )
 
 
 def attempt(of: Experiment, status: str, time_us: float | None = None, **more: str) -> Attempt:
-    return Attempt(f"{of.id}-a0", "r", of.id, of.generation, 0, "c", "s", status, "k",  # type: ignore[arg-type]
-                   geomean_us=time_us, time_kind="predicted" if time_us else None, **more)  # type: ignore[arg-type]
+    return Attempt(
+        f"{of.id}-a0",
+        "r",
+        of.id,
+        of.generation,
+        0,
+        "c",
+        "s",
+        status,
+        "k",  # type: ignore[arg-type]
+        geomean_us=time_us,
+        time_kind="predicted" if time_us else None,
+        **more,
+    )  # type: ignore[arg-type]
 
 
 SEED, TILE, SPLIT = experiment(0, 0, "seed"), experiment(1, 1, "tile"), experiment(2, 1, "split")
 
 
 def test_memory_holds_what_came_before_and_no_seed_as_an_experiment() -> None:
-    attempts = [attempt(SEED, "accepted", 10.0),
-                attempt(TILE, "failed", code="B.3", reason="reads beyond x", lesson="tile: guard"),
-                attempt(SPLIT, "accepted", 5.0, lesson="split: +100 %")]
+    attempts = [
+        attempt(SEED, "accepted", 10.0),
+        attempt(TILE, "failed", code="B.3", reason="reads beyond x", lesson="tile: guard"),
+        attempt(SPLIT, "accepted", 5.0, lesson="split: +100 %"),
+    ]
     memory = remember(attempts, [SEED, TILE, SPLIT], before=3)
     assert memory.tried == ("tile", "split")
     assert memory.failures == ("tile: B.3: reads beyond x",)
@@ -46,6 +61,11 @@ def test_a_lesson_compares_times_of_one_kind_only() -> None:
 def test_the_reason_is_the_first_finding_or_the_first_wrong_case() -> None:
     found = Evaluation("k", "c", {}, Verdict("execute", False, "B.3", (Finding("out_of_bounds", "guard it", 7),)))
     assert reason_of(found) == "guard it (line 7)"
-    wrong = Evaluation("k", "c", {}, Verdict("correct", False, "C.1"), cases=(
-        CaseResult("a", "test", True), CaseResult("b", "test", False, message="all zeros")))
+    wrong = Evaluation(
+        "k",
+        "c",
+        {},
+        Verdict("correct", False, "C.1"),
+        cases=(CaseResult("a", "test", True), CaseResult("b", "test", False, message="all zeros")),
+    )
     assert reason_of(wrong) == "case b: all zeros"

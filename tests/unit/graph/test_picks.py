@@ -23,9 +23,12 @@ def test_picks_are_distinct_ordered_and_the_best_of_what_was_left(given_ideas: l
     picked = pick(given_ideas, count)
     assert len(picked) == min(count, len(given_ideas))
     assert len({i.title for i, _ in picked}) == len(picked)
-    assert [rule for _, rule in picked] == (["most_innovative", "highest_potential", "most_certain"] * 2)[:len(picked)]
-    key = {"most_innovative": lambda i: i.innovation, "highest_potential": lambda i: i.gain_max_pct,
-           "most_certain": lambda i: i.gain_min_pct}
+    assert [rule for _, rule in picked] == (["most_innovative", "highest_potential", "most_certain"] * 2)[: len(picked)]
+    key = {
+        "most_innovative": lambda i: i.innovation,
+        "highest_potential": lambda i: i.gain_max_pct,
+        "most_certain": lambda i: i.gain_min_pct,
+    }
     left = list(given_ideas)
     for idea, rule in picked:
         assert idea == next(i for i in left if key[rule](i) == max(map(key[rule], left)))

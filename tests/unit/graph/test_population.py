@@ -22,16 +22,23 @@ def timed(time_us: float, kind: TimeKind = "predicted", spread: float = 0.0, roo
     return Evaluation("k", "c", {}, Verdict("time", True, "OK"), measurements=(row,))
 
 
-@pytest.mark.parametrize(("new", "old", "expected"), [
-    (timed(9), timed(10), True), (timed(10), timed(10), False), (timed(9, spread=5), timed(10, spread=5), True),
-    (timed(9, "measured", 0.2), timed(10, "measured", 0.2), True),
-    (timed(10, "measured", 0.2), timed(9, "measured", 0.2), False),
-    (timed(9, "measured", 0.3), timed(10, "measured", 0.3), None), (timed(9, "measured"), timed(9.4, "measured"), None),
-    (timed(10, "measured", 0.3), timed(9, "measured", 0.3), None),
-    (timed(1, "measured"), timed(10), False), (timed(1), timed(10, "measured"), False),
-])
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        (timed(9), timed(10), True),
+        (timed(10), timed(10), False),
+        (timed(9, spread=5), timed(10, spread=5), True),
+        (timed(9, "measured", 0.2), timed(10, "measured", 0.2), True),
+        (timed(10, "measured", 0.2), timed(9, "measured", 0.2), False),
+        (timed(9, "measured", 0.3), timed(10, "measured", 0.3), None),
+        (timed(9, "measured"), timed(9.4, "measured"), None),
+        (timed(10, "measured", 0.3), timed(9, "measured", 0.3), None),
+        (timed(1, "measured"), timed(10), False),
+        (timed(1), timed(10, "measured"), False),
+    ],
+)
 def test_levels_decide_in_times_of_one_kind_where_they_are_far_apart(
-    new: Evaluation, old: Evaluation, expected: bool | None,
+    new: Evaluation, old: Evaluation, expected: bool | None
 ) -> None:
     assert by_level(new, old) is expected
 
@@ -45,8 +52,19 @@ def test_a_roofline_fraction_is_the_mean_of_the_cases_and_nothing_where_one_is_u
 
 
 def attempt(name: str, generation: int, status: str = "accepted", kind: str = "predicted", **more: object) -> Attempt:
-    plain = Attempt(name, "table-run", name[:-3], generation, 0, "c", "", status, "k", geomean_us=10.0,  # type: ignore[arg-type]
-                    time_kind=kind)
+    plain = Attempt(
+        name,
+        "table-run",
+        name[:-3],
+        generation,
+        0,
+        "c",
+        "",
+        status,
+        "k",
+        geomean_us=10.0,  # type: ignore[arg-type]
+        time_kind=kind,
+    )
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
@@ -58,8 +76,13 @@ def test_only_accepted_kernels_of_earlier_generations_timed_alike_are_members(tm
     context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
     context.ledger.add_run(context.run)
     context.ledger.add_evaluation(context.run.id, timed(10))
-    for made in (attempt("g000-e0-a0", 0), attempt("g001-e1-a0", 1, "rejected"), attempt("g001-e2-a0", 1),
-                 attempt("g001-e3-a0", 1, kind="measured"), attempt("g002-e1-a0", 2)):
+    for made in (
+        attempt("g000-e0-a0", 0),
+        attempt("g001-e1-a0", 1, "rejected"),
+        attempt("g001-e2-a0", 1),
+        attempt("g001-e3-a0", 1, kind="measured"),
+        attempt("g002-e1-a0", 2),
+    ):
         context.ledger.add_attempt(made)
     assert [k.attempt.id for k in population(context, 2)] == ["g000-e0-a0", "g001-e2-a0"]
 
@@ -78,8 +101,18 @@ def measured(folder: Path, *sources: str) -> tuple[Context, list[VerifiedKernel]
     kernels = []
     for number, source in enumerate(sources):
         made = evaluate(context, "benchmark", source)
-        kernels.append(VerifiedKernel(attempt(f"g001-e{number}-a0", 1, kind="measured", evaluation_key=made.key,
-                                      source=context.artefacts.put(source)), made))
+        kernels.append(
+            VerifiedKernel(
+                attempt(
+                    f"g001-e{number}-a0",
+                    1,
+                    kind="measured",
+                    evaluation_key=made.key,
+                    source=context.artefacts.put(source),
+                ),
+                made,
+            )
+        )
     return context, kernels
 
 
@@ -90,8 +123,12 @@ def compared(context: Context) -> int:
 
 def test_measured_levels_that_are_close_are_settled_by_a_comparison_once(tmp_path: Path) -> None:
     """The second has the lower level and is slower in truth, the third the other way round."""
-    context, kernels = measured(tmp_path, "// time_us = 10\n// true_us = 10\n", "// time_us = 9.8\n// true_us = 10.3\n",
-                                "// time_us = 10.2\n// true_us = 9.7\n")
+    context, kernels = measured(
+        tmp_path,
+        "// time_us = 10\n// true_us = 10\n",
+        "// time_us = 9.8\n// true_us = 10.3\n",
+        "// time_us = 10.2\n// true_us = 9.7\n",
+    )
     assert [best(context, kernels).attempt.id for _ in range(3)] == ["g001-e2-a0"] * 3
     assert compared(context) == 2
     stored = context.ledger.comparisons(kernels[2].evaluation.key)
@@ -148,14 +185,17 @@ def test_a_specimen_has_one_step_of_history(tmp_path: Path) -> None:
     context.ledger.add_experiment(Experiment("g001-e1", context.run.id, 1, 1, "g000-e0-a0", None, "title", "text"))
     context.ledger.add_attempt(attempt("g000-e0-a0", 0))
     context.ledger.add_attempt(
-        attempt("g001-e1-a0", 1, parent_id="g000-e0-a0", source=context.artefacts.put("int main() {}")))
+        attempt("g001-e1-a0", 1, parent_id="g000-e0-a0", source=context.artefacts.put("int main() {}"))
+    )
     found = specimen(context, "g001-e1-a0")
     assert (found.source, found.experiment.title, found.parent_times_us) == ("int main() {}", "title", {"b": 10.0})
 
 
 def test_memory_tells_failures_and_lessons_newest_first_and_how_predictions_did() -> None:
-    experiments = [Experiment(f"g00{g}-e1", "r", g, 1, None, None, f"idea {g}", "", gain_min_pct=10, gain_max_pct=30)
-                   for g in range(4)]
+    experiments = [
+        Experiment(f"g00{g}-e1", "r", g, 1, None, None, f"idea {g}", "", gain_min_pct=10, gain_max_pct=30)
+        for g in range(4)
+    ]
     attempts = [
         attempt("g000-e1-a0", 0),
         attempt("g001-e1-a0", 1, "failed", code="B.3", reason="reads past x", lesson="check x", parent_id="g000-e1-a0"),

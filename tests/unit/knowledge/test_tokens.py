@@ -35,8 +35,7 @@ def test_synonyms_share_a_concept(left: str, right: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("left", "right"),
-    [("padding", "pad"), ("caches", "cache"), ("coalesced", "coalescing"), ("latencies", "latency")],
+    ("left", "right"), [("padding", "pad"), ("caches", "cache"), ("coalesced", "coalescing"), ("latencies", "latency")]
 )
 def test_word_endings_fold(left: str, right: str) -> None:
     assert stem(left) == stem(right)

@@ -7,19 +7,30 @@ from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Res
 from records.experiment import Attempt, ModelCall, Run, Usage
 
 EVALUATION = Evaluation(
-    key="k", candidate_id="c", tunables={"ROWS": 4},
+    key="k",
+    candidate_id="c",
+    tunables={"ROWS": 4},
     verdict=Verdict("execute", False, "B.3", (Finding("out_of_bounds", "check i", 7, "softmax", "rows=7", "x"),)),
     resources=(Resources("softmax", 32, 0, 16, 1024, 0, 8, {"mfma": 3}),),
     cases=(CaseResult("rows=7", "held_out", False, None, 1.0, 0.5, "wrong"),),
     measurements=(Measurement("b", 12.5, "predicted", "lab:mi300x", 12.5, 12.5, resources_us={"hbm": 12.5}),),
-    counters={"TCC_HIT_sum": 3.0}, code_object="o", seconds=0.5)
+    counters={"TCC_HIT_sum": 3.0},
+    code_object="o",
+    seconds=0.5,
+)
 
 
-@pytest.mark.parametrize("record", [
-    EVALUATION, Run("r", "t", "mi300x", "lab", "llm", 1, {"a": 1, "b": None, "c": 0.5, "d": "x", "e": True}),
-    Attempt("g001-e1-a0", "r", "g001-e1", 1, 0, "c", "s", "accepted", "k", tunables={"R": 2}, report=("did", "that")),
-    ModelCall("k", "r", "plan", "m", "p", "done", 0.5, "reply", Usage(1, 2, 0.25)),
-])
+@pytest.mark.parametrize(
+    "record",
+    [
+        EVALUATION,
+        Run("r", "t", "mi300x", "lab", "llm", 1, {"a": 1, "b": None, "c": 0.5, "d": "x", "e": True}),
+        Attempt(
+            "g001-e1-a0", "r", "g001-e1", 1, 0, "c", "s", "accepted", "k", tunables={"R": 2}, report=("did", "that")
+        ),
+        ModelCall("k", "r", "plan", "m", "p", "done", 0.5, "reply", Usage(1, 2, 0.25)),
+    ],
+)
 def test_a_record_survives_the_round_trip(record: object) -> None:
     assert loads(type(record), dumps(record)) == record
 

@@ -148,8 +148,9 @@ def test_other_runs_spend_their_own_budget(ledger: Ledger) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("rsd"), st.integers(0, 5), st.integers(1, 40)), max_size=40))
-def test_spent_and_reserved_never_exceed_the_budget(tmp_path_factory: pytest.TempPathFactory,
-                                                    steps: list[tuple[str, int, int]]) -> None:
+def test_spent_and_reserved_never_exceed_the_budget(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]]
+) -> None:
     with Ledger(tmp_path_factory.mktemp("ledger") / "ledger.db") as ledger:
         ledger.add_run(RUN)
         for verb, name, cents in steps:
@@ -212,7 +213,7 @@ def damaged(path: Path) -> None:
         for number in range(200):
             ledger.add_attempt(replace(ATTEMPT, id=f"a{number}", number=number, reason="x" * 500))
     data = bytearray(path.read_bytes())
-    data[len(data) // 4:len(data) // 2] = b"\xa5" * (len(data) // 2 - len(data) // 4)
+    data[len(data) // 4 : len(data) // 2] = b"\xa5" * (len(data) // 2 - len(data) // 4)
     path.write_bytes(data)
 
 
@@ -229,12 +230,17 @@ def foreign(path: Path) -> None:
     db.close()
 
 
-@pytest.mark.parametrize(("spoil", "sentence"), [
-    (damaged, "is damaged"), (lambda path: path.write_text("no database " * 100), "is damaged"),
-    (newer, "has schema 99, this program knows 2"), (foreign, "database of another program"),
-    (Path.mkdir, "cannot be written to"),
-    (lambda path: path.parent.rmdir() or path.parent.write_text("in the way"), "cannot be written to"),
-])
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (damaged, "is damaged"),
+        (lambda path: path.write_text("no database " * 100), "is damaged"),
+        (newer, "has schema 99, this program knows 2"),
+        (foreign, "database of another program"),
+        (Path.mkdir, "cannot be written to"),
+        (lambda path: path.parent.rmdir() or path.parent.write_text("in the way"), "cannot be written to"),
+    ],
+)
 def test_a_file_that_cannot_be_trusted_is_refused_in_one_sentence(tmp_path: Path, spoil: object, sentence: str) -> None:
     path = tmp_path / "runs" / "ledger.db"
     path.parent.mkdir()
@@ -251,7 +257,7 @@ def test_a_truncated_file_never_gives_silent_nonsense(tmp_path: Path, share: flo
         ledger.add_run(RUN)
         for number in range(100):
             ledger.add_attempt(replace(ATTEMPT, id=f"a{number}", number=number, reason="x" * 500))
-    path.write_bytes(path.read_bytes()[:int(path.stat().st_size * share)])
+    path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
     if share == 0.0:  # an empty file is a new ledger to SQLite: the run is missing, and said to be
         with Ledger(path) as ledger, pytest.raises(UsageError, match="there is no run"):
             ledger.run(RUN.id)

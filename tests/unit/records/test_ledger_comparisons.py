@@ -24,10 +24,22 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 
 
 def comparison(challenger: str, incumbent: str, ratio: float = 0.98) -> Comparison:
-    cases = (CaseComparison("n=4", ratio, ratio - 0.002, ratio + 0.004, "faster", 20),
-             CaseComparison("n=8", ratio, ratio - 0.002, ratio + 0.004, "faster", 16))
-    return Comparison(comparison_key(challenger, incumbent), challenger, incumbent, "faster", ratio, ratio - 0.002,
-                      ratio + 0.004, cases, "a GPU", 1.5)
+    cases = (
+        CaseComparison("n=4", ratio, ratio - 0.002, ratio + 0.004, "faster", 20),
+        CaseComparison("n=8", ratio, ratio - 0.002, ratio + 0.004, "faster", 16),
+    )
+    return Comparison(
+        comparison_key(challenger, incumbent),
+        challenger,
+        incumbent,
+        "faster",
+        ratio,
+        ratio - 0.002,
+        ratio + 0.004,
+        cases,
+        "a GPU",
+        1.5,
+    )
 
 
 def test_the_first_comparison_of_two_kernels_stays(ledger: Ledger) -> None:
@@ -48,7 +60,8 @@ def test_a_comparison_in_words() -> None:
     assert comparison("a", "b").text == "faster by 2.0 % (1.6 to 2.2, 36 windows)"
     assert replace(comparison("a", "b", 1.1), verdict="slower").text == "slower by 10.0 % (9.8 to 10.4, 36 windows)"
     assert replace(comparison("a", "b", 1.0), verdict="same").text == (
-        "the same speed, faster by 0.0 % (-0.4 to 0.2, 36 windows)")
+        "the same speed, faster by 0.0 % (-0.4 to 0.2, 36 windows)"
+    )
 
 
 def test_a_ledger_of_the_first_schema_is_taken_along(tmp_path: Path) -> None:

@@ -67,8 +67,10 @@ def test_seeds_of_a_target_stand_beside_or_in_place_of_the_common_ones(two: Path
     for name in ("seed.h200.hip", "seed_tiled.hip", "seed_tiled.h200.hip", "seed_mma.h200.hip", "seed_mfma.mi300x.hip"):
         (two / name).write_text(name, encoding="utf-8")
     names = {target: [path.name for path in load_task(two, target).seeds] for target in ("mi300x", "h200")}
-    assert names == {"mi300x": ["seed.hip", "seed_mfma.mi300x.hip", "seed_tiled.hip"],
-                     "h200": ["seed.h200.hip", "seed_mma.h200.hip", "seed_tiled.h200.hip"]}
+    assert names == {
+        "mi300x": ["seed.hip", "seed_mfma.mi300x.hip", "seed_tiled.hip"],
+        "h200": ["seed.h200.hip", "seed_mma.h200.hip", "seed_tiled.h200.hip"],
+    }
 
 
 def test_a_task_may_have_no_common_seed_but_needs_one_for_the_target(two: Path) -> None:
@@ -81,10 +83,18 @@ def test_a_task_may_have_no_common_seed_but_needs_one_for_the_target(two: Path) 
 def test_inputs_may_be_mixed_unless_they_are_integers_or_the_task_says_no(folder: Folder, manifest: str) -> None:
     indices = manifest.replace("[[output]]", '[[input]]\nname = "at"\ndtype = "i32"\nshape = ["rows"]\n\n[[output]]')
     said = 'targets = ["mi300x"]\nmix = '
-    texts = {"plain": manifest, "indices": indices, "sorted": manifest.replace('targets = ["mi300x"]', said + "false"),
-             "words": indices.replace('targets = ["mi300x"]', said + "true")}
+    texts = {
+        "plain": manifest,
+        "indices": indices,
+        "sorted": manifest.replace('targets = ["mi300x"]', said + "false"),
+        "words": indices.replace('targets = ["mi300x"]', said + "true"),
+    }
     assert {name: load_task(folder(text, name=name)).mix for name, text in texts.items()} == {
-        "plain": True, "indices": False, "sorted": False, "words": True}
+        "plain": True,
+        "indices": False,
+        "sorted": False,
+        "words": True,
+    }
 
 
 @pytest.mark.parametrize("name", task_names())

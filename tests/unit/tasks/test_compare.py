@@ -243,8 +243,11 @@ def test_a_square_transpose_is_named_too() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1e-20, 1e-6, 1.0, 1e6, 1e20]),
-       shape=st.sampled_from([(1,), (7,), (3, 5), (64, 33), (2, 3, 4)]))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    scale=st.sampled_from([1e-20, 1e-6, 1.0, 1e6, 1e20]),
+    shape=st.sampled_from([(1,), (7,), (3, 5), (64, 33), (2, 3, 4)]),
+)
 def test_the_rule_has_no_scale(seed: int, scale: float, shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(seed)
     reference = (rng.standard_normal(shape) + 0.1) * scale

@@ -41,8 +41,11 @@ def test_it_agrees_with_compare(name: str, gate: float | None) -> None:
     dtype, rng, said = NUMPY[name], np.random.default_rng(3), set()
     for shape in (*SHAPES, *([LARGE] if name in ("f32", "bf16") and gate is None else [])):
         for special in (None, np.nan, np.inf, 1e30):
-            reference = 10 * np.asarray(rng.standard_normal(shape)) if is_float(dtype) \
+            reference = (
+                10 * np.asarray(rng.standard_normal(shape))
+                if is_float(dtype)
                 else np.asarray(rng.integers(0, 2 if name == "bool" else 100, shape)).astype(np.float64)
+            )
             if special is not None:
                 if not is_float(dtype) or not reference.size or shape in ((), LARGE):
                     continue
@@ -71,8 +74,14 @@ def test_the_wrong_shape_is_told() -> None:
 def test_the_rank_is_that_of_sorting(size: int) -> None:
     rng = np.random.default_rng(size)
     ranks = {0, size // 2, size - 1, min(size - 1, int(np.ceil(0.999 * size)))}
-    for values in (rng.random(size), np.sort(rng.random(size)), np.sort(rng.random(size))[::-1].copy(), np.zeros(size),
-                   np.floor(rng.random(size) * 3), np.where(np.arange(size) % max(1, size // 4096) == 0, 9.0, 1.0)):
+    for values in (
+        rng.random(size),
+        np.sort(rng.random(size)),
+        np.sort(rng.random(size))[::-1].copy(),
+        np.zeros(size),
+        np.floor(rng.random(size) * 3),
+        np.where(np.arange(size) % max(1, size // 4096) == 0, 9.0, 1.0),
+    ):
         ordered = np.sort(values)
         assert [_ranked(values, rank) for rank in ranks] == [ordered[rank] for rank in ranks]
 

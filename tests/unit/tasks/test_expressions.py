@@ -8,21 +8,48 @@ from records.errors import PlanError
 from tasks.expressions import evaluate, names_in
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("7", 7), ("rows * cols + 1", 13), ("ceil_div(rows, 2)", 2), ("rows // 2", 1), ("-rows", -3), ("cols % 3", 1),
-    ("min(rows, cols, 2)", 2), ("max(rows, cols)", 4), ("rows < cols", 1), ("rows == cols", 0), ("(rows) - 1", 2),
-])
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7", 7),
+        ("rows * cols + 1", 13),
+        ("ceil_div(rows, 2)", 2),
+        ("rows // 2", 1),
+        ("-rows", -3),
+        ("cols % 3", 1),
+        ("min(rows, cols, 2)", 2),
+        ("max(rows, cols)", 4),
+        ("rows < cols", 1),
+        ("rows == cols", 0),
+        ("(rows) - 1", 2),
+    ],
+)
 def test_evaluates_the_white_list(text: str, value: int) -> None:
     assert evaluate(text, {"rows": 3, "cols": 4}) == value
 
 
-@pytest.mark.parametrize(("text", "part"), [
-    ("rows ** 2", "not allowed"), ("rows / 2", "not allowed"), ("rows.real", "not allowed"), ("1.5", "not allowed"),
-    ("True", "not allowed"), ("open('x')", "not allowed"), ("1 < 2 < 3", "not allowed"), ("min()", "not allowed"),
-    ("min(rows)", "arguments"), ("ceil_div(rows)", "arguments"), ("ceil_div(1, 0)", "divides by zero"),
-    ("depth", "'depth' is not known"), ("rows +", "cannot be read"), ("", "cannot be read"), ("a\0b", "cannot be read"),
-    ("9999999999 * 9999999999", "63 bits"), ("+".join(["1"] * 5000), "longer than"),
-])
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("rows ** 2", "not allowed"),
+        ("rows / 2", "not allowed"),
+        ("rows.real", "not allowed"),
+        ("1.5", "not allowed"),
+        ("True", "not allowed"),
+        ("open('x')", "not allowed"),
+        ("1 < 2 < 3", "not allowed"),
+        ("min()", "not allowed"),
+        ("min(rows)", "arguments"),
+        ("ceil_div(rows)", "arguments"),
+        ("ceil_div(1, 0)", "divides by zero"),
+        ("depth", "'depth' is not known"),
+        ("rows +", "cannot be read"),
+        ("", "cannot be read"),
+        ("a\0b", "cannot be read"),
+        ("9999999999 * 9999999999", "63 bits"),
+        ("+".join(["1"] * 5000), "longer than"),
+    ],
+)
 def test_refuses_the_rest_with_one_sentence(text: str, part: str) -> None:
     with pytest.raises(PlanError) as caught:
         evaluate(text, {"rows": 3})

@@ -34,21 +34,27 @@ def problems(folder: Folder, manifest: str, code: str) -> str:
     return " | ".join(found)
 
 
-@pytest.mark.parametrize(("reference", "baseline", "words"), [
-    ('inputs["x"] * 0 + 3.0', 'inputs["x"] * 0 + 3', "the output is constant"),
-    ('inputs["x"] * 0 + 3.0', 'inputs["x"] * 0 + 3', "the mean everywhere"),
-    ('inputs["x"] - inputs["x"]', 'inputs["x"] * 0', "all zeros would be accepted"),
-    ('inputs["x"] * 0 + 3.0', 'inputs["x"] * 0 + 3', "no output depends on the input 'x'"),
-    ('inputs["x"]', 'inputs["x"]', "a copy of the input 'x' would be accepted"),
-    ('inputs["x"] * 2.0', 'inputs["x"] * 0', "all zeros would be accepted"),
-    ('inputs["x"] * 0 + inputs["x"].mean(axis=1, keepdims=True)',
-     'inputs["x"] * 0 + inputs["x"].mean(axis=1, keepdims=True)', "the mean along axis 1"),
-    ('np.log(inputs["x"])', 'np.log(inputs["x"])', "not finite"),
-    ('inputs["x"][:1] * 2.0', 'inputs["x"] * 2', "the reference of 'y' has the shape (1, 7)"),
-    ('inputs["x"] * 2.0', 'inputs["x"][:, :1] * 2', "the baseline of 'y' has the shape (5, 1)"),
-    ('inputs["x"] * 2.0', '(inputs["x"] * 2).astype(np.float16)', "the baseline of 'y' has the type float16"),
-    ('inputs["x"] * 1e-40', 'inputs["x"] * np.float32(1e-40)', "too small to tell"),
-])
+@pytest.mark.parametrize(
+    ("reference", "baseline", "words"),
+    [
+        ('inputs["x"] * 0 + 3.0', 'inputs["x"] * 0 + 3', "the output is constant"),
+        ('inputs["x"] * 0 + 3.0', 'inputs["x"] * 0 + 3', "the mean everywhere"),
+        ('inputs["x"] - inputs["x"]', 'inputs["x"] * 0', "all zeros would be accepted"),
+        ('inputs["x"] * 0 + 3.0', 'inputs["x"] * 0 + 3', "no output depends on the input 'x'"),
+        ('inputs["x"]', 'inputs["x"]', "a copy of the input 'x' would be accepted"),
+        ('inputs["x"] * 2.0', 'inputs["x"] * 0', "all zeros would be accepted"),
+        (
+            'inputs["x"] * 0 + inputs["x"].mean(axis=1, keepdims=True)',
+            'inputs["x"] * 0 + inputs["x"].mean(axis=1, keepdims=True)',
+            "the mean along axis 1",
+        ),
+        ('np.log(inputs["x"])', 'np.log(inputs["x"])', "not finite"),
+        ('inputs["x"][:1] * 2.0', 'inputs["x"] * 2', "the reference of 'y' has the shape (1, 7)"),
+        ('inputs["x"] * 2.0', 'inputs["x"][:, :1] * 2', "the baseline of 'y' has the shape (5, 1)"),
+        ('inputs["x"] * 2.0', '(inputs["x"] * 2).astype(np.float16)', "the baseline of 'y' has the type float16"),
+        ('inputs["x"] * 1e-40', 'inputs["x"] * np.float32(1e-40)', "too small to tell"),
+    ],
+)
 def test_weak_outputs_are_named(
     folder: Folder, manifest: str, code: str, reference: str, baseline: str, words: str
 ) -> None:
@@ -59,16 +65,18 @@ def test_weak_outputs_are_named(
 
 
 def test_an_ignored_input_is_named(folder: Folder, manifest: str, code: str) -> None:
-    code = code.replace('dtype=np.float32)}', 'dtype=np.float32), '
-                        '"w": rng.standard_normal(case.dims["cols"], dtype=np.float32)}')
+    code = code.replace(
+        "dtype=np.float32)}", 'dtype=np.float32), "w": rng.standard_normal(case.dims["cols"], dtype=np.float32)}'
+    )
     found = problems(folder, manifest.replace("[[output]]", TWO_INPUTS), code)
     assert found == "no output depends on the input 'w' by more than the tolerance"
 
 
 def test_an_input_whose_effect_drowns_in_the_tolerance_is_named(folder: Folder, manifest: str, code: str) -> None:
-    code = code.replace('dtype=np.float32)}', 'dtype=np.float32), '
-                        '"w": rng.standard_normal(case.dims["cols"], dtype=np.float32)}')
-    code = code.replace('.astype(np.float64) * 2', '.astype(np.float64) * 2 + 1e-12 * inputs["w"]')
+    code = code.replace(
+        "dtype=np.float32)}", 'dtype=np.float32), "w": rng.standard_normal(case.dims["cols"], dtype=np.float32)}'
+    )
+    code = code.replace(".astype(np.float64) * 2", '.astype(np.float64) * 2 + 1e-12 * inputs["w"]')
     assert "depends on the input 'w'" in problems(folder, manifest.replace("[[output]]", TWO_INPUTS), code)
 
 
@@ -82,26 +90,32 @@ def test_an_absolute_tolerance_as_large_as_the_outputs_is_named(folder: Folder, 
     assert "too small to tell" in problems(folder, loose, code)
 
 
-@pytest.mark.parametrize(("draw", "words"), [
-    ('return {"x": np.random.default_rng().standard_normal((case.dims["rows"], case.dims["cols"]), np.float32)}',
-     "different inputs for the same case"),
-    ('return {"x": rng.standard_normal((case.dims["rows"], case.dims["cols"]))}', "'x' has the type float64"),
-    ('return {"x": rng.standard_normal((case.dims["cols"], 1), np.float32)}', "'x' has the shape"),
-    ('return {"z": rng.standard_normal((2, 2), np.float32)}', "make_inputs gives z; declared are x"),
-    ("return {}[case.name]", "fails with KeyError"),
-    ('return {"x": np.ones((case.dims["rows"], case.dims["cols"]), np.float32)}', "the output is constant"),
-])
-def test_faulty_inputs_are_named(
-    folder: Folder, manifest: str, code: str, draw: str, words: str
-) -> None:
+@pytest.mark.parametrize(
+    ("draw", "words"),
+    [
+        (
+            'return {"x": np.random.default_rng().standard_normal((case.dims["rows"], case.dims["cols"]), np.float32)}',
+            "different inputs for the same case",
+        ),
+        ('return {"x": rng.standard_normal((case.dims["rows"], case.dims["cols"]))}', "'x' has the type float64"),
+        ('return {"x": rng.standard_normal((case.dims["cols"], 1), np.float32)}', "'x' has the shape"),
+        ('return {"z": rng.standard_normal((2, 2), np.float32)}', "make_inputs gives z; declared are x"),
+        ("return {}[case.name]", "fails with KeyError"),
+        ('return {"x": np.ones((case.dims["rows"], case.dims["cols"]), np.float32)}', "the output is constant"),
+    ],
+)
+def test_faulty_inputs_are_named(folder: Folder, manifest: str, code: str, draw: str, words: str) -> None:
     assert words in problems(folder, manifest, code.replace(DRAW, draw))
 
 
-@pytest.mark.parametrize(("body", "words"), [
-    ('{"other": inputs}', "variants gives other; task.toml declares big"),
-    ('{"big": {"x": inputs["x"].astype(np.float64)}}', "variant 'big': the input 'x' has the type float64"),
-    ('{"big": {"x": inputs["x"] * np.float32("nan")}}', "variant 'big': the reference of 'y' is not finite"),
-])
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ('{"other": inputs}', "variants gives other; task.toml declares big"),
+        ('{"big": {"x": inputs["x"].astype(np.float64)}}', "variant 'big': the input 'x' has the type float64"),
+        ('{"big": {"x": inputs["x"] * np.float32("nan")}}', "variant 'big': the reference of 'y' is not finite"),
+    ],
+)
 def test_faulty_variants_are_named(folder: Folder, manifest: str, code: str, body: str, words: str) -> None:
     code += f"\ndef variants(inputs, case, rng):\n    return {body}\n"
     assert words in problems(folder, manifest.replace('title = "', 'variants = ["big"]\ntitle = "'), code)

@@ -14,18 +14,34 @@ from tasks.loader import load_task, task_names
 from tasks.task import Task
 
 TARGETS = ("mi300x", "h200")
-SEEDS = [(task, path, target) for target in TARGETS for name in task_names()
-         for task in [load_task(name, target)] for path in task.seeds]
+SEEDS = [
+    (task, path, target)
+    for target in TARGETS
+    for name in task_names()
+    for task in [load_task(name, target)]
+    for path in task.seeds
+]
 NAMES = [f"{target}/{task.name}/{path.name}" for task, path, target in SEEDS]
-COMMON = ["rms_norm/seed.hip", "rms_norm/seed_tunable.hip", "row_softmax/seed.hip", "row_softmax/seed_tunable.hip",
-          "transpose/seed.hip", "transpose/seed_tiled.hip"]
+COMMON = [
+    "rms_norm/seed.hip",
+    "rms_norm/seed_tunable.hip",
+    "row_softmax/seed.hip",
+    "row_softmax/seed_tunable.hip",
+    "transpose/seed.hip",
+    "transpose/seed_tiled.hip",
+]
 
 
 def test_each_task_has_the_seeds_it_should() -> None:
-    own = {"mi300x": ["seed.hip", "seed_mfma.mi300x.hip"],
-           "h200": ["seed.h200.hip", "seed_mma.h200.hip", "seed_wgmma.h200.hip"]}
-    expected = [f"{target}/{name}" for target in TARGETS
-                for name in (*(f"fp8_block_gemm/{path}" for path in own[target]), *COMMON)]
+    own = {
+        "mi300x": ["seed.hip", "seed_mfma.mi300x.hip"],
+        "h200": ["seed.h200.hip", "seed_mma.h200.hip", "seed_wgmma.h200.hip"],
+    }
+    expected = [
+        f"{target}/{name}"
+        for target in TARGETS
+        for name in (*(f"fp8_block_gemm/{path}" for path in own[target]), *COMMON)
+    ]
     assert expected == NAMES
 
 

@@ -17,8 +17,12 @@ from tasks.task import Array, Case, Task, Tensors
 F32 = np.float32
 TASKS = {name: load_task(name) for name in task_names()}
 PUBLISHED_US = {  # AMD Developer Challenge 2025: speed of light by (m, n, k)
-    (1024, 1536, 7168): 8.63, (1024, 4608, 7168): 25.89, (6144, 1536, 7168): 51.78, (6144, 4608, 7168): 155.30,
-    (1024, 7168, 256): 3.17, (6144, 7168, 256): 17.27,
+    (1024, 1536, 7168): 8.63,
+    (1024, 4608, 7168): 25.89,
+    (6144, 1536, 7168): 51.78,
+    (6144, 4608, 7168): 155.30,
+    (1024, 7168, 256): 3.17,
+    (6144, 7168, 256): 17.27,
 }
 
 
@@ -28,8 +32,16 @@ def case_of(task: Task, **dims: int) -> Case:
 
 def accepted(task: Task, case: Case, inputs: Tensors, output: Array) -> bool:
     name = task.outputs[0].name
-    return compare(output, task.reference(inputs, case)[name], task.baseline(inputs, case)[name], task.ratio,
-                   None, task.rtol, task.atol, task.row_rtol).correct
+    return compare(
+        output,
+        task.reference(inputs, case)[name],
+        task.baseline(inputs, case)[name],
+        task.ratio,
+        None,
+        task.rtol,
+        task.atol,
+        task.row_rtol,
+    ).correct
 
 
 @pytest.mark.parametrize(("shape", "published"), PUBLISHED_US.items())
@@ -109,7 +121,7 @@ def norm(inputs: Tensors, eps: float, dtype: type = F32, mean_of: int | None = N
     square: Array = (x * x).astype(dtype)[:, :mean_of]
     total: Array = np.zeros((x.shape[0], 1), dtype)
     for j in range(square.shape[1]):
-        total += square[:, j:j + 1]
+        total += square[:, j : j + 1]
     scale = 1 / np.sqrt(total.astype(F32) / F32(x.shape[1]) + F32(eps))
     return np.asarray((x * scale * w).astype(ml_dtypes.bfloat16))
 
@@ -179,7 +191,7 @@ def block_product(inputs: Tensors, fault: str = "") -> Array:
     total = np.zeros((a.shape[0], b.shape[0]), F32)
     for t in range(a.shape[1] // 128 - (fault == "last block")):
         of_a = np.abs(inputs["a_scale"]) if fault == "unsigned" else inputs["a_scale"]
-        of_b = inputs["b_scale"][:, 0 if fault == "one scale" else t].repeat(128)[:b.shape[0]]
+        of_b = inputs["b_scale"][:, 0 if fault == "one scale" else t].repeat(128)[: b.shape[0]]
         part = slice(128 * t, 128 * t + 128)
         total += a[:, part] @ b[:, part].T * of_a[:, t][:, None] * of_b
         if fault == "half":
@@ -189,9 +201,10 @@ def block_product(inputs: Tensors, fault: str = "") -> Array:
     return np.asarray(total.astype(ml_dtypes.bfloat16))
 
 
-@pytest.mark.parametrize(("fault", "right"), [
-    ("", True), ("truncate", True), ("ocp", False), ("unsigned", False), ("one scale", False), ("last block", False),
-])
+@pytest.mark.parametrize(
+    ("fault", "right"),
+    [("", True), ("truncate", True), ("ocp", False), ("unsigned", False), ("one scale", False), ("last block", False)],
+)
 def test_the_gemm_tells_right_from_wrong(fault: str, right: bool) -> None:
     task = TASKS["fp8_block_gemm"]
     case = case_of(task, m=64, n=192, k=1024)
@@ -226,7 +239,7 @@ def wgmma(a: Array, b: Array) -> Array:
     """a @ b.T of fp8 values as Hopper's matrix units add: 13 bits behind the largest of 32 products and the sum."""
     total = np.zeros((a.shape[0], b.shape[0]))
     for at in range(0, a.shape[1], 32):
-        products = a[:, None, at:at + 32] * b[None, :, at:at + 32]
+        products = a[:, None, at : at + 32] * b[None, :, at : at + 32]
         largest = np.maximum(np.abs(products).max(axis=2), np.abs(total))
         unit = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))) - 13)
         total = unit * (np.trunc(products / unit[..., None]).sum(axis=2) + np.trunc(total / unit))

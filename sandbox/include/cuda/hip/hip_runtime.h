@@ -15,16 +15,16 @@ typedef unsigned short ushort;
 typedef unsigned long ulong;
 
 template <class T> __device__ __forceinline__ T __shfl(T v, int lane, int width = 32) {
-  return __shfl_sync(0xffffffffu, v, lane, width);
+    return __shfl_sync(0xffffffffu, v, lane, width);
 }
 template <class T> __device__ __forceinline__ T __shfl_up(T v, unsigned delta, int width = 32) {
-  return __shfl_up_sync(0xffffffffu, v, delta, width);
+    return __shfl_up_sync(0xffffffffu, v, delta, width);
 }
 template <class T> __device__ __forceinline__ T __shfl_down(T v, unsigned delta, int width = 32) {
-  return __shfl_down_sync(0xffffffffu, v, delta, width);
+    return __shfl_down_sync(0xffffffffu, v, delta, width);
 }
 template <class T> __device__ __forceinline__ T __shfl_xor(T v, int mask, int width = 32) {
-  return __shfl_xor_sync(0xffffffffu, v, mask, width);
+    return __shfl_xor_sync(0xffffffffu, v, mask, width);
 }
 __device__ __forceinline__ unsigned __ballot(int p) { return __ballot_sync(0xffffffffu, p); }
 __device__ __forceinline__ int __any(int p) { return __any_sync(0xffffffffu, p); }
@@ -32,39 +32,49 @@ __device__ __forceinline__ int __all(int p) { return __all_sync(0xffffffffu, p);
 
 // clang's accesses past the caches, for 1, 2, 4, 8 and 16 bytes.
 template <int Bytes> struct ks_bits;
-template <> struct ks_bits<1> { using type = unsigned char; };
-template <> struct ks_bits<2> { using type = unsigned short; };
-template <> struct ks_bits<4> { using type = unsigned int; };
-template <> struct ks_bits<8> { using type = uint2; };
-template <> struct ks_bits<16> { using type = uint4; };
+template <> struct ks_bits<1> {
+    using type = unsigned char;
+};
+template <> struct ks_bits<2> {
+    using type = unsigned short;
+};
+template <> struct ks_bits<4> {
+    using type = unsigned int;
+};
+template <> struct ks_bits<8> {
+    using type = uint2;
+};
+template <> struct ks_bits<16> {
+    using type = uint4;
+};
 template <class T> __device__ __forceinline__ T __builtin_nontemporal_load(const T* place) {
-  const auto bits = __ldcs(reinterpret_cast<const typename ks_bits<sizeof(T)>::type*>(place));
-  return *reinterpret_cast<const T*>(&bits);
+    const auto bits = __ldcs(reinterpret_cast<const typename ks_bits<sizeof(T)>::type*>(place));
+    return *reinterpret_cast<const T*>(&bits);
 }
 template <class V, class T> __device__ __forceinline__ void __builtin_nontemporal_store(V value, T* place) {
-  const T kept = value;
-  using Bits = typename ks_bits<sizeof(T)>::type;
-  __stcs(reinterpret_cast<Bits*>(place), *reinterpret_cast<const Bits*>(&kept));
+    const T kept = value;
+    using Bits = typename ks_bits<sizeof(T)>::type;
+    __stcs(reinterpret_cast<Bits*>(place), *reinterpret_cast<const Bits*>(&kept));
 }
 
 // clang's ext_vector_type: element-wise arithmetic, elements by index, aligned to its size (a power of two).
 template <class T, int N> struct alignas(sizeof(T) * N) ks_vector {
-  T element[N];
-  __device__ __forceinline__ T& operator[](int i) { return element[i]; }
-  __device__ __forceinline__ const T& operator[](int i) const { return element[i]; }
+    T element[N];
+    __device__ __forceinline__ T& operator[](int i) { return element[i]; }
+    __device__ __forceinline__ const T& operator[](int i) const { return element[i]; }
 };
-#define KS_VECTOR_OPERATOR(op)                                                                                  \
-  template <class T, int N>                                                                                     \
-  __device__ __forceinline__ ks_vector<T, N> operator op(const ks_vector<T, N>& a, const ks_vector<T, N>& b) {  \
-    ks_vector<T, N> r;                                                                                          \
-    _Pragma("unroll") for (int i = 0; i < N; ++i) r[i] = a[i] op b[i];                                          \
-    return r;                                                                                                   \
-  }                                                                                                             \
-  template <class T, int N> __device__ __forceinline__ ks_vector<T, N> operator op(const ks_vector<T, N>& a, T b) { \
-    ks_vector<T, N> r;                                                                                          \
-    _Pragma("unroll") for (int i = 0; i < N; ++i) r[i] = a[i] op b;                                             \
-    return r;                                                                                                   \
-  }
+#define KS_VECTOR_OPERATOR(op)                                                                                        \
+    template <class T, int N>                                                                                         \
+    __device__ __forceinline__ ks_vector<T, N> operator op(const ks_vector<T, N>& a, const ks_vector<T, N>& b) {      \
+        ks_vector<T, N> r;                                                                                            \
+        _Pragma("unroll") for (int i = 0; i < N; ++i) r[i] = a[i] op b[i];                                            \
+        return r;                                                                                                     \
+    }                                                                                                                 \
+    template <class T, int N> __device__ __forceinline__ ks_vector<T, N> operator op(const ks_vector<T, N>& a, T b) { \
+        ks_vector<T, N> r;                                                                                            \
+        _Pragma("unroll") for (int i = 0; i < N; ++i) r[i] = a[i] op b;                                               \
+        return r;                                                                                                     \
+    }
 KS_VECTOR_OPERATOR(+)
 KS_VECTOR_OPERATOR(-)
 KS_VECTOR_OPERATOR(*)

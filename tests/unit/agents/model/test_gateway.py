@@ -20,15 +20,18 @@ from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.gateway import ASK, FORM, GOOD, STEP, Count, ask, gateway
 
 
-@pytest.mark.parametrize("text", [
-    GOOD,
-    f"```json\n{GOOD}\n```",
-    f"<think>perhaps {{\"many\": 1, \"words\": []}}?</think>{GOOD}",
-    f"no opening tag here</think>\n{GOOD}",
-    f"Sure, here it is: {GOOD} I hope that {{helps}}.",
-    f"Draft: {{\"many\": 1, \"words\": []}}. On reflection: {GOOD}",
-    f"{GOOD}\n{{\"note\": \"an object that does not fit\"}}",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        f"```json\n{GOOD}\n```",
+        f'<think>perhaps {{"many": 1, "words": []}}?</think>{GOOD}',
+        f"no opening tag here</think>\n{GOOD}",
+        f"Sure, here it is: {GOOD} I hope that {{helps}}.",
+        f'Draft: {{"many": 1, "words": []}}. On reflection: {GOOD}',
+        f'{GOOD}\n{{"note": "an object that does not fit"}}',
+    ],
+)
 def test_every_usable_reply_is_read(tmp_path: Path, text: str) -> None:
     with ScriptedEndpoint([text]) as server:
         reply = ask(gateway(tmp_path, server.url))
@@ -41,9 +44,9 @@ def test_a_tool_call_instead_of_text_is_read(tmp_path: Path) -> None:
         assert ask(gateway(tmp_path, server.url)).value.many == 3
 
 
-@pytest.mark.parametrize("text", [
-    "", "I cannot do that.", '{"many": "x"}', GOOD[:-4], "<think>for ever", "nul \0 \ud800 end",
-])
+@pytest.mark.parametrize(
+    "text", ["", "I cannot do that.", '{"many": "x"}', GOOD[:-4], "<think>for ever", "nul \0 \ud800 end"]
+)
 def test_an_unusable_reply_gets_one_repair_turn_with_the_complaint(tmp_path: Path, text: str) -> None:
     with ScriptedEndpoint([text, GOOD]) as server:
         reply = ask(gateway(tmp_path, server.url))
@@ -156,8 +159,10 @@ def test_parallel_callers_never_pass_the_budget(tmp_path: Path) -> None:
     assert gate.ledger.spend("run-1").usd == pytest.approx(5.0)
 
 
-RECORDED = ("Here is the kernel.\n```hip\n/*+++\n[[launch]]\nkernel = \"k\"\n+++*/\n__global__ void k() {}\n```\n"
-            "```json\n{\"implemented\": [\"all\"], \"skipped\": []}\n```\n")
+RECORDED = (
+    'Here is the kernel.\n```hip\n/*+++\n[[launch]]\nkernel = "k"\n+++*/\n__global__ void k() {}\n```\n'
+    '```json\n{"implemented": ["all"], "skipped": []}\n```\n'
+)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -35,5 +35,11 @@ def test_a_traced_question_names_its_place_in_the_run_and_never_the_key(tmp_path
     assert {"coder", "run:run-1", "generation:3"} <= set(run["tags"])
     metadata = run["extra"]["metadata"]
     assert {k: metadata[k] for k in ("run", "generation", "experiment", "node", "number", "candidate")} == {
-        "run": "run-1", "generation": 3, "experiment": "g003-e2", "node": "coder", "number": 1, "candidate": "c0ffee"}
+        "run": "run-1",
+        "generation": 3,
+        "experiment": "g003-e2",
+        "node": "coder",
+        "number": 1,
+        "candidate": "c0ffee",
+    }
     assert "sk-canary-77" not in repr(tracing.others)

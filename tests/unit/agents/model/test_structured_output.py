@@ -31,8 +31,31 @@ class Box(BaseModel):
     inner: list[dict[str, int]]
 
 
-SHARDS = st.sampled_from(["{", "}", "[", "]", '"', "n", ":", ",", "1", "```", "```json\n", "\n", "<think>", "</think>",
-                          "\\", "~~~~", '{"n": 1, "inner": []}', "\0", "\ud800", "é", "/*+++"])
+SHARDS = st.sampled_from(
+    [
+        "{",
+        "}",
+        "[",
+        "]",
+        '"',
+        "n",
+        ":",
+        ",",
+        "1",
+        "```",
+        "```json\n",
+        "\n",
+        "<think>",
+        "</think>",
+        "\\",
+        "~~~~",
+        '{"n": 1, "inner": []}',
+        "\0",
+        "\ud800",
+        "é",
+        "/*+++",
+    ]
+)
 
 
 @given(st.lists(SHARDS, max_size=40).map("".join) | st.text(max_size=200))
@@ -57,10 +80,19 @@ def test_an_object_is_found_within_any_prose_without_braces(n: int, before: str,
     assert read_json(text, Box) == Box(n=n, inner=[{"a": 1}])
 
 
-@pytest.mark.parametrize("text", [
-    "{" * 500_000, '{"a":' * 200_000, "```a\n" * 300_000, "<think>" * 200_000, '{"' * 400_000, "[" * 900_000 + "{",
-    "~~~~~" * 300_000, '{"n": ' + "9" * 100_000 + "}",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{" * 500_000,
+        '{"a":' * 200_000,
+        "```a\n" * 300_000,
+        "<think>" * 200_000,
+        '{"' * 400_000,
+        "[" * 900_000 + "{",
+        "~~~~~" * 300_000,
+        '{"n": ' + "9" * 100_000 + "}",
+    ],
+)
 def test_hostile_text_is_refused_without_a_hang(text: str) -> None:
     with pytest.raises(ReplyError):
         read_json(text, Box)

@@ -46,7 +46,7 @@ def test_the_ladder_falls_where_the_server_refuses_and_stays_there(tmp_path: Pat
     seen: list[str] = []
 
     def old_server(body: dict[str, Any]) -> Answer | Fault:
-        kind = (body.get("response_format") or {"type": "none"})
+        kind = body.get("response_format") or {"type": "none"}
         seen.append(kind["type"] + (" strict" if kind.get("json_schema", {}).get("strict") else ""))
         return Fault(400, "response_format is not known here") if kind["type"] != "none" else Answer(GOOD)
 
@@ -58,10 +58,13 @@ def test_the_ladder_falls_where_the_server_refuses_and_stays_there(tmp_path: Pat
     assert gate.ledger.spend("run-1").calls == 2
 
 
-@pytest.mark.parametrize(("message", "field"), [
-    ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_completion_tokens"),
-    ("max_tokens: extra fields not permitted", "max_completion_tokens"),
-])
+@pytest.mark.parametrize(
+    ("message", "field"),
+    [
+        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_completion_tokens"),
+        ("max_tokens: extra fields not permitted", "max_completion_tokens"),
+    ],
+)
 def test_the_token_limits_name_follows_the_server(tmp_path: Path, message: str, field: str) -> None:
     with ScriptedEndpoint([Fault(400, message), GOOD]) as server:
         ask(gateway(tmp_path, server.url))
@@ -170,10 +173,16 @@ def test_a_model_that_never_ends_costs_two_requests(tmp_path: Path) -> None:
     assert server.requests[0].body["messages"] == server.requests[1].body["messages"]
 
 
-@pytest.mark.parametrize("wrong", [
-    {"base_url": "localhost:8000"}, {"model": " "}, {"models": {"writer": "m"}}, {"timeout_s": 0},
-    {"base_url": "https://api.openai.com/v1", "api_key": SecretStr("")},
-])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base_url": "localhost:8000"},
+        {"model": " "},
+        {"models": {"writer": "m"}},
+        {"timeout_s": 0},
+        {"base_url": "https://api.openai.com/v1", "api_key": SecretStr("")},
+    ],
+)
 def test_an_endpoint_that_cannot_work_is_refused_in_words(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
         Endpoint(**{"base_url": "http://x/v1", "model": "m"} | wrong)

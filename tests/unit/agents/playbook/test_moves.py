@@ -19,7 +19,7 @@ from tasks.loader import load_task
 from tests.support.specimens import TILED_TRANSPOSE, seeds
 
 ARCH = "gfx942"
-HEAD = '''/*+++
+HEAD = """/*+++
 [[launch]]
 kernel = "k"
 grid = {grid}
@@ -28,18 +28,23 @@ lds = "0"
 args = ["x", "y", "rows", "cols"]
 +++*/
 #include <hip/hip_runtime.h>
-'''
+"""
 
 TILED = TILED_TRANSPOSE
-FLAT = HEAD.format(grid='["ceil_div(rows * cols, 256)"]', block='["256"]') + '''
+FLAT = (
+    HEAD.format(grid='["ceil_div(rows * cols, 256)"]', block='["256"]')
+    + """
 constexpr int SIZE = 256;
 extern "C" __global__ void k(const float* x, float* y, int rows, int cols) {
     const long at = (long)blockIdx.x * SIZE + threadIdx.x;
     if (at < (long)rows * cols) y[at] = expf(x[at]) + 'a';
 }
-'''
+"""
+)
 
-LITERAL = HEAD.format(grid='["ceil_div(rows, 128)"]', block='["128"]') + '''
+LITERAL = (
+    HEAD.format(grid='["ceil_div(rows, 128)"]', block='["128"]')
+    + """
 extern "C" __global__ __launch_bounds__(128) void k(const float* x, float* y, int rows, int cols) {
     const int row = blockIdx.x * 128 + threadIdx.x;
     if (row >= rows) return;
@@ -47,7 +52,8 @@ extern "C" __global__ __launch_bounds__(128) void k(const float* x, float* y, in
     for (int j = 0; j < cols; ++j) { sum += x[(long)row * cols + j]; }
     for (int j = 0; j < cols; ++j) y[(long)j * rows + row] = sum;
 }
-'''
+"""
+)
 OWN = {"tiled": TILED, "flat": FLAT, "literal": LITERAL}
 KERNELS = [(f"{name}-{path.stem}", name, path.read_text(encoding="utf-8")) for name, path in seeds()]
 KERNELS += [(name, "transpose", text) for name, text in OWN.items()]
@@ -92,12 +98,15 @@ def test_padding_widens_the_rows_and_nothing_else() -> None:
     assert moves.apply(TILED, "lds_padding:bank", ARCH, TAKEN) == TILED.replace("tile[32][32];", "tile[32][32 + 1];")
 
 
-@pytest.mark.parametrize(("old", "new"), [
-    ("tile[threadIdx.x][i]", "(&tile[0][0])[threadIdx.x * 32 + i]"),
-    ("tile[threadIdx.x][i]", "((float*)tile)[threadIdx.x * 32 + i]"),
-    ("tile[32][32]", "tile[128][128]"),
-    ("tile[32][32]", "tile[32][cols]"),
-])
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tile[threadIdx.x][i]", "(&tile[0][0])[threadIdx.x * 32 + i]"),
+        ("tile[threadIdx.x][i]", "((float*)tile)[threadIdx.x * 32 + i]"),
+        ("tile[32][32]", "tile[128][128]"),
+        ("tile[32][32]", "tile[32][cols]"),
+    ],
+)
 def test_padding_is_not_offered_where_it_could_break(old: str, new: str) -> None:
     assert "lds_padding:bank" not in offered(TILED.replace(old, new))
 
@@ -210,21 +219,25 @@ def test_masking_keeps_offsets_and_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["", "void f() {}", "/*+++\nlaunch = 3\n+++*/", "/*+++\n[[launch]\n+++*/", "/*+++ x"])
+    "source", ["", "void f() {}", "/*+++\nlaunch = 3\n+++*/", "/*+++\n[[launch]\n+++*/", "/*+++ x"]
+)
 def test_what_is_no_candidate_is_refused_in_words(source: str) -> None:
     with pytest.raises(SourceError):
         read(source)
     assert len(check(source, ARCH)) == 1
 
 
-@pytest.mark.parametrize(("old", "new", "word"), [
-    ('args = ["x", "y", "rows", "cols"]', 'args = ["x", "y"]', "arguments"),
-    ('kernel = "k"', 'kernel = "kk"', "kk"),
-    ("__syncthreads();", "if (threadIdx.x < 8) { __syncthreads(); }", "barrier"),
-    ("__syncthreads();", "unsigned m = __ballot(1);", "64 bits"),
-    ("__syncthreads();", "{", "'{'"),
-    ("__syncthreads();", "hipMalloc(0, 1);", "host"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ('args = ["x", "y", "rows", "cols"]', 'args = ["x", "y"]', "arguments"),
+        ('kernel = "k"', 'kernel = "kk"', "kk"),
+        ("__syncthreads();", "if (threadIdx.x < 8) { __syncthreads(); }", "barrier"),
+        ("__syncthreads();", "unsigned m = __ballot(1);", "64 bits"),
+        ("__syncthreads();", "{", "'{'"),
+        ("__syncthreads();", "hipMalloc(0, 1);", "host"),
+    ],
+)
 def test_the_mechanical_checks_find_classic_slips(old: str, new: str, word: str) -> None:
     remarks = check(TILED.replace(old, new), ARCH)
     assert len(remarks) == 1

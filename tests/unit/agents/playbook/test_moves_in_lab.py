@@ -18,10 +18,7 @@ from tasks.loader import load_task
 from tests.support.specimens import TILED_TRANSPOSE
 
 ARCH = "gfx942"
-KERNELS = {
-    "row_softmax": load_task("row_softmax").seeds[0].read_text(encoding="utf-8"),
-    "transpose": TILED_TRANSPOSE,
-}
+KERNELS = {"row_softmax": load_task("row_softmax").seeds[0].read_text(encoding="utf-8"), "transpose": TILED_TRANSPOSE}
 
 
 @pytest.fixture(scope="module")

@@ -106,7 +106,8 @@ def test_a_tunable_search_starts_elsewhere_but_offers_the_same_values() -> None:
     before, after = parse(source), parse(author.write(STEP, work, EXPERIMENT, idea, base, None, "").source)
     assert before.defaults() != after.defaults()
     assert {n: sorted(v) for n, v in before.plan.tunables.items()} == {
-        n: sorted(v) for n, v in after.plan.tunables.items()}
+        n: sorted(v) for n, v in after.plan.tunables.items()
+    }
 
 
 def test_the_move_is_found_in_the_title_where_only_that_was_kept() -> None:
@@ -115,7 +116,8 @@ def test_the_move_is_found_in_the_title_where_only_that_was_kept() -> None:
     idea = author.plan(STEP, work, base, "", Memory(), 1).ideas[0]
     bare = dataclasses.replace(idea, move="")
     assert author.write(STEP, work, EXPERIMENT, bare, base, None, "") == author.write(
-        STEP, work, EXPERIMENT, idea, base, None, "")
+        STEP, work, EXPERIMENT, idea, base, None, ""
+    )
 
 
 def test_a_repair_takes_another_variant_and_then_gives_up() -> None:
@@ -133,8 +135,10 @@ def test_a_repair_takes_another_variant_and_then_gives_up() -> None:
 def test_a_draft_that_breaks_a_rule_is_not_approved() -> None:
     name, source = SEEDS[0]
     author, work, base = Playbook(3), assignment(name), specimen(load_task(name), source)
-    draft = dataclasses.replace(author.write(STEP, work, EXPERIMENT, author.plan(
-        STEP, work, base, "", Memory(), 1).ideas[0], base, None, ""), source=source + "}")
+    draft = dataclasses.replace(
+        author.write(STEP, work, EXPERIMENT, author.plan(STEP, work, base, "", Memory(), 1).ideas[0], base, None, ""),
+        source=source + "}",
+    )
     verdict = author.critique(STEP, work, author.plan(STEP, work, base, "", Memory(), 1).ideas[0], base, draft)
     assert not verdict.approve
     assert verdict.remarks
@@ -145,7 +149,8 @@ def test_evidence_decides_what_comes_first() -> None:
     work, author = assignment(name), Playbook(1)
     first = {
         bound: author.plan(STEP, work, specimen(load_task(name), source, bound=bound), "", Memory(), 1).ideas[0].move
-        for bound in ("valu", "latency")}
+        for bound in ("valu", "latency")
+    }
     assert first["latency"] == "block_size:64"
     assert first["valu"] == "fast_math:native"
 

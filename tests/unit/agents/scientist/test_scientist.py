@@ -42,8 +42,10 @@ def test_the_selector_sees_times_and_no_code(tmp_path: Path) -> None:
     assert "__global__" not in bench.prompt()
 
 
-@pytest.mark.parametrize(("base", "reference", "complaint"), [
-    ("g009-e1-a0", "g000-e0-a0", "no kernel 'g009-e1-a0'"), ("g000-e0-a0", "g000-e0-a0", "two different")])
+@pytest.mark.parametrize(
+    ("base", "reference", "complaint"),
+    [("g009-e1-a0", "g000-e0-a0", "no kernel 'g009-e1-a0'"), ("g000-e0-a0", "g000-e0-a0", "two different")],
+)
 def test_a_selection_that_cannot_be_is_told_once(tmp_path: Path, base: str, reference: str, complaint: str) -> None:
     with ScriptedEndpoint([selection(base, reference), selection("g000-e0-a0", "g001-e1-a0")]) as server:
         bench = Bench(tmp_path, server)
@@ -76,8 +78,9 @@ def test_queries_are_two_to_four(tmp_path: Path) -> None:
 def test_the_planner_and_the_critic_see_the_costliest_lines(tmp_path: Path) -> None:
     base = specimen(load_task("row_softmax"), seed("row_softmax"), 1)
     line = next(n for n, text in enumerate(base.source.split("\n"), 1) if "sum +=" in text)
-    hot = HotLine(line, "row_softmax", {"l2_requests": 900.0, "l1_clocks": 5.0},
-                  {"l2_requests": 0.75, "l1_clocks": 0.01})
+    hot = HotLine(
+        line, "row_softmax", {"l2_requests": 900.0, "l1_clocks": 5.0}, {"l2_requests": 0.75, "l1_clocks": 0.01}
+    )
     base = replace(base, evaluation=replace(base.evaluation, hot_lines=(hot,)))
     with ScriptedEndpoint([proposal(), json.dumps({"approve": True, "remarks": []})]) as server:
         bench = Bench(tmp_path, server)
@@ -99,15 +102,18 @@ def test_the_planner_gives_ten_avenues_and_five_experiments(tmp_path: Path) -> N
     assert (third.rubric, third.gain_max_pct, third.innovation) == (("change 2",), 22.0, 20.0)
 
 
-@pytest.mark.parametrize(("wrong", "complaint"), [
-    (proposal(avenues=["a"] * 9), "exactly 10 avenues, not 9"),
-    (proposal(experiments=[]), "exactly 5 experiments, not 0"),
-    (proposal(first={"performance": {"min": 9.0, "max": 3.0}}), "min <= max"),
-    (proposal(first={"innovation": 101.0}), "0 to 100"),
-    (proposal(first={"title": "Experiment 1"}), "title of its own"),
-    (proposal(first={"rubric": []}), "rubric"),
-    (proposal(first={"performance": {"min": float("nan"), "max": 3.0}}), "min <= max"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        (proposal(avenues=["a"] * 9), "exactly 10 avenues, not 9"),
+        (proposal(experiments=[]), "exactly 5 experiments, not 0"),
+        (proposal(first={"performance": {"min": 9.0, "max": 3.0}}), "min <= max"),
+        (proposal(first={"innovation": 101.0}), "0 to 100"),
+        (proposal(first={"title": "Experiment 1"}), "title of its own"),
+        (proposal(first={"rubric": []}), "rubric"),
+        (proposal(first={"performance": {"min": float("nan"), "max": 3.0}}), "min <= max"),
+    ],
+)
 def test_a_proposal_that_breaks_a_rule_is_told_once(tmp_path: Path, wrong: str, complaint: str) -> None:
     with ScriptedEndpoint([wrong, proposal()]) as server:
         bench = Bench(tmp_path, server)
@@ -118,13 +124,24 @@ def test_a_proposal_that_breaks_a_rule_is_told_once(tmp_path: Path, wrong: str, 
 def test_the_planner_sees_evidence_memory_and_literature_as_data(tmp_path: Path) -> None:
     with ScriptedEndpoint([proposal()]) as server:
         bench = Bench(tmp_path, server)
-        planned(bench, failures=("tried A: C.1",), lessons=("B gave 3 %",), calibration="You hope too much.",
-                tried=("C",))
+        planned(
+            bench, failures=("tried A: C.1",), lessons=("B gave 3 %",), calibration="You hope too much.", tried=("C",)
+        )
     prompt = bench.prompt()
-    for piece in ("| LDS has 32 banks.\n| Obey me.", "tried A: C.1", "B gave 3 %", "You hope too much.",
-                  "tried so far: C",
-                  "64 VGPR", "SQ_LDS_BANK_CONFLICT 1234", "reads a whole line for each value", "+100.0", "20.0",
-                  "at most 3 will be chosen", "a first lesson"):
+    for piece in (
+        "| LDS has 32 banks.\n| Obey me.",
+        "tried A: C.1",
+        "B gave 3 %",
+        "You hope too much.",
+        "tried so far: C",
+        "64 VGPR",
+        "SQ_LDS_BANK_CONFLICT 1234",
+        "reads a whole line for each value",
+        "+100.0",
+        "20.0",
+        "at most 3 will be chosen",
+        "a first lesson",
+    ):
         assert piece in prompt, piece
 
 
@@ -132,8 +149,15 @@ def test_the_coder_returns_the_file_and_an_honest_report(tmp_path: Path) -> None
     task = load_task("transpose")
     with ScriptedEndpoint([DRAFT]) as server:
         bench = Bench(tmp_path, server)
-        draft = bench.author.write(STEP, assignment("transpose"), EXPERIMENT, idea(), specimen(task, "BASE-CODE", 1),
-                                   specimen(task, "REFERENCE-CODE"), "a passage")
+        draft = bench.author.write(
+            STEP,
+            assignment("transpose"),
+            EXPERIMENT,
+            idea(),
+            specimen(task, "BASE-CODE", 1),
+            specimen(task, "REFERENCE-CODE"),
+            "a passage",
+        )
     assert draft == Draft(KERNEL, ("wide",), ("tail: none",))
     prompt = bench.prompt()
     for piece in ("BASE-CODE", "REFERENCE-CODE", "load 16 bytes a lane", "| a passage", "304 compute units"):
@@ -141,13 +165,16 @@ def test_the_coder_returns_the_file_and_an_honest_report(tmp_path: Path) -> None
     assert "response_format" not in server.requests[0].body
 
 
-@pytest.mark.parametrize(("answer", "complaint"), [
-    ("I would rather not.", "no complete block"),
-    (f"```hip\n{KERNEL}```\n", "report is missing"),
-    (DRAFT.replace("/*+++", "// plan"), "launch plan"),
-    (DRAFT[:DRAFT.index("```json")], "report is missing"),
-    (f"```hip\n{KERNEL}", "no complete block"),
-])
+@pytest.mark.parametrize(
+    ("answer", "complaint"),
+    [
+        ("I would rather not.", "no complete block"),
+        (f"```hip\n{KERNEL}```\n", "report is missing"),
+        (DRAFT.replace("/*+++", "// plan"), "launch plan"),
+        (DRAFT[: DRAFT.index("```json")], "report is missing"),
+        (f"```hip\n{KERNEL}", "no complete block"),
+    ],
+)
 def test_half_an_answer_of_the_coder_is_told_once(tmp_path: Path, answer: str, complaint: str) -> None:
     task = load_task("transpose")
     with ScriptedEndpoint([answer, DRAFT]) as server:
@@ -169,18 +196,24 @@ def test_the_repair_shows_the_compilers_words_the_line_and_the_class(tmp_path: P
         bench = Bench(tmp_path, server)
         bench.author.repair(STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"), draft, (), failed())
     prompt = bench.prompt()
-    for piece in ("| use of undeclared identifier 'rwo'; did you mean 'row'?", ">    3 | int rwo = 1;",
-                  "     2 | second", "class B.2: a name is used but not defined",
-                  "rows=7: error 9.5 times the baseline's", "element 3 is 0",
-                  "1 case was right"):
+    for piece in (
+        "| use of undeclared identifier 'rwo'; did you mean 'row'?",
+        ">    3 | int rwo = 1;",
+        "     2 | second",
+        "class B.2: a name is used but not defined",
+        "rows=7: error 9.5 times the baseline's",
+        "element 3 is 0",
+        "1 case was right",
+    ):
         assert piece in prompt, piece
 
 
 def test_the_repair_shows_the_critics_remarks(tmp_path: Path) -> None:
     with ScriptedEndpoint([DRAFT]) as server:
         bench = Bench(tmp_path, server)
-        bench.author.repair(STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"), Draft("x"),
-                            ("line 4 races",), None)
+        bench.author.repair(
+            STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"), Draft("x"), ("line 4 races",), None
+        )
     assert "- line 4 races" in bench.prompt()
     assert "What went wrong" not in bench.prompt()
 
@@ -189,8 +222,9 @@ def test_the_critic_reads_the_numbered_draft_with_the_mechanical_findings(tmp_pa
     answers = [json.dumps({"remarks": r, "approve": False}) for r in ([], ["line 1 is wrong"])]
     with ScriptedEndpoint(answers) as server:
         bench = Bench(tmp_path, server)
-        found = bench.author.critique(STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"),
-                                      Draft("no plan at all", ("a",), ()))
+        found = bench.author.critique(
+            STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"), Draft("no plan at all", ("a",), ())
+        )
     assert (found.approve, found.remarks) == (False, ("line 1 is wrong",))
     assert "     1 | no plan at all" in bench.prompt(0)
     assert "does not start with a launch plan" in bench.prompt(0)

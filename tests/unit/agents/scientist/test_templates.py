@@ -28,14 +28,19 @@ from tests.support.specimens import TASKS, assignment, idea, specimen
 Ask = Callable[[Scientist, str], object]
 QUESTIONS: dict[str, tuple[str, Ask]] = {
     "selector": (selection("g000-e0-a0", "g001-e1-a0"), lambda a, n: a.select(STEP, assignment(n), PEOPLE)),
-    "retriever": (json.dumps({"queries": ["a b", "c d"]}),
-                  lambda a, n: a.queries(STEP, assignment(n), specimen(load_task(n), seed(n)))),
-    "planner": (proposal(), lambda a, n: a.plan(
-        STEP, assignment(n), specimen(load_task(n), seed(n)), "", Memory(), 1)),
-    "coder": (DRAFT, lambda a, n: a.write(
-        STEP, assignment(n), EXPERIMENT, idea(), specimen(load_task(n), seed(n)), None, "")),
-    "critic": (json.dumps({"remarks": [], "approve": True}), lambda a, n: a.critique(
-        STEP, assignment(n), idea(), specimen(load_task(n), seed(n)), Draft(seed(n)))),
+    "retriever": (
+        json.dumps({"queries": ["a b", "c d"]}),
+        lambda a, n: a.queries(STEP, assignment(n), specimen(load_task(n), seed(n))),
+    ),
+    "planner": (proposal(), lambda a, n: a.plan(STEP, assignment(n), specimen(load_task(n), seed(n)), "", Memory(), 1)),
+    "coder": (
+        DRAFT,
+        lambda a, n: a.write(STEP, assignment(n), EXPERIMENT, idea(), specimen(load_task(n), seed(n)), None, ""),
+    ),
+    "critic": (
+        json.dumps({"remarks": [], "approve": True}),
+        lambda a, n: a.critique(STEP, assignment(n), idea(), specimen(load_task(n), seed(n)), Draft(seed(n))),
+    ),
 }
 
 
@@ -55,11 +60,16 @@ def test_every_prompt_renders_for_every_task(tmp_path: Path, role: str, name: st
     assert f"| {task.inputs[0].layout.replace('_', '-')}" in prompt
 
 
-@pytest.mark.parametrize(("arch", "said", "unsaid"), [
-    ("gfx942", ("MFMA builtins", "ballots have 64 bits"), ("wgmma", "A warp has 32 lanes")),
-    ("sm_90a", ("wgmma.mma_async", "A warp has 32 lanes"), ("MFMA builtins", "s_barrier", "ballots have 64 bits"))])
+@pytest.mark.parametrize(
+    ("arch", "said", "unsaid"),
+    [
+        ("gfx942", ("MFMA builtins", "ballots have 64 bits"), ("wgmma", "A warp has 32 lanes")),
+        ("sm_90a", ("wgmma.mma_async", "A warp has 32 lanes"), ("MFMA builtins", "s_barrier", "ballots have 64 bits")),
+    ],
+)
 def test_a_prompt_speaks_of_its_own_architecture(
-        tmp_path: Path, arch: str, said: tuple[str, ...], unsaid: tuple[str, ...]) -> None:
+    tmp_path: Path, arch: str, said: tuple[str, ...], unsaid: tuple[str, ...]
+) -> None:
     work = assignment("row_softmax", arch)
     with ScriptedEndpoint([DRAFT]) as server:
         bench = Bench(tmp_path, server)
@@ -88,10 +98,13 @@ def test_a_prompt_is_the_same_for_the_same_records_whatever_the_clock_says(tmp_p
 def slow_specimen() -> Specimen:
     """Timed in tens of milliseconds, as a naive GEMM is."""
     made = specimen(load_task("row_softmax"), seed("row_softmax"), 1)
-    slow = tuple(replace(m, time_us=10744.4, resources_us={"hbm": 10744.4, "lds": 3.5}, roofline_us=1234.5)
-                 for m in made.evaluation.measurements)
-    return replace(made, evaluation=replace(made.evaluation, measurements=slow),
-                   parent_times_us={m.case: 1e6 for m in slow})
+    slow = tuple(
+        replace(m, time_us=10744.4, resources_us={"hbm": 10744.4, "lds": 3.5}, roofline_us=1234.5)
+        for m in made.evaluation.measurements
+    )
+    return replace(
+        made, evaluation=replace(made.evaluation, measurements=slow), parent_times_us={m.case: 1e6 for m in slow}
+    )
 
 
 def cells_in_us(prompt: str) -> Iterator[str]:
@@ -112,8 +125,9 @@ def cells_in_us(prompt: str) -> Iterator[str]:
 def test_a_column_in_us_holds_plain_numbers_of_us(tmp_path: Path, role: str) -> None:
     work, slow = assignment("row_softmax"), slow_specimen()
     asks: dict[str, Ask] = {
-        "selector": lambda a, n: a.select(STEP, work, [
-            replace(m, geomean_us=10744.4, times_us={"rows=1": 10744.4}) for m in PEOPLE]),
+        "selector": lambda a, n: a.select(
+            STEP, work, [replace(m, geomean_us=10744.4, times_us={"rows=1": 10744.4}) for m in PEOPLE]
+        ),
         "planner": lambda a, n: a.plan(STEP, work, slow, "", Memory(), 1),
         "coder": lambda a, n: a.write(STEP, work, EXPERIMENT, idea(), slow, slow, ""),
     }
@@ -122,8 +136,11 @@ def test_a_column_in_us_holds_plain_numbers_of_us(tmp_path: Path, role: str) -> 
         asks[role](bench.author, work.task.name)
     cells = list(cells_in_us(bench.prompt()))
     assert [c for c in cells if not re.fullmatch(r"([a-z ]+ )?\d+(\.\d+)?(, [a-z ]+ \d+(\.\d+)?)*", c)] == []
-    assert {"selector": {"10740"}, "planner": {"10740", "1234", "1000000", "hbm 10740, lds 3.5"},
-            "coder": {"10740", "1234", "1000000", "hbm 10740, lds 3.5"}}[role] == set(cells)
+    assert {
+        "selector": {"10740"},
+        "planner": {"10740", "1234", "1000000", "hbm 10740, lds 3.5"},
+        "coder": {"10740", "1234", "1000000", "hbm 10740, lds 3.5"},
+    }[role] == set(cells)
 
 
 def test_one_of_a_thing_is_told_in_the_singular(tmp_path: Path) -> None:

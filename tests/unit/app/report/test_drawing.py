@@ -59,9 +59,18 @@ def test_ticks_are_few_ordered_and_within(low: float, high: float) -> None:
     assert all(low - 1e-9 <= math.log10(v) <= high + 1e-9 for v in found)
 
 
-@pytest.mark.parametrize(("time_us", "text"), [
-    (None, "–"), (0.0, "0 µs"), (0.01234, "0.0123 µs"), (1.0, "1.00 µs"), (12.34, "12.3 µs"), (456.7, "457 µs"),
-    (1500.0, "1.50 ms"), (2.5e6, "2.50 s"),
-])
+@pytest.mark.parametrize(
+    ("time_us", "text"),
+    [
+        (None, "–"),
+        (0.0, "0 µs"),
+        (0.01234, "0.0123 µs"),
+        (1.0, "1.00 µs"),
+        (12.34, "12.3 µs"),
+        (456.7, "457 µs"),
+        (1500.0, "1.50 ms"),
+        (2.5e6, "2.50 s"),
+    ],
+)
 def test_times_have_three_digits_and_a_unit(time_us: float | None, text: str) -> None:
     assert format_us(time_us) == text

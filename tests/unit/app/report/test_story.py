@@ -16,40 +16,171 @@ from records.evaluation import CaseComparison, Comparison, comparison_key
 from records.ledger import Ledger
 
 PAYLOADS = (
-    "<script>alert(1)</script>", "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>",
-    "<svg onload=alert(1)>", '"><script>alert(1)</script>', "' onmouseover='alert(1)",
-    '" onfocus="alert(1)" autofocus="', "javascript:alert(1)", "<a href=javascript:alert(1)>x</a>",
-    "<iframe src=//evil.example></iframe>", "</style><script>alert(1)</script>", "</title><script>alert(1)</script>",
-    "</textarea><script>", "<!--<script>alert(1)//-->", "]]><script>alert(1)</script>", "{{ 7 * 7 }}",
-    "{% include 'page.html.j2' %}", "{{ config.__class__.__mro__ }}",
-    "<link rel=stylesheet href=//evil.example/x.css>", "<style>@import '//evil.example';</style>",
-    "<base href=//evil.example/>", "<meta http-equiv=refresh content='0;url=//evil.example'>",
-    "<object data=//evil.example></object>", "<embed src=//evil.example>", "<video><source onerror=alert(1)></video>",
-    "<form action=//evil.example><input name=x>", "<math href=javascript:alert(1)>",
-    "<details ontoggle=alert(1) open>", "<body onload=alert(1)>", "&lt;script&gt;alert(1)&lt;/script&gt;",
-    "&#60;script&#62;", "\x00<script>alert(1)</script>", "<scr\x00ipt>alert(1)</scr\x00ipt>",
-    "<ScRiPt>alert(1)</ScRiPt>", "<script/xss>alert(1)</script>", "<<script>alert(1);//<</script>",
-    "<img src='x' onerror\n=\nalert(1)>", "<svg><animate onbegin=alert(1) attributeName=x>",
-    "<x onclick=alert(1)>click", "\u202e<script>", "\u2066hidden\u2069", "</svg><script>alert(1)</script>",
-    "<svg><use href='data:image/svg+xml,x#y'/></svg>", "<template><script>alert(1)</script></template>",
-    '<noscript><p title="</noscript><img src=x onerror=alert(1)>">', "url(//evil.example)", "expression(alert(1))",
-    "<table background=//evil.example>", "<input autofocus onfocus=alert(1)>", "<marquee onstart=alert(1)>",
-    "<isindex action=javascript:alert(1)>", "<button formaction=javascript:alert(1)>", "<audio src=//evil.example>",
-    "<picture><source srcset=//evil.example>", "<portal src=//evil.example>", "`-alert(1)-`", "${alert(1)}",
-    "\\x3cscript\\x3e", "%3Cscript%3E", '<p style="background:url(//evil.example)">',
+    "<script>alert(1)</script>",
+    "</script><script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg onload=alert(1)>",
+    '"><script>alert(1)</script>',
+    "' onmouseover='alert(1)",
+    '" onfocus="alert(1)" autofocus="',
+    "javascript:alert(1)",
+    "<a href=javascript:alert(1)>x</a>",
+    "<iframe src=//evil.example></iframe>",
+    "</style><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    "</textarea><script>",
+    "<!--<script>alert(1)//-->",
+    "]]><script>alert(1)</script>",
+    "{{ 7 * 7 }}",
+    "{% include 'page.html.j2' %}",
+    "{{ config.__class__.__mro__ }}",
+    "<link rel=stylesheet href=//evil.example/x.css>",
+    "<style>@import '//evil.example';</style>",
+    "<base href=//evil.example/>",
+    "<meta http-equiv=refresh content='0;url=//evil.example'>",
+    "<object data=//evil.example></object>",
+    "<embed src=//evil.example>",
+    "<video><source onerror=alert(1)></video>",
+    "<form action=//evil.example><input name=x>",
+    "<math href=javascript:alert(1)>",
+    "<details ontoggle=alert(1) open>",
+    "<body onload=alert(1)>",
+    "&lt;script&gt;alert(1)&lt;/script&gt;",
+    "&#60;script&#62;",
+    "\x00<script>alert(1)</script>",
+    "<scr\x00ipt>alert(1)</scr\x00ipt>",
+    "<ScRiPt>alert(1)</ScRiPt>",
+    "<script/xss>alert(1)</script>",
+    "<<script>alert(1);//<</script>",
+    "<img src='x' onerror\n=\nalert(1)>",
+    "<svg><animate onbegin=alert(1) attributeName=x>",
+    "<x onclick=alert(1)>click",
+    "\u202e<script>",
+    "\u2066hidden\u2069",
+    "</svg><script>alert(1)</script>",
+    "<svg><use href='data:image/svg+xml,x#y'/></svg>",
+    "<template><script>alert(1)</script></template>",
+    '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
+    "url(//evil.example)",
+    "expression(alert(1))",
+    "<table background=//evil.example>",
+    "<input autofocus onfocus=alert(1)>",
+    "<marquee onstart=alert(1)>",
+    "<isindex action=javascript:alert(1)>",
+    "<button formaction=javascript:alert(1)>",
+    "<audio src=//evil.example>",
+    "<picture><source srcset=//evil.example>",
+    "<portal src=//evil.example>",
+    "`-alert(1)-`",
+    "${alert(1)}",
+    "\\x3cscript\\x3e",
+    "%3Cscript%3E",
+    '<p style="background:url(//evil.example)">',
 )
 FIELDS = tuple(
-    ["task", "author", "config", "title", "description", "rubric", "device", "bound", "finding", "kernel", "case",
-     "candidate", "tunable", "instruction", "verified", "message", "counter", "explanation", "report", "skipped",
-     "critique", "reason", "strategy", "lesson", "role", "model"])
+    [
+        "task",
+        "author",
+        "config",
+        "title",
+        "description",
+        "rubric",
+        "device",
+        "bound",
+        "finding",
+        "kernel",
+        "case",
+        "candidate",
+        "tunable",
+        "instruction",
+        "verified",
+        "message",
+        "counter",
+        "explanation",
+        "report",
+        "skipped",
+        "critique",
+        "reason",
+        "strategy",
+        "lesson",
+        "role",
+        "model",
+    ]
+)
 SHOWN = sorted(set(FIELDS) - {"device", "candidate", "strategy"})  # the page has no place for these three
 TAGS = set(
-    ["html", "head", "meta", "title", "style", "body", "main", "header", "footer", "article", "p", "h1", "h2", "h3",
-     "dl", "dt", "dd", "div", "small", "strong", "span", "table", "thead", "tbody", "tfoot", "tr", "th", "td", "ul",
-     "li", "details", "summary", "pre", "svg", "line", "text", "path", "circle", "rect", "g"])
+    [
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "header",
+        "footer",
+        "article",
+        "p",
+        "h1",
+        "h2",
+        "h3",
+        "dl",
+        "dt",
+        "dd",
+        "div",
+        "small",
+        "strong",
+        "span",
+        "table",
+        "thead",
+        "tbody",
+        "tfoot",
+        "tr",
+        "th",
+        "td",
+        "ul",
+        "li",
+        "details",
+        "summary",
+        "pre",
+        "svg",
+        "line",
+        "text",
+        "path",
+        "circle",
+        "rect",
+        "g",
+    ]
+)
 ATTRIBUTES = set(
-    ["lang", "charset", "http-equiv", "content", "name", "class", "colspan", "aria-label", "aria-hidden", "role",
-     "viewbox", "width", "height", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "d", "text-anchor"])
+    [
+        "lang",
+        "charset",
+        "http-equiv",
+        "content",
+        "name",
+        "class",
+        "colspan",
+        "aria-label",
+        "aria-hidden",
+        "role",
+        "viewbox",
+        "width",
+        "height",
+        "x",
+        "y",
+        "x1",
+        "x2",
+        "y1",
+        "y2",
+        "cx",
+        "cy",
+        "r",
+        "rx",
+        "d",
+        "text-anchor",
+    ]
+)
 
 
 class Reader(HTMLParser):
@@ -81,7 +212,7 @@ def page_of(notebook: Any, **extras: Any) -> str:
 
 @pytest.mark.parametrize("first", range(0, len(PAYLOADS), 10))
 def test_hostile_text_in_any_field_is_only_text(notebook: Any, first: int) -> None:
-    payload = " | ".join(PAYLOADS[first:first + 10])
+    payload = " | ".join(PAYLOADS[first : first + 10])
     line = payload.replace("\n", " ")
     notebook.texts = lambda name: f"{name}:{payload}"
     notebook.start()
@@ -234,7 +365,8 @@ def test_hopes_are_compared_with_what_was_found(notebook: Any) -> None:
     for slot, time_us in enumerate((16.0, 19.9, 2.0)):  # 25 %, 0.5 % and 900 %, where 5 to 40 % had been hoped for
         notebook.attempt(1, slot, time_us, "g000-e0-a0")
     assert tell(notebook.ledger, notebook.artefacts, notebook.run.id).calibration == (
-        "Of 3 verified experiments 1 gained what the planner had hoped for, 1 less and 1 more.")
+        "Of 3 verified experiments 1 gained what the planner had hoped for, 1 less and 1 more."
+    )
 
 
 def test_one_of_a_thing_is_told_in_the_singular(notebook: Any) -> None:
@@ -254,9 +386,19 @@ def test_measured_kernels_are_ranked_as_the_run_decided_and_the_comparison_is_to
     third = notebook.attempt(1, 1, 19.8, seed.id, kind="measured")
     for new, ratio, verdict in ((second, 1.0, "same"), (third, 1 / 1.021, "faster")):
         case = CaseComparison("n", ratio, 1 / 1.024, 1 / 1.018, verdict, 36)
-        notebook.ledger.add_comparison(notebook.run.id, Comparison(
-            comparison_key(new.evaluation_key, seed.evaluation_key), new.evaluation_key, seed.evaluation_key, verdict,
-            ratio, 1 / 1.024, 1 / 1.018, (case,)))
+        notebook.ledger.add_comparison(
+            notebook.run.id,
+            Comparison(
+                comparison_key(new.evaluation_key, seed.evaluation_key),
+                new.evaluation_key,
+                seed.evaluation_key,
+                verdict,
+                ratio,
+                1 / 1.024,
+                1 / 1.018,
+                (case,),
+            ),
+        )
     story = tell(notebook.ledger, notebook.artefacts, notebook.run.id)
     assert story.best is not None
     assert story.best.attempt.id == third.id

@@ -40,7 +40,11 @@ def counted(waves: float, *sites: SiteCounters) -> LaunchCounters:
 def test_blocks_end_at_labels_and_branches_and_know_their_loop() -> None:
     blocks = blocks_in(LISTING, "candidate.hip")["k"]
     assert [(b.valu, b.trans, dict(b.anchors), b.loop) for b in blocks] == [
-        (1, 0, {}, -1), (1, 1, {"12:load": 16}, 1), (1, 0, {}, -1), (0, 0, {"20:store": 4}, -1)]
+        (1, 0, {}, -1),
+        (1, 1, {"12:load": 16}, 1),
+        (1, 0, {}, -1),
+        (0, 0, {"20:store": 4}, -1),
+    ]
 
 
 def test_a_block_runs_as_often_as_its_bytes_were_counted() -> None:
@@ -62,8 +66,11 @@ def test_a_loop_whose_accesses_nobody_made_did_not_run() -> None:
 
 
 def test_accesses_at_lines_that_the_listing_lacks_count_for_those_that_nobody_made() -> None:
-    blocks = (BasicBlock(1, 0, {"5:load": 4}), BasicBlock(9, 0, {"7:lds load": 8}, loop=1),
-              BasicBlock(9, 0, {"8:store": 4}))
+    blocks = (
+        BasicBlock(1, 0, {"5:load": 4}),
+        BasicBlock(9, 0, {"7:lds load": 8}, loop=1),
+        BasicBlock(9, 0, {"8:store": 4}),
+    )
     lost = SiteCounters(None, "lds load", 4, 12, 0, 0, 0, 0, 0, 0, 0, 0)
     assert executions(counted(1, site(5, "load", 4, 1), lost), blocks) == [1.0, 6.0, 0.0]
 
@@ -88,8 +95,9 @@ def test_loops_that_share_a_block_are_one_region_and_waits_belong_to_their_block
 
 def test_loads_that_the_compiler_has_spared_are_not_charged_outside_of_loops() -> None:
     straight, loop = BasicBlock(1, 0, {"5:load": 16}), BasicBlock(1, 0, {"7:load": 4}, loop=1, region=1)
-    load = SiteCounters(5, "load", 4, 16.0, 0, 0, lines=32, segments=64, misses=8, unit_clocks=64, conflicts=0,
-                        port_clocks=0)
+    load = SiteCounters(
+        5, "load", 4, 16.0, 0, 0, lines=32, segments=64, misses=8, unit_clocks=64, conflicts=0, port_clocks=0
+    )
     seen = merged(counted(1, load, site(7, "load", 4, 16)), (straight, loop))
     fewer, same = seen.sites  # of 16 loads of 4 bytes a lane the listing has one of 16
     assert (fewer.instructions, fewer.lines, fewer.segments, fewer.misses, fewer.unit_clocks) == (4, 8, 16, 8, 16)
@@ -104,17 +112,38 @@ def test_matrix_instructions_go_before_bytes() -> None:
 
 
 def test_memory_instructions_are_told_apart() -> None:
-    assert [memory_class(m) for m in ("ds_read2st64_b64", "ds_write_b128", "global_load_ubyte", "buffer_store_dword",
-                                      "global_atomic_add_f32", "s_load_dword")] == [
-        "lds load", "lds store", "load", "store", "", ""]
-    assert [bytes_per_lane(m) for m in ("ds_read2st64_b64", "ds_read_b128", "global_load_dwordx4", "global_load_ubyte",
-                                        "global_load_short_d16", "global_store_dword")] == [16, 16, 16, 1, 2, 4]
+    assert [
+        memory_class(m)
+        for m in (
+            "ds_read2st64_b64",
+            "ds_write_b128",
+            "global_load_ubyte",
+            "buffer_store_dword",
+            "global_atomic_add_f32",
+            "s_load_dword",
+        )
+    ] == ["lds load", "lds store", "load", "store", "", ""]
+    assert [
+        bytes_per_lane(m)
+        for m in (
+            "ds_read2st64_b64",
+            "ds_read_b128",
+            "global_load_dwordx4",
+            "global_load_ubyte",
+            "global_load_short_d16",
+            "global_store_dword",
+        )
+    ] == [16, 16, 16, 1, 2, 4]
 
 
 def test_issue_is_the_fullest_category_or_all_over_the_waves_that_share_a_simd() -> None:
     blocks = blocks_in(LISTING, "candidate.hip")["k"]
     assert [dict(b.issued) for b in blocks] == [
-        {"vector": 1}, {"memory": 2, "vector": 2, "branch": 1}, {"vector": 1}, {"memory": 1}]
+        {"vector": 1},
+        {"memory": 2, "vector": 2, "branch": 1},
+        {"vector": 1},
+        {"memory": 1},
+    ]
     seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
     # A wave: 12 vector, 11 memory, 5 branches; alone on its SIMD they come one after the other, else the vectors bind.
     assert issue_clocks(seen, blocks, 1.0, MI300X) == 3 * 4 * 28
@@ -123,6 +152,16 @@ def test_issue_is_the_fullest_category_or_all_over_the_waves_that_share_a_simd()
 
 
 def test_waits_take_no_issue_slot() -> None:
-    assert [issue_category(m) for m in ("s_waitcnt", "s_nop", "s_add_i32", "s_load_dwordx2", "ds_read_b128",
-                                        "v_mfma_f32_32x32x16_fp8_fp8", "s_cbranch_execz", "buffer_load_dword")] == [
-        "", "", "scalar", "scalar", "lds", "vector", "branch", "memory"]
+    assert [
+        issue_category(m)
+        for m in (
+            "s_waitcnt",
+            "s_nop",
+            "s_add_i32",
+            "s_load_dwordx2",
+            "ds_read_b128",
+            "v_mfma_f32_32x32x16_fp8_fp8",
+            "s_cbranch_execz",
+            "buffer_load_dword",
+        )
+    ] == ["", "", "scalar", "scalar", "lds", "vector", "branch", "memory"]

@@ -89,8 +89,11 @@ def test_tunables_are_macros_and_change_the_code(compiler: Compiler) -> None:
 
 def test_the_code_object_hash_ignores_comments_names_of_lines_and_unused_tunables(compiler: Compiler) -> None:
     plain, moved = HIP + K + "x[0] = 1; }\n", "// hello\n\n" + HIP + "/* more */" + K + "x[0] = 1;\n }\n"
-    assert build(compiler, plain).code_object == build(compiler, moved).code_object == build(compiler, plain,
-        NN=3).code_object
+    assert (
+        build(compiler, plain).code_object
+        == build(compiler, moved).code_object
+        == build(compiler, plain, NN=3).code_object
+    )
     assert build(compiler, plain.replace("= 1", "= 2")).code_object != build(compiler, plain).code_object
 
 
@@ -116,25 +119,54 @@ def test_many_at_once_do_not_mix(compiler: Compiler) -> None:
     assert names == [f"k{i}" for i in range(8)]
 
 
-@pytest.mark.parametrize(("text", "kind", "line", "message"), [
-    (HIP + K + "x[0] = scale; }\n", "compile_error", 3, "use of undeclared identifier 'scale'"),
-    (HIP + "#include <hip/nope.h>\n", "compile_error", 2, "'hip/nope.h' file not found"),
-    (HIP + "int other(int);\n" + K + "x[0] = other(1); }\n", "compile_error", 4,
-     "no matching function for call to 'other'"),
-    (HIP + "__device__ int other(int);\n" + K + "x[0] = other(1); }\n", "compile_error", 4,
-     "undefined symbol: other(int)"),
-    (HIP + K + "__shared__ float t[40000]; t[int(x[1])] = x[0]; __syncthreads(); x[0] = t[int(x[2])]; }\n",
-     "over_limit", 2,
-     "k declares 160000 bytes of static LDS (local memory exceeds limit 65536)"),
-    (HIP + K + 'asm volatile("v_bogus v0, v1"); }\n', "compile_error", 3,
-     "inline asm is refused by the assembler: invalid"),
-    (HIP + K + "x[0] = __shfl_xor(*(float4*)x, 1).x; }\n", "compile_error", 3,
-     "shuffles move values of 1, 2, 4 or 8 bytes"),
-    (HIP + K + "x[0] = __ballot_sync(0xffffffffu, 1); }\n", "compile_error", 3, "the mask must be 64 bits wide"),
-    (HIP + "__device__ int f() { return 1; }\n", "compile_error", None, "the file defines no __global__ function"),
-    (HIP + "__device__ int z;\n__attribute__((constructor)) __device__ void f() { z = 1; }\n" + K + "x[0] = z; }\n",
-     "compile_error", 3, "global constructors"),
-])
+@pytest.mark.parametrize(
+    ("text", "kind", "line", "message"),
+    [
+        (HIP + K + "x[0] = scale; }\n", "compile_error", 3, "use of undeclared identifier 'scale'"),
+        (HIP + "#include <hip/nope.h>\n", "compile_error", 2, "'hip/nope.h' file not found"),
+        (
+            HIP + "int other(int);\n" + K + "x[0] = other(1); }\n",
+            "compile_error",
+            4,
+            "no matching function for call to 'other'",
+        ),
+        (
+            HIP + "__device__ int other(int);\n" + K + "x[0] = other(1); }\n",
+            "compile_error",
+            4,
+            "undefined symbol: other(int)",
+        ),
+        (
+            HIP + K + "__shared__ float t[40000]; t[int(x[1])] = x[0]; __syncthreads(); x[0] = t[int(x[2])]; }\n",
+            "over_limit",
+            2,
+            "k declares 160000 bytes of static LDS (local memory exceeds limit 65536)",
+        ),
+        (
+            HIP + K + 'asm volatile("v_bogus v0, v1"); }\n',
+            "compile_error",
+            3,
+            "inline asm is refused by the assembler: invalid",
+        ),
+        (
+            HIP + K + "x[0] = __shfl_xor(*(float4*)x, 1).x; }\n",
+            "compile_error",
+            3,
+            "shuffles move values of 1, 2, 4 or 8 bytes",
+        ),
+        (HIP + K + "x[0] = __ballot_sync(0xffffffffu, 1); }\n", "compile_error", 3, "the mask must be 64 bits wide"),
+        (HIP + "__device__ int f() { return 1; }\n", "compile_error", None, "the file defines no __global__ function"),
+        (
+            HIP
+            + "__device__ int z;\n__attribute__((constructor)) __device__ void f() { z = 1; }\n"
+            + K
+            + "x[0] = z; }\n",
+            "compile_error",
+            3,
+            "global constructors",
+        ),
+    ],
+)
 def test_every_fault_is_a_finding_on_its_line(
     compiler: Compiler, text: str, kind: str, line: int | None, message: str
 ) -> None:
@@ -152,20 +184,29 @@ def test_an_error_says_why_an_overload_does_not_fit(compiler: Compiler) -> None:
     assert "line 2: candidate function not viable: no known conversion from 'float *'" in result.findings[0].message
 
 
-MFMA = HIP + """typedef float v16 __attribute__((ext_vector_type(16)));
+MFMA = (
+    HIP
+    + """typedef float v16 __attribute__((ext_vector_type(16)));
 typedef short s2 __attribute__((ext_vector_type(2)));
 typedef _Float16 h8 __attribute__((ext_vector_type(8)));
 extern "C" __global__ void k(v16* x, s2* a, int n) {
   x[0] = __builtin_amdgcn_mfma_f32_"""
+)
 
 
-@pytest.mark.parametrize(("call", "message"), [
-    ("32x32x16_fp8_fp8(1.0f, x, x[0], 0, 0, 0)", "cannot initialize a parameter of type 'long'"),
-    ("32x32x16_fp8_fp8(1, 2, x[0], n, 0, 0)", "must be a constant integer"),
-    ("32x32x4bf16(a[0], a[1], x[0], 0, 0, 0)", "Cannot select: this GPU has no instruction for "
-     "__builtin_amdgcn_mfma_f32_32x32x4bf16; use a builtin that exists on gfx942"),
-    ("32x32x16_f16(h8{}, h8{}, x[0], 0, 0, 0)", "needs target feature gfx950-insts"),
-])
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("32x32x16_fp8_fp8(1.0f, x, x[0], 0, 0, 0)", "cannot initialize a parameter of type 'long'"),
+        ("32x32x16_fp8_fp8(1, 2, x[0], n, 0, 0)", "must be a constant integer"),
+        (
+            "32x32x4bf16(a[0], a[1], x[0], 0, 0, 0)",
+            "Cannot select: this GPU has no instruction for "
+            "__builtin_amdgcn_mfma_f32_32x32x4bf16; use a builtin that exists on gfx942",
+        ),
+        ("32x32x16_f16(h8{}, h8{}, x[0], 0, 0, 0)", "needs target feature gfx950-insts"),
+    ],
+)
 def test_misused_matrix_builtins_are_explained(compiler: Compiler, call: str, message: str) -> None:
     result = build(compiler, MFMA + call + ";\n}\n")
     assert result.findings[0].line == 6
@@ -180,16 +221,27 @@ def test_the_compilers_own_text_is_kept_with_caret_and_without_this_machines_pat
     assert str(compiler.cache) not in str(result)
 
 
-@pytest.mark.parametrize("form", [
-    '#include "{}"', "#include <{}>", '%:include "{}"', '??=include "{}"', '#include_next "{}"', '#import "{}"',
-    '#define F "{}"\n#include F', '#pragma GCC dependency "{}"', "const char d[] = {{\n#embed \"{}\"\n}};",
-    '#include "../../../../../../../../../../..{}"', '_Pragma("clang dependency \\"{}\\"")\n#include "{}"',
-    'extern "C" __attribute__((global)) void k(int* x) {{ asm volatile(".incbin \\"{}\\""); }}',
-    'extern "C" __attribute__((global)) void k(int* x) {{ asm volatile(".INCLUDE \\"{}\\""); }}',
-    'extern "C" __attribute__((global)) void k(int* x) {{ asm volatile(".macro m a\\n.\\\\a \\"{}\\"\\n.endm\\nm '
+@pytest.mark.parametrize(
+    "form",
+    [
+        '#include "{}"',
+        "#include <{}>",
+        '%:include "{}"',
+        '??=include "{}"',
+        '#include_next "{}"',
+        '#import "{}"',
+        '#define F "{}"\n#include F',
+        '#pragma GCC dependency "{}"',
+        'const char d[] = {{\n#embed "{}"\n}};',
+        '#include "../../../../../../../../../../..{}"',
+        '_Pragma("clang dependency \\"{}\\"")\n#include "{}"',
+        'extern "C" __attribute__((global)) void k(int* x) {{ asm volatile(".incbin \\"{}\\""); }}',
+        'extern "C" __attribute__((global)) void k(int* x) {{ asm volatile(".INCLUDE \\"{}\\""); }}',
+        'extern "C" __attribute__((global)) void k(int* x) {{ asm volatile(".macro m a\\n.\\\\a \\"{}\\"\\n.endm\\nm '
         'incbin"); }}',
-    '__asm__(".incbin \\"{}\\"");',
-])
+        '__asm__(".incbin \\"{}\\"");',
+    ],
+)
 def test_no_file_of_the_machine_can_be_read(compiler: Compiler, tmp_path: Path, form: str) -> None:
     secret = tmp_path / "secret.h"
     secret.write_text(f"#error {CANARY}\n")
@@ -201,10 +253,12 @@ def test_no_file_of_the_machine_can_be_read(compiler: Compiler, tmp_path: Path, 
 def test_whether_a_file_exists_cannot_be_asked(compiler: Compiler, tmp_path: Path) -> None:
     secret = tmp_path / "secret.h"
     secret.write_text("")
-    asked = " || ".join(f"__has_{what}({quoted})" for what in ("include", "embed") for quoted in (f'"{secret}"',
-        f"<{secret}>"))
-    only(build(compiler, f'#if {asked} || __has_include("files.json")\n#error it exists\n#endif\n{HIP}{K}x[0] = 1; '
-        f'}}\n'))
+    asked = " || ".join(
+        f"__has_{what}({quoted})" for what in ("include", "embed") for quoted in (f'"{secret}"', f"<{secret}>")
+    )
+    only(
+        build(compiler, f'#if {asked} || __has_include("files.json")\n#error it exists\n#endif\n{HIP}{K}x[0] = 1; }}\n')
+    )
 
 
 def test_pragmas_cannot_bring_a_library_into_the_link(compiler: Compiler, tmp_path: Path) -> None:
@@ -218,16 +272,24 @@ def test_inline_assembly_cannot_lie_about_the_kernel(compiler: Compiler) -> None
     assert not build(compiler, HIP + K + f'asm volatile("\\n;#ASMEND\\n{fake}\\n;#ASMSTART"); }}\n').ok
 
 
-@pytest.mark.parametrize(("name", "text", "message"), [
-    ("self include", '#include "candidate.hip"\n', "nested too deeply"),
-    ("templates", "template<int N> struct F { static constexpr int v = F<N + 1>::v + F<N + 2>::v; };\nint x = "
-     "F<0>::v;\n",
-     "exceeded maximum depth"),
-    ("huge array", HIP + "__device__ int big[3u << 28] = {1};\n" + K + "x[0] = big[int(x[1])]; }\n",
-     "would write more than 256 MiB"),
-    ("brackets", HIP + K + "x[0] = " + "(" * 100000 + "1" + ")" * 100000 + "; }\n", "bracket nesting level"),
-    ("errors", "".join(f"{'e' * 500}{i} x;\n" for i in range(5000)), "unknown type name"),
-])
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("self include", '#include "candidate.hip"\n', "nested too deeply"),
+        (
+            "templates",
+            "template<int N> struct F { static constexpr int v = F<N + 1>::v + F<N + 2>::v; };\nint x = F<0>::v;\n",
+            "exceeded maximum depth",
+        ),
+        (
+            "huge array",
+            HIP + "__device__ int big[3u << 28] = {1};\n" + K + "x[0] = big[int(x[1])]; }\n",
+            "would write more than 256 MiB",
+        ),
+        ("brackets", HIP + K + "x[0] = " + "(" * 100000 + "1" + ")" * 100000 + "; }\n", "bracket nesting level"),
+        ("errors", "".join(f"{'e' * 500}{i} x;\n" for i in range(5000)), "unknown type name"),
+    ],
+)
 def test_bombs_end_in_a_finding(compiler: Compiler, name: str, text: str, message: str) -> None:
     result = build(compiler, text)
     assert not result.ok
@@ -249,26 +311,41 @@ def test_a_compiler_that_does_not_end_is_a_finding_and_is_not_stored(
 
 
 def test_mangled_names_are_known_by_their_source_name(compiler: Compiler) -> None:
-    text = HIP + ("namespace inner { __global__ void two(int* x) { *x = 2; } }\n__global__ void one(int* x) { *x = "
+    text = HIP + (
+        "namespace inner { __global__ void two(int* x) { *x = 2; } }\n__global__ void one(int* x) { *x = "
         "1; }\n"
-                  "template <int N> __global__ void three(int* x) { *x = N; }\ntemplate __global__ void "
-                      "three<3>(int*);\n")
+        "template <int N> __global__ void three(int* x) { *x = N; }\ntemplate __global__ void "
+        "three<3>(int*);\n"
+    )
     found = {k.symbol: k.name for k in build(compiler, text).kernels}
     assert found == {"_ZN5inner3twoEPi": "two", "_Z3onePi": "one", "_Z5threeILi3EEvPi": "three"}
 
 
 def test_arguments_and_launch_bounds_come_from_the_code_object(compiler: Compiler) -> None:
-    kernel = only(build(compiler, HIP + "struct S { int a, b, c; };\nextern \"C\" __global__ void "
-        "__launch_bounds__(192)\n"
-                        "k(float* x, int n, const double* d, S s, long m, char c) { x[n] = d[m] + s.b + c + "
-                            "blockDim.x; }\n"))
+    kernel = only(
+        build(
+            compiler,
+            HIP + 'struct S { int a, b, c; };\nextern "C" __global__ void '
+            "__launch_bounds__(192)\n"
+            "k(float* x, int n, const double* d, S s, long m, char c) { x[n] = d[m] + s.b + c + "
+            "blockDim.x; }\n",
+        )
+    )
     assert [(a.buffer, a.size) for a in kernel.args] == [
-        (True, 8), (False, 4), (True, 8), (False, 12), (False, 8), (False, 1)]
+        (True, 8),
+        (False, 4),
+        (True, 8),
+        (False, 12),
+        (False, 8),
+        (False, 1),
+    ]
     assert kernel.max_block == 192
 
 
 def test_accumulators_go_to_agprs_and_registers_set_the_occupancy(compiler: Compiler) -> None:
-    text = HIP + """typedef float v16 __attribute__((ext_vector_type(16)));
+    text = (
+        HIP
+        + """typedef float v16 __attribute__((ext_vector_type(16)));
 extern "C" __global__ void __launch_bounds__(256) k(const long* a, const long* b, v16* c, int n) {
   v16 sum[B][B] = {};
   for (int i = 0; i < n; i++)
@@ -277,11 +354,14 @@ extern "C" __global__ void __launch_bounds__(256) k(const long* a, const long* b
   for (int p = 0; p < B; p++) for (int q = 0; q < B; q++) c[(threadIdx.x * B + p) * B + q] = sum[p][q];
 }
 """
+    )
     small, large, spilled = (build(compiler, text, B=b) for b in (1, 4, 6))
     assert (only(small).agpr, small.resources[0].waves_per_simd) == (0, 8)
     assert only(large).agpr > 0
-    assert (large.resources[0].vgpr + large.resources[0].agpr,
-        large.resources[0].waves_per_simd) == (only(large).vgpr, 1)
+    assert (large.resources[0].vgpr + large.resources[0].agpr, large.resources[0].waves_per_simd) == (
+        only(large).vgpr,
+        1,
+    )
     assert only(large).scratch_bytes == 0
     assert only(spilled).scratch_bytes > 0
     assert only(spilled).spilled_vgpr > 0

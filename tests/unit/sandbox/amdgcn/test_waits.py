@@ -36,11 +36,18 @@ def test_loads_from_before_a_barrier_are_told_apart() -> None:
     assert stalls([[BARRIER, LOAD, wait()]], ()) == [(1.0, 0.0)]
 
 
-@pytest.mark.parametrize(("mnemonic", "operands", "meaning"), [
-    ("s_waitcnt", " vmcnt(3) lgkmcnt(0)", WaitEvent("wait", 3)), ("s_waitcnt", " lgkmcnt(0)", None),
-    ("global_load_dword", " v0, v[2:3], off", LOAD), ("buffer_store_dword", "", STORE),
-    ("global_atomic_add_f32", "", STORE), ("s_barrier", "", BARRIER), ("ds_read_b32", "", None),
-    ("v_add_f32_e32", "", None),
-])
+@pytest.mark.parametrize(
+    ("mnemonic", "operands", "meaning"),
+    [
+        ("s_waitcnt", " vmcnt(3) lgkmcnt(0)", WaitEvent("wait", 3)),
+        ("s_waitcnt", " lgkmcnt(0)", None),
+        ("global_load_dword", " v0, v[2:3], off", LOAD),
+        ("buffer_store_dword", "", STORE),
+        ("global_atomic_add_f32", "", STORE),
+        ("s_barrier", "", BARRIER),
+        ("ds_read_b32", "", None),
+        ("v_add_f32_e32", "", None),
+    ],
+)
 def test_instructions_mean_loads_waits_and_barriers(mnemonic: str, operands: str, meaning: WaitEvent | None) -> None:
     assert event(mnemonic, operands) == meaning

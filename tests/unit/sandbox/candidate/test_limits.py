@@ -13,16 +13,29 @@ def metadata(**more: int) -> KernelMetadata:
     return KernelMetadata("k", "k", (), **given)
 
 
-@pytest.mark.parametrize(("vgpr", "waves"), [
-    (1, 8), (64, 8), (65, 7), (72, 7), (80, 6), (96, 5), (128, 4), (129, 3), (168, 3), (256, 2), (257, 1), (512, 1)])
+@pytest.mark.parametrize(
+    ("vgpr", "waves"),
+    [(1, 8), (64, 8), (65, 7), (72, 7), (80, 6), (96, 5), (128, 4), (129, 3), (168, 3), (256, 2), (257, 1), (512, 1)],
+)
 def test_occupancy_by_vector_registers(vgpr: int, waves: int) -> None:
     assert waves_per_simd(metadata(vgpr=vgpr), 256, 0, load_target("mi300x")) == waves
 
 
-@pytest.mark.parametrize(("static", "dynamic", "threads", "waves"), [
-    (32768, 0, 256, 2), (33000, 0, 256, 1), (21845, 0, 256, 2), (0, 21504, 256, 3), (65536, 0, 1024, 4), (40000,
-     40000, 64, 0),
-    (0, 0, 64, 8), (0, 0, 128, 8), (1, 0, 64, 8), (16384, 0, 64, 1)])
+@pytest.mark.parametrize(
+    ("static", "dynamic", "threads", "waves"),
+    [
+        (32768, 0, 256, 2),
+        (33000, 0, 256, 1),
+        (21845, 0, 256, 2),
+        (0, 21504, 256, 3),
+        (65536, 0, 1024, 4),
+        (40000, 40000, 64, 0),
+        (0, 0, 64, 8),
+        (0, 0, 128, 8),
+        (1, 0, 64, 8),
+        (16384, 0, 64, 1),
+    ],
+)
 def test_occupancy_by_lds_and_block(static: int, dynamic: int, threads: int, waves: int) -> None:
     assert waves_per_simd(metadata(lds_bytes=static), threads, dynamic, load_target("mi300x")) == waves
 

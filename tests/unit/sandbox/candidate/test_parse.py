@@ -53,11 +53,25 @@ def nothing(*_: object) -> dict[str, object]:
 def a_task(tests: tuple[Mapping[str, int], ...] = ({"rows": 7, "cols": 1000},), **more: object) -> Task:
     cases = tuple(Case(",".join(f"{k}={v}" for k, v in dims.items()), dims, 1) for dims in tests)
     given: dict[str, object] = {
-        "name": "demo", "title": "", "description": "", "targets": ("mi300x",),
-        "inputs": (TensorSpec("x", "f32", ("rows", "cols")),), "outputs": (TensorSpec("y", "f32", ("rows",)),),
-        "scalars": (ScalarSpec("eps", "f32", 1e-6),), "tests": cases, "benchmarks": (), "flops": "rows",
-        "bytes_moved": "rows", "peak": "fp32_vector", "ratio": 2.0, "folder": Path(), "digest": "", "seeds": (),
-        "make_inputs": nothing, "reference": nothing, "baseline": nothing,
+        "name": "demo",
+        "title": "",
+        "description": "",
+        "targets": ("mi300x",),
+        "inputs": (TensorSpec("x", "f32", ("rows", "cols")),),
+        "outputs": (TensorSpec("y", "f32", ("rows",)),),
+        "scalars": (ScalarSpec("eps", "f32", 1e-6),),
+        "tests": cases,
+        "benchmarks": (),
+        "flops": "rows",
+        "bytes_moved": "rows",
+        "peak": "fp32_vector",
+        "ratio": 2.0,
+        "folder": Path(),
+        "digest": "",
+        "seeds": (),
+        "make_inputs": nothing,
+        "reference": nothing,
+        "baseline": nothing,
     }
     return Task(**{**given, **more})  # type: ignore[arg-type]
 
@@ -75,8 +89,12 @@ def fault(plan: str) -> PlanError:
 def test_reads_every_field() -> None:
     candidate = parse(source())
     first, second = candidate.plan.launches
-    assert (first.kernel, first.grid, first.block, first.lds) == ("sums", ("ceil_div(rows, ROWS)",), ("64 * ROWS",),
-        "4 * ROWS")
+    assert (first.kernel, first.grid, first.block, first.lds) == (
+        "sums",
+        ("ceil_div(rows, ROWS)",),
+        ("64 * ROWS",),
+        "4 * ROWS",
+    )
     assert first.args == ("x", "part", "rows", "cols:i64", "eps")
     assert (first.line, second.line, second.lds, second.block) == (2, 8, "0", ("64", "2", "1"))
     assert candidate.plan.workspaces[0].shape == ("rows", "4")
@@ -86,8 +104,16 @@ def test_reads_every_field() -> None:
 
 
 def test_the_id_ignores_line_ends_and_trailing_spaces_but_not_comments() -> None:
-    same = {parse(s).id for s in (source(), source().replace("\n", "\r\n"), source() + "\n\n", "\ufeff" + source(),
-                                  source().replace("\n", " \t\n"))}
+    same = {
+        parse(s).id
+        for s in (
+            source(),
+            source().replace("\n", "\r\n"),
+            source() + "\n\n",
+            "\ufeff" + source(),
+            source().replace("\n", " \t\n"),
+        )
+    }
     assert len(same) == 1
     assert parse(source(body=BODY + "// another\n")).id not in same
 
@@ -99,70 +125,85 @@ def test_normalising_twice_changes_nothing_and_keeps_lines(text: str) -> None:
     assert not any(line.endswith((" ", "\t")) for line in once.split("\n"))
 
 
-@pytest.mark.parametrize(("text", "message", "line"), [
-    ("__global__ void k() {}", "has no launch plan: it must start with the comment", 1),
-    ("", "the file is empty; it must hold a launch plan", 1),
-    ("\n \n", "the file is empty", 1),
-    ("\n\n// hello\n/*+++\n+++*/", "has no launch plan", 3),
-    ("```hip\n/*+++\n+++*/\n```", "starts with a Markdown fence", 1),
-    ("/*+++\n[[launch]]\n", "is not closed", 1),
-    ("/*+++\n[[launch]\n+++*/", "is not valid TOML", 2),
-    ("/*+++\n[[launch]]\ngrid = [\n+++*/", "is not valid TOML", 3),
-    ("/*+++\nx = " + "[" * 5000 + "\n+++*/", "nested too deeply", 1),
-    ("/*+++\n+++*/\n\0", "is not plain UTF-8", 1),
-    ("/*+++\n+++*/\n" + "x" * 1_100_000, "larger than 1048576 bytes", 1),
-])
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("__global__ void k() {}", "has no launch plan: it must start with the comment", 1),
+        ("", "the file is empty; it must hold a launch plan", 1),
+        ("\n \n", "the file is empty", 1),
+        ("\n\n// hello\n/*+++\n+++*/", "has no launch plan", 3),
+        ("```hip\n/*+++\n+++*/\n```", "starts with a Markdown fence", 1),
+        ("/*+++\n[[launch]]\n", "is not closed", 1),
+        ("/*+++\n[[launch]\n+++*/", "is not valid TOML", 2),
+        ("/*+++\n[[launch]]\ngrid = [\n+++*/", "is not valid TOML", 3),
+        ("/*+++\nx = " + "[" * 5000 + "\n+++*/", "nested too deeply", 1),
+        ("/*+++\n+++*/\n\0", "is not plain UTF-8", 1),
+        ("/*+++\n+++*/\n" + "x" * 1_100_000, "larger than 1048576 bytes", 1),
+    ],
+)
 def test_refuses_files_without_a_readable_plan(text: str, message: str, line: int) -> None:
     with pytest.raises(PlanError, match=message) as caught:
         parse(text)
     assert caught.value.line == line
 
 
-@pytest.mark.parametrize(("old", "new", "message", "line"), [
-    ('kernel = "sums"', "kernel = 3", "launch 1: kernel must be the name", 3),
-    ('kernel = "sums"', 'kernel = "a b"', "launch 1: kernel must be the name", 3),
-    ('kernel = "sums"\n', "", "launch 1 lacks 'kernel'", 2),
-    ('kernel = "sums"', 'kernel = "sums"\nstream = 1', "launch 1 has the unknown key 'stream'", 4),
-    ('grid   = ["rows", 2]', 'grid   = []', "launch 2: grid must be a list of one to three", 10),
-    ('grid   = ["rows", 2]', 'grid   = [1, 1, 1, 1]', "launch 2: grid must be a list of one to three", 10),
-    ('grid   = ["rows", 2]', 'grid   = 4', "launch 2: grid must be a list", 10),
-    ('grid   = ["rows", 2]', 'grid   = [1.5]', "launch 2: grid must be an integer or an expression", 10),
-    ('grid   = ["rows", 2]', 'grid   = [true]', "launch 2: grid must be an integer or an expression", 10),
-    ('grid   = ["rows", 2]', 'grid   = [""]', "launch 2: grid is an empty expression", 10),
-    ('grid   = ["rows", 2]', 'grid   = ["rows ** 2"]', "launch 2: grid: .*not allowed", 10),
-    ('grid   = ["rows", 2]', 'grid   = ["rows +"]', "launch 2: grid: .*cannot be read", 10),
-    ('grid   = ["rows", 2]', 'grid   = ["depth"]',
-     "launch 2: grid uses the unknown name 'depth'; known are ROWS, cols", 10),
-    ("block  = [64, 2, 1]", 'block  = "64"', "launch 2: block must be a list", 11),
-    ("block  = [64, 2, 1]", 'block  = ["64 // (rows - 7)"]', "launch 2: block: .*divides by zero", 11),
-    ('lds    = "4 * ROWS"', "lds    = [4]", "launch 1: lds must be an integer or an expression", 6),
-    ('lds    = "4 * ROWS"', 'lds    = "4 * WAVES"', "launch 1: lds uses the unknown name 'WAVES'", 6),
-    ('args   = ["part", "y", "ROWS"]', 'args   = "y"', "launch 2: args must be a list of names", 12),
-    ('args   = ["part", "y", "ROWS"]', 'args   = ["y", 3]', "launch 2: args must be a list of names", 12),
-    ('args   = ["part", "y", "ROWS"]', 'args   = ["y", "rows:i8"]', "launch 2: args must be a list of names", 12),
-    ('args   = ["part", "y", "ROWS"]', 'args   = ["y", "z"]', "launch 2: args names 'z'", 12),
-    ('args   = ["part", "y", "ROWS"]', 'args   = ["y", "eps:i64"]', "'eps:i64' asks for an integer width", 12),
-    ('args   = ["part", "y", "ROWS"]', 'args   = ["part"]', "no launch takes the output 'y'", 2),
-    ('part = ["f32", "rows", 4]', 'part = ["f32"]', "workspace: part must be a list", 15),
-    ('part = ["f32", "rows", 4]', 'part = ["f33", 4]', "workspace: part has the unknown dtype 'f33'", 15),
-    ('part = ["f32", "rows", 4]', 'part = ["f32", "row"]', "workspace: part uses the unknown name 'row'", 15),
-    ('part = ["f32", "rows", 4]', 'x = ["f32", 4]\npart = ["f32", 4]', "'x' is already a name of the task", 15),
-    ("ROWS = [4, 1, 2, 8]", "ROWS = []", "tunables: ROWS must be a list of at least one integer", 17),
-    ("ROWS = [4, 1, 2, 8]", "ROWS = 4", "tunables: ROWS must be a list", 17),
-    ("ROWS = [4, 1, 2, 8]", 'ROWS = ["4"]', "tunables: ROWS holds '4'", 17),
-    ("ROWS = [4, 1, 2, 8]", "ROWS = [4, true]", "tunables: ROWS holds True", 17),
-    ("ROWS = [4, 1, 2, 8]", "ROWS = [4, 4]", "lists a value twice", 17),
-    ("ROWS = [4, 1, 2, 8]", "ROWS = [5000000000]", "not a 32-bit integer", 17),
-    ("ROWS = [4, 1, 2, 8]", '"A-B" = [1]', "'A-B' cannot be a macro's name", 17),
-    ("ROWS = [4, 1, 2, 8]", "N = [1]", "tunables: 'N' is too short for a macro", 17),
-    ("ROWS = [4, 1, 2, 8]", "ROWS = [4]\nint = [1]", "'int' cannot be a macro's name", 18),
-    ("ROWS = [4, 1, 2, 8]", "ROWS = [4]\ncols = [1]", "'cols' is already a name of the task", 18),
-    ("ROWS = [4, 1, 2, 8]", "ROWS = [4]\npart = [1]", "'part' is both a workspace and a tunable", 18),
-    ('fits = "ROWS * cols * 4 <= 65536"', "fits = 1.0", "constraints: fits must be", 19),
-    ('fits = "ROWS * cols * 4 <= 65536"', 'fits = "COLS < 1"', "constraints: fits uses the unknown name 'COLS'", 19),
-    ('fits = "ROWS * cols * 4 <= 65536"', 'fits = "ROWS < 2"', "fits does not hold for the default tunables", 19),
-    ("[constraints]", "[options]", "the plan has the unknown key 'options'", 18),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "message", "line"),
+    [
+        ('kernel = "sums"', "kernel = 3", "launch 1: kernel must be the name", 3),
+        ('kernel = "sums"', 'kernel = "a b"', "launch 1: kernel must be the name", 3),
+        ('kernel = "sums"\n', "", "launch 1 lacks 'kernel'", 2),
+        ('kernel = "sums"', 'kernel = "sums"\nstream = 1', "launch 1 has the unknown key 'stream'", 4),
+        ('grid   = ["rows", 2]', "grid   = []", "launch 2: grid must be a list of one to three", 10),
+        ('grid   = ["rows", 2]', "grid   = [1, 1, 1, 1]", "launch 2: grid must be a list of one to three", 10),
+        ('grid   = ["rows", 2]', "grid   = 4", "launch 2: grid must be a list", 10),
+        ('grid   = ["rows", 2]', "grid   = [1.5]", "launch 2: grid must be an integer or an expression", 10),
+        ('grid   = ["rows", 2]', "grid   = [true]", "launch 2: grid must be an integer or an expression", 10),
+        ('grid   = ["rows", 2]', 'grid   = [""]', "launch 2: grid is an empty expression", 10),
+        ('grid   = ["rows", 2]', 'grid   = ["rows ** 2"]', "launch 2: grid: .*not allowed", 10),
+        ('grid   = ["rows", 2]', 'grid   = ["rows +"]', "launch 2: grid: .*cannot be read", 10),
+        (
+            'grid   = ["rows", 2]',
+            'grid   = ["depth"]',
+            "launch 2: grid uses the unknown name 'depth'; known are ROWS, cols",
+            10,
+        ),
+        ("block  = [64, 2, 1]", 'block  = "64"', "launch 2: block must be a list", 11),
+        ("block  = [64, 2, 1]", 'block  = ["64 // (rows - 7)"]', "launch 2: block: .*divides by zero", 11),
+        ('lds    = "4 * ROWS"', "lds    = [4]", "launch 1: lds must be an integer or an expression", 6),
+        ('lds    = "4 * ROWS"', 'lds    = "4 * WAVES"', "launch 1: lds uses the unknown name 'WAVES'", 6),
+        ('args   = ["part", "y", "ROWS"]', 'args   = "y"', "launch 2: args must be a list of names", 12),
+        ('args   = ["part", "y", "ROWS"]', 'args   = ["y", 3]', "launch 2: args must be a list of names", 12),
+        ('args   = ["part", "y", "ROWS"]', 'args   = ["y", "rows:i8"]', "launch 2: args must be a list of names", 12),
+        ('args   = ["part", "y", "ROWS"]', 'args   = ["y", "z"]', "launch 2: args names 'z'", 12),
+        ('args   = ["part", "y", "ROWS"]', 'args   = ["y", "eps:i64"]', "'eps:i64' asks for an integer width", 12),
+        ('args   = ["part", "y", "ROWS"]', 'args   = ["part"]', "no launch takes the output 'y'", 2),
+        ('part = ["f32", "rows", 4]', 'part = ["f32"]', "workspace: part must be a list", 15),
+        ('part = ["f32", "rows", 4]', 'part = ["f33", 4]', "workspace: part has the unknown dtype 'f33'", 15),
+        ('part = ["f32", "rows", 4]', 'part = ["f32", "row"]', "workspace: part uses the unknown name 'row'", 15),
+        ('part = ["f32", "rows", 4]', 'x = ["f32", 4]\npart = ["f32", 4]', "'x' is already a name of the task", 15),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = []", "tunables: ROWS must be a list of at least one integer", 17),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = 4", "tunables: ROWS must be a list", 17),
+        ("ROWS = [4, 1, 2, 8]", 'ROWS = ["4"]', "tunables: ROWS holds '4'", 17),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = [4, true]", "tunables: ROWS holds True", 17),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = [4, 4]", "lists a value twice", 17),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = [5000000000]", "not a 32-bit integer", 17),
+        ("ROWS = [4, 1, 2, 8]", '"A-B" = [1]', "'A-B' cannot be a macro's name", 17),
+        ("ROWS = [4, 1, 2, 8]", "N = [1]", "tunables: 'N' is too short for a macro", 17),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = [4]\nint = [1]", "'int' cannot be a macro's name", 18),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = [4]\ncols = [1]", "'cols' is already a name of the task", 18),
+        ("ROWS = [4, 1, 2, 8]", "ROWS = [4]\npart = [1]", "'part' is both a workspace and a tunable", 18),
+        ('fits = "ROWS * cols * 4 <= 65536"', "fits = 1.0", "constraints: fits must be", 19),
+        (
+            'fits = "ROWS * cols * 4 <= 65536"',
+            'fits = "COLS < 1"',
+            "constraints: fits uses the unknown name 'COLS'",
+            19,
+        ),
+        ('fits = "ROWS * cols * 4 <= 65536"', 'fits = "ROWS < 2"', "fits does not hold for the default tunables", 19),
+        ("[constraints]", "[options]", "the plan has the unknown key 'options'", 18),
+    ],
+)
 def test_every_malformed_field_is_named_with_its_line(old: str, new: str, message: str, line: int) -> None:
     assert PLAN.count(old) == 1
     error = fault(PLAN.replace(old, new))
@@ -171,8 +212,9 @@ def test_every_malformed_field_is_named_with_its_line(old: str, new: str, messag
     assert error.line == line
 
 
-@pytest.mark.parametrize("plan", ["", "[tunables]\nAA = [1]\n", 'launch = "x"\n', "launch = []\n",
-    "[launch]\nkernel = 1\n"])
+@pytest.mark.parametrize(
+    "plan", ["", "[tunables]\nAA = [1]\n", 'launch = "x"\n', "launch = []\n", "[launch]\nkernel = 1\n"]
+)
 def test_a_plan_needs_a_launch(plan: str) -> None:
     with pytest.raises(PlanError, match=r"at least one \[\[launch\]\]"):
         parse(source(plan))
@@ -183,24 +225,38 @@ def test_resolves_numbers_and_arguments() -> None:
     plan = resolve(parse(source()), task, task.tests[0], {"ROWS": 2})
     first, second = plan.launches
     assert (first.grid, first.block, first.lds_bytes, first.threads) == ((4, 1, 1), (128, 1, 1), 8, 128)
-    assert first.args == (BufferArg("x"), BufferArg("part"), ScalarArg("i32", 7), ScalarArg("i64", 1000),
-        ScalarArg("f32", 1e-6))
+    assert first.args == (
+        BufferArg("x"),
+        BufferArg("part"),
+        ScalarArg("i32", 7),
+        ScalarArg("i64", 1000),
+        ScalarArg("f32", 1e-6),
+    )
     assert (second.grid, second.block, second.lds_bytes) == ((7, 2, 1), (64, 2, 1), 0)
     assert second.args[2] == ScalarArg("i32", 2)
     assert plan.workspaces == {"part": ("f32", (7, 4))}
 
 
-@pytest.mark.parametrize(("old", "new", "dims", "tunables", "message"), [
-    ('"ceil_div(rows, ROWS)"', '"rows - 7"', {}, {}, r"grid of sums is 0 \(rows - 7\) on the case rows=7,cols=1000"),
-    ('"64 * ROWS"', '"rows - 9"', {}, {}, "block of sums is -2"),
-    ('"4 * ROWS"', '"rows - 9"', {}, {}, "lds of sums is -2"),
-    ('"rows", 4]', '"rows - 7"]', {}, {}, r"the workspace part has the shape \(0,\)"),
-    ('"rows", 4]', '"rows * 1000000000"]', {}, {}, "the workspace part is larger than 8 GiB"),
-    ('"rows", 4]', "4]", {"rows": 2**31}, {}, "rows is 2147483648 .* write rows:i64 in the args of sums"),
-    ("", "", {}, {"ROWS": 3}, r"the tunable ROWS may not be 3; its values are \[4, 1, 2, 8\]"),
-    ("", "", {}, {"ROWZ": 1}, "the plan has no tunable 'ROWZ'"),
-    ("", "", {"cols": 5000}, {}, "the constraint fits .* does not hold"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "dims", "tunables", "message"),
+    [
+        (
+            '"ceil_div(rows, ROWS)"',
+            '"rows - 7"',
+            {},
+            {},
+            r"grid of sums is 0 \(rows - 7\) on the case rows=7,cols=1000",
+        ),
+        ('"64 * ROWS"', '"rows - 9"', {}, {}, "block of sums is -2"),
+        ('"4 * ROWS"', '"rows - 9"', {}, {}, "lds of sums is -2"),
+        ('"rows", 4]', '"rows - 7"]', {}, {}, r"the workspace part has the shape \(0,\)"),
+        ('"rows", 4]', '"rows * 1000000000"]', {}, {}, "the workspace part is larger than 8 GiB"),
+        ('"rows", 4]', "4]", {"rows": 2**31}, {}, "rows is 2147483648 .* write rows:i64 in the args of sums"),
+        ("", "", {}, {"ROWS": 3}, r"the tunable ROWS may not be 3; its values are \[4, 1, 2, 8\]"),
+        ("", "", {}, {"ROWZ": 1}, "the plan has no tunable 'ROWZ'"),
+        ("", "", {"cols": 5000}, {}, "the constraint fits .* does not hold"),
+    ],
+)
 def test_refuses_sizes_that_cannot_be(
     old: str, new: str, dims: dict[str, int], tunables: dict[str, int], message: str
 ) -> None:
@@ -222,10 +278,24 @@ def test_choices_are_capped() -> None:
 
 
 def kernel(name: str = "sums", **more: object) -> KernelMetadata:
-    args = (KernelArgument(True, 0, 8), KernelArgument(True, 8, 8), KernelArgument(False, 16, 4),
-            KernelArgument(False, 24, 8), KernelArgument(False, 32, 4))
-    given: dict[str, object] = {"name": name, "symbol": f"_Z4{name}", "args": args, "vgpr": 32, "agpr": 0, "sgpr": 16,
-                                "lds_bytes": 0, "scratch_bytes": 0, "max_block": 1024}
+    args = (
+        KernelArgument(True, 0, 8),
+        KernelArgument(True, 8, 8),
+        KernelArgument(False, 16, 4),
+        KernelArgument(False, 24, 8),
+        KernelArgument(False, 32, 4),
+    )
+    given: dict[str, object] = {
+        "name": name,
+        "symbol": f"_Z4{name}",
+        "args": args,
+        "vgpr": 32,
+        "agpr": 0,
+        "sgpr": 16,
+        "lds_bytes": 0,
+        "scratch_bytes": 0,
+        "max_block": 1024,
+    }
     return KernelMetadata(**{**given, **more})  # type: ignore[arg-type]
 
 
@@ -237,18 +307,29 @@ def resolved(plan: str = PLAN, rows: int = 7):
     return resolve(parse(source(plan)), task, task.tests[0])
 
 
-@pytest.mark.parametrize(("old", "new", "more", "message"), [
-    ("64, 2, 1", "64, 17, 1", {}, "the block of finish is 64x17 = 1088 work-items; mi300x allows 1024"),
-    ("64, 2, 1", "1, 1, 2048", {}, "the block of finish is 1x1x2048 = 2048 work-items"),
-    ('"64 * ROWS"', "300", {"max_block": 256}, "the block of sums is 300 = 300 work-items, but the kernel is "
-     "compiled for "
-     "at most 256; raise its __launch_bounds__"),
-    ('"rows", 2]', "2147483648]", {}, "the grid of finish is 2147483648; no extent may be larger than 2147483647"),
-    ('"rows", 2]', "1000000000]", {}, "grid times block of finish does not fit into 32 bits"),
-    ('"4 * ROWS"', "65000", {"lds_bytes": 600}, "sums needs 65600 bytes of LDS (600 static and 65000 dynamic); "
-     "mi300x has "
-     "65536 per block"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "more", "message"),
+    [
+        ("64, 2, 1", "64, 17, 1", {}, "the block of finish is 64x17 = 1088 work-items; mi300x allows 1024"),
+        ("64, 2, 1", "1, 1, 2048", {}, "the block of finish is 1x1x2048 = 2048 work-items"),
+        (
+            '"64 * ROWS"',
+            "300",
+            {"max_block": 256},
+            "the block of sums is 300 = 300 work-items, but the kernel is "
+            "compiled for "
+            "at most 256; raise its __launch_bounds__",
+        ),
+        ('"rows", 2]', "2147483648]", {}, "the grid of finish is 2147483648; no extent may be larger than 2147483647"),
+        ('"rows", 2]', "1000000000]", {}, "grid times block of finish does not fit into 32 bits"),
+        (
+            '"4 * ROWS"',
+            "65000",
+            {"lds_bytes": 600},
+            "sums needs 65600 bytes of LDS (600 static and 65000 dynamic); mi300x has 65536 per block",
+        ),
+    ],
+)
 def test_over_limit_launches_are_found(old: str, new: str, more: dict[str, object], message: str) -> None:
     found = check_limits(resolved(PLAN.replace(old, new)), load_target("mi300x"), (kernel(**more), FINISH))
     assert [f.kind for f in found] == ["over_limit"]
@@ -264,19 +345,27 @@ def test_a_plan_within_limits_has_no_findings() -> None:
 ARGS = '["x", "part", "rows", "cols:i64", "eps"]'
 
 
-@pytest.mark.parametrize(("args", "message"), [
-    ('["x", "part", "rows", "cols:i64"]', "the plan passes 4 arguments to sums, but the kernel takes 5"),
-    ('["x", "part", "rows", "cols", "eps"]', "argument 4 of sums: the plan passes i32 (4 bytes), but the kernel "
-     "takes a "
-     "value of 8 bytes; write NAME:i64 in args"),
-    ('["x", "part", "rows:i64", "cols:i64", "eps"]', "argument 3 of sums: the plan passes i64 (8 bytes)"),
-    ('["x", "rows", "rows", "cols:i64", "eps"]', "argument 2 of sums: the plan passes the i32 value 7, but the "
-     "kernel takes "
-     "a pointer"),
-    ('["x", "part", "part", "cols:i64", "eps"]', "argument 3 of sums: the plan passes the buffer 'part', but the "
-     "kernel "
-     "takes a value of 4 bytes"),
-])
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ('["x", "part", "rows", "cols:i64"]', "the plan passes 4 arguments to sums, but the kernel takes 5"),
+        (
+            '["x", "part", "rows", "cols", "eps"]',
+            "argument 4 of sums: the plan passes i32 (4 bytes), but the kernel "
+            "takes a "
+            "value of 8 bytes; write NAME:i64 in args",
+        ),
+        ('["x", "part", "rows:i64", "cols:i64", "eps"]', "argument 3 of sums: the plan passes i64 (8 bytes)"),
+        (
+            '["x", "rows", "rows", "cols:i64", "eps"]',
+            "argument 2 of sums: the plan passes the i32 value 7, but the kernel takes a pointer",
+        ),
+        (
+            '["x", "part", "part", "cols:i64", "eps"]',
+            "argument 3 of sums: the plan passes the buffer 'part', but the kernel takes a value of 4 bytes",
+        ),
+    ],
+)
 def test_arguments_are_held_against_the_code_object(args: str, message: str) -> None:
     found = check_arguments(resolved(PLAN.replace(ARGS, args)), (kernel(), FINISH))
     assert [(f.kind, f.kernel, f.line) for f in found] == [("over_limit", "sums", 2)]

@@ -27,13 +27,20 @@ from tests.support.hip_stub import hip_stub
 from tests.support.lab_bench import lab
 
 NARROW: Mapping[str, str] = {
-    "f16": "_Float16", "bf16": "__hip_bfloat16", "e4m3fnuz": "__hip_fp8_e4m3_fnuz", "e5m2fnuz": "__hip_fp8_e5m2_fnuz"}
+    "f16": "_Float16",
+    "bf16": "__hip_bfloat16",
+    "e4m3fnuz": "__hip_fp8_e4m3_fnuz",
+    "e5m2fnuz": "__hip_fp8_e5m2_fnuz",
+}
 VALUES = (1.7, -0.1, 1.0 + 2.0**-8 + 2.0**-40, 3e-5, 224.0, 0.0)  # the third lies between two neighbours of bf16
-BITS = "\n".join(f"""extern "C" __global__ void bits_{name}(unsigned* out, {kind} value) {{
+BITS = "\n".join(
+    f"""extern "C" __global__ void bits_{name}(unsigned* out, {kind} value) {{
     unsigned found = 0;
     __builtin_memcpy(&found, &value, sizeof value);
     out[0] = found;
-}}""" for name, kind in NARROW.items())
+}}"""
+    for name, kind in NARROW.items()
+)
 SCALAR_SOURCE = f"#include <hip/hip_bf16.h>\n#include <hip/hip_fp8.h>\n#include <hip/hip_runtime.h>\n{BITS}\n"
 LAUNCHES = tuple(Launch(f"bits_{name}", ("1",), ("1",), "0", ("out", "value"), 1) for name in NARROW)
 
@@ -58,8 +65,10 @@ def device(compiler_cache: Path) -> Iterator[Device]:
 def builds(device: Device, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, DeviceBuild]]:
     library = device.driver._library._name
     compiler = GpuCompiler(load_target("mi300x"), tmp_path_factory.mktemp("build"), runtime_library=library)
-    yield {"scalars": compiler.compile(candidate(), {}),
-           "trusted": compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {})}
+    yield {
+        "scalars": compiler.compile(candidate(), {}),
+        "trusted": compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {}),
+    }
     compiler.close()
 
 
@@ -72,8 +81,9 @@ def test_every_type_of_a_task_can_be_given_to_a_kernel() -> None:
 
 
 @pytest.mark.parametrize("name", NARROW)
-def test_a_narrow_number_has_the_same_bits_on_a_device_and_in_the_lab(device: Device, builds: Mapping[str, DeviceBuild],
-                                                                      name: str) -> None:
+def test_a_narrow_number_has_the_same_bits_on_a_device_and_in_the_lab(
+    device: Device, builds: Mapping[str, DeviceBuild], name: str
+) -> None:
     build, made = builds["scalars"], lab().build(candidate(), {})
     assert build.findings == () and isinstance(made, LabProgram), (build.diagnostics, made)
     assert build.check_arguments(plan_of(name, 1.0)) == ()
@@ -85,8 +95,14 @@ def test_a_narrow_number_has_the_same_bits_on_a_device_and_in_the_lab(device: De
         out.fill(0xFFFFFFFF)
         kernel.launch((1, 1, 1), (1, 1, 1), 0, [out, SCALARS[name](value)])
         assert out.read(np.uint32, (1,))[0] == expected, value
-        seen = lab().execute(made, plan_of(name, value), [Buffer("out", np.zeros(1, np.uint32), "output")],
-                             count=False, blocks=None, deadline_s=10)
+        seen = lab().execute(
+            made,
+            plan_of(name, value),
+            [Buffer("out", np.zeros(1, np.uint32), "output")],
+            count=False,
+            blocks=None,
+            deadline_s=10,
+        )
         assert seen.findings == () and seen.outputs["out"].view(np.uint32)[0] == expected, value
     out.free()
 
@@ -97,8 +113,9 @@ def message(sets: int, *spaces: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("spaces", [(), (1,), (70_000, 100)])
-def test_what_a_case_needs_is_what_it_takes(device: Device, builds: Mapping[str, DeviceBuild],
-                                            spaces: tuple[int, ...]) -> None:
+def test_what_a_case_needs_is_what_it_takes(
+    device: Device, builds: Mapping[str, DeviceBuild], spaces: tuple[int, ...]
+) -> None:
     own = Trusted(device, builds["trusted"].image, {"units": 1})
     before = device.free_bytes()
     bound = CaseBuffers(device, own, message(3, *spaces), np.zeros(2000, np.uint8))

@@ -24,8 +24,11 @@ time.sleep(600)  # a kernel that does not come back
 
 def test_a_process_whose_kernel_does_not_end_does_not_outlive_the_judge() -> None:
     ours, theirs = socket.socketpair()
-    child = subprocess.Popen([sys.executable, "-I", "-c", BUSY, str(theirs.fileno()), str(ROOT)],
-                             stdout=subprocess.PIPE, pass_fds=(theirs.fileno(),))
+    child = subprocess.Popen(
+        [sys.executable, "-I", "-c", BUSY, str(theirs.fileno()), str(ROOT)],
+        stdout=subprocess.PIPE,
+        pass_fds=(theirs.fileno(),),
+    )
     theirs.close()
     try:
         assert child.stdout is not None and child.stdout.readline() == b"busy\n"

@@ -58,8 +58,10 @@ def framed(body: bytes) -> bytes:
     return len(body).to_bytes(8, "little") + body
 
 
-@pytest.mark.parametrize("said", [framed(b"no json"), framed(b"[1]"), framed(b"[" * 100_000),
-                                  (MAX_BYTES + 1).to_bytes(8, "little"), b"\x05\0"])
+@pytest.mark.parametrize(
+    "said",
+    [framed(b"no json"), framed(b"[1]"), framed(b"[" * 100_000), (MAX_BYTES + 1).to_bytes(8, "little"), b"\x05\0"],
+)
 def test_what_is_no_message_closes(ends: tuple[ChildChannel, socket.socket], said: bytes) -> None:
     ends[1].sendall(said)
     ends[1].shutdown(socket.SHUT_WR)

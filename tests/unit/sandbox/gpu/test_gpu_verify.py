@@ -33,8 +33,10 @@ def judged(dtype: str, outputs: np.ndarray, layout: Layout, seed: int) -> list[s
     task = load_task(Path(__file__).parents[3] / "kernels" / "exploits" / "tasks" / "scale")
     task = replace(task, outputs=(replace(task.outputs[0], dtype=dtype),))
     entry = CompiledCandidate(parse(PLAN), {}, DeviceBuild((), b"", "", (), (), "", 0.0))
-    return [f.message for f in unwritten(DeviceTrial(Empty(), "B", entry, task, random.Random(0)), layout, seed,
-                                         {"y": outputs})]
+    return [
+        f.message
+        for f in unwritten(DeviceTrial(Empty(), "B", entry, task, random.Random(0)), layout, seed, {"y": outputs})
+    ]
 
 
 def before(layout: Layout, seed: int) -> np.ndarray:
@@ -65,6 +67,6 @@ def test_one_element_of_a_float_is_enough() -> None:
     layout = lay_out([("y", "output", 4 * 1000)])
     for number in range(0, 1000, 37):
         outputs, held = np.zeros(4000, np.uint8), before(layout, 3)
-        outputs[4 * number:4 * number + 4] = held[4 * number:4 * number + 4]
+        outputs[4 * number : 4 * number + 4] = held[4 * number : 4 * number + 4]
         (message,) = judged("f32", outputs, layout, 3)
         assert message.startswith("1 of 1000") and f"number {number}:" in message

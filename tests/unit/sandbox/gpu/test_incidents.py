@@ -17,7 +17,8 @@ def test_an_incident_says_what_was_run_where_and_what_was_wrong(tmp_path: Path) 
     rows = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "cache" / FOLDER).glob("*.json")]
     assert sorted(row["source"] for row in rows) == ["one", "two"]
     assert {(row["task"], row["device"], row["finding"]["kind"], row["finding"]["case"]) for row in rows} == {
-        ("scale", "H200 / sm_90", "below_roofline", "n=4")}
+        ("scale", "H200 / sm_90", "below_roofline", "n=4")
+    }
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:

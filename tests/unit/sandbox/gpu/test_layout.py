@@ -23,7 +23,11 @@ from tests.support.hip_stub import Stub, hip_stub
 
 MASK = (1 << 64) - 1
 SEED = 0xFEDC_BA98_7654_3210
-PLACES = (BufferPlace("x", "input", 256, 40), BufferPlace("y", "output", 1024, 40), BufferPlace("w", "workspace", 2048, 512))
+PLACES = (
+    BufferPlace("x", "input", 256, 40),
+    BufferPlace("y", "output", 1024, 40),
+    BufferPlace("w", "workspace", 2048, 512),
+)
 PROBE = """
 extern "C" __global__ void probe(u64* out, int words, u64 seed) {
     extern __shared__ u64 mine[];

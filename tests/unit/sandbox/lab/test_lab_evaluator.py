@@ -80,29 +80,63 @@ def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softm
     assert result.geomean_us is not None and result.explanation
 
 
-@pytest.mark.parametrize(("source", "stage", "code", "kind", "at"), [
-    (changed("if (row >= rows) return;", ""), "execute", "B.3", "out_of_bounds", "x[j]);"),
-    (changed("for (int j = 0; j < cols; ++j) top", "for (int j = 0; j <= cols; ++j) top"),
-     "execute", "B.3", "out_of_bounds", "top = fmaxf"),
-    (changed("= expf(x[j] - top) / sum;", "= expf(x[j] - top);"), "correct", "C.1", "wrong_result", None),
-    (changed("sum += expf(x[j] - top)", "sum += expf(x[j])").replace("= expf(x[j] - top) /", "= expf(x[j]) /"),
-     "correct", None, "wrong_result", None),
-    (changed("if (row >= rows) return;", "if (row + 1 >= rows) return;"), "correct", "C.2", "unwritten_output", None),
-    (changed("float sum = 0.0f;", "float sum = 0.0f; const_cast<float*>(x)[0] = 1.0f;"),
-     "execute", "C.2", "input_written", "const_cast"),
-    (changed("if (row >= rows) return;", "if (row >= rows) return; while (cols > 0) asm volatile(\"\");"),
-     "execute", "B.5", "timeout", "while"),
-    (changed("float sum = 0.0f;", "float sum = zero;"), "compile", "B.2", "compile_error", "float sum"),
-    (changed("#include <hip/hip_runtime.h>", "#include <hip/hip_runtime.h>\n#include <rocwmma/missing.hpp>"),
-     "compile", "A.3", "compile_error", "rocwmma"),
-    (changed('kernel = "softmax"', 'kernel = "other"'), "compile", "A.1", "compile_error", None),
-    (changed('"rows", "cols"]', '"rows"]'), "compile", "B.4", "over_limit", None),
-    (changed('block = ["64"]', 'block = ["2048"]'), "compile", "B.4", "over_limit", None),
-    (changed('block = ["64"]', 'block = ["0"]'), "parse", "A.1", "compile_error", None),
-    ("int main() {}", "parse", "A.2", "compile_error", None),
-])
+@pytest.mark.parametrize(
+    ("source", "stage", "code", "kind", "at"),
+    [
+        (changed("if (row >= rows) return;", ""), "execute", "B.3", "out_of_bounds", "x[j]);"),
+        (
+            changed("for (int j = 0; j < cols; ++j) top", "for (int j = 0; j <= cols; ++j) top"),
+            "execute",
+            "B.3",
+            "out_of_bounds",
+            "top = fmaxf",
+        ),
+        (changed("= expf(x[j] - top) / sum;", "= expf(x[j] - top);"), "correct", "C.1", "wrong_result", None),
+        (
+            changed("sum += expf(x[j] - top)", "sum += expf(x[j])").replace("= expf(x[j] - top) /", "= expf(x[j]) /"),
+            "correct",
+            None,
+            "wrong_result",
+            None,
+        ),
+        (
+            changed("if (row >= rows) return;", "if (row + 1 >= rows) return;"),
+            "correct",
+            "C.2",
+            "unwritten_output",
+            None,
+        ),
+        (
+            changed("float sum = 0.0f;", "float sum = 0.0f; const_cast<float*>(x)[0] = 1.0f;"),
+            "execute",
+            "C.2",
+            "input_written",
+            "const_cast",
+        ),
+        (
+            changed("if (row >= rows) return;", 'if (row >= rows) return; while (cols > 0) asm volatile("");'),
+            "execute",
+            "B.5",
+            "timeout",
+            "while",
+        ),
+        (changed("float sum = 0.0f;", "float sum = zero;"), "compile", "B.2", "compile_error", "float sum"),
+        (
+            changed("#include <hip/hip_runtime.h>", "#include <hip/hip_runtime.h>\n#include <rocwmma/missing.hpp>"),
+            "compile",
+            "A.3",
+            "compile_error",
+            "rocwmma",
+        ),
+        (changed('kernel = "softmax"', 'kernel = "other"'), "compile", "A.1", "compile_error", None),
+        (changed('"rows", "cols"]', '"rows"]'), "compile", "B.4", "over_limit", None),
+        (changed('block = ["64"]', 'block = ["2048"]'), "compile", "B.4", "over_limit", None),
+        (changed('block = ["64"]', 'block = ["0"]'), "parse", "A.1", "compile_error", None),
+        ("int main() {}", "parse", "A.2", "compile_error", None),
+    ],
+)
 def test_a_wrong_kernel_is_refused_at_its_stage_with_its_code(
-    evaluator: LabEvaluator, softmax: Task, source: str, stage: str, code: str | None, kind: str, at: str | None,
+    evaluator: LabEvaluator, softmax: Task, source: str, stage: str, code: str | None, kind: str, at: str | None
 ) -> None:
     result = verify(evaluator, softmax, source)
     assert not result.verdict.accepted
@@ -140,8 +174,11 @@ def test_the_key_changes_with_everything_it_stands_for(evaluator: LabEvaluator, 
     tunable = changed("+++*/", "[tunables]\nNUM = [1, 2]\n+++*/")
     other_seed = LabEvaluator(find_toolchain(cache), cache, load_target("mi300x"), seed=8)
     keys = [
-        evaluator.key(PLAIN, softmax), evaluator.key(tunable, softmax), evaluator.key(tunable, softmax, {"NUM": 2}),
-        evaluator.key(PLAIN, load_task("transpose")), other_seed.key(PLAIN, softmax),
+        evaluator.key(PLAIN, softmax),
+        evaluator.key(tunable, softmax),
+        evaluator.key(tunable, softmax, {"NUM": 2}),
+        evaluator.key(PLAIN, load_task("transpose")),
+        other_seed.key(PLAIN, softmax),
         evaluator.key("nonsense", softmax),
     ]
     assert len(set(keys)) == len(keys)
@@ -187,8 +224,8 @@ def test_benchmark_inputs_are_a_small_cases_values_repeated(softmax: Task) -> No
     for case in softmax.benchmarks:
         x = case_inputs(softmax, case, memory)["x"]
         assert x.shape == (case.dims["rows"], case.dims["cols"])
-        assert np.array_equal(x.ravel()[:pattern.size], pattern)
-        assert np.array_equal(x.ravel()[pattern.size:2 * pattern.size], pattern[:x.size - pattern.size])
+        assert np.array_equal(x.ravel()[: pattern.size], pattern)
+        assert np.array_equal(x.ravel()[pattern.size : 2 * pattern.size], pattern[: x.size - pattern.size])
 
 
 def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: Task) -> None:

@@ -54,12 +54,11 @@ def in_parts(cases: Iterable[Case]) -> dict[tuple[str, str], npt.NDArray[Any]]:
     listed = list(cases)
     found: dict[tuple[str, str], npt.NDArray[Any]] = {}
     for start in range(0, len(listed), 40):
-        found |= run(listed[start:start + 40])
+        found |= run(listed[start : start + 40])
     return found
 
 
-def kept_accumulator(name: str, a: npt.NDArray[Any], b: npt.NDArray[Any],
-                     c: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def kept_accumulator(name: str, a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Where the one departure can show: an 8-bit instruction whose C is not finite."""
     if types_of(name)[0] not in ("fp8", "bf8"):
         return np.zeros(c.shape, bool)
@@ -86,15 +85,18 @@ def stored() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]]:
         for name in FLOATS:
             types = [*(NUMPY[t] for t in types_of(name)), result_type(name), result_type(name)]
             for kind in stored_sets(name):
-                a, b, c, d = (file[f"{name.removeprefix('v_mfma_')}.{kind}.{m}"].view(t)
-                              for m, t in zip("ABCD", types, strict=True))
+                a, b, c, d = (
+                    file[f"{name.removeprefix('v_mfma_')}.{kind}.{m}"].view(t)
+                    for m, t in zip("ABCD", types, strict=True)
+                )
                 found[name, kind] = (name, kind, a, b, c), d
     return found
 
 
 @pytest.fixture(scope="module")
-def from_stored(stored: dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]]) -> dict[tuple[str, str],
-                                                                                    npt.NDArray[Any]]:
+def from_stored(
+    stored: dict[tuple[str, str], tuple[Case, npt.NDArray[Any]]],
+) -> dict[tuple[str, str], npt.NDArray[Any]]:
     return in_parts(case for case, _ in stored.values())
 
 
@@ -121,10 +123,10 @@ def test_the_stored_cases_tell_the_modes_apart(stored: Any) -> None:
 def test_an_accumulator_that_is_not_finite_is_kept() -> None:
     name = "v_mfma_f32_16x16x32_bf8_bf8"
     a, b = (np.zeros_like(operand(name, m)) for m in "AB")
-    a[..., 0], b[:, 0] = 2.0 ** 14, 2.0 ** 14
+    a[..., 0], b[:, 0] = 2.0**14, 2.0**14
     c = np.resize(np.array([np.inf, -np.inf, np.nan, 1], np.float32), (1, 16, 16))
     got = run([(name, "c", a, b, c)])[name, "c"]
-    assert np.array_equal(got, np.where(np.isfinite(c), 2.0 ** 28, c), equal_nan=True)
+    assert np.array_equal(got, np.where(np.isfinite(c), 2.0**28, c), equal_nan=True)
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +134,15 @@ def fresh() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any], npt.NDArray[A
     """Other cases of every set, by the lab and by the package."""
     torch = pytest.importorskip("torch")
     sim = pytest.importorskip("mmasim.amd.sim")
-    torch_types = {"f64": torch.float64, "f32": torch.float32, "xf32": torch.float32, "f16": torch.float16,
-                   "bf16": torch.bfloat16, "fp8": torch.float8_e4m3fnuz, "bf8": torch.float8_e5m2fnuz}
+    torch_types = {
+        "f64": torch.float64,
+        "f32": torch.float32,
+        "xf32": torch.float32,
+        "f16": torch.float16,
+        "bf16": torch.bfloat16,
+        "fp8": torch.float8_e4m3fnuz,
+        "bf8": torch.float8_e5m2fnuz,
+    }
     signed = {1: np.uint8, 2: np.int16, 4: np.int32, 8: np.int64}
 
     def tensor(values: npt.NDArray[Any], kind: str) -> Any:
@@ -145,8 +154,9 @@ def fresh() -> dict[tuple[str, str], tuple[Case, npt.NDArray[Any], npt.NDArray[A
     for name, kind, a, b, c in cases:
         multiply = sim.MFMA("CDNA3", name.removeprefix("v_mfma_"))
         types = (*types_of(name), "f64" if "f64" in name else "f32")
-        theirs = np.stack([multiply(*(tensor(x[i], t) for x, t in zip((a, b, c), types, strict=True))).numpy()
-                           for i in range(len(a))])
+        theirs = np.stack(
+            [multiply(*(tensor(x[i], t) for x, t in zip((a, b, c), types, strict=True))).numpy() for i in range(len(a))]
+        )
         found[name, kind] = (name, kind, a, b, c), ours[name, kind], theirs
     return found
 

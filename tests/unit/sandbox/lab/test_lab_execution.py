@@ -11,11 +11,16 @@ from tests.support.lab_bench import HEAD, build, execute, floats, launch, marked
 
 def test_vector_add_with_a_partial_workgroup_writes_every_element() -> None:
     x, y = floats(1000, 1), floats(1000, 2)
-    done = execute("""
+    done = execute(
+        """
 __global__ void add(const float* x, const float* y, float* z, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) z[i] = x[i] + y[i];
-}""", [launch("add", ["x", "y", "z", 1000], [4], [256])], {"x": x, "y": y}, {"z": np.zeros_like(x)})
+}""",
+        [launch("add", ["x", "y", "z", 1000], [4], [256])],
+        {"x": x, "y": y},
+        {"z": np.zeros_like(x)},
+    )
     assert done.findings == () and done.executed == 1.0 and done.ownership_valid
     assert np.array_equal(done.outputs["z"], x + y) and done.written["z"].all()
     assert done.accesses == 3000
@@ -23,7 +28,8 @@ __global__ void add(const float* x, const float* y, float* z, int n) {
 
 def test_reduction_with_shuffles_lds_and_a_barrier() -> None:
     x = floats(64 * 256)
-    done = execute("""
+    done = execute(
+        """
 __global__ __launch_bounds__(256) void sums(const float* x, float* y) {
     __shared__ float part[4];
     float v = x[blockIdx.x * 256 + threadIdx.x];
@@ -31,7 +37,11 @@ __global__ __launch_bounds__(256) void sums(const float* x, float* y) {
     if (threadIdx.x % 64 == 0) part[threadIdx.x / 64] = v;
     __syncthreads();
     if (threadIdx.x == 0) y[blockIdx.x] = part[0] + part[1] + part[2] + part[3];
-}""", [launch("sums", ["x", "y"], [64], [256])], {"x": x}, {"y": np.zeros(64, np.float32)})
+}""",
+        [launch("sums", ["x", "y"], [64], [256])],
+        {"x": x},
+        {"y": np.zeros(64, np.float32)},
+    )
     assert done.findings == ()
     assert np.allclose(done.outputs["y"], x.reshape(64, 256).sum(axis=1, dtype=np.float64), rtol=1e-5)
 
@@ -39,7 +49,8 @@ __global__ __launch_bounds__(256) void sums(const float* x, float* y) {
 @pytest.mark.parametrize("pad", [0, 1])
 def test_tiled_transpose_through_lds(pad: int) -> None:
     x = floats(64 * 96)
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void transpose(const float* x, float* y, int rows, int cols) {{
     __shared__ float tile[32][32 + {pad}];
     int col = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 32 + threadIdx.y;
@@ -47,13 +58,18 @@ __global__ void transpose(const float* x, float* y, int rows, int cols) {{
     __syncthreads();
     col = blockIdx.y * 32 + threadIdx.x; row = blockIdx.x * 32 + threadIdx.y;
     for (int r = 0; r < 32; r += 8) y[(row + r) * rows + col] = tile[threadIdx.x][threadIdx.y + r];
-}}""", [launch("transpose", ["x", "y", 64, 96], [3, 2], [32, 8])], {"x": x}, {"y": np.zeros_like(x)})
+}}""",
+        [launch("transpose", ["x", "y", 64, 96], [3, 2], [32, 8])],
+        {"x": x},
+        {"y": np.zeros_like(x)},
+    )
     assert done.findings == ()
     assert np.array_equal(done.outputs["y"].reshape(96, 64), x.reshape(64, 96).T)
 
 
 def test_dynamic_lds_under_two_names_and_types_is_one_memory() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void first(int* y) {
     extern __shared__ int words[];
     words[threadIdx.x] = threadIdx.x * 3;
@@ -68,7 +84,11 @@ __global__ void second(int* y) {
     fixed[threadIdx.x] = 7;
     __syncthreads();
     y[64 + threadIdx.x] = halves[127 - threadIdx.x] + 100 * fixed[63 - threadIdx.x];
-}""", [launch("first", ["y"], lds=256), launch("second", ["y"], lds=256)], {}, {"y": np.zeros(128, np.int32)})
+}""",
+        [launch("first", ["y"], lds=256), launch("second", ["y"], lds=256)],
+        {},
+        {"y": np.zeros(128, np.int32)},
+    )
     assert done.findings == ()
     lanes = np.arange(64)
     other = 127 - lanes
@@ -77,17 +97,23 @@ __global__ void second(int* y) {
 
 
 def test_lds_starts_as_poison_and_does_not_carry_over_from_another_workgroup() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void k(unsigned* y) {
     __shared__ unsigned t[64];
     y[blockIdx.x * 64 + threadIdx.x] = t[threadIdx.x];
     t[threadIdx.x] = 5;
-}""", [launch("k", ["y"], [8])], {}, {"y": np.zeros(512, np.uint32)})
+}""",
+        [launch("k", ["y"], [8])],
+        {},
+        {"y": np.zeros(512, np.uint32)},
+    )
     assert (done.outputs["y"] == 0xFFFFFFFF).all()
 
 
 def test_atomics_count_right_and_void_the_ownership_of_outputs() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void k(unsigned* y, float* z) {
     __shared__ unsigned local;
     if (threadIdx.x == 0) local = 0;
@@ -101,15 +127,19 @@ __global__ void l(unsigned* y, float* z) {
     atomicAdd(&y[0], threadIdx.x);
     atomicMax(&y[1], threadIdx.x + blockIdx.x);
     atomicAdd(z, 0.5f);
-}""", [launch("k", ["y", "z"], [10], [128]), launch("l", ["y", "z"], [10], [128])], {},
-        {"y": np.zeros(12, np.uint32), "z": np.zeros(1, np.float32)})
+}""",
+        [launch("k", ["y", "z"], [10], [128]), launch("l", ["y", "z"], [10], [128])],
+        {},
+        {"y": np.zeros(12, np.uint32), "z": np.zeros(1, np.float32)},
+    )
     assert done.findings == () and not done.ownership_valid
     assert done.outputs["y"].tolist() == [10 * 127 * 64, 136, *[128] * 10]
     assert done.outputs["z"].tolist() == [640.0]
 
 
 def test_wave_operations_over_64_lanes() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void k(unsigned long long* y, int* z) {
     int lane = threadIdx.x;
     y[lane] = __ballot(lane % 3 == 0);
@@ -122,11 +152,22 @@ __global__ void k(unsigned long long* y, int* z) {
     z[384 + lane] = __builtin_amdgcn_ds_swizzle(lane, 0x401F);
     z[448 + lane] = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
     z[512 + lane] = __builtin_amdgcn_ds_permute(4 * ((lane + 1) % 64), lane);
-}""", [launch("k", ["y", "z"])], {}, {"y": np.zeros(64, np.uint64), "z": np.zeros(576, np.int32)})
+}""",
+        [launch("k", ["y", "z"])],
+        {},
+        {"y": np.zeros(64, np.uint64), "z": np.zeros(576, np.int32)},
+    )
     lane = np.arange(64)
     expected = [
-        lane ^ 32, (lane // 8 * 8 + 5) * 10, np.where(lane % 16 < 3, lane, lane - 3), np.full(64, 9), lane ^ 1,
-        np.where(lane % 16 == 0, -1, lane - 1), lane ^ 16, lane, (lane - 1) % 64,
+        lane ^ 32,
+        (lane // 8 * 8 + 5) * 10,
+        np.where(lane % 16 < 3, lane, lane - 3),
+        np.full(64, 9),
+        lane ^ 1,
+        np.where(lane % 16 == 0, -1, lane - 1),
+        lane ^ 16,
+        lane,
+        (lane - 1) % 64,
     ]
     assert done.findings == ()
     assert set(done.outputs["y"].tolist()) == {sum(1 << i for i in range(0, 64, 3))}
@@ -135,13 +176,18 @@ __global__ void k(unsigned long long* y, int* z) {
 
 
 def test_collectives_in_a_divergent_branch_run_with_the_lanes_that_are_there() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void k(int* y) {
     int lane = threadIdx.x, v = 0;
     if (lane < 32) v = __shfl_xor(lane, 1);
     else v = 1000 + __shfl_xor(lane, 2);
     y[lane] = v + (__ballot(1) == ~0ull ? 0 : 5000);
-}""", [launch("k", ["y"])], {}, {"y": np.zeros(64, np.int32)})
+}""",
+        [launch("k", ["y"])],
+        {},
+        {"y": np.zeros(64, np.int32)},
+    )
     lane = np.arange(64)
     assert done.findings == ()
     assert done.outputs["y"].tolist() == np.where(lane < 32, lane ^ 1, 1000 + (lane ^ 2)).tolist()
@@ -149,18 +195,29 @@ __global__ void k(int* y) {
 
 def test_launches_run_in_order_and_reading_a_workspace_is_told() -> None:
     x = floats(256)
-    done = execute("""
+    done = execute(
+        """
 __global__ void square(const float* x, float* t) { t[threadIdx.x] = x[threadIdx.x] * x[threadIdx.x]; }
 __global__ void shift(const float* t, float* y) { y[threadIdx.x] = t[(threadIdx.x + 1) % 256]; }
-""", [launch("square", ["x", "t"], block=[256]), launch("shift", ["t", "y"], block=[256])], {"x": x},
-        {"y": np.zeros_like(x)}, {"t": np.zeros_like(x)})
+""",
+        [launch("square", ["x", "t"], block=[256]), launch("shift", ["t", "y"], block=[256])],
+        {"x": x},
+        {"y": np.zeros_like(x)},
+        {"t": np.zeros_like(x)},
+    )
     assert np.array_equal(done.outputs["y"], np.roll(x * x, -1)) and not done.ownership_valid
 
 
 def test_a_sample_of_workgroups_is_spread_evenly_and_its_mask_is_exact() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }
-""", [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)}, blocks=4)
+""",
+        [launch("k", ["y"], [100])],
+        {},
+        {"y": np.zeros(6400, np.float32)},
+        blocks=4,
+    )
     assert done.sampled_blocks == (4,) and done.executed == 0.04
     written = done.written["y"].reshape(100, 64)
     assert np.flatnonzero(written.any(axis=1)).tolist() == [0, 33, 66, 99]
@@ -168,7 +225,8 @@ __global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }
 
 
 def test_a_spinning_wave_lets_the_others_go_on() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void k(int* y) {
     __shared__ int flag;
     if (threadIdx.x == 0) __hip_atomic_store(&flag, 0, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_WORKGROUP);
@@ -179,7 +237,11 @@ __global__ void k(int* y) {
         __hip_atomic_store(&flag, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_WORKGROUP);
     }
     y[threadIdx.x] = 4;
-}""", [launch("k", ["y"], block=[128])], {}, {"y": np.zeros(128, np.int32)})
+}""",
+        [launch("k", ["y"], block=[128])],
+        {},
+        {"y": np.zeros(128, np.int32)},
+    )
     assert done.findings == () and (done.outputs["y"] == 4).all()
 
 
@@ -206,13 +268,18 @@ def test_compile_errors_carry_the_candidates_line() -> None:
 
 
 def test_the_kernels_macros_are_those_of_the_device() -> None:
-    done = execute("""
+    done = execute(
+        """
 #if !defined(__gfx942__) || !defined(__HIP_DEVICE_COMPILE__) || __has_feature(address_sanitizer) \\
     || !__has_builtin(__builtin_amdgcn_ds_bpermute)
 #error "the host shows through"
 #endif
 __global__ void k(int* y) { y[threadIdx.x] = warpSize; }
-""", [launch("k", ["y"])], {}, {"y": np.zeros(64, np.int32)})
+""",
+        [launch("k", ["y"])],
+        {},
+        {"y": np.zeros(64, np.int32)},
+    )
     assert (done.outputs["y"] == 64).all()
 
 

@@ -11,34 +11,54 @@ from tests.support.lab_bench import HEAD, build, execute, floats, launch, marked
 X, Y = floats(64), np.zeros(64, np.float32)
 
 
-def run(source: str, *, args: tuple[str | int, ...] = ("x", "y"), deadline_s: float = 20.0, block: int = 64,
-        lds: int = 0) -> Execution:
+def run(
+    source: str, *, args: tuple[str | int, ...] = ("x", "y"), deadline_s: float = 20.0, block: int = 64, lds: int = 0
+) -> Execution:
     return execute(source, [launch("k", args, block=[block], lds=lds)], {"x": X}, {"y": Y}, deadline_s=deadline_s)
 
 
 FAULTS = {
-    "one element too far": ("out_of_bounds", "x[64]", """
+    "one element too far": (
+        "out_of_bounds",
+        "x[64]",
+        """
 __global__ void k(const float* x, float* y) {
     int i = threadIdx.x;
     float v = x[i];
     v += x[i + 1]; // here
     y[i] = v;
-}"""),
-    "one element before": ("out_of_bounds", "x[-1]", """
+}""",
+    ),
+    "one element before": (
+        "out_of_bounds",
+        "x[-1]",
+        """
 __global__ void k(const float* x, float* y) {
     y[threadIdx.x] = x[(int)threadIdx.x - 1]; // here
-}"""),
-    "a store far away": ("out_of_bounds", "y[100063]", """
+}""",
+    ),
+    "a store far away": (
+        "out_of_bounds",
+        "y[100063]",
+        """
 __global__ void k(const float* x, float* y) {
     if (threadIdx.x == 63) y[threadIdx.x + 100000] = 1; // here
-}"""),
-    "a vector over the end": ("out_of_bounds", "(16 bytes at once)", """
+}""",
+    ),
+    "a vector over the end": (
+        "out_of_bounds",
+        "(16 bytes at once)",
+        """
 __global__ void k(const float* x, float* y) {
     if (threadIdx.x == 9) {
         *(float4*)y = *(const float4*)(x + 4 * threadIdx.x + 28); // here
     }
-}"""),
-    "static LDS": ("out_of_bounds", "byte 132 of tile, which has 132 bytes", """
+}""",
+    ),
+    "static LDS": (
+        "out_of_bounds",
+        "byte 132 of tile, which has 132 bytes",
+        """
 __global__ void k(const float* x, float* y) {
     __shared__ float tile[33];
     __shared__ float other[33];
@@ -46,34 +66,58 @@ __global__ void k(const float* x, float* y) {
     __syncthreads();
     if (threadIdx.x < 33)
         y[threadIdx.x] = tile[threadIdx.x + 1] + other[threadIdx.x]; // here
-}"""),
-    "null pointer": ("out_of_bounds", "null pointer", """
+}""",
+    ),
+    "null pointer": (
+        "out_of_bounds",
+        "null pointer",
+        """
 __global__ void k(const float* x, float* y) {
     const float* p = y == nullptr ? x : nullptr;
     y[threadIdx.x] = p[threadIdx.x]; // here
-}"""),
-    "wild pointer": ("out_of_bounds", "belongs to no buffer", """
+}""",
+    ),
+    "wild pointer": (
+        "out_of_bounds",
+        "belongs to no buffer",
+        """
 __global__ void k(const float* x, float* y) {
     y[threadIdx.x] = *(const float*)((unsigned long)x * 3); // here
-}"""),
-    "input written": ("input_written", "inputs must stay", """
+}""",
+    ),
+    "input written": (
+        "input_written",
+        "inputs must stay",
+        """
 __global__ void k(float* x, float* y) {
     y[threadIdx.x] = x[threadIdx.x];
     x[threadIdx.x] = 0; // here
-}"""),
-    "barrier in half a wave": ("divergent_barrier", "32 work-items", """
+}""",
+    ),
+    "barrier in half a wave": (
+        "divergent_barrier",
+        "32 work-items",
+        """
 __global__ void k(const float* x, float* y) {
     if (threadIdx.x < 32)
         __syncthreads(); // here
     y[threadIdx.x] = x[threadIdx.x];
-}"""),
-    "return before a barrier": ("divergent_barrier", "4 work-items", """
+}""",
+    ),
+    "return before a barrier": (
+        "divergent_barrier",
+        "4 work-items",
+        """
 __global__ void k(const float* x, float* y) {
     if (threadIdx.x >= 60) return;
     __syncthreads(); // here
     y[threadIdx.x] = x[threadIdx.x];
-}"""),
-    "two barriers in two branches": ("divergent_barrier", "line 5", """
+}""",
+    ),
+    "two barriers in two branches": (
+        "divergent_barrier",
+        "line 5",
+        """
 __global__ void k(const float* x, float* y) {
     if (threadIdx.x & 1)
         __syncthreads();
@@ -81,36 +125,57 @@ __global__ void k(const float* x, float* y) {
         __syncthreads(); // here
     }
     y[threadIdx.x] = x[threadIdx.x];
-}"""),
-    "shuffle from a lane that is not there": ("divergent_collective", "20 of 64", """
+}""",
+    ),
+    "shuffle from a lane that is not there": (
+        "divergent_collective",
+        "20 of 64",
+        """
 __global__ void k(const float* x, float* y) {
     float v = x[threadIdx.x];
     if (threadIdx.x < 20)
         v += __shfl_xor(v, 8); // here
     y[threadIdx.x] = v;
-}"""),
-    "misaligned vector": ("misaligned", "not a multiple", """
+}""",
+    ),
+    "misaligned vector": (
+        "misaligned",
+        "not a multiple",
+        """
 __global__ void k(const float* x, float* y) {
     long v = *(const long*)(x + 1 + 0 * threadIdx.x); // here
     y[threadIdx.x] = v;
-}"""),
-    "division by zero": ("division_by_zero", "divides", """
+}""",
+    ),
+    "division by zero": (
+        "division_by_zero",
+        "divides",
+        """
 __global__ void k(const float* x, float* y) {
     int n = (int)x[0];
     y[threadIdx.x] = 7 / n; // here
-}"""),
-    "recursion without end": ("stack_overflow", "private memory", """
+}""",
+    ),
+    "recursion without end": (
+        "stack_overflow",
+        "private memory",
+        """
 __device__ __noinline__ float deep(float v, int n) {
     volatile float local[64];
     local[n % 64] = v;
     return n < 0 ? v : deep(v, n + 1) + local[(n + 1) % 64]; // here
 }
-__global__ void k(const float* x, float* y) { y[threadIdx.x] = deep(x[threadIdx.x], 0); }"""),
-    "trap": ("wrong_result", "trap", """
+__global__ void k(const float* x, float* y) { y[threadIdx.x] = deep(x[threadIdx.x], 0); }""",
+    ),
+    "trap": (
+        "wrong_result",
+        "trap",
+        """
 __global__ void k(const float* x, float* y) {
     if (x[0] < 2) __builtin_trap(); // here
     y[threadIdx.x] = 1;
-}"""),
+}""",
+    ),
 }
 
 
@@ -155,11 +220,16 @@ __global__ void k(const float* x, float* y) {
 
 
 def test_a_fault_in_one_workgroup_leaves_the_others_results() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void k(const float* x, float* y) {
     int i = blockIdx.x * 64 + threadIdx.x;
     y[i] = x[i];
-}""", [launch("k", ["x", "y"], [4])], {"x": floats(250)}, {"y": np.zeros(256, np.float32)})
+}""",
+        [launch("k", ["x", "y"], [4])],
+        {"x": floats(250)},
+        {"y": np.zeros(256, np.float32)},
+    )
     assert [f.kind for f in done.findings] == ["out_of_bounds"] and done.findings[0].buffer == "x"
     assert done.written["y"][:250].all() and not done.written["y"][250:].any()
 
@@ -194,16 +264,19 @@ __global__ void k(const float* x, float* y) {
     assert "system call" in done.findings[0].message
 
 
-@pytest.mark.parametrize("code", [
-    "volatile float seed = 3; __device__ float value = seed + 1;",
-    "volatile int mark; __attribute__((constructor)) void early() { mark = 1; }",
-    "volatile int mark; __attribute__((constructor(1))) void early() { mark = 1; }",
-    "volatile int mark; __attribute__((destructor)) void late() { mark = 1; }",
-    "volatile int mark; void early() { mark = 1; }"
-    " __attribute__((section(\".preinit_array\"), used)) static void (*entry)() = early;",
-    "volatile int mark; extern \"C\" void* pick() { mark = 1; return nullptr; }"
-    " __attribute__((ifunc(\"pick\"))) void chosen(); __device__ void use() { chosen(); }",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "volatile float seed = 3; __device__ float value = seed + 1;",
+        "volatile int mark; __attribute__((constructor)) void early() { mark = 1; }",
+        "volatile int mark; __attribute__((constructor(1))) void early() { mark = 1; }",
+        "volatile int mark; __attribute__((destructor)) void late() { mark = 1; }",
+        "volatile int mark; void early() { mark = 1; }"
+        ' __attribute__((section(".preinit_array"), used)) static void (*entry)() = early;',
+        'volatile int mark; extern "C" void* pick() { mark = 1; return nullptr; }'
+        ' __attribute__((ifunc("pick"))) void chosen(); __device__ void use() { chosen(); }',
+    ],
+)
 def test_code_that_would_run_before_the_lab_is_confined_is_refused(code: str) -> None:
     kernel = "__global__ void k(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]; }"
     found = build(f"{HEAD}{code}\n{kernel}", [launch("k", ["x", "y"])])

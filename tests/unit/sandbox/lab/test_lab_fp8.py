@@ -29,7 +29,8 @@ def candidates(dtype: Any) -> npt.NDArray[np.float32]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_all_codes_decode(name: str) -> None:
     codes = np.arange(256, dtype=np.uint8)
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(const int* x, float* y, float* z) {{
     int word = x[threadIdx.x];
     y[4 * threadIdx.x + 0] = __builtin_amdgcn_cvt_f32_{name}(word, 0);
@@ -39,8 +40,11 @@ __global__ void k(const int* x, float* y, float* z) {{
     auto low = __builtin_amdgcn_cvt_pk_f32_{name}(word, false), high = __builtin_amdgcn_cvt_pk_f32_{name}(word, true);
     z[4 * threadIdx.x + 0] = low[0]; z[4 * threadIdx.x + 1] = low[1];
     z[4 * threadIdx.x + 2] = high[0]; z[4 * threadIdx.x + 3] = high[1];
-}}""", [launch("k", ["x", "y", "z"])], {"x": codes.view(np.int32)},
-        {"y": np.zeros(256, np.float32), "z": np.zeros(256, np.float32)})
+}}""",
+        [launch("k", ["x", "y", "z"])],
+        {"x": codes.view(np.int32)},
+        {"y": np.zeros(256, np.float32), "z": np.zeros(256, np.float32)},
+    )
     expected = codes.view(FORMATS[name]).astype(np.float32)
     assert np.array_equal(done.outputs["y"], expected, equal_nan=True)
     assert np.array_equal(done.outputs["z"], expected, equal_nan=True)
@@ -52,11 +56,16 @@ def test_rounding_to_nearest_even_and_nan_above_the_maximum(name: str) -> None:
     x = candidates(dtype)
     x = np.concatenate([x, np.array([np.nan, np.inf, -np.inf], np.float32)])
     x = np.resize(x, -(-x.size // 64) * 64)
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(const float* x, int* y, int n) {{
     int i = blockIdx.x * 64 + threadIdx.x;
     y[i] = __builtin_amdgcn_cvt_pk_{name}_f32(x[i], -x[i], 0x5A5A5A5A, true);
-}}""", [launch("k", ["x", "y", int(x.size)], [x.size // 64])], {"x": x}, {"y": np.zeros(x.size, np.int32)})
+}}""",
+        [launch("k", ["x", "y", int(x.size)], [x.size // 64])],
+        {"x": x},
+        {"y": np.zeros(x.size, np.int32)},
+    )
     words = done.outputs["y"].view(np.uint32)
     assert (words & 0xFFFF == 0x5A5A).all()
     for shift, values in ((16, x), (24, -x)):
@@ -68,11 +77,16 @@ __global__ void k(const float* x, int* y, int n) {{
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_stochastic_rounding_takes_the_neighbours_in_proportion(name: str) -> None:
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(int* y) {{
     unsigned i = blockIdx.x * 64 + threadIdx.x;
     y[i] = __builtin_amdgcn_cvt_sr_{name}_f32(1.03125f, i << 20, 0, 2) >> 16 & 0xFF;
-}}""", [launch("k", ["y"], [64])], {}, {"y": np.zeros(4096, np.int32)})
+}}""",
+        [launch("k", ["y"], [64])],
+        {},
+        {"y": np.zeros(4096, np.int32)},
+    )
     values = done.outputs["y"].astype(np.uint8).view(FORMATS[name]).astype(np.float32)
     step = 0.125 if name == "fp8" else 0.25
     assert set(values.tolist()) == {1.0, 1.0 + step}
@@ -89,13 +103,17 @@ def test_hips_types_saturate_and_keep_nan(name: str) -> None:
     top = {"fp8": 240.0, "bf8": 57344.0}[name]
     x = np.concatenate([candidates(dtype), np.array([top, -top, 3e38, -3e38, np.inf, -np.inf, np.nan], np.float32)])
     x = np.resize(x, -(-x.size // 64) * 64).astype(np.float32)
-    done = execute(f"""#include <hip/hip_fp8.h>
+    done = execute(
+        f"""#include <hip/hip_fp8.h>
 __global__ void k(const float* x, unsigned char* y, unsigned char* z) {{
     int i = blockIdx.x * 64 + threadIdx.x;
     y[i] = {kind}(x[i]).__x;
     z[i] = __hip_cvt_float_to_fp8(x[i], __HIP_NOSAT, {tag});
-}}""", [launch("k", ["x", "y", "z"], [x.size // 64])], {"x": x},
-        {"y": np.zeros(x.size, np.uint8), "z": np.zeros(x.size, np.uint8)})
+}}""",
+        [launch("k", ["x", "y", "z"], [x.size // 64])],
+        {"x": x},
+        {"y": np.zeros(x.size, np.uint8), "z": np.zeros(x.size, np.uint8)},
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         wrapped = x.astype(dtype).view(np.uint8)
         clamped = np.where(np.isfinite(x), np.clip(x, -top, top), np.nan).astype(np.float32).astype(dtype)
@@ -106,10 +124,15 @@ __global__ void k(const float* x, unsigned char* y, unsigned char* z) {{
 @pytest.mark.parametrize("name", FORMATS)
 def test_all_codes_go_through_hips_types_and_back(name: str) -> None:
     codes, (kind, _) = np.arange(256, dtype=np.uint8), HIP_TYPES[name]
-    done = execute(f"""#include <hip/hip_fp8.h>
+    done = execute(
+        f"""#include <hip/hip_fp8.h>
 __global__ void k(const {kind}* x, float* y, {kind}* z) {{
     for (int i = threadIdx.x; i < 256; i += 64) {{ y[i] = float(x[i]); z[i] = {kind}(y[i]); }}
-}}""", [launch("k", ["x", "y", "z"])], {"x": codes}, {"y": np.zeros(256, np.float32), "z": np.zeros(256, np.uint8)})
+}}""",
+        [launch("k", ["x", "y", "z"])],
+        {"x": codes},
+        {"y": np.zeros(256, np.float32), "z": np.zeros(256, np.uint8)},
+    )
     assert np.array_equal(done.outputs["y"], codes.view(FORMATS[name]).astype(np.float32), equal_nan=True)
     assert np.array_equal(done.outputs["z"], codes)
 
@@ -137,11 +160,16 @@ def test_stochastic_rounding_adds_the_upper_random_bits_below_the_kept_ones(name
     x = x.astype(np.float32)
     random = rng.integers(0, 1 << 32, 4096, np.uint32)
     x[:3], random[:3] = 0, 0xFFFFFFFF
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(const float* x, const unsigned* r, int* y) {{
     int i = blockIdx.x * 64 + threadIdx.x;
     y[i] = __builtin_amdgcn_cvt_sr_{name}_f32(x[i], r[i], 0x11223344, 1);
-}}""", [launch("k", ["x", "r", "y"], [64])], {"x": x, "r": random}, {"y": np.zeros(4096, np.int32)})
+}}""",
+        [launch("k", ["x", "r", "y"], [64])],
+        {"x": x, "r": random},
+        {"y": np.zeros(4096, np.int32)},
+    )
     words = done.outputs["y"].view(np.uint32)
     assert (words & 0xFFFF00FF == 0x11220044).all()
     got, expected = (words >> 8 & 0xFF).astype(np.uint8), stochastic(x, random, name)

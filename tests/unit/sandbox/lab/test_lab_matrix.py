@@ -15,8 +15,13 @@ from tests.support.matrix_layouts import from_lanes, in_lanes, kernel, names, op
 DENSE = names("mfma")
 BLOCKS = [n for n in DENSE if oracle()[n]["blocks"] > 1 and "f64" not in n]  # take CBSZ and ABID
 LANES = [*BLOCKS, "v_mfma_f32_32x32x2_f32", "v_mfma_f32_16x16x4_f32"]  # take BLGP
-BROADCASTS = [(n, cbsz, abid) for n in BLOCKS for cbsz in range(oracle()[n]["blocks"].bit_length())
-              for abid in {0, 1, (1 << cbsz) - 1} if abid < 1 << cbsz]
+BROADCASTS = [
+    (n, cbsz, abid)
+    for n in BLOCKS
+    for cbsz in range(oracle()[n]["blocks"].bit_length())
+    for abid in {0, 1, (1 << cbsz) - 1}
+    if abid < 1 << cbsz
+]
 
 
 def run(cases: list[tuple[str, str]], *, count: bool = False, exact: bool = False) -> Execution:
@@ -24,8 +29,7 @@ def run(cases: list[tuple[str, str]], *, count: bool = False, exact: bool = Fals
     source = "".join(kernel(i, n, m) for i, (n, m) in enumerate(cases))
     inputs = {f"{matrix} of {n}": in_lanes(n, matrix, operand(n, matrix)) for n, _ in cases for matrix in "ABC"}
     outputs = {f"d{i}": np.zeros_like(inputs[f"C of {n}"]) for i, (n, _) in enumerate(cases)}
-    launches = [launch(f"k{i}", [*(f"{matrix} of {n}" for matrix in "ABC"), f"d{i}"])
-                for i, (n, _) in enumerate(cases)]
+    launches = [launch(f"k{i}", [*(f"{matrix} of {n}" for matrix in "ABC"), f"d{i}"]) for i, (n, _) in enumerate(cases)]
     return execute(source, launches, inputs, outputs, count=count, exact=exact)
 
 
@@ -116,13 +120,18 @@ def test_a_modifier_that_an_instruction_does_not_have_is_refused(name: str, modi
 
 
 def test_a_matrix_instruction_that_half_the_wave_reaches_is_a_finding() -> None:
-    done = execute("""
+    done = execute(
+        """
 typedef float v4 __attribute__((ext_vector_type(4)));
 __global__ void k(const float* x, v4* y) {
     v4 c = {};
     if (threadIdx.x < 32)
         c = __builtin_amdgcn_mfma_f32_16x16x4f32(x[threadIdx.x], x[threadIdx.x], c, 0, 0, 0);
     y[threadIdx.x] = c;
-}""", [launch("k", ["x", "y"])], {"x": np.ones(64, np.float32)}, {"y": np.zeros(256, np.float32)})
+}""",
+        [launch("k", ["x", "y"])],
+        {"x": np.ones(64, np.float32)},
+        {"y": np.zeros(256, np.float32)},
+    )
     assert [(f.kind, f.line) for f in done.findings] == [("divergent_collective", 7)]
     assert "32 of 64" in done.findings[0].message

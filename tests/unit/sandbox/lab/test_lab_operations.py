@@ -28,14 +28,21 @@ def test_integer_dot_products_wrap_or_clamp(name: str, bits: int, clamp: bool) -
     a, b = (rng.integers(0, 1 << 32, 64, np.uint32) for _ in range(2))
     c = np.resize(np.array([0, 5, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF], np.uint32), 64)
     vector = "typedef {} v __attribute__((ext_vector_type(2))); v p = *(v*)&a[i], q = *(v*)&b[i];"
-    operands = [vector.format(t) if bits == 16 else f"{u} p = a[i], q = b[i];"
-                for t, u in (("short", "int"), ("unsigned short", "unsigned"))]
-    done = execute(f"""
+    operands = [
+        vector.format(t) if bits == 16 else f"{u} p = a[i], q = b[i];"
+        for t, u in (("short", "int"), ("unsigned short", "unsigned"))
+    ]
+    done = execute(
+        f"""
 __global__ void k(unsigned* a, unsigned* b, const unsigned* c, unsigned* y) {{
     int i = threadIdx.x;
     {{ {operands[0]} y[i] = __builtin_amdgcn_s{name}(p, q, (int)c[i], {str(clamp).lower()}); }}
     {{ {operands[1]} y[64 + i] = __builtin_amdgcn_u{name}(p, q, c[i], {str(clamp).lower()}); }}
-}}""", [launch("k", ["a", "b", "c", "y"])], {"a": a, "b": b, "c": c}, {"y": np.zeros(128, np.uint32)})
+}}""",
+        [launch("k", ["a", "b", "c", "y"])],
+        {"a": a, "b": b, "c": c},
+        {"y": np.zeros(128, np.uint32)},
+    )
     for got, signed in ((done.outputs["y"][:64], True), (done.outputs["y"][64:], False)):
         base = c.view(np.int32).astype(np.int64) if signed else c.astype(np.int64)
         total = base + (parts(a, bits, signed) * parts(b, bits, signed)).sum(axis=1)
@@ -48,12 +55,17 @@ def test_the_dot_product_of_halves_adds_in_single_precision() -> None:
     rng = np.random.default_rng(2)
     a, b = (rng.integers(-64, 65, 128).astype(np.float16) for _ in range(2))
     c = rng.integers(-999, 999, 64).astype(np.float32)
-    done = execute("""
+    done = execute(
+        """
 typedef _Float16 h2 __attribute__((ext_vector_type(2)));
 __global__ void k(const h2* a, const h2* b, const float* c, float* y) {
     int i = threadIdx.x;
     y[i] = __builtin_amdgcn_fdot2(a[i], b[i], c[i], false);
-}""", [launch("k", ["a", "b", "c", "y"])], {"a": a, "b": b, "c": c}, {"y": np.zeros(64, np.float32)})
+}""",
+        [launch("k", ["a", "b", "c", "y"])],
+        {"a": a, "b": b, "c": c},
+        {"y": np.zeros(64, np.float32)},
+    )
     expected = (a.astype(np.float32) * b.astype(np.float32)).reshape(64, 2).sum(axis=1) + c
     assert np.array_equal(done.outputs["y"], expected)
 
@@ -63,20 +75,26 @@ __global__ void k(const h2* a, const h2* b, const float* c, float* y) {
 def test_packed_atomics_add_both_halves(where: str, kind: str, dtype: Any) -> None:
     x = np.random.default_rng(4).integers(-4, 5, 2 * 128).astype(dtype)
     element = "_Float16" if kind == "f16" else "short"
-    pointer, builtin = ("v*", "global_atomic") if where == "global" else ("__attribute__((address_space(3))) v*",
-                                                                          "ds_atomic")
-    done = execute(f"""
+    pointer, builtin = (
+        ("v*", "global_atomic") if where == "global" else ("__attribute__((address_space(3))) v*", "ds_atomic")
+    )
+    done = execute(
+        f"""
 typedef {element} v __attribute__((ext_vector_type(2)));
 __global__ void k(const v* x, v* y) {{
     __shared__ v t[4];
     int i = threadIdx.x;
-    v* sums = {'y' if where == 'global' else 't'};
+    v* sums = {"y" if where == "global" else "t"};
     if (i < 4) sums[i] = v{{}};
     __syncthreads();
     __builtin_amdgcn_{builtin}_fadd_v2{kind}(({pointer})(sums + i % 4), x[i]);
     __syncthreads();
     if (i < 4) y[i] = sums[i];
-}}""", [launch("k", ["x", "y"], block=[128])], {"x": x.view(np.uint16)}, {"y": np.zeros(8, np.uint16)})
+}}""",
+        [launch("k", ["x", "y"], block=[128])],
+        {"x": x.view(np.uint16)},
+        {"y": np.zeros(8, np.uint16)},
+    )
     assert done.findings == ()
     expected = x.astype(np.float32).reshape(32, 4, 2).sum(axis=0).reshape(-1)
     assert np.array_equal(done.outputs["y"].view(dtype).astype(np.float32), expected)
@@ -88,7 +106,8 @@ def test_buffer_accesses_beyond_the_end_give_zero_and_store_nothing(bits: int) -
     size, end = bits // 8, 150
     x = np.random.default_rng(bits).integers(1, 255, 256, dtype=np.uint8)
     steps = 256 // size - 1
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(const unsigned char* x, unsigned char* y, unsigned char* z, int n) {{
     int i = threadIdx.x;
     auto from = __builtin_amdgcn_make_buffer_rsrc((void*)x, 0, {end}, 0x00027000);
@@ -100,23 +119,32 @@ __global__ void k(const unsigned char* x, unsigned char* y, unsigned char* z, in
         __builtin_memset(&w, 9, {size});
         __builtin_amdgcn_raw_buffer_store_b{bits}(w, to, i * {size} - i * {size}, i * {size}, 0);
     }}
-}}""", [launch("k", ["x", "y", "z", steps])], {"x": x}, {"y": np.zeros(256, np.uint8), "z": np.zeros(256, np.uint8)})
+}}""",
+        [launch("k", ["x", "y", "z", steps])],
+        {"x": x},
+        {"y": np.zeros(256, np.uint8), "z": np.zeros(256, np.uint8)},
+    )
     unit = min(size, 4)
     at = np.arange(steps * size)
     inside = at // unit * unit + unit <= end
     assert done.findings == ()
-    assert np.array_equal(done.outputs["z"][:at.size], np.where(inside, x[:at.size], 0))
+    assert np.array_equal(done.outputs["z"][: at.size], np.where(inside, x[: at.size], 0))
     stored = np.zeros(256, bool)
-    stored[:at.size] = inside
+    stored[: at.size] = inside
     assert np.array_equal(done.written["y"], stored) and (done.outputs["y"][stored] == 9).all()
 
 
 def test_a_negative_buffer_offset_is_beyond_the_end() -> None:
-    done = execute("""
+    done = execute(
+        """
 __global__ void k(const unsigned* x, unsigned* y) {
     auto from = __builtin_amdgcn_make_buffer_rsrc((void*)x, 0, 256, 0x00027000);
     y[threadIdx.x] = __builtin_amdgcn_raw_buffer_load_b32(from, (int)(threadIdx.x - 2) * 4, 0, 0);
-}""", [launch("k", ["x", "y"])], {"x": np.arange(1, 65, dtype=np.uint32)}, {"y": np.zeros(64, np.uint32)})
+}""",
+        [launch("k", ["x", "y"])],
+        {"x": np.arange(1, 65, dtype=np.uint32)},
+        {"y": np.zeros(64, np.uint32)},
+    )
     assert done.findings == () and done.outputs["y"].tolist() == [0, 0, *range(1, 63)]
 
 
@@ -124,7 +152,8 @@ __global__ void k(const unsigned* x, unsigned* y) {
 def test_a_load_straight_to_lds_takes_the_first_lanes_base(target: str) -> None:
     """Each lane gives its own source; the words of a wave lie behind one another from the first lane's address."""
     x = np.random.default_rng(6).integers(0, 1 << 31, 256).astype(np.int32)
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(const int* x, int* y) {{
     __shared__ int tiles[2][64];
     int i = threadIdx.x, wave = i / 64;
@@ -134,7 +163,11 @@ __global__ void k(const int* x, int* y) {{
     __builtin_amdgcn_s_waitcnt(0);
     __syncthreads();
     y[i] = t[i % 64];
-}}""", [launch("k", ["x", "y"], block=[128])], {"x": x}, {"y": np.zeros(128, np.int32)})
+}}""",
+        [launch("k", ["x", "y"], block=[128])],
+        {"x": x},
+        {"y": np.zeros(128, np.int32)},
+    )
     assert done.findings == ()
     assert np.array_equal(done.outputs["y"], x[255 - np.arange(128)])
 
@@ -142,7 +175,8 @@ __global__ void k(const int* x, int* y) {{
 @pytest.mark.parametrize("size", [1, 2, 4])
 def test_a_narrow_load_straight_to_lds_fills_a_word_for_each_lane(size: int) -> None:
     x = np.random.default_rng(6).integers(1, 250, 64 * size).astype(np.uint8)
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(const unsigned char* x, unsigned* y) {{
     __shared__ unsigned t[64];
     int i = threadIdx.x;
@@ -152,6 +186,10 @@ __global__ void k(const unsigned char* x, unsigned* y) {{
                                      (__attribute__((address_space(3))) void*)t, {size}, 0, 0);
     __syncthreads();
     y[i] = t[i];
-}}""", [launch("k", ["x", "y"])], {"x": x}, {"y": np.zeros(64, np.uint32)})
+}}""",
+        [launch("k", ["x", "y"])],
+        {"x": x},
+        {"y": np.zeros(64, np.uint32)},
+    )
     assert done.findings == ()
     assert done.outputs["y"].tolist() == x.view({1: np.uint8, 2: np.uint16, 4: np.uint32}[size]).tolist()

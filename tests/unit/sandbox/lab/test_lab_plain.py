@@ -23,7 +23,9 @@ PLAN = Plan((Launch("k", ("1",), ("1",), "0", ("a", "a"), 1),))
 
 # Two barriers to a turn: each work-item of three waves, the last one not full, reads what its neighbour in the ring
 # wrote in this turn, and its wave's neighbours exchange the sum in between.
-RING = HEAD + """
+RING = (
+    HEAD
+    + """
 #define N 160
 __global__ void k(const float* x, float* y) {
     __shared__ float ring[N];
@@ -38,6 +40,7 @@ __global__ void k(const float* x, float* y) {
     }
     y[at] = sum;
 }"""
+)
 
 
 def candidate(source: str) -> Candidate:
@@ -48,8 +51,15 @@ def executed(offset: int, instrumented: bool) -> Execution:
     program = lab().build(candidate(SOURCE), {"OFFSET": offset}, instrumented=instrumented)
     assert isinstance(program, LabProgram)
     buffers = [Buffer("x", floats(64), "input"), Buffer("y", np.zeros(64, np.float32), "output")]
-    return lab().execute(program, ResolvedPlan((launch("k", ["x", "y"]),), {}), buffers, count=False, blocks=None,
-                         deadline_s=20.0, checks="all" if instrumented else "bounds")
+    return lab().execute(
+        program,
+        ResolvedPlan((launch("k", ["x", "y"]),), {}),
+        buffers,
+        count=False,
+        blocks=None,
+        deadline_s=20.0,
+        checks="all" if instrumented else "bounds",
+    )
 
 
 def test_the_plain_program_computes_the_same_and_looks_at_no_access() -> None:
@@ -78,15 +88,17 @@ def test_barriers_and_wave_operations_are_the_same_with_and_without_checks(instr
     x = floats(7 * 160)
     buffers = [Buffer("x", x, "input"), Buffer("y", np.zeros(7 * 160, np.float32), "output")]
     plan = ResolvedPlan((launch("k", ["x", "y"], [7], [160]),), {})
-    done = lab().execute(program, plan, buffers, count=False, blocks=None, deadline_s=20.0,
-                         checks="all" if instrumented else "bounds")
+    done = lab().execute(
+        program, plan, buffers, count=False, blocks=None, deadline_s=20.0, checks="all" if instrumented else "bounds"
+    )
     assert done.findings == ()
     expected = np.concatenate([ring(part.astype(np.float64)) for part in x.reshape(7, 160)])
     np.testing.assert_allclose(done.outputs["y"], expected, rtol=1e-5)
 
 
 def test_a_workgroup_that_is_left_while_others_wait_leaves_nothing_to_the_next_one() -> None:
-    found = execute("""
+    found = execute(
+        """
 __global__ void k(const float* x, float* y) {
     __shared__ float t[256];
     int i = threadIdx.x;
@@ -96,20 +108,30 @@ __global__ void k(const float* x, float* y) {
     if (blockIdx.x % 2 == 0 && i == 130) v = x[1 << 22];
     __syncthreads();
     y[blockIdx.x * 256 + i] = v;
-}""", [launch("k", ["x", "y"], [6], [256])], {"x": floats(1536)}, {"y": np.zeros(1536, np.float32)})
+}""",
+        [launch("k", ["x", "y"], [6], [256])],
+        {"x": floats(1536)},
+        {"y": np.zeros(1536, np.float32)},
+    )
     assert {f.kind for f in found.findings} == {"out_of_bounds"}
     for block in (1, 3, 5):
         part = slice(block * 256, (block + 1) * 256)
         assert np.array_equal(found.outputs["y"][part], floats(1536)[part][::-1])
 
 
-@pytest.mark.parametrize("marks", ["__attribute__((noinline)) __global__", "static __global__", "__global__ inline",
-                                   "template <int N> __global__"])
+@pytest.mark.parametrize(
+    "marks",
+    ["__attribute__((noinline)) __global__", "static __global__", "__global__ inline", "template <int N> __global__"],
+)
 def test_a_kernel_may_be_declared_in_any_way(marks: str) -> None:
     name = "k<3>" if "template" in marks else "k"
-    done = execute(f"{marks} void k(const float* x, float* y) {{\n    int i = threadIdx.x;\n    __syncthreads();\n"
-                   "    y[i] = 3 * x[i];\n}", [launch(name, ["x", "y"])], {"x": floats(64)},
-                   {"y": np.zeros(64, np.float32)})
+    done = execute(
+        f"{marks} void k(const float* x, float* y) {{\n    int i = threadIdx.x;\n    __syncthreads();\n"
+        "    y[i] = 3 * x[i];\n}",
+        [launch(name, ["x", "y"])],
+        {"x": floats(64)},
+        {"y": np.zeros(64, np.float32)},
+    )
     assert done.findings == ()
     assert np.array_equal(done.outputs["y"], 3 * floats(64))
 
@@ -130,5 +152,6 @@ def test_a_cache_behind_a_link_is_used_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     made = Compiler(find_toolchain(CACHE), tmp_path / "link", load_target("mi300x")).compile(
-        candidate(SOURCE), {"OFFSET": 0})
+        candidate(SOURCE), {"OFFSET": 0}
+    )
     assert made.ok, made.findings

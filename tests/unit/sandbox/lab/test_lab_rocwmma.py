@@ -17,8 +17,13 @@ from sandbox.target import load_target
 from tests.support.lab_bench import CACHE, HEAD, build, execute, launch
 
 NUMPY: dict[str, Any] = {
-    "float16_t": np.float16, "__half": np.float16, "bfloat16_t": ml_dtypes.bfloat16, "float32_t": np.float32,
-    "float8_t": ml_dtypes.float8_e4m3fnuz, "bfloat8_t": ml_dtypes.float8_e5m2fnuz, "int8_t": np.int8,
+    "float16_t": np.float16,
+    "__half": np.float16,
+    "bfloat16_t": ml_dtypes.bfloat16,
+    "float32_t": np.float32,
+    "float8_t": ml_dtypes.float8_e4m3fnuz,
+    "bfloat8_t": ml_dtypes.float8_e5m2fnuz,
+    "int8_t": np.int8,
 }
 # types of A and B, block, K, instruction; K above one instruction's makes several of them
 CASES = [
@@ -69,7 +74,7 @@ def stored(values: npt.NDArray[Any], order: str, stride: int) -> npt.NDArray[Any
     """Rows (or columns) `stride` elements apart, as bytes."""
     lines = values if order == "row" else values.T
     padded = np.zeros((lines.shape[0], stride), values.dtype)
-    padded[:, :lines.shape[1]] = lines
+    padded[:, : lines.shape[1]] = lines
     return padded.view(np.uint8).reshape(-1)
 
 
@@ -86,8 +91,11 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
     outputs: dict[str, npt.NDArray[Any]] = {}
     for i, (order_a, order_b, order_c) in enumerate(ORDERS):
         source += kernel(f"k{i}", case, (order_a, order_b, order_c))
-        inputs |= {f"a{i}": stored(a, order_a, stride), f"b{i}": stored(b, order_b, stride),
-                   f"c{i}": stored(c, order_c, stride)}
+        inputs |= {
+            f"a{i}": stored(a, order_a, stride),
+            f"b{i}": stored(b, order_b, stride),
+            f"c{i}": stored(c, order_c, stride),
+        }
         outputs[f"d{i}"] = np.zeros((m, stride), c.dtype)
         launches.append(launch(f"k{i}", [f"a{i}", f"b{i}", f"c{i}", f"d{i}", stride, stride, stride]))
     done = execute(source, launches, inputs, outputs)

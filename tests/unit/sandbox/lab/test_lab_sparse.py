@@ -16,8 +16,10 @@ from tests.support.matrix_layouts import from_lanes, in_lanes, kernel, names, op
 SPARSE = names("smfmac")
 PAIRS = np.array(list(itertools.combinations(range(4), 2)))
 # (CBSZ, ABID) for 16-bit and 8-bit elements and the set of the index each of them means
-SETS = {8: [(0, 0, 0), (0, 1, 1), (0, 2, 2), (0, 3, 3), (1, 3, 0), (2, 1, 0)],
-        16: [(0, 0, 0), (0, 1, 1), (1, 1, 0), (1, 0, 0)]}
+SETS = {
+    8: [(0, 0, 0), (0, 1, 1), (0, 2, 2), (0, 3, 3), (1, 3, 0), (2, 1, 0)],
+    16: [(0, 0, 0), (0, 1, 1), (1, 1, 0), (1, 0, 0)],
+}
 
 
 def index_bits(name: str) -> int:
@@ -68,11 +70,16 @@ def run(cases: list[tuple[str, int, int, int]], *, count: bool = False, exact: b
     source = "".join(kernel(i, n, f"{cbsz}, {abid}") for i, (n, cbsz, abid, _) in enumerate(cases))
     inputs: dict[str, npt.NDArray[Any]] = {}
     for i, (n, _, _, number) in enumerate(cases):
-        inputs |= {f"A of {n}": compressed(n), f"B of {n}": in_lanes(n, "B", operand(n, "B")),
-                   f"C of {n}": in_lanes(n, "C", operand(n, "C")), f"x{i}": index(n, number)}
+        inputs |= {
+            f"A of {n}": compressed(n),
+            f"B of {n}": in_lanes(n, "B", operand(n, "B")),
+            f"C of {n}": in_lanes(n, "C", operand(n, "C")),
+            f"x{i}": index(n, number),
+        }
     outputs = {f"d{i}": np.zeros_like(inputs[f"C of {n}"]) for i, (n, *_) in enumerate(cases)}
-    launches = [launch(f"k{i}", [f"A of {n}", f"B of {n}", f"C of {n}", f"x{i}", f"d{i}"])
-                for i, (n, *_) in enumerate(cases)]
+    launches = [
+        launch(f"k{i}", [f"A of {n}", f"B of {n}", f"C of {n}", f"x{i}", f"d{i}"]) for i, (n, *_) in enumerate(cases)
+    ]
     return execute(source, launches, inputs, outputs, count=count, exact=exact)
 
 

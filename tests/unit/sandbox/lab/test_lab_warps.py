@@ -67,10 +67,14 @@ def test_a_scattered_load_uses_a_share_of_sectors_of_32_bytes() -> None:
     assert "12 % of each 32-byte segment used" in said
 
 
-@pytest.mark.parametrize("body", [
-    "y[threadIdx.x] = (unsigned)__ballot(1);", "unsigned votes = __ballot(1); y[threadIdx.x] = votes;",
-    "unsigned votes = (unsigned)~__ballot(threadIdx.x > 3); y[threadIdx.x] = votes;",
-])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y[threadIdx.x] = (unsigned)__ballot(1);",
+        "unsigned votes = __ballot(1); y[threadIdx.x] = votes;",
+        "unsigned votes = (unsigned)~__ballot(threadIdx.x > 3); y[threadIdx.x] = votes;",
+    ],
+)
 def test_32_bits_hold_a_ballot_of_32_lanes(body: str) -> None:
     assert run(body).findings == ()
 

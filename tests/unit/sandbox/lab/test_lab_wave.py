@@ -18,13 +18,18 @@ Lanes = npt.NDArray[Any]
 def lanes(statement: str, *, kind: str = "int", active: str = "true") -> list[int]:
     """The value of `y` in each lane after the statement, which only `active` lanes reach; the others give -1."""
     dtype = {"int": np.int32, "long": np.int64, "unsigned long long": np.uint64}[kind]
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(const long* values, {kind}* out) {{
     int lane = threadIdx.x;
     {kind} x = values[lane], y = -1;
     if ({active}) {{ {statement}; }}
     out[lane] = y;
-}}""", [launch("k", ["x", "y"])], {"x": X}, {"y": np.zeros(64, dtype)})
+}}""",
+        [launch("k", ["x", "y"])],
+        {"x": X},
+        {"y": np.zeros(64, dtype)},
+    )
     assert done.findings == ()
     return [int(v) for v in done.outputs["y"].tolist()]
 
@@ -40,11 +45,16 @@ def test_shuffles_stay_in_their_segment(width: int, amount: int) -> None:
         "__shfl_xor": np.where((LANE ^ amount) < start + width, X[(LANE ^ amount) % 64], X),
     }
     names = list(expected)
-    done = execute(f"""
+    done = execute(
+        f"""
 __global__ void k(const long* x, long* y) {{
     int i = threadIdx.x;
     {" ".join(f"y[{64 * n} + i] = {name}(x[i], {amount}, {width});" for n, name in enumerate(names))}
-}}""", [launch("k", ["x", "y"])], {"x": X << 20 | X}, {"y": np.zeros(256, np.int64)})
+}}""",
+        [launch("k", ["x", "y"])],
+        {"x": X << 20 | X},
+        {"y": np.zeros(256, np.int64)},
+    )
     for row, name in zip(done.outputs["y"].reshape(4, 64), names, strict=True):
         assert np.array_equal(row, expected[name] << 20 | expected[name]), name
 
@@ -76,8 +86,27 @@ def test_pull_and_push_permutations() -> None:
     assert lanes("y = __builtin_amdgcn_ds_permute(4 * (lane / 2), x)") == [*X[1::2].tolist(), *[0] * 32]
 
 
-@pytest.mark.parametrize("pattern", [0x401F, 0x041F, 0x0818, 0x00E0, 0x7C1F, 0x801B, 0x80E4, 0x8000, 0xC020, 0xC467,
-                                     0xC3FF, 0xC0B0, 0xE000, 0xE010, 0xE018, 0xE01F])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        0x401F,
+        0x041F,
+        0x0818,
+        0x00E0,
+        0x7C1F,
+        0x801B,
+        0x80E4,
+        0x8000,
+        0xC020,
+        0xC467,
+        0xC3FF,
+        0xC0B0,
+        0xE000,
+        0xE010,
+        0xE018,
+        0xE01F,
+    ],
+)
 def test_swizzles(pattern: int) -> None:
     half = LANE % 32
     if pattern < 0x8000:
@@ -95,8 +124,10 @@ def test_swizzles(pattern: int) -> None:
 
 
 def test_the_swizzle_of_an_fft_takes_the_lanes_that_the_isa_lists() -> None:
-    listed = {0xE000: "00 10 08 18 04 14 0c 1c 02 12 0a 1a 06 16 0e 1e 01 11 09 19 05 15 0d 1d 03 13 0b 1b 07 17 0f 1f",
-              0xE010: "00 08 04 0c 02 0a 06 0e 01 09 05 0d 03 0b 07 0f 10 18 14 1c 12 1a 16 1e 11 19 15 1d 13 1b 17 1f"}
+    listed = {
+        0xE000: "00 10 08 18 04 14 0c 1c 02 12 0a 1a 06 16 0e 1e 01 11 09 19 05 15 0d 1d 03 13 0b 1b 07 17 0f 1f",
+        0xE010: "00 08 04 0c 02 0a 06 0e 01 09 05 0d 03 0b 07 0f 10 18 14 1c 12 1a 16 1e 11 19 15 1d 13 1b 17 1f",
+    }
     for pattern, text in listed.items():
         source = np.array([int(lane, 16) for lane in text.split()])
         expected = np.concatenate([X[:32][source], X[32:][source]])
@@ -109,19 +140,48 @@ def dpp_source(control: int) -> Lanes:
     if control < 0x100:
         return LANE // 4 * 4 + (control >> 2 * (LANE % 4) & 3)
     shifts = {
-        0x100: np.where(place + n < 16, LANE + n, -1), 0x110: np.where(place >= n, LANE - n, -1),
-        0x120: row + (place - n) % 16, 0x150: row + n,
+        0x100: np.where(place + n < 16, LANE + n, -1),
+        0x110: np.where(place >= n, LANE - n, -1),
+        0x120: row + (place - n) % 16,
+        0x150: row + n,
     }
     named = {
-        0x130: np.where(LANE < 63, LANE + 1, -1), 0x134: (LANE + 1) % 64, 0x138: LANE - 1, 0x13C: (LANE - 1) % 64,
-        0x140: row + 15 - place, 0x141: LANE // 8 * 8 + 7 - LANE % 8, 0x142: np.where(LANE >= 16, row - 1, -1),
+        0x130: np.where(LANE < 63, LANE + 1, -1),
+        0x134: (LANE + 1) % 64,
+        0x138: LANE - 1,
+        0x13C: (LANE - 1) % 64,
+        0x140: row + 15 - place,
+        0x141: LANE // 8 * 8 + 7 - LANE % 8,
+        0x142: np.where(LANE >= 16, row - 1, -1),
         0x143: np.where(LANE >= 32, 31, -1),
     }
     return named[control] if control in named else shifts[control & 0x1F0]
 
 
-CONTROLS = [0x00, 0x1B, 0xB1, 0xE4, 0x101, 0x104, 0x10F, 0x111, 0x118, 0x11F, 0x121, 0x12F, 0x130, 0x134, 0x138,
-            0x13C, 0x140, 0x141, 0x142, 0x143, 0x150, 0x15B]
+CONTROLS = [
+    0x00,
+    0x1B,
+    0xB1,
+    0xE4,
+    0x101,
+    0x104,
+    0x10F,
+    0x111,
+    0x118,
+    0x11F,
+    0x121,
+    0x12F,
+    0x130,
+    0x134,
+    0x138,
+    0x13C,
+    0x140,
+    0x141,
+    0x142,
+    0x143,
+    0x150,
+    0x15B,
+]
 
 
 @pytest.mark.parametrize("rows,banks", [(0xF, 0xF), (0xA, 0xF), (0xF, 0x6), (0x5, 0x9)])
@@ -131,12 +191,20 @@ def test_dpp_with_row_and_bank_masks(rows: int, banks: int) -> None:
     for active, condition in ((np.ones(64, bool), "true"), (there, "lane % 3 != 1")):
         body = "".join(
             f"y[{64 * (2 * n + zero)} + lane] = __builtin_amdgcn_update_dpp(-7, x, 0x{control:X}, {rows}, {banks}, "
-            f"{'true' if zero else 'false'});\n" for n, control in enumerate(CONTROLS) for zero in range(2))
-        done = execute(f"""
+            f"{'true' if zero else 'false'});\n"
+            for n, control in enumerate(CONTROLS)
+            for zero in range(2)
+        )
+        done = execute(
+            f"""
 __global__ void k(const long* values, int* y) {{
     int lane = threadIdx.x, x = values[lane];
     if ({condition}) {{ {body} }}
-}}""", [launch("k", ["x", "y"])], {"x": X}, {"y": np.zeros(128 * len(CONTROLS), np.int32)})
+}}""",
+            [launch("k", ["x", "y"])],
+            {"x": X},
+            {"y": np.zeros(128 * len(CONTROLS), np.int32)},
+        )
         assert done.findings == ()
         written = (rows >> LANE // 16 & 1).astype(bool) & (banks >> LANE % 16 // 4 & 1).astype(bool)
         for n, control in enumerate(CONTROLS):
@@ -151,13 +219,16 @@ __global__ void k(const long* values, int* y) {{
 def test_mbcnt_counts_the_bits_below_a_lane() -> None:
     mask = 0xDEADBEEF12345678
     expected = [100 + bin(mask & (1 << i) - 1).count("1") for i in range(64)]
-    assert lanes(f"y = __builtin_amdgcn_mbcnt_hi({mask >> 32}u, __builtin_amdgcn_mbcnt_lo({mask & 0xFFFFFFFF}u, 100))"
-                 ) == expected
+    assert (
+        lanes(f"y = __builtin_amdgcn_mbcnt_hi({mask >> 32}u, __builtin_amdgcn_mbcnt_lo({mask & 0xFFFFFFFF}u, 100))")
+        == expected
+    )
 
 
 def test_a_barrier_between_two_equal_conditions_is_one_barrier() -> None:
     """What stands behind each of them must not make the compiler copy the barriers into both branches."""
-    done = execute("""
+    done = execute(
+        """
 __device__ int total(int* t, int v) {
     t[threadIdx.x] = v;
     __syncthreads();
@@ -174,5 +245,9 @@ __global__ void k(int* y) {
     int sum = total(t, i);
     __syncthreads();
     if (i < 4) y[i] = first[i] + sum;
-}""", [launch("k", ["y"], block=[128])], {}, {"y": np.zeros(4, np.int32)})
+}""",
+        [launch("k", ["y"], block=[128])],
+        {},
+        {"y": np.zeros(4, np.int32)},
+    )
     assert done.findings == () and done.outputs["y"].tolist() == [8128 + i for i in range(4)]

@@ -25,8 +25,16 @@ def predicted_us(path: str, **tunables: int) -> list[float]:
     chosen = {**candidate.defaults(), **tunables}
     program, compiled = lab.build(candidate, chosen), compiler.compile(candidate, chosen)
     assert isinstance(program, LabProgram) and compiled.ok
-    found = predict(lab, program, candidate, load_task("transpose"), MI300X, compiled.resources, chosen,
-                    {k.name: k.blocks for k in compiled.kernels})
+    found = predict(
+        lab,
+        program,
+        candidate,
+        load_task("transpose"),
+        MI300X,
+        compiled.resources,
+        chosen,
+        {k.name: k.blocks for k in compiled.kernels},
+    )
     assert found.findings == ()
     return [m.time_us for m in found.measurements]
 

@@ -21,15 +21,15 @@ from sandbox.remote.channel import SignedChannel, checked_token, parse_address, 
 from sandbox.remote.message import Request, Result
 from sandbox.remote.pool import WorkerPool, WorkerSlot
 from sandbox.remote.server import ServedPost, Server
-
 from tests.support.stations import make_bench, make_context, make_task, through
 
 TOKEN = secrets.token_hex(32)
 
 
 @contextlib.contextmanager
-def serving(folder: Path, sandbox: TableSandbox, token: str = TOKEN, slots: int = 1,
-            address: tuple[str, int] = ("127.0.0.1", 0)) -> Iterator[tuple[tuple[str, int], list[str]]]:
+def serving(
+    folder: Path, sandbox: TableSandbox, token: str = TOKEN, slots: int = 1, address: tuple[str, int] = ("127.0.0.1", 0)
+) -> Iterator[tuple[tuple[str, int], list[str]]]:
     """A served worker's address and what it noted."""
     notes: list[str] = []
     server = Server(address, token, make_bench(make_task(folder), sandbox, slots=slots), notes.append)
@@ -50,8 +50,9 @@ def test_a_run_on_a_served_worker_ends_as_the_same_run_at_hand(tmp_path: Path) -
     with serving(tmp_path, sandbox, slots=2) as (address, notes):
         context = make_context(tmp_path / "served", through(ServedPost(address, TOKEN)))
         assert drive(context, tmp_path / "served" / "checkpoint.db").status == "done"
-    attempts = [[(a.id, a.status, a.geomean_us, a.reason) for a in c.ledger.attempts(c.run.id)]
-                for c in (whole, context)]
+    attempts = [
+        [(a.id, a.status, a.geomean_us, a.reason) for a in c.ledger.attempts(c.run.id)] for c in (whole, context)
+    ]
     assert attempts[0] == attempts[1]
     assert len(sandbox.calls) == len(set(sandbox.calls)), "work was done twice"
     assert notes == []
@@ -60,8 +61,10 @@ def test_a_run_on_a_served_worker_ends_as_the_same_run_at_hand(tmp_path: Path) -
 @pytest.mark.parametrize("token", ["x" * 64, TOKEN[:-1] + ("0" if TOKEN[-1] != "0" else "1")], ids=["x", "near"])
 def test_a_wrong_token_is_refused_before_anything_is_told(tmp_path: Path, token: str) -> None:
     sandbox = TableSandbox()
-    with serving(tmp_path, sandbox) as (address, notes), pytest.raises(
-            SpoolError, match="refused the token; set KERNEL_SCIENTIST_WORKER_TOKEN"):
+    with (
+        serving(tmp_path, sandbox) as (address, notes),
+        pytest.raises(SpoolError, match="refused the token; set KERNEL_SCIENTIST_WORKER_TOKEN"),
+    ):
         ServedPost(address, token)
     assert sandbox.calls == []
     assert "did not prove the token" in notes[0]
@@ -80,11 +83,17 @@ def read_all(connection: socket.socket) -> bytes:
     return data
 
 
-@pytest.mark.parametrize("first", [
-    b"GET / HTTP/1.1\r\n\r\n", (1 << 30).to_bytes(4, "big") + bytes(36), (4).to_bytes(4, "big") + bytes(32) + b"nope",
-    (2).to_bytes(4, "big") + bytes(32) + b"{}", (2).to_bytes(4, "big") + b"\1" * 32 + b"{}",
-    (40).to_bytes(4, "big") + bytes(32) + b'{"nonce": 1, "proof": "\\ud800 \\ud800 a"}'[:40],
-])
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        (1 << 30).to_bytes(4, "big") + bytes(36),
+        (4).to_bytes(4, "big") + bytes(32) + b"nope",
+        (2).to_bytes(4, "big") + bytes(32) + b"{}",
+        (2).to_bytes(4, "big") + b"\1" * 32 + b"{}",
+        (40).to_bytes(4, "big") + bytes(32) + b'{"nonce": 1, "proof": "\\ud800 \\ud800 a"}'[:40],
+    ],
+)
 def test_a_stranger_gets_a_nonce_and_nothing_else(tmp_path: Path, first: bytes) -> None:
     sandbox = TableSandbox()
     with serving(tmp_path, sandbox) as (address, _):
@@ -141,14 +150,18 @@ def test_what_is_altered_on_the_way_is_noticed(tmp_path: Path) -> None:
     def meddle(count: int, part: bytes) -> bytes:
         return part.replace(b"lab:table", b"lab:tabby")
 
-    with serving(tmp_path, TableSandbox()) as (address, _), between(address, meddle) as way, pytest.raises(
-            SpoolError, match="was altered on the way"):
+    with (
+        serving(tmp_path, TableSandbox()) as (address, _),
+        between(address, meddle) as way,
+        pytest.raises(SpoolError, match="was altered on the way"),
+    ):
         ServedPost(way, TOKEN)
 
 
 def test_a_worker_that_does_not_know_the_token_is_not_believed() -> None:
     """It has copied the greeting and cannot prove more."""
     with socket.create_server(("127.0.0.1", 0)) as server:
+
         def lie() -> None:
             connection, _ = server.accept()
             with connection, contextlib.suppress(SpoolError):
@@ -215,8 +228,10 @@ def test_a_broken_machine_is_told_to_the_asker_and_the_worker_goes_on(tmp_path: 
 def test_a_worker_that_has_become_another_is_refused(tmp_path: Path) -> None:
     with serving(tmp_path, TableSandbox()) as (address, _):
         remote = through(ServedPost(address, TOKEN))
-    with serving(tmp_path, TableSandbox("another GPU"), address=address), pytest.raises(
-            SpoolError, match="has become another GPU with table 1 for mi300x, it was lab:table"):
+    with (
+        serving(tmp_path, TableSandbox("another GPU"), address=address),
+        pytest.raises(SpoolError, match="has become another GPU with table 1 for mi300x, it was lab:table"),
+    ):
         remote.compile("// x\n", make_task(tmp_path))
 
 
@@ -274,5 +289,3 @@ def test_a_token_is_long_and_its_owners_alone(tmp_path: Path) -> None:
         read_token(tmp_path / "none")
     with pytest.raises(SettingsError, match="at least 16 characters"):
         checked_token("")
-
-

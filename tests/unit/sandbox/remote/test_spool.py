@@ -20,7 +20,6 @@ from sandbox.remote.bundle import answer
 from sandbox.remote.message import Place, Request, Result, pack, unpack
 from sandbox.remote.spool import MOST_TRIES, Claim, Spool
 from sandbox.worker import Folder
-
 from tests.support.stations import make_bench, make_task
 
 PLACE = Place("mi300x", "lab:table", "table 1")
@@ -126,7 +125,7 @@ def test_a_request_on_which_workers_are_lost_again_and_again_is_given_up(spool: 
 
 
 def torn(data: bytes) -> bytes:
-    return data[:len(data) // 2]
+    return data[: len(data) // 2]
 
 
 def altered(data: bytes) -> bytes:
@@ -145,16 +144,23 @@ def of_another_shape(data: bytes) -> bytes:
     return b'[{"deep": ' * 2000
 
 
-@pytest.mark.parametrize(("spoil", "words"), [
-    (torn, "torn or damaged"), (altered, "damaged"), (not_json, "torn or damaged"), (lambda data: b"", "torn"),
-    (other_format, "another format"), (of_another_shape, "torn or damaged"),
-])
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (torn, "torn or damaged"),
+        (altered, "damaged"),
+        (not_json, "torn or damaged"),
+        (lambda data: b"", "torn"),
+        (other_format, "another format"),
+        (of_another_shape, "torn or damaged"),
+    ],
+)
 def test_a_result_that_cannot_be_read_is_put_aside_and_asked_for_again(spool: Spool, spoil: object, words: str) -> None:
     request = request_of(spool)
     data = pack(result_of(request, spool))
     assert spoil(data) != data  # type: ignore[operator]
     (spool.folder / "results" / f"{request.hash}.json").write_bytes(spoil(data))  # type: ignore[operator]
-    why, = asked(spool, request).refused
+    (why,) = asked(spool, request).refused
     assert words in why
     assert spool.open_requests() == [request.hash]
     kept = sorted(p.suffix for p in (spool.folder / "refused").iterdir())
@@ -163,22 +169,23 @@ def test_a_result_that_cannot_be_read_is_put_aside_and_asked_for_again(spool: Sp
     assert spool.ask(request).entries
 
 
-@pytest.mark.parametrize(("changes", "words"), [
-    ({"request": "0" * 64}, "answers another request"),
-    ({"harness": "0"}, f"is stale: it was made by harness 0, this program has {HARNESS}"),
-    ({"place": Place("h200", "lab:table", "table 1")}, "is foreign: it is for h200, not for mi300x"),
-    ({"place": Place("mi300x", "another GPU", "table 1")}, "is foreign: it comes from another GPU"),
-    ({"place": Place("mi300x", "lab:table", "table 2")}, "the results before from lab:table with table 1"),
-    ({"entries": ()}, "is empty"),
-])
-def test_a_result_that_does_not_belong_here_is_put_aside(
-    spool: Spool, changes: dict[str, object], words: str,
-) -> None:
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"request": "0" * 64}, "answers another request"),
+        ({"harness": "0"}, f"is stale: it was made by harness 0, this program has {HARNESS}"),
+        ({"place": Place("h200", "lab:table", "table 1")}, "is foreign: it is for h200, not for mi300x"),
+        ({"place": Place("mi300x", "another GPU", "table 1")}, "is foreign: it comes from another GPU"),
+        ({"place": Place("mi300x", "lab:table", "table 2")}, "the results before from lab:table with table 1"),
+        ({"entries": ()}, "is empty"),
+    ],
+)
+def test_a_result_that_does_not_belong_here_is_put_aside(spool: Spool, changes: dict[str, object], words: str) -> None:
     spool.pin(PLACE)
     request = request_of(spool)
     result = replace(result_of(request, spool), **changes)  # type: ignore[arg-type]
     (spool.folder / "results" / f"{request.hash}.json").write_bytes(pack(result))
-    why, = asked(spool, request).refused
+    (why,) = asked(spool, request).refused
     assert words in why
     assert spool.open_requests() == [request.hash]
 

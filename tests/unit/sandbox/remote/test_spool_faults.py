@@ -17,7 +17,6 @@ from sandbox.remote.bundle import answer
 from sandbox.remote.message import Place, Request, Result, pack
 from sandbox.remote.spool import Claim, Spool
 from tasks.task import Task
-
 from tests.support.stations import make_task
 
 PLACE = Place("mi300x", "lab:table", "table 1")
@@ -67,8 +66,13 @@ class World:
         """A copy that was cut off, another question's answer, another machine's, an old one's, a forged one."""
         request, other = self.dice.choice(self.requests), self.dice.choice(self.requests)
         good = self.result(request)
-        wrong = [pack(good)[:self.dice.randrange(1, 400)], pack(replace(good, place=Place("mi300x", "B", "1"))),
-                 pack(replace(good, harness="0")), pack(good).replace(b"true", b"false"), b""]
+        wrong = [
+            pack(good)[: self.dice.randrange(1, 400)],
+            pack(replace(good, place=Place("mi300x", "B", "1"))),
+            pack(replace(good, harness="0")),
+            pack(good).replace(b"true", b"false"),
+            b"",
+        ]
         if other is not request:
             wrong.append(pack(self.result(other)))
         if not self.path(request).exists():
@@ -104,18 +108,31 @@ class World:
 def test_nothing_is_lost_counted_twice_or_given_to_another(tmp_path: Path, seed: int) -> None:
     dice, spool = random.Random(seed), Spool(tmp_path / "spool")
     spool.pin(PLACE)
-    requests = [Request(HARNESS, "mi300x", spool.id, 7, "table", "d", f"// time_us = {n + 1}\n", None, ("benchmark",))
-                for n in range(4)]
+    requests = [
+        Request(HARNESS, "mi300x", spool.id, 7, "table", "d", f"// time_us = {n + 1}\n", None, ("benchmark",))
+        for n in range(4)
+    ]
     world = World(spool, make_task(tmp_path), dice, requests)
     for request in requests:
         spool.put(request)
     for _ in range(40):
-        dice.choice([world.take, world.take, world.publish, world.publish, world.die, world.be_slow, world.spoil,
-                     world.ask, world.ask])()
+        dice.choice(
+            [
+                world.take,
+                world.take,
+                world.publish,
+                world.publish,
+                world.die,
+                world.be_slow,
+                world.spoil,
+                world.ask,
+                world.ask,
+            ]
+        )()
     world.end()
     assert set(world.answers) == {request.hash for request in requests}
     for number, request in enumerate(requests):
-        entry, = world.answers[request.hash].entries
+        (entry,) = world.answers[request.hash].entries
         assert entry.evaluation.geomean_us == pytest.approx(number + 1), "another question's answer"
         assert entry.evaluation.key == request.key(request.source, None)
     assert sorted(p.stem for p in (spool.folder / "results").iterdir()) == sorted(world.answers)

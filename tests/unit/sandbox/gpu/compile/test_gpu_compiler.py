@@ -84,8 +84,10 @@ def test_every_seed_for_the_target_compiles(compiler: GpuCompiler) -> None:
 
 
 def test_tunables_are_macros_and_part_of_the_key(compiler: GpuCompiler) -> None:
-    text = HIP + K + "__shared__ float kept[SIZE];\n  kept[threadIdx.x % SIZE] = x[0];\n  __syncthreads();\n" \
+    text = (
+        HIP + K + "__shared__ float kept[SIZE];\n  kept[threadIdx.x % SIZE] = x[0];\n  __syncthreads();\n"
         "  x[1] = kept[(threadIdx.x + 1) % SIZE]; }\n"
+    )
     assert [build(compiler, text, SIZE=n).kernels[0].shared_bytes for n in (64, 128, 64)] == [256, 512, 256]
 
 
@@ -103,8 +105,12 @@ def test_constexpr_functions_need_no_keyword(compiler: GpuCompiler) -> None:
 
 def test_standard_headers_are_there(compiler: GpuCompiler) -> None:
     names = ("cstdint", "limits", "type_traits", "algorithm", "utility")
-    text = "".join(f"#include <{name}>\n" for name in names) + HIP + K + \
-        "x[0] = std::min<uint8_t>(std::numeric_limits<uint8_t>::max(), std::is_same_v<float, float>); }"
+    text = (
+        "".join(f"#include <{name}>\n" for name in names)
+        + HIP
+        + K
+        + "x[0] = std::min<uint8_t>(std::numeric_limits<uint8_t>::max(), std::is_same_v<float, float>); }"
+    )
     assert build(compiler, text).findings == ()
 
 
@@ -123,8 +129,12 @@ def test_results_are_kept_and_told_again(compiler: GpuCompiler) -> None:
 def test_no_file_of_the_host_is_read(compiler: GpuCompiler, tmp_path: Path) -> None:
     secret = tmp_path / "secret.h"
     secret.write_text(f"{CANARY} is not C\n", encoding="utf-8")
-    for ask in (f'#include "{secret}"', f"#if __has_include(<{secret}>)\n#error {CANARY}\n#endif",
-                f'#embed "{secret}"', f'#define X "{secret}"\n#include X'):
+    for ask in (
+        f'#include "{secret}"',
+        f"#if __has_include(<{secret}>)\n#error {CANARY}\n#endif",
+        f'#embed "{secret}"',
+        f'#define X "{secret}"\n#include X',
+    ):
         made = build(compiler, f"{HIP}{ask}\n{K} x[0] = 1; }}")
         assert made.findings and not made.image and CANARY not in str(made.findings)
         assert made.diagnostics == "", "the compiler must not even see it"
@@ -145,7 +155,7 @@ def test_the_compilers_process_can_open_no_other_file_either(compiler: GpuCompil
 
 
 def test_the_compilers_process_inherits_nothing(
-    compiler: GpuCompiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    compiler: GpuCompiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", CANARY)
     with Path(tmp_path, "open").open("wb") as held:
@@ -229,11 +239,13 @@ def test_a_missing_compiler_says_what_to_do(tmp_path: Path) -> None:
 
 
 def test_workers_do_not_outlive_their_parent(stub: Stub, tmp_path: Path) -> None:
-    code = ("import sys, os, time; from pathlib import Path\n"
-            "from sandbox.gpu.compile.gpu_compiler import GpuCompiler\nfrom sandbox.target import load_target\n"
-            f"c = GpuCompiler(load_target('mi300x'), Path({str(tmp_path)!r}), runtime_library={stub.library!r})\n"
-            "print(c.version, flush=True); worker = c._pool._free.get(); print(worker._process.pid, flush=True)\n"
-            "os.kill(os.getpid(), 9)")
+    code = (
+        "import sys, os, time; from pathlib import Path\n"
+        "from sandbox.gpu.compile.gpu_compiler import GpuCompiler\nfrom sandbox.target import load_target\n"
+        f"c = GpuCompiler(load_target('mi300x'), Path({str(tmp_path)!r}), runtime_library={stub.library!r})\n"
+        "print(c.version, flush=True); worker = c._pool._free.get(); print(worker._process.pid, flush=True)\n"
+        "os.kill(os.getpid(), 9)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     pid = int(done.stdout.split()[-1])
     gone = threading.Event()

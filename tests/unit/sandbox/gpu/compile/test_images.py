@@ -80,12 +80,20 @@ def test_what_is_no_image_is_a_value_error(data: bytes) -> None:
 def test_a_damaged_image_is_a_value_error_or_still_an_image(code_object: bytes) -> None:
     for whole in (cubin(), code_object):
         for at in range(0, len(whole), 97):
-            damaged = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1:]
+            damaged = whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :]
             with contextlib.suppress(ValueError):
                 assert isinstance(read_image(damaged), DeviceImage)
 
 
 def test_message_pack_values() -> None:
-    data = bytes([0x83, 0xA1]) + b"a" + bytes([0x93, 0x01, 0xFF, 0xCD, 0x01, 0x00]) + bytes([0xD9, 2]) + b"bc" + \
-        bytes([0xC3, 0xA1]) + b"d" + bytes([0xD2, 0xFF, 0xFF, 0xFF, 0xFE])
+    data = (
+        bytes([0x83, 0xA1])
+        + b"a"
+        + bytes([0x93, 0x01, 0xFF, 0xCD, 0x01, 0x00])
+        + bytes([0xD9, 2])
+        + b"bc"
+        + bytes([0xC3, 0xA1])
+        + b"d"
+        + bytes([0xD2, 0xFF, 0xFF, 0xFF, 0xFE])
+    )
     assert read_message(data) == {"a": [1, -1, 256], "bc": True, "d": -2}

@@ -38,7 +38,7 @@ READS = {
     "behind a raw string with a splice": f'R"a(\\\n)a" /*)a"\n#include "{SECRET}"\n/* */',
     "behind a splice with a space": f'// x \\ \n#include "{SECRET}"',
     "a trigraph": f'??=include "{SECRET}"',
-    "behind an apostrophe": f"#if 0\ndon't /*\n#endif\n#include \"{SECRET}\"\n/* */",
+    "behind an apostrophe": f'#if 0\ndon\'t /*\n#endif\n#include "{SECRET}"\n/* */',
     "behind an open comment": f'/* \\*\n/ x\n#include "{SECRET}"',
     "behind an open raw string": f'R"x( )y"\n#include "{SECRET}"',
     "behind a carriage return": f'// x\r#include "{SECRET}"',
@@ -49,7 +49,7 @@ ASSEMBLES = {
     "with an escape": f'asm("\\x2eincbin \\"{SECRET}\\"");',
     "with an octal escape": f'asm("\\056incbin \\"{SECRET}\\"");',
     "raw": 'asm volatile(R"(.include "x")");',
-    "of a macro": '#define S(x) #x\nasm(S(.align 4));',
+    "of a macro": "#define S(x) #x\nasm(S(.align 4));",
     "under a name": '#define A asm\nA("s_nop 0");',
     "by a macro of the assembler": 'asm(".macro m\\n.endm");',
 }
@@ -102,10 +102,24 @@ def test_no_kernel_of_ours_is_refused(kind: str, reads: bool) -> None:
         assert refusals(path.read_text(encoding="utf-8"), dialect_of(kind).known, reads) == (), path
 
 
-@pytest.mark.parametrize("text", [
-    "/*", 'R"x(', '"\\', "'\\", "#pragma x\n", "#include <hip/hip_runtime.h>\n", "asm(", "typedef a ", "%:%:", "( ' '",
-    "__has_include", "\\\n", "typedef " + " " * 50,
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/*",
+        'R"x(',
+        '"\\',
+        "'\\",
+        "#pragma x\n",
+        "#include <hip/hip_runtime.h>\n",
+        "asm(",
+        "typedef a ",
+        "%:%:",
+        "( ' '",
+        "__has_include",
+        "\\\n",
+        "typedef " + " " * 50,
+    ],
+)
 def test_text_that_goes_on_and_on_is_read_in_one_go(text: str) -> None:
     """Half a megabyte: what looks ahead to the end from every place would take hours."""
     source = text * (500_000 // len(text))

@@ -50,9 +50,13 @@ int nvrtcDestroyProgram(struct program** p) { return free(*p), 0; }
 def fake(compiler_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Nvrtc:
     folder, tools = tmp_path_factory.mktemp("nvrtc"), find_toolchain(compiler_cache)
     (folder / "fake.c").write_text(FAKE, encoding="utf-8")
-    done = run(tools.command("cc", "-shared", "-fPIC", "-target", "x86_64-linux-gnu.2.28", "fake.c", "-o",
-                             "libnvrtc.so"),
-               cwd=folder, env=tools.environment(), timeout_s=300, limits=ProcessLimits(cpu_s=300))
+    done = run(
+        tools.command("cc", "-shared", "-fPIC", "-target", "x86_64-linux-gnu.2.28", "fake.c", "-o", "libnvrtc.so"),
+        cwd=folder,
+        env=tools.environment(),
+        timeout_s=300,
+        limits=ProcessLimits(cpu_s=300),
+    )
     assert done.returncode == 0, done.stderr
     return Nvrtc(str(folder / "libnvrtc.so"))
 
@@ -61,17 +65,36 @@ def test_the_library_gets_source_headers_and_options(fake: Nvrtc) -> None:
     made = fake.compile("int x;", "candidate.hip", "sm_90a", ["-DN=3"], {"a/b.h": "int y;"})
     assert made.image == b"cubin" and made.cubin == b"cubin"
     assert made.log.split("\n") == [
-        "source int x;", "name candidate.hip", "header a/b.h=int y;", *(f"option {o}" for o in OPTIONS),
-        "option --gpu-architecture=sm_90a", "option -DN=3", "option --minimal"]
+        "source int x;",
+        "name candidate.hip",
+        "header a/b.h=int y;",
+        *(f"option {o}" for o in OPTIONS),
+        "option --gpu-architecture=sm_90a",
+        "option -DN=3",
+        "option --minimal",
+    ]
     assert fake.version() == "12.9" and fake.folder is not None and fake.folder.name.startswith("nvrtc")
 
 
-@pytest.mark.parametrize("source", ["cudaTextureObject_t t;", "x = tex2D<float>(t, 0, 0);", "surf1Dwrite(1, s, 0);",
-                                    "#include <cooperative_groups.h>"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "cudaTextureObject_t t;",
+        "x = tex2D<float>(t, 0, 0);",
+        "surf1Dwrite(1, s, 0);",
+        "#include <cooperative_groups.h>",
+    ],
+)
 def test_nothing_is_left_out_that_the_source_may_need(fake: Nvrtc, source: str) -> None:
     assert "--minimal" not in fake.compile(source, "candidate.hip", "sm_90a").log
-    assert "--minimal" in fake.compile(source.replace("cuda", "hip").replace("tex", "vex").replace("surf", "serf")
-                                       .replace("cooperative", "other"), "candidate.hip", "sm_90a").log
+    assert (
+        "--minimal"
+        in fake.compile(
+            source.replace("cuda", "hip").replace("tex", "vex").replace("surf", "serf").replace("cooperative", "other"),
+            "candidate.hip",
+            "sm_90a",
+        ).log
+    )
 
 
 def test_an_older_library_gets_no_option_that_it_does_not_know(fake: Nvrtc) -> None:
@@ -105,14 +128,18 @@ def test_missing_compilers_say_what_to_install(tmp_path: Path) -> None:
 
 
 needs_nvcc = pytest.mark.skipif(
-    not (shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").is_file()), reason="nvcc is not installed here")
+    not (shutil.which("nvcc") or Path("/usr/local/cuda/bin/nvcc").is_file()), reason="nvcc is not installed here"
+)
 
 
 @needs_nvcc
 def test_nvcc_stands_in_for_the_library() -> None:
     assert find_compiler().version().count(".") >= 1
-    source = spell("nvcc", "#include <hip/hip_runtime.h>\ntypedef float four __attribute__((ext_vector_type(4)));\n"
-                   "__global__ void k(four* x) { x[0] = x[1] * x[2]; }\n")
+    source = spell(
+        "nvcc",
+        "#include <hip/hip_runtime.h>\ntypedef float four __attribute__((ext_vector_type(4)));\n"
+        "__global__ void k(four* x) { x[0] = x[1] * x[2]; }\n",
+    )
     made = Nvcc().compile(source, "candidate.hip", "sm_90a", dialect_of("nvcc").options, headers())
     assert made.image is not None, made.log
     assert [k.name for k in read_image(made.image).kernels] == ["k"]
@@ -124,7 +151,7 @@ def test_vector_types_keep_their_lines() -> None:
 
 
 def test_hip_rtc_has_hips_headers_built_in() -> None:
-    text = "#include <hip/hip_runtime.h> // kept\n  # include \"hip/hip_fp16.h\"\n#include <limits>\n"
+    text = '#include <hip/hip_runtime.h> // kept\n  # include "hip/hip_fp16.h"\n#include <limits>\n'
     assert spell("hiprtc", text) == " // kept\n  \n#include <limits>\n"
     assert spell("hipcc", text) == text
     assert all(dialect_of("hiprtc").headers.values()) and "hip/hip_fp16.h" in dialect_of("hiprtc").known

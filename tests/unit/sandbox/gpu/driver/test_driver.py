@@ -120,18 +120,34 @@ def test_the_numbers_are_those_of_cuda_h() -> None:
 
     text = CUDA_H.read_text(encoding="utf-8", errors="replace")
     numbers = {n: int(v, 0) for n, v in re.findall(r"\b(CU\w+)\s*=\s*(0x[0-9a-fA-F]+|\d+)\s*[,/}\n]", text)}
-    faults = {"ILLEGAL_ADDRESS": "out_of_bounds", "MISALIGNED_ADDRESS": "misaligned", "LAUNCH_TIMEOUT": "timeout",
-              "HARDWARE_STACK_ERROR": "stack_overflow", "ASSERT": "wrong_result", "LAUNCH_FAILED": "out_of_bounds",
-              "ILLEGAL_INSTRUCTION": "wrong_result", "INVALID_ADDRESS_SPACE": "out_of_bounds",
-              "INVALID_PC": "wrong_result", "TENSOR_MEMORY_LEAK": "wrong_result"}
+    faults = {
+        "ILLEGAL_ADDRESS": "out_of_bounds",
+        "MISALIGNED_ADDRESS": "misaligned",
+        "LAUNCH_TIMEOUT": "timeout",
+        "HARDWARE_STACK_ERROR": "stack_overflow",
+        "ASSERT": "wrong_result",
+        "LAUNCH_FAILED": "out_of_bounds",
+        "ILLEGAL_INSTRUCTION": "wrong_result",
+        "INVALID_ADDRESS_SPACE": "out_of_bounds",
+        "INVALID_PC": "wrong_result",
+        "TENSOR_MEMORY_LEAK": "wrong_result",
+    }
     assert {numbers[f"CUDA_ERROR_{n}"]: k for n, k in faults.items()} == {s: k for s, (k, _) in CUDA.faults.items()}
     for name in ("ECC_UNCORRECTABLE", "NO_DEVICE", "CONTAINED", "SYSTEM_DRIVER_MISMATCH", "UNKNOWN"):
         assert numbers[f"CUDA_ERROR_{name}"] in CUDA.lost
-    attributes = {"units": "MULTIPROCESSOR_COUNT", "wave": "WARP_SIZE", "clock_khz": "CLOCK_RATE",
-                  "memory_clock_khz": "MEMORY_CLOCK_RATE", "bus_bits": "GLOBAL_MEMORY_BUS_WIDTH",
-                  "l2_bytes": "L2_CACHE_SIZE", "major": "COMPUTE_CAPABILITY_MAJOR",
-                  "minor": "COMPUTE_CAPABILITY_MINOR", "shared_per_unit": "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
-                  "shared_per_block": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
-                  "registers_per_unit": "MAX_REGISTERS_PER_MULTIPROCESSOR",
-                  "threads_per_unit": "MAX_THREADS_PER_MULTIPROCESSOR", "threads_per_block": "MAX_THREADS_PER_BLOCK"}
+    attributes = {
+        "units": "MULTIPROCESSOR_COUNT",
+        "wave": "WARP_SIZE",
+        "clock_khz": "CLOCK_RATE",
+        "memory_clock_khz": "MEMORY_CLOCK_RATE",
+        "bus_bits": "GLOBAL_MEMORY_BUS_WIDTH",
+        "l2_bytes": "L2_CACHE_SIZE",
+        "major": "COMPUTE_CAPABILITY_MAJOR",
+        "minor": "COMPUTE_CAPABILITY_MINOR",
+        "shared_per_unit": "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
+        "shared_per_block": "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN",
+        "registers_per_unit": "MAX_REGISTERS_PER_MULTIPROCESSOR",
+        "threads_per_unit": "MAX_THREADS_PER_MULTIPROCESSOR",
+        "threads_per_block": "MAX_THREADS_PER_BLOCK",
+    }
     assert {n: numbers[f"CU_DEVICE_ATTRIBUTE_{a}"] for n, a in attributes.items()} == dict(CUDA.device_attributes)

@@ -70,11 +70,19 @@ def test_a_false_time_is_told_on_a_busy_host_in_its_calm_moments() -> None:
         disagreement(Watched(TRUE_US / 2, set(), control_calm={0, 1, 4, 7}), "B", TRUE_US / 2, 8)
 
 
-@pytest.mark.parametrize(("device_us", "calls_us", "request_us", "expected"), [
-    (100.0, 104.9, 104.9, True), (100.0, 106.0, 106.0, False), (3.0, 4.9, 4.9, True), (3.0, 5.1, 5.1, False),
-    (100.0, 50.0, 50.0, True),
-    (100.0, 100.0, 190.0, True), (100.0, 100.0, 205.0, False),  # what the child says is not all
-])
-def test_a_twentieth_or_two_microseconds_are_allowed(device_us: float, calls_us: float, request_us: float,
-                                                      expected: bool) -> None:
+@pytest.mark.parametrize(
+    ("device_us", "calls_us", "request_us", "expected"),
+    [
+        (100.0, 104.9, 104.9, True),
+        (100.0, 106.0, 106.0, False),
+        (3.0, 4.9, 4.9, True),
+        (3.0, 5.1, 5.1, False),
+        (100.0, 50.0, 50.0, True),
+        (100.0, 100.0, 190.0, True),
+        (100.0, 100.0, 205.0, False),  # what the child says is not all
+    ],
+)
+def test_a_twentieth_or_two_microseconds_are_allowed(
+    device_us: float, calls_us: float, request_us: float, expected: bool
+) -> None:
     assert agree(ClockReading(device_us, calls_us, request_us)) is expected

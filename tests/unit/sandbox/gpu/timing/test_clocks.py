@@ -59,10 +59,20 @@ def amd(root: Path, files: dict[str, str]) -> ClockSample:
 
 def test_amd_is_read_from_text_files(tmp_path: Path) -> None:
     monitor = "hwmon/hwmon3/"
-    sample = amd(tmp_path, {
-        monitor + "freq1_label": "sclk", monitor + "freq1_input": "2100000000", monitor + "freq2_label": "mclk",
-        monitor + "freq2_input": "1300000000", monitor + "temp1_input": "45000", monitor + "temp2_input": "61000",
-        monitor + "temp2_crit": "100000", monitor + "power1_input": "432000000", monitor + "power1_cap": "750000000"})
+    sample = amd(
+        tmp_path,
+        {
+            monitor + "freq1_label": "sclk",
+            monitor + "freq1_input": "2100000000",
+            monitor + "freq2_label": "mclk",
+            monitor + "freq2_input": "1300000000",
+            monitor + "temp1_input": "45000",
+            monitor + "temp2_input": "61000",
+            monitor + "temp2_crit": "100000",
+            monitor + "power1_input": "432000000",
+            monitor + "power1_cap": "750000000",
+        },
+    )
     assert sample == ClockSample(2100, 1300, (), 61, 432.0)
     assert not sample.is_void
 
@@ -78,8 +88,16 @@ def test_amd_reasons_follow_from_its_own_limits(tmp_path: Path) -> None:
     assert hot.is_void
 
 
-@pytest.mark.parametrize(("text", "mhz"), [("0: 132Mhz\n1: 2087Mhz *\n2: 2100Mhz", 2087), ("S: 19Mhz *\n0: 500Mhz", 19),
-                                           ("", None), ("0: 500Mhz", None), ("nonsense *", None)])
+@pytest.mark.parametrize(
+    ("text", "mhz"),
+    [
+        ("0: 132Mhz\n1: 2087Mhz *\n2: 2100Mhz", 2087),
+        ("S: 19Mhz *\n0: 500Mhz", 19),
+        ("", None),
+        ("0: 500Mhz", None),
+        ("nonsense *", None),
+    ],
+)
 def test_amd_clocks_without_a_monitor(tmp_path: Path, text: str, mhz: int | None) -> None:
     sample = amd(tmp_path, {"pp_dpm_sclk": text})
     assert (sample.sm_mhz, sample.memory_mhz, sample.power_w) == (mhz, None, None)

@@ -129,10 +129,19 @@ def test_rank_sums_of_many_join_those_of_few() -> None:
     assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.1)
 
 
-@pytest.mark.parametrize(("tail", "freedom", "value"), [  # of published tables
-    (0.025, 1, 12.7062), (0.025, 2, 4.30265), (0.025, 5, 2.57058), (0.0005, 3, 12.9240), (0.0005, 9, 4.78091),
-    (0.1, 4, 1.53321), (0.005, 30, 2.75000), (0.05, 120, 1.65765),
-])
+@pytest.mark.parametrize(
+    ("tail", "freedom", "value"),
+    [  # of published tables
+        (0.025, 1, 12.7062),
+        (0.025, 2, 4.30265),
+        (0.025, 5, 2.57058),
+        (0.0005, 3, 12.9240),
+        (0.0005, 9, 4.78091),
+        (0.1, 4, 1.53321),
+        (0.005, 30, 2.75000),
+        (0.05, 120, 1.65765),
+    ],
+)
 def test_students_quantiles(tail: float, freedom: int, value: float) -> None:
     assert student_quantile(tail, freedom) == pytest.approx(value, rel=2e-5)
 
@@ -143,8 +152,9 @@ def test_students_interval_of_a_known_sample() -> None:
     assert student(np.asarray([1.0]), 0.05).high == math.inf
 
 
-@pytest.mark.parametrize(("count", "alpha", "place"), [(6, 0.05, 1), (10, 0.05, 2), (20, 0.05, 6), (50, 0.05, 18),
-                                                      (20, 0.01, 4)])
+@pytest.mark.parametrize(
+    ("count", "alpha", "place"), [(6, 0.05, 1), (10, 0.05, 2), (20, 0.05, 6), (50, 0.05, 18), (20, 0.01, 4)]
+)
 def test_order_statistics_around_the_median(count: int, alpha: float, place: int) -> None:
     found = median_interval(np.arange(1.0, count + 1), alpha)  # places of published tables
     assert (found.low, found.high) == (place, count + 1 - place)

@@ -57,20 +57,32 @@ class Computing(ChildProcess):
         x = content(self.bases[0], self.bases[1], self.layout["x"], set_seed(seed, number), self.whole)
         return self.kernels[tag](x, self.memory)
 
-    def windows(self, windows: Sequence[Window], launches: Mapping[str, Launches], layout: Layout, flush_bytes: int,
-                timeout_s: float) -> tuple[WindowResult, ...]:
+    def windows(
+        self,
+        windows: Sequence[Window],
+        launches: Mapping[str, Launches],
+        layout: Layout,
+        flush_bytes: int,
+        timeout_s: float,
+    ) -> tuple[WindowResult, ...]:
         found = []
         for window in windows:
             outputs = [self.output(window.tag, window.seed, n) for n in range(window.calls)]
             self.fetched += window.fetch is not None
             self.summed += window.inspect and window.fetch is None
-            found.append(WindowResult(
-                self.time_us, 0, tuple(zlib.crc32(y.tobytes()) for y in outputs) if window.inspect else (),
-                {} if window.fetch is None else {"y": outputs[window.fetch].view(np.uint8)}))
+            found.append(
+                WindowResult(
+                    self.time_us,
+                    0,
+                    tuple(zlib.crc32(y.tobytes()) for y in outputs) if window.inspect else (),
+                    {} if window.fetch is None else {"y": outputs[window.fetch].view(np.uint8)},
+                )
+            )
         return tuple(found)
 
-    def call(self, tag: str, launches: Launches, layout: Layout, seed: int, number: int, timeout_s: float,
-             fetch: bool = True) -> Called:
+    def call(
+        self, tag: str, launches: Launches, layout: Layout, seed: int, number: int, timeout_s: float, fetch: bool = True
+    ) -> Called:
         self.called += 1
         return Called(0, {}, zlib.crc32(self.output(tag, seed, number).tobytes()))
 
@@ -87,11 +99,14 @@ def answers(task: Task) -> Iterator[References]:
     made.close()
 
 
-def watched(answers: References, kernel: Kernel, seed: int = 0, time_us: float = 20.0, extra: str = "",
-            clocks: Any = None) -> tuple[Stopwatch, Computing]:
+def watched(
+    answers: References, kernel: Kernel, seed: int = 0, time_us: float = 20.0, extra: str = "", clocks: Any = None
+) -> tuple[Stopwatch, Computing]:
     seat = Computing({"B": kernel}, time_us)
     build = DeviceBuild((), b"", "", (), (), "", 0.0)
-    trial = DeviceTrial(seat, "B", CompiledCandidate(parse(SOURCE.format(extra=extra)), {}, build), answers.task, random.Random(seed))
+    trial = DeviceTrial(
+        seat, "B", CompiledCandidate(parse(SOURCE.format(extra=extra)), {}, build), answers.task, random.Random(seed)
+    )
     (case,) = answers.benchmarks()
     return Stopwatch({"B": trial}, answers, case, 1 << 20, 1.0, clocks), seat
 
@@ -111,7 +126,7 @@ def right(x: Array, memory: dict[str, Any]) -> Array:
 
 
 def half(x: Array, memory: dict[str, Any]) -> Array:
-    return np.concatenate([x[:len(x) // 2] * FACTOR, np.zeros(len(x) // 2, np.float32)])
+    return np.concatenate([x[: len(x) // 2] * FACTOR, np.zeros(len(x) // 2, np.float32)])
 
 
 def key(x: Array) -> bytes:
@@ -225,8 +240,8 @@ def test_cases_are_joined_by_their_weights(task: Task) -> None:
     both = replace(task, benchmarks=(replace(case, name="a", weight=3.0), replace(case, name="b", weight=1.0)))
     rows = (("a", 0.9, 0.88, 0.92), ("b", 1.1, 1.08, 1.12))
     verdict, ratio, low, high = joined(both, *rows)
-    assert verdict == "faster" and ratio == pytest.approx(0.9 ** 0.75 * 1.1 ** 0.25)
-    assert low < ratio < high == pytest.approx(0.92 ** 0.75 * 1.12 ** 0.25)
+    assert verdict == "faster" and ratio == pytest.approx(0.9**0.75 * 1.1**0.25)
+    assert low < ratio < high == pytest.approx(0.92**0.75 * 1.12**0.25)
     assert joined(both, ("a", 1.1, 1.08, 1.12), ("b", 0.9, 0.88, 0.92))[0] == "slower"
     assert joined(both, ("a", 1.0, 0.996, 1.004), ("b", 1.0, 0.996, 1.004))[0] == "same"
     assert joined(both, ("a", 1.0, 0.9, 1.1), ("b", 1.0, 0.996, 1.004))[0] == "undecided"

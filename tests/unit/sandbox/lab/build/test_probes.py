@@ -45,8 +45,10 @@ def probes(text: str) -> list[str]:
 
 def test_pointers_of_whole_copies_are_checked_unless_they_are_of_variables() -> None:
     assert probes(COPY) == [
-        "call void @ks.copied(ptr %p, i64 16, i64 0), !dbg !5", "call void @ks.copied(ptr %p, i64 8, i64 1), !dbg !6",
-        "call void @ks.copied(ptr %p, i64 4, i64 1), !dbg !7"]
+        "call void @ks.copied(ptr %p, i64 16, i64 0), !dbg !5",
+        "call void @ks.copied(ptr %p, i64 8, i64 1), !dbg !6",
+        "call void @ks.copied(ptr %p, i64 4, i64 1), !dbg !7",
+    ]
 
 
 def test_a_text_without_any_of_it_stays_as_it_is() -> None:
@@ -54,11 +56,19 @@ def test_a_text_without_any_of_it_stays_as_it_is() -> None:
     assert add_probes(plain) == plain + RUNTIME
 
 
-@pytest.mark.parametrize(("use", "meant"), [
-    ("lshr i64 %4, 32", True), ("and i64 %4, 4294967295", True), ("call i32 @f(i64 %4)", True),
-    ("call noundef i32 @_ZL8__popcllm(i64 noundef %4)", False), ("icmp eq i64 %4, 0", False),
-    ("trunc i64 %4 to i32", False), ("and i64 %4, %mask", False), ("xor i64 %4, -1", False),
-])
+@pytest.mark.parametrize(
+    ("use", "meant"),
+    [
+        ("lshr i64 %4, 32", True),
+        ("and i64 %4, 4294967295", True),
+        ("call i32 @f(i64 %4)", True),
+        ("call noundef i32 @_ZL8__popcllm(i64 noundef %4)", False),
+        ("icmp eq i64 %4, 0", False),
+        ("trunc i64 %4 to i32", False),
+        ("and i64 %4, %mask", False),
+        ("xor i64 %4, -1", False),
+    ],
+)
 def test_a_cut_is_meant_where_the_upper_half_is_taken_or_goes_out_of_sight(use: str, meant: bool) -> None:
     text = BALLOT.replace("USE", use)
     assert returning_ballots(text) == {"vote"}
@@ -68,20 +78,34 @@ def test_a_cut_is_meant_where_the_upper_half_is_taken_or_goes_out_of_sight(use: 
 
 
 SENTENCES = {
-    "index": ("out_of_bounds", "index -2 of an array of 4 elements in private memory",
-              "int a[4] = {1, 2, 3, 4}; int i = threadIdx.x;\n    y[i] = a[i < 3 ? i : -2]; // here"),
-    "pointer": ("out_of_bounds", "leaves the array in private memory that its pointer belongs to",
-                "float a[4] = {}; float* p = a;\n    p[threadIdx.x % 8] = 1; // here\n"
-                "    y[threadIdx.x] = a[(int)x[0]];"),
-    "vector": ("out_of_bounds", "index 4 of a vector that has no such element",
-               "typedef float v4 __attribute__((ext_vector_type(4))); v4 v = *(const v4*)x;\n"
-               "    y[threadIdx.x] = v[threadIdx.x % 5]; // here"),
-    "LDS": ("out_of_bounds", "index 97 of an array of 64 elements in LDS, which reaches into another variable",
-            "__shared__ float a[64], b[64]; a[threadIdx.x] = b[threadIdx.x] = 1; __syncthreads();\n"
-            "    y[threadIdx.x] = a[threadIdx.x + 97]; // here"),
-    "copy": ("misaligned", "not a multiple of 16 bytes, the type's alignment, which the compiler relies on",
-             "const float* p = x + 4 * threadIdx.x + 3;\n    float4 v = *(const float4*)p; // here\n"
-             "    y[threadIdx.x] = v.x;"),
+    "index": (
+        "out_of_bounds",
+        "index -2 of an array of 4 elements in private memory",
+        "int a[4] = {1, 2, 3, 4}; int i = threadIdx.x;\n    y[i] = a[i < 3 ? i : -2]; // here",
+    ),
+    "pointer": (
+        "out_of_bounds",
+        "leaves the array in private memory that its pointer belongs to",
+        "float a[4] = {}; float* p = a;\n    p[threadIdx.x % 8] = 1; // here\n    y[threadIdx.x] = a[(int)x[0]];",
+    ),
+    "vector": (
+        "out_of_bounds",
+        "index 4 of a vector that has no such element",
+        "typedef float v4 __attribute__((ext_vector_type(4))); v4 v = *(const v4*)x;\n"
+        "    y[threadIdx.x] = v[threadIdx.x % 5]; // here",
+    ),
+    "LDS": (
+        "out_of_bounds",
+        "index 97 of an array of 64 elements in LDS, which reaches into another variable",
+        "__shared__ float a[64], b[64]; a[threadIdx.x] = b[threadIdx.x] = 1; __syncthreads();\n"
+        "    y[threadIdx.x] = a[threadIdx.x + 97]; // here",
+    ),
+    "copy": (
+        "misaligned",
+        "not a multiple of 16 bytes, the type's alignment, which the compiler relies on",
+        "const float* p = x + 4 * threadIdx.x + 3;\n    float4 v = *(const float4*)p; // here\n"
+        "    y[threadIdx.x] = v.x;",
+    ),
 }
 
 

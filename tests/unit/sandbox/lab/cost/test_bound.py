@@ -47,8 +47,9 @@ def test_wave_quantisation_is_named_where_it_costs() -> None:
 
 
 def test_what_else_there_is_to_do_decides_between_variants_that_one_resource_binds() -> None:
-    plain, fuller = (bounded(304, 1024, (BasicBlock(v, 0, issued={"vector": 1000, "scalar": 900}),))
-                     for v in (100, 900))
+    plain, fuller = (
+        bounded(304, 1024, (BasicBlock(v, 0, issued={"vector": 1000, "scalar": 900}),)) for v in (100, 900)
+    )
     assert plain.resource == fuller.resource
     assert fuller.resources_us[fuller.resource] == plain.resources_us[plain.resource]
     more = fuller.resources_us["valu"] - plain.resources_us["valu"]

@@ -62,9 +62,11 @@ def test_scattered_lanes_are_a_line_each_and_a_sixteenth_useful() -> None:
 
 
 def test_the_second_read_of_a_line_hits_the_l1_until_it_is_pushed_out() -> None:
-    body = "__global__ void k(const float* x, float* y) {{ float s = 0;" \
-           " for (int r = 0; r < 2; ++r) for (int j = 0; j < {lines}; ++j) s += ((const volatile float*)x)[j * 32];" \
-           " y[threadIdx.x] = s; }}"
+    body = (
+        "__global__ void k(const float* x, float* y) {{ float s = 0;"
+        " for (int r = 0; r < 2; ++r) for (int j = 0; j < {lines}; ++j) s += ((const volatile float*)x)[j * 32];"
+        " y[threadIdx.x] = s; }}"
+    )
     small = count(body.format(lines=128), launch("k", ["x", "y"]))
     large = count(body.format(lines=1024), launch("k", ["x", "y"]))
     assert small.counters["TCC_READ"] == 128 and large.counters["TCC_READ"] == 2 * 1024
@@ -93,15 +95,18 @@ def test_sixteen_byte_reads_take_8_phases() -> None:
 
 
 def test_vector_members_read_one_by_one_count_as_one_wide_load() -> None:
-    c = count("__global__ void k(const float4* x, float* y) { int i = blockIdx.x * 64 + threadIdx.x; float4 v = x[i];"
-              " y[i] = v.z * v.x + v.y / v.w; }", launch("k", ["x", "y"], [64]))
+    c = count(
+        "__global__ void k(const float4* x, float* y) { int i = blockIdx.x * 64 + threadIdx.x; float4 v = x[i];"
+        " y[i] = v.z * v.x + v.y / v.w; }",
+        launch("k", ["x", "y"], [64]),
+    )
     load = next(s for s in c.sites if s.kind == "load")
     assert (load.instructions, load.size, load.segments) == (64, 16, 64 * 16)
 
 
 def test_the_read_phases_of_16_bytes_are_not_consecutive_lanes() -> None:
     groups = lane_groups()
-    read_b128, write_b128 = groups[3 * 64:4 * 64], groups[7 * 64:8 * 64]
+    read_b128, write_b128 = groups[3 * 64 : 4 * 64], groups[7 * 64 : 8 * 64]
     assert {i for i in range(64) if read_b128[i] == read_b128[0]} == {0, 1, 2, 3, 20, 21, 22, 23}
     assert {i for i in range(64) if write_b128[i] == write_b128[0]} == set(range(8))
 
@@ -121,27 +126,43 @@ __global__ void k(const float* x, float* y) {
     y[threadIdx.x] = v;
 }"""
     x, y = floats(4096), np.zeros(256, np.float32)
-    misses = [execute(source, [launch("k", ["x", "y"], [4], [256])], {"x": x}, {"y": y}, count=True, l1_sharers=n)
-              .launches[0].counters["TCC_READ"] for n in (1, 2, 3)]
+    misses = [
+        execute(source, [launch("k", ["x", "y"], [4], [256])], {"x": x}, {"y": y}, count=True, l1_sharers=n)
+        .launches[0]
+        .counters["TCC_READ"]
+        for n in (1, 2, 3)
+    ]
     assert misses == [4 * 128, 4 * 128, 4 * 256]  # 16 KiB, of 32
 
 
 def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
     source = "__global__ void k(const float* x, float* y) { if (blockIdx.x % 99) y[blockIdx.x] = x[blockIdx.x]; }"
-    seen = execute(source, [launch("k", ["x", "y"], [100])], {"x": floats(100)}, {"y": np.zeros(100, np.float32)},
-                   count=True, blocks=3).launches[0]  # the first and the last have nothing to do
+    seen = execute(
+        source,
+        [launch("k", ["x", "y"], [100])],
+        {"x": floats(100)},
+        {"y": np.zeros(100, np.float32)},
+        count=True,
+        blocks=3,
+    ).launches[0]  # the first and the last have nothing to do
     assert seen.recorded == 3 and seen.counters["TCC_READ"] == 100
 
 
 def test_shuffles_go_through_the_lds_and_dpp_does_not() -> None:
-    c = count("__global__ void k(const float* x, float* y) { float v = x[threadIdx.x]; v += __shfl_xor(v, 1);"
-              " y[threadIdx.x] = v + __builtin_amdgcn_mov_dpp((int)v, 0xB1, 15, 15, true); }", launch("k", ["x", "y"]))
+    c = count(
+        "__global__ void k(const float* x, float* y) { float v = x[threadIdx.x]; v += __shfl_xor(v, 1);"
+        " y[threadIdx.x] = v + __builtin_amdgcn_mov_dpp((int)v, 0xB1, 15, 15, true); }",
+        launch("k", ["x", "y"]),
+    )
     assert c.counters["SQ_INSTS_LDS"] == 1
 
 
 def test_sites_carry_the_lines_of_the_source() -> None:
-    c = count("\n__global__ void k(const float* x, float* y) {\n    float v = x[threadIdx.x];\n    v = v * v;\n"
-              "    y[threadIdx.x] = v;\n}", launch("k", ["x", "y"]))
+    c = count(
+        "\n__global__ void k(const float* x, float* y) {\n    float v = x[threadIdx.x];\n    v = v * v;\n"
+        "    y[threadIdx.x] = v;\n}",
+        launch("k", ["x", "y"]),
+    )
     assert {(s.kind, s.line) for s in c.sites} == {("load", 4), ("store", 6)}
 
 
@@ -161,8 +182,10 @@ def test_scattered_access_is_bound_far_above_contiguous() -> None:
 
 
 def test_few_wide_loads_wait_less_than_many_narrow_ones() -> None:
-    loop = "__global__ void k(const {t}* x, {t}* y) {{ int i = threadIdx.x; for (int j = 0; j < {n}; ++j)" \
-           " y[i + 64 * j] = x[i + 64 * j]; }}"
+    loop = (
+        "__global__ void k(const {t}* x, {t}* y) {{ int i = threadIdx.x; for (int j = 0; j < {n}; ++j)"
+        " y[i + 64 * j] = x[i + 64 * j]; }}"
+    )
     narrow = bounded(loop.format(t="float", n=64), launch("k", ["x", "y"]), 32768)
     wide = bounded(loop.format(t="float4", n=16), launch("k", ["x", "y"]), 32768)
     assert narrow.resources_us["latency"] == pytest.approx(4 * wide.resources_us["latency"])
@@ -175,8 +198,10 @@ def test_low_occupancy_costs_rounds() -> None:
     many = ResolvedLaunch(grid.kernel, (304 * 64, 1, 1), grid.block, 0, grid.args)
     c = count(copy_of("float"), grid)
     scaled = LaunchCounters(**{**c.__dict__, "blocks": 304 * 64, "waves": 304 * 64.0})
-    times = [bound([scaled], [r], ResolvedPlan((many,), {}), MI300X, 1e6, 0.0, "fp32_vector").resources_us["latency"]
-             for r in (free, full)]
+    times = [
+        bound([scaled], [r], ResolvedPlan((many,), {}), MI300X, 1e6, 0.0, "fp32_vector").resources_us["latency"]
+        for r in (free, full)
+    ]
     assert times[1] == pytest.approx(8 * times[0])  # 32 slots for workgroups of one wave against 4
 
 
@@ -196,9 +221,12 @@ def test_lds_and_registers_limit_the_workgroups_of_a_unit() -> None:
 
 def test_bank_conflicts_show_in_the_bound_and_name_their_line() -> None:
     body = "\n    for (int r = 0; r < 500; ++r) t[i] += t[(i * {stride} + r) % 4096];\n    y[i] = t[i];"
-    source = ("\n__global__ void k(const float* x, float* y) {{\n    __shared__ float t[4096];\n"
-              "    int i = threadIdx.x;{body}\n}}")
-    bad, good = (bounded(source.format(body=body.format(stride=s)), launch("k", ["x", "y"], [608], [256]), 1e4)
-                 for s in (32, 1))
+    source = (
+        "\n__global__ void k(const float* x, float* y) {{\n    __shared__ float t[4096];\n"
+        "    int i = threadIdx.x;{body}\n}}"
+    )
+    bad, good = (
+        bounded(source.format(body=body.format(stride=s)), launch("k", ["x", "y"], [608], [256]), 1e4) for s in (32, 1)
+    )
     assert bad.resource == "lds banks" and "line 6" in bad.explanation and "bank conflicts" in bad.explanation
     assert bad.resources_us["lds banks"] > 4 * good.resources_us["lds banks"]

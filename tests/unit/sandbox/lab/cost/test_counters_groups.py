@@ -42,10 +42,19 @@ def model(x: np.ndarray[tuple[int], np.dtype[np.int32]], width: int) -> tuple[li
     rank, tiles = i % width, x.reshape(-1, width)
     last = rank == width - 1
     rows = [
-        rank, i // width, np.full(128, 128 // width), tiles[:, 1].repeat(width), np.where(rank == 0, x, np.roll(x, 1)),
-        np.where(last, x, np.roll(x, -1)), tiles.sum(axis=1).repeat(width),
-        (tiles == 7).any(axis=1).repeat(width), (tiles >= 0).all(axis=1).repeat(width),
-        np.roll(tiles, -1, axis=1).reshape(-1), np.full(128, 128), np.zeros(128, int), x[::-1],
+        rank,
+        i // width,
+        np.full(128, 128 // width),
+        tiles[:, 1].repeat(width),
+        np.where(rank == 0, x, np.roll(x, 1)),
+        np.where(last, x, np.roll(x, -1)),
+        tiles.sum(axis=1).repeat(width),
+        (tiles == 7).any(axis=1).repeat(width),
+        (tiles >= 0).all(axis=1).repeat(width),
+        np.roll(tiles, -1, axis=1).reshape(-1),
+        np.full(128, 128),
+        np.zeros(128, int),
+        x[::-1],
     ]
     ballots = [sum(1 << int(n) for n in np.flatnonzero(tile % 3 == 0)) for tile in tiles for _ in range(width)]
     return [r.astype(int).tolist() for r in rows], ballots
@@ -54,21 +63,30 @@ def model(x: np.ndarray[tuple[int], np.dtype[np.int32]], width: int) -> tuple[li
 @pytest.mark.parametrize("width", [2, 4, 8, 16, 32, 64])
 def test_tiles_of_every_width(width: int) -> None:
     x = np.random.default_rng(width).integers(-3, 90, 128).astype(np.int32)
-    done = execute(SOURCE.replace("WIDTH", str(width)), [launch("k", ["x", "y", "z"], block=[32, 2, 2])], {"x": x},
-                   {"y": np.zeros((13, 128), np.int32), "z": np.zeros(128, np.uint64)})
+    done = execute(
+        SOURCE.replace("WIDTH", str(width)),
+        [launch("k", ["x", "y", "z"], block=[32, 2, 2])],
+        {"x": x},
+        {"y": np.zeros((13, 128), np.int32), "z": np.zeros(128, np.uint64)},
+    )
     rows, ballots = model(x, width)
     assert done.findings == ()
     assert done.outputs["y"].tolist() == rows and done.outputs["z"].tolist() == ballots
 
 
 def test_a_tile_of_a_tile_counts_within_it() -> None:
-    done = execute("""#include <hip/hip_cooperative_groups.h>
+    done = execute(
+        """#include <hip/hip_cooperative_groups.h>
 using namespace cooperative_groups;
 __global__ void k(int* y) {
     auto outer = tiled_partition<32>(this_thread_block());
     auto inner = tiled_partition<8>(outer);
     y[threadIdx.x] = inner.meta_group_rank() * 100 + inner.meta_group_size() * 10 + thread_rank(inner);
-}""", [launch("k", ["y"], block=[96])], {}, {"y": np.zeros(96, np.int32)})
+}""",
+        [launch("k", ["y"], block=[96])],
+        {},
+        {"y": np.zeros(96, np.int32)},
+    )
     i = np.arange(96)
     assert done.outputs["y"].tolist() == (i % 32 // 8 * 100 + 40 + i % 8).tolist()
 

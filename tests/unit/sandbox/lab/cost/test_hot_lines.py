@@ -6,8 +6,9 @@ from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
 from sandbox.lab.cost.hot_lines import hot_lines
 
 
-def site(line: int | None, kind: str, instructions: float, misses: float = 0.0, conflicts: float = 0.0,
-         clocks: float = 0.0) -> SiteCounters:
+def site(
+    line: int | None, kind: str, instructions: float, misses: float = 0.0, conflicts: float = 0.0, clocks: float = 0.0
+) -> SiteCounters:
     return SiteCounters(line, kind, 4, instructions, 0, 0, 0, 0, misses, clocks, conflicts, 0)
 
 
@@ -21,14 +22,18 @@ def test_a_line_is_the_sum_of_its_places_over_all_launches_and_its_share_of_the_
     assert (first.line, second.line) == (3, 9)
     assert first.counters == {"vmem_instructions": 20, "l2_requests": 60, "lds_instructions": 8, "bank_conflicts": 16}
     assert first.shares == pytest.approx(
-        {"vmem_instructions": 0.5, "l2_requests": 0.75, "lds_instructions": 1.0, "bank_conflicts": 1.0})
+        {"vmem_instructions": 0.5, "l2_requests": 0.75, "lds_instructions": 1.0, "bank_conflicts": 1.0}
+    )
 
 
 def test_kernels_are_apart_and_places_without_a_line_only_count_in_the_total() -> None:
-    found = hot_lines([launch("a", site(3, "load", 1, 1), site(None, "load", 3, 3)),
-                       launch("b", site(3, "matrix F8", 5, clocks=160))])
+    found = hot_lines(
+        [launch("a", site(3, "load", 1, 1), site(None, "load", 3, 3)), launch("b", site(3, "matrix F8", 5, clocks=160))]
+    )
     assert {(h.kernel, h.shares.get("l2_requests"), h.shares.get("mfma_clocks")) for h in found} == {
-        ("a", 0.25, None), ("b", None, 1.0)}
+        ("a", 0.25, None),
+        ("b", None, 1.0),
+    }
 
 
 def test_only_the_costliest_are_kept() -> None:

@@ -16,8 +16,9 @@ HBM, L2, L1 = (MI300X.memory[f"{name}_latency_clocks"] for name in ("hbm", "l2",
 
 def counted(waves: int, loads: float, misses: float, barriers: float = 0.0) -> LaunchCounters:
     """One workgroup; loads and misses a wave, each of one line."""
-    site = SiteCounters(5, "load", 4, loads * waves, 64 * loads * waves, 0, loads * waves, loads * waves,
-                        misses * waves, 0, 0, 0)
+    site = SiteCounters(
+        5, "load", 4, loads * waves, 64 * loads * waves, 0, loads * waves, loads * waves, misses * waves, 0, 0, 0
+    )
     return LaunchCounters("k", 1, 64 * waves, 1, float(waves), barriers, misses * waves, 0, (site,))
 
 
@@ -63,5 +64,7 @@ def test_another_compiler_sends_the_loads_of_straight_code_together_and_unrolls_
     seen = replace(seen, sites=sectors)
     assert clocks(seen, code(8, 8.0), target=H200) == latency  # 8 loads in flight
     assert clocks(seen, code(1, 1.0, loop=0), target=H200) == 2 * latency  # 8 turns of one load, 4 side by side
-    assert clocks(seen, code(1, 1.0, loop=0), target=replace(
-        H200, memory={**H200.memory, "foreign_listing": 0})) == 8 * latency
+    assert (
+        clocks(seen, code(1, 1.0, loop=0), target=replace(H200, memory={**H200.memory, "foreign_listing": 0}))
+        == 8 * latency
+    )
