@@ -22,6 +22,12 @@ ScientistError
         └── BudgetExhausted     the next call could cost more than what is left
 """
 
+from __future__ import annotations
+
+from typing import Literal
+
+PlanFault = Literal["form", "content"]  # the file cannot be read as source and plan; what the plan says cannot be
+
 
 class ScientistError(Exception):
     """The root; its text is one sentence that says what to do."""
@@ -42,9 +48,10 @@ class TaskError(UsageError):
 class PlanError(UsageError):
     """A launch plan is malformed; the sandbox turns it into a `parse` verdict."""
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    def __init__(self, message: str, line: int | None = None, fault: PlanFault = "content") -> None:
         super().__init__(message)
         self.line = line
+        self.fault: PlanFault = fault
 
 
 class DocumentError(UsageError):

@@ -145,24 +145,27 @@ def parse(source: str) -> Candidate:
     if len(text.encode("utf-8", errors="replace")) > MAX_SOURCE_BYTES:
         raise PlanError(f"the file is larger than {MAX_SOURCE_BYTES} bytes", 1)
     if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
-        raise PlanError("the file is not plain UTF-8 text", 1)
+        raise PlanError("the file is not plain UTF-8 text", 1, "form")
     if not text.strip():
-        raise PlanError("the file is empty; it must hold a launch plan and device code", 1)
+        raise PlanError("the file is empty; it must hold a launch plan and device code", 1, "form")
     start = len(text) - len(text.lstrip())
     first_line = text.count("\n", 0, start) + 1
     if text.startswith("```", start):
-        raise PlanError("the file starts with a Markdown fence; send the plain file without ``` lines", first_line)
+        raise PlanError(
+            "the file starts with a Markdown fence; send the plain file without ``` lines", first_line, "form"
+        )
     if not text.startswith("/*+++", start):
         raise PlanError(
             "the file has no launch plan: it must start with the comment /*+++ ... +++*/ that holds the plan in TOML",
             first_line,
+            "form",
         )
     end = text.find("+++*/", start + 5)
     if end < 0:
-        raise PlanError("the launch plan's comment is not closed with +++*/", first_line)
+        raise PlanError("the launch plan's comment is not closed with +++*/", first_line, "form")
     plan = _PlanReader(text[start + 5 : end], first_line).plan()
     if "*/" in text[start + 5 : end]:
-        raise PlanError("the launch plan holds */, which ends the comment too early", first_line)
+        raise PlanError("the launch plan holds */, which ends the comment too early", first_line, "form")
     digest = hashlib.sha256(text.encode()).hexdigest()
     return Candidate(digest, text, plan, first_line + text.count("\n", start, end) + 1)
 
@@ -180,9 +183,9 @@ class _PlanReader:
             where = re.search(r"\(at line (\d+), column \d+\)", str(error))
             line = first_line + int(where[1]) - 1 if where else first_line + text.rstrip().count("\n")
             reason = re.sub(r" \(at .*\)", "", str(error)).rstrip(".")
-            raise PlanError(f"the launch plan is not valid TOML: {reason}", line) from None
+            raise PlanError(f"the launch plan is not valid TOML: {reason}", line, "form") from None
         except RecursionError:
-            raise PlanError("the launch plan is nested too deeply", first_line) from None
+            raise PlanError("the launch plan is nested too deeply", first_line, "form") from None
 
     def _find_lines(self, text: str) -> None:
         section, index, seen = "", 0, 0

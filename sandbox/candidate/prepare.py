@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -35,7 +34,7 @@ def read(source: str, task: Task, tunables: Mapping[str, int] | None, key: str) 
     except PlanError as error:
         finding = Finding("compile_error", str(error), line=error.line)
         identity = hashlib.sha256(source.encode()).hexdigest()
-        code = "A.2" if re.search(r"launch plan|fence|plain UTF-8", str(error)) else "A.1"
+        code = "A.2" if error.fault == "form" else "A.1"
         return Evaluation(key, identity, dict(tunables or {}), rejected("parse", (finding,), code))
     return Reading(candidate, chosen, plans)
 

@@ -145,6 +145,7 @@ def test_refuses_files_without_a_readable_plan(text: str, message: str, line: in
     with pytest.raises(PlanError, match=message) as caught:
         parse(text)
     assert caught.value.line == line
+    assert caught.value.fault == ("content" if len(text) > 1_000_000 else "form")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_every_malformed_field_is_named_with_its_line(old: str, new: str, messag
     error = fault(PLAN.replace(old, new))
     with pytest.raises(PlanError, match=message):
         raise error
-    assert error.line == line
+    assert (error.line, error.fault) == (line, "content")
 
 
 @pytest.mark.parametrize(
