@@ -4,8 +4,8 @@ One JSON object a line. The first names the best kernel the run found; each othe
 the request asks for: the role, the experiment's title, and the how-manieth such question it is. Prompts may change
 with the lab's figures, so no line depends on a prompt's text.
 
-    python -m tests.support.transcript record RUNS_FOLDER RUN_ID    a new transcript, from the ledger of a run with a model
-    python -m tests.support.transcript refresh                      replay this one; its best kernel becomes the expected one
+    python -m tests.support.transcript record RUNS_FOLDER RUN_ID    from the ledger of a run with a model
+    python -m tests.support.transcript refresh                      replay; the best kernel becomes the expected one
 """
 
 from __future__ import annotations

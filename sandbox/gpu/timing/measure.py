@@ -113,7 +113,8 @@ def _measurement(
                 Finding(
                     "below_roofline",
                     f"the device's clock says {clash.device_us:.2f} us a call where "
-                    f"{clash.calls_us:.2f} to {clash.request_us:.2f} us pass, again and again: the time cannot be believed",
+                    f"{clash.calls_us:.2f} to {clash.request_us:.2f} us pass, again and again: the time cannot be "
+                    "believed",
                     case=case.name,
                 ),
             )

@@ -275,7 +275,8 @@ def kernel(body: str, args: str = "float* o, int* p, double* d, unsigned long lo
         "atomicAdd(o, 1.0f); atomicAdd(d, 1.0); atomicMax(o, 2.0f); atomicMin(d, 1.0); atomicExch(o, 1.0f);",
         "p[i] = atomicCAS(p, 1, 2); u[i] = atomicCAS(u, 1ull, 2ull); atomicInc((unsigned*)p, 7u); "
         "atomicDec((unsigned*)p, 7u);",
-        "__shared__ float t[4]; t[i & 3] = 0; __syncthreads(); atomicAdd(&t[i & 3], o[i]); __syncthreads(); o[i] = t[0];",
+        "__shared__ float t[4]; t[i & 3] = 0; __syncthreads(); atomicAdd(&t[i & 3], o[i]); __syncthreads(); "
+        "o[i] = t[0];",
         "float4 v = *reinterpret_cast<float4*>(o); v *= 2.0f; v += make_float4(1, 2, 3, 4); v = v - v / 3.0f; o[i] = "
         "v.x + v.w;",
         "int2 a = make_int2(1, i), b{3, 4}; a = (a + b) * 2 % 5; a <<= 1; p[i] = a.x ^ a.y; uint3 c = blockIdx; p[0] = "
