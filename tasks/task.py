@@ -42,6 +42,14 @@ class TensorSpec:
     shape: tuple[str, ...]
     layout: Literal["row_major", "column_major"] = "row_major"
 
+    def flatten(self, array: Array) -> Array:
+        """The array in the order of its memory, one dimension."""
+        return np.ravel(array, order="F" if self.layout == "column_major" else "C")
+
+    def unflatten(self, flat: Array, shape: tuple[int, ...]) -> Array:
+        """Flat memory as an array of this shape."""
+        return flat.reshape(shape, order="F" if self.layout == "column_major" else "C")
+
 
 @dataclass(frozen=True)
 class ScalarSpec:

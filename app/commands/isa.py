@@ -43,7 +43,7 @@ def command(
     from records.errors import PlanError
     from records.evaluation import Finding
     from sandbox.amdgcn.annotation import annotate
-    from sandbox.amdgcn.diagnostics import SOURCE
+    from sandbox.candidate.diagnostics import SOURCE
     from sandbox.candidate.parse import parse
 
     source, chosen = read_source(file), tunables_of(set_ or [])

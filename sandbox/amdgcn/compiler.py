@@ -27,7 +27,9 @@ from records.codec import dumps, loads
 from records.errors import ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
-from sandbox.amdgcn.diagnostics import (
+from sandbox.amdgcn.listing import ListedKernel, kernels_in
+from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.candidate.diagnostics import (
     ASSEMBLY,
     SOURCE,
     assembler_findings,
@@ -36,8 +38,6 @@ from sandbox.amdgcn.diagnostics import (
     listing_findings,
     readable,
 )
-from sandbox.amdgcn.listing import KernelMetadata, kernels_in
-from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.process import Completed, ProcessLimits, run
@@ -92,7 +92,7 @@ class Compilation:
 
     ok: bool
     findings: tuple[Finding, ...] = ()
-    kernels: tuple[KernelMetadata, ...] = ()
+    kernels: tuple[ListedKernel, ...] = ()
     resources: tuple[Resources, ...] = ()  # waves for the largest block each kernel allows; see limits.resources_of
     code_object: str = ""  # SHA-256 of the code object without debug information
     listing: str = ""  # assembly text

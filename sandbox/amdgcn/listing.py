@@ -14,44 +14,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sandbox.amdgcn.blocks import BasicBlock, blocks_in, walk
+from sandbox.candidate.kernel import KernelArgument, KernelMetadata, source_name_of
 
 _METADATA = re.compile(r"^\t\.amdgpu_metadata\n(.*?)^\t\.end_amdgpu_metadata", re.S | re.M)
-_LOC = re.compile(r"^\t\.loc\t(\d+) (\d+)")
-_FILE = re.compile(r'^\t\.file\t(\d+) (?:"[^"]*" )?"([^"]*)"')
 _HIDDEN = "hidden_"
 _BUFFER_KINDS = ("global_buffer", "dynamic_shared_pointer")
 
 
 @dataclass(frozen=True)
-class KernelArgument:
-    """One explicit argument as the driver sees it; `buffer` is true for pointers."""
+class ListedKernel(KernelMetadata):
+    """A gfx942 kernel, with what its listing adds to the metadata."""
 
-    buffer: bool
-    offset: int
-    size: int
-
-
-@dataclass(frozen=True)
-class KernelMetadata:
-    """What the code object says of one kernel."""
-
-    name: str  # as written in the source, without parameters
-    symbol: str  # as in the symbol table, possibly mangled
-    args: tuple[KernelArgument, ...]
-    vgpr: int  # all vector registers of a lane, accumulation registers included, as the hardware allocates them
-    agpr: int
-    sgpr: int
-    lds_bytes: int  # static
-    scratch_bytes: int  # per work-item
-    max_block: int  # largest block the kernel was compiled for: __launch_bounds__, else 1024
-    spilled_vgpr: int = 0
-    spilled_sgpr: int = 0
-    instructions: Mapping[str, int] = field(default_factory=dict)  # static count by class
-    lines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # the same by line of the candidate
+    lines: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # `instructions` by line of the candidate
     blocks: tuple[BasicBlock, ...] = ()  # in the order of the listing
 
 
-def kernels_in(listing: str, source_name: str) -> tuple[KernelMetadata, ...]:
+def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
     """Every kernel of a listing; `source_name` is the file name whose lines are counted."""
     blocks = _METADATA.findall(listing)
     if not blocks:
@@ -59,34 +37,6 @@ def kernels_in(listing: str, source_name: str) -> tuple[KernelMetadata, ...]:
     table = read_metadata(blocks[-1])
     mixes, code = _mixes(listing, source_name), blocks_in(listing, source_name)
     return tuple(_kernel(entry, mixes, code) for entry in table.get("amdhsa.kernels", []))
-
-
-def source_name_of(symbol: str) -> str:
-    """The plain name of a mangled function: `_Z3addPf` and `_ZN1n3addEPf` are both `add`."""
-    text = symbol.removeprefix("_Z")
-    if text == symbol:
-        return symbol
-    text, name = text.removeprefix("N"), symbol
-    while match := re.match(r"L?(\d+)", text):
-        length = int(match[1])
-        name, text = text[match.end() : match.end() + length], text[match.end() + length :]
-        if not symbol.startswith("_ZN"):
-            break
-    return name
-
-
-def line_of_label(listing: str, listing_line: int, source_name: str) -> int | None:
-    """The candidate's line that the given 1-based line of the listing was compiled from."""
-    files: set[str] = set()
-    found = None
-    for number, line in enumerate(listing.split("\n"), 1):
-        if number > listing_line:
-            break
-        if (match := _FILE.match(line)) and match[2] == source_name:
-            files.add(match[1])
-        elif (match := _LOC.match(line)) and match[1] in files:
-            found = int(match[2]) or found
-    return found
 
 
 def read_metadata(text: str) -> dict[str, Any]:
@@ -138,7 +88,7 @@ def _scalar(text: str) -> int | str | list[Any] | dict[str, Any]:
 
 def _kernel(
     entry: Mapping[str, Any], mixes: Mapping[str, _Mix], code: Mapping[str, tuple[BasicBlock, ...]]
-) -> KernelMetadata:
+) -> ListedKernel:
     symbol = str(entry[".name"])
     arguments = tuple(
         KernelArgument(a[".value_kind"] in _BUFFER_KINDS, a[".offset"], a[".size"])
@@ -146,7 +96,7 @@ def _kernel(
         if not str(a[".value_kind"]).startswith(_HIDDEN)
     )
     mix = mixes.get(symbol, _Mix())
-    return KernelMetadata(
+    return ListedKernel(
         source_name_of(symbol),
         symbol,
         arguments,

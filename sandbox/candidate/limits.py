@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from records.evaluation import Finding, Resources
 from records.quantity import counted
-from sandbox.amdgcn.listing import KernelMetadata
+from sandbox.candidate.kernel import KernelMetadata
 from sandbox.candidate.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.target import Target
 

@@ -19,7 +19,6 @@ import numpy.typing as npt
 from records.evaluation import Finding
 from sandbox.gpu.child_messages import filled_file
 from sandbox.gpu.layout import Layout, content, draw, set_seed
-from sandbox.lab.lab_verify import flatten, unflatten
 from tasks.compare import Yardstick
 from tasks.dtypes import numpy_dtype
 from tasks.held_out import held_out_cases
@@ -119,9 +118,9 @@ class References:
             own, inputs = set_seed(seed, number), {}
             for spec in self.task.inputs:
                 flat = content(
-                    flatten(a[spec.name], spec), flatten(b[spec.name], spec), layout[spec.name], own, not self.task.mix
+                    spec.flatten(a[spec.name]), spec.flatten(b[spec.name]), layout[spec.name], own, not self.task.mix
                 )
-                inputs[spec.name] = unflatten(flat, spec, self.task.shape_of(spec, case))
+                inputs[spec.name] = spec.unflatten(flat, self.task.shape_of(spec, case))
             return self._answer(case, inputs)
 
         places = tuple(p.offset for p in layout.places if p.role == "input")
@@ -132,7 +131,7 @@ class References:
         worst, findings, arrays = 0.0, list[Finding](), dict[str, Array]()
         for spec in self.task.outputs:
             shape = self.task.shape_of(spec, case)
-            arrays[spec.name] = unflatten(outputs[spec.name].view(numpy_dtype(spec.dtype)), spec, shape)
+            arrays[spec.name] = spec.unflatten(outputs[spec.name].view(numpy_dtype(spec.dtype)), shape)
             verdict = answer.yardsticks[spec.name].judge(arrays[spec.name])
             worst = max(worst, verdict.error)
             if not verdict.correct:
@@ -183,7 +182,7 @@ class References:
         )
 
     def _flat(self, inputs: Mapping[str, Array]) -> Raw:
-        return np.concatenate([flatten(inputs[s.name], s).view(np.uint8) for s in self.task.inputs])
+        return np.concatenate([s.flatten(inputs[s.name]).view(np.uint8) for s in self.task.inputs])
 
     def _keep(self, key: tuple[Any, ...], make: Callable[[], Reference]) -> Reference:
         with self._lock:

@@ -104,8 +104,8 @@ class Judge:
         outputs: dict[str, Array] = {}
         for spec in self.task.outputs:
             shape = self.task.shape_of(spec, case)
-            outputs[spec.name] = unflatten(execution.outputs[spec.name], spec, shape)
-            written = unflatten(execution.written[spec.name], spec, shape)
+            outputs[spec.name] = spec.unflatten(execution.outputs[spec.name], shape)
+            written = spec.unflatten(execution.written[spec.name], shape)
             elements += written.size
             compared += int(written.sum())
             findings += coverage(spec, written, execution, case)
@@ -173,7 +173,7 @@ def coverage(spec: TensorSpec, written: Array, execution: Execution, case: Case)
 def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str, Array]) -> tuple[Buffer, ...]:
     """Every buffer of a launch as flat memory in the task's layout: inputs filled, outputs and workspaces not."""
     rows = [
-        Buffer(s.name, flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s), "input") for s in task.inputs
+        Buffer(s.name, s.flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype))), "input") for s in task.inputs
     ]
     rows += [
         Buffer(s.name, np.empty(prod(task.shape_of(s, case)), dtype=numpy_dtype(s.dtype)), "output")
@@ -184,13 +184,3 @@ def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str
         for name, (dtype, shape) in plan.workspaces.items()
     ]
     return tuple(rows)
-
-
-def flatten(array: Array, spec: TensorSpec) -> Array:
-    """The array as its memory lies: one dimension, row- or column-major."""
-    return np.ravel(array, order="F" if spec.layout == "column_major" else "C")
-
-
-def unflatten(flat: Array, spec: TensorSpec, shape: tuple[int, ...]) -> Array:
-    """Flat memory back to the tensor's shape."""
-    return flat.reshape(shape, order="F" if spec.layout == "column_major" else "C")

@@ -22,7 +22,7 @@ from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.hot_lines import hot_lines
 from sandbox.lab.cost.occupancy import l1_sharers
 from sandbox.lab.lab import Lab, LabProgram
-from sandbox.lab.lab_verify import flatten, task_buffers
+from sandbox.lab.lab_verify import task_buffers
 from sandbox.target import Target
 from tasks.dtypes import numpy_dtype
 from tasks.task import Array, Case, Task
@@ -116,7 +116,7 @@ def input_memory(task: Task) -> dict[str, Array]:
     inputs = task.draw(case)
     return {
         s.name: np.resize(
-            flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), s),
+            s.flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype))),
             max(prod(task.shape_of(s, b)) for b in task.benchmarks),
         )
         for s in task.inputs

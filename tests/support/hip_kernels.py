@@ -20,9 +20,9 @@ from sandbox.amdgcn.compiler import INCLUDE, Compiler
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg
+from sandbox.elf import Elf
 from sandbox.gpu.compile.images import DeviceKernel, read_image
 from sandbox.lab import executor_request
-from sandbox.lab.build.elf import Elf
 from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.process import ProcessLimits, run
 from sandbox.target import Target, load_target

@@ -20,8 +20,8 @@ from records.codec import dumps, loads
 from records.errors import ToolchainError
 from records.evaluation import Finding
 from records.files import write_whole
-from sandbox.amdgcn.diagnostics import MAX_FINDINGS, SOURCE, compiler_findings, readable
-from sandbox.amdgcn.listing import KernelArgument, KernelMetadata
+from sandbox.candidate.diagnostics import MAX_FINDINGS, SOURCE, compiler_findings, readable
+from sandbox.candidate.kernel import KernelArgument, KernelMetadata
 from sandbox.candidate.limits import check_arguments
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import BufferArg, ResolvedPlan

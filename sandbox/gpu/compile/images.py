@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.amdgcn.listing import source_name_of
-from sandbox.lab.build.elf import Elf, Section
+from sandbox.candidate.kernel import source_name_of
+from sandbox.elf import Elf, Section
 
 _REGISTERS, _FRAME, _PARAMETER, _THREADS = 0x2F, 0x11, 0x17, 0x05  # EIATTR_REGCOUNT, FRAME_SIZE, KPARAM_INFO, ...
 _RESERVED_SHARED = 1024  # of each block, for the system, counted in the section's size since Ampere

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from records.evaluation import Finding
-from sandbox.amdgcn.diagnostics import MAX_FINDINGS
+from sandbox.candidate.diagnostics import MAX_FINDINGS
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\f\v]+|//[^\n]*|/\*.*?\*/)|(?P<end>\n)

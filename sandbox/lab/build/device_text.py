@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from records.evaluation import Finding
-from sandbox.amdgcn.diagnostics import SOURCE
+from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.header_names import OURS, code_only, header_words
 
 _MARKER = re.compile(r'# (\d+) "([^"]*)"((?: \d)*)$')

@@ -20,14 +20,15 @@ from records.codec import dumps, loads
 from records.errors import LabError
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import FLAGS as DEVICE_FLAGS
-from sandbox.amdgcn.diagnostics import SOURCE, compiler_findings
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.candidate.diagnostics import SOURCE, compiler_findings
 from sandbox.candidate.plan import Candidate
+from sandbox.elf import Elf
 from sandbox.lab.build import executor
 from sandbox.lab.build.assembly import translate
 from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
-from sandbox.lab.build.elf import DYNAMIC_LDS, Elf, prepare_object
 from sandbox.lab.build.lines import LineTable, read_lines
+from sandbox.lab.build.object_file import DYNAMIC_LDS, prepare_object
 from sandbox.lab.build.probes import add_probes
 from sandbox.process import Completed, ProcessLimits, run
 

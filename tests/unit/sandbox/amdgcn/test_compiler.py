@@ -9,7 +9,7 @@ import pytest
 
 from records.errors import UsageError
 from sandbox.amdgcn.compiler import Compilation, Compiler
-from sandbox.amdgcn.listing import KernelMetadata
+from sandbox.amdgcn.listing import ListedKernel
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Plan
@@ -32,7 +32,7 @@ def build(compiler: Compiler, text: str, **tunables: int) -> Compilation:
     return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), tunables)
 
 
-def only(compilation: Compilation) -> KernelMetadata:
+def only(compilation: Compilation) -> ListedKernel:
     assert compilation.ok, compilation.findings
     (kernel,) = compilation.kernels
     return kernel
@@ -57,7 +57,7 @@ def test_ordinary_kernels_compile_and_their_resources_are_plausible(compiler: Co
 
 
 def test_what_each_kernel_uses_shows_in_its_instruction_mix(compiler: Compiler) -> None:
-    def mix(name: str) -> KernelMetadata:
+    def mix(name: str) -> ListedKernel:
         candidate = parse((KERNELS / f"{name}.hip").read_text())
         return compiler.compile(candidate, candidate.defaults()).kernels[-1]
 

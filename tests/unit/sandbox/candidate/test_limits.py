@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.amdgcn.listing import KernelMetadata
+from sandbox.candidate.kernel import KernelMetadata
 from sandbox.candidate.limits import resources_of, waves_per_simd
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.target import load_target

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from records.errors import PlanError
-from sandbox.amdgcn.listing import KernelArgument, KernelMetadata
+from sandbox.candidate.kernel import KernelArgument, KernelMetadata
 from sandbox.candidate.parse import (
     BufferArg,
     ScalarArg,

@@ -1,17 +1,13 @@
-"""Reads ELF64 files, and prepares a candidate's object for linking: gaps behind LDS variables, one dynamic LDS."""
+"""Sections and symbols of ELF64 files: objects and programs of the lab, images for GPUs."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
 
-GAP_BYTES = 128  # behind each LDS variable, so that one element too far is seen
-DYNAMIC_LDS = "ks_dynamic_lds"
-OWN = "ks_candidate_"  # before every name the candidate defines
-_OURS = frozenset({DYNAMIC_LDS, "ks_ids"})
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_SYMTAB, _NOBITS, _TLS_FLAG, _TYPE_TLS, _TYPE_RESOLVER = 2, 8, 0x400, 6, 10
+_SYMTAB, NOBITS = 2, 8
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class Elf:
     def content(self, name: str) -> bytes:
         """The bytes of the section with this name; empty when there is none."""
         for section in self.sections:
-            if section.name == name and section.kind != _NOBITS:
+            if section.name == name and section.kind != NOBITS:
                 return bytes(self.data[section.offset : section.offset + section.size])
         return b""
 
@@ -96,42 +92,3 @@ class Elf:
                 (memory,) = struct.unpack_from("<Q", self.data, at + 40)
                 spans.append((address, address + memory))
         return min(s[0] for s in spans), max(s[1] for s in spans)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A candidate's object, ready to link, and what it holds."""
-
-    data: bytes
-    lds: tuple[str, ...]  # symbols of its static LDS variables
-    start_up: bool  # it has code that would run before the lab has given up its rights
-
-
-def prepare_object(data: bytes) -> Prepared:
-    """Gaps behind LDS variables, dynamic LDS bound to one symbol, every name it defines out of the runtime's way."""
-    elf = Elf(data)
-    for section in elf.sections:
-        if section.kind == _NOBITS and section.flags & _TLS_FLAG and section.size:
-            struct.pack_into("<Q", elf.data, section.at + 32, section.size + GAP_BYTES)
-    names = bytearray()
-    table = next(s for s in elf.sections if s.name == ".strtab")
-    target = next((s for s in elf.symbols if s.name == DYNAMIC_LDS), None)
-    variables = []
-    for symbol in elf.symbols:
-        if symbol.kind == _TYPE_TLS and symbol.name not in _OURS and not symbol.section and target is not None:
-            elf.data[symbol.at : symbol.at + 4] = elf.data[target.at : target.at + 4]  # its name
-        elif symbol.section and symbol.name and symbol.section < 0xFF00 and not symbol.name.startswith("ks_launch_"):
-            struct.pack_into("<I", elf.data, symbol.at, table.size + len(names))
-            name = f"{OWN}{symbol.name}"
-            names += name.encode() + b"\0"
-            if symbol.kind == _TYPE_TLS:
-                variables.append(name)
-    struct.pack_into("<QQ", elf.data, table.at + 24, len(elf.data), table.size + len(names))
-    whole = bytes(elf.data) + data[table.offset : table.offset + table.size] + bytes(names)
-    return Prepared(whole, tuple(variables), _starts_up(elf))
-
-
-def _starts_up(elf: Elf) -> bool:
-    """Constructors, destructors, resolvers: code that runs outside of kernels."""
-    early = (".init", ".fini", ".preinit", ".ctors", ".dtors")
-    return any(s.name.startswith(early) for s in elf.sections) or any(s.kind == _TYPE_RESOLVER for s in elf.symbols)

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Iterator
 
 from records.evaluation import Finding
-from sandbox.amdgcn.listing import line_of_label, source_name_of
+from sandbox.candidate.kernel import source_name_of
 from sandbox.process import Completed
 
 SOURCE = "candidate.hip"
@@ -29,6 +29,8 @@ _NOISE = re.compile(
     r"^(PLEASE|Stack dump|zig: (note|error: clang frontend)|clang version|Target: |Thread model|InstalledDir"
     r"|\d+\.\t|\s*#\d+ 0x)"
 )
+_LOC = re.compile(r"^\t\.loc\t(\d+) (\d+)")
+_FILE = re.compile(r'^\t\.file\t(\d+) (?:"[^"]*" )?"([^"]*)"')
 _CLOCK = re.compile(r"^\t(s_memtime|s_memrealtime|s_getreg_b32)\b")
 _STATIC_START = re.compile(r"^\t\.section\t\.(init_array|fini_array|ctors|dtors|preinit_array)", re.M)
 
@@ -54,7 +56,7 @@ def assembler_findings(done: Completed, listing: str) -> tuple[Finding, ...]:
     for line in done.stderr.split("\n"):
         match = _ERROR.match(line)
         if match and match["file"] == ASSEMBLY:
-            where = line_of_label(listing, int(match["line"]), SOURCE)
+            where = _line_of_label(listing, int(match["line"]), SOURCE)
             found.append(Finding("compile_error", f"inline asm is refused by the assembler: {match['text']}", where))
     return tuple(found[:MAX_FINDINGS]) or (
         _ended_badly(done, "assembler")
@@ -87,10 +89,10 @@ def listing_findings(listing: str) -> tuple[Finding, ...]:
     lines = listing.split("\n")
     for number, line in enumerate(lines, 1):
         if match := _FORBIDDEN.search(line):
-            where = line_of_label(listing, number, SOURCE)
+            where = _line_of_label(listing, number, SOURCE)
             return (Finding("compile_error", f"the assembler directive .{match[1].lower()} may not be used", where),)
         if match := _CLOCK.match(line):
-            where = line_of_label(listing, number, SOURCE)
+            where = _line_of_label(listing, number, SOURCE)
             return (
                 Finding(
                     "compile_error",
@@ -207,3 +209,17 @@ def _ended_badly(done: Completed, what: str) -> Finding | None:
 def _last_line(text: str, default: str) -> str:
     lines = [line for line in readable(text).split("\n") if line.strip()]
     return lines[-1].strip()[:500] if lines else default
+
+
+def _line_of_label(listing: str, listing_line: int, source_name: str) -> int | None:
+    """The candidate's line that the given 1-based line of the listing was compiled from."""
+    files: set[str] = set()
+    found = None
+    for number, line in enumerate(listing.split("\n"), 1):
+        if number > listing_line:
+            break
+        if (match := _FILE.match(line)) and match[2] == source_name:
+            files.add(match[1])
+        elif (match := _LOC.match(line)) and match[1] in files:
+            found = int(match[2]) or found
+    return found
