@@ -55,7 +55,14 @@ def is_elsewhere(on: str) -> bool:
 
 
 def make_sandbox(
-    settings: Settings, target: str, on: str, seed: int, *, exact: bool = False, place_id: str = ""
+    settings: Settings,
+    target: str,
+    on: str,
+    seed: int,
+    *,
+    exact: bool = False,
+    keep: Path | None = None,
+    place_id: str = "",
 ) -> Sandbox:
     """The sandbox for a target; UsageError or MachineError says what there is not.
 
@@ -66,6 +73,8 @@ def make_sandbox(
     known, where = load_target(target), resolve_on(on, target)
     if exact and where != "lab":
         raise UsageError("--exact is about the lab's matrix instructions; leave it out, or use --on lab")
+    if keep is not None and where != "lab":
+        raise UsageError("--keep is about the lab's files; leave it out, or use --on lab")
     if is_elsewhere(where):
         from sandbox.remote.client import Remote
 
@@ -79,7 +88,7 @@ def make_sandbox(
         from sandbox.remote.pool import device_evaluator
 
         return device_evaluator(known, settings.cache_folder / "kernels", seed)
-    return _lab(settings, known, seed, exact)
+    return _lab(settings, known, seed, exact, keep)
 
 
 def make_post(settings: Settings, where: str) -> Post:
@@ -97,8 +106,9 @@ def make_post(settings: Settings, where: str) -> Post:
     return ServedPost(parse_address(rest), checked_token(settings.worker_token.get_secret_value()))
 
 
-def _lab(settings: Settings, target: Target, seed: int, exact: bool) -> Sandbox:
+def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path | None) -> Sandbox:
     from sandbox.amdgcn.toolchain import find_toolchain
+    from sandbox.evidence import Evidence
     from sandbox.lab.lab_evaluator import LabEvaluator
 
     return LabEvaluator(
@@ -108,4 +118,5 @@ def _lab(settings: Settings, target: Target, seed: int, exact: bool) -> Sandbox:
         seed,
         settings.cores,
         exact=exact,
+        evidence=None if keep is None else Evidence(keep),
     )

@@ -36,6 +36,16 @@ def command(
     exact: Annotated[
         bool, typer.Option("--exact", help="Round matrix instructions as the hardware does; slower.")
     ] = False,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep",
+            metavar="DIR",
+            show_default=False,
+            help="Keep the lab's files in this folder: preprocessed text, LLVM text, listing, requests and results; "
+            "its README.txt names each.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
@@ -46,7 +56,7 @@ def command(
 
     source, chosen = read_source(file), tunables_of(set_ or [])
     settings, loaded = load_settings(), load_task(task, load_target(target).name)
-    sandbox = make_sandbox(settings, target, on, seed, exact=exact)
+    sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
     evaluation = sandbox.benchmark(source, loaded, chosen or None)
     if json:
         emit(verdict_json(evaluation))

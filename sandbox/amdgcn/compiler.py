@@ -40,6 +40,7 @@ from sandbox.candidate.diagnostics import (
 )
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
+from sandbox.evidence import Evidence
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
 
@@ -103,32 +104,35 @@ class Compilation:
 class Compiler:
     """Compiles candidates for one target and remembers what it compiled, by content."""
 
-    def __init__(self, toolchain: Toolchain, cache: Path, target: Target) -> None:
-        """`cache` may be shared by any number of compilers and processes."""
+    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, evidence: Evidence | None = None) -> None:
+        """`cache` may be shared by any number of compilers and processes; `evidence` keeps the first one's files."""
         if target.vendor != "amd":
             raise UsageError(f"this compiler builds for AMD GPUs; {target.name} needs a machine with its own compiler")
         self.toolchain = toolchain
         self.target = target
+        self.evidence = evidence
         self.cache = cache.resolve()  # the virtual file system needs paths without links
 
     def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation:
         """Compile with these tunables as macros; ToolchainError when the machine, not the candidate, is at fault."""
         started = time.monotonic()
         stored = self._path(self._key(candidate, tunables))
-        known = _load(stored)
+        kept = self.evidence.once("gpu") if self.evidence else None
+        known = _load(stored) if kept is None else None
         if known is not None and (not known.ok or self.code_object_path(known.code_object).is_file()):
             return replace(known, seconds=time.monotonic() - started)
         try:
             for folder in (stored.parent, self.cache / "objects", self.cache / "work"):
                 folder.mkdir(parents=True, exist_ok=True)
-            work = Path(tempfile.mkdtemp(dir=self.cache / "work"))
+            work = kept or Path(tempfile.mkdtemp(dir=self.cache / "work"))
             try:
                 result = replace(self._build(candidate, tunables, work), seconds=time.monotonic() - started)
                 if not any(f.message.startswith("the compiler") for f in result.findings):  # else this machine's limits
                     write_whole(stored, dumps(result).encode())
                 return result
             finally:
-                shutil.rmtree(work, ignore_errors=True)
+                if kept is None:
+                    shutil.rmtree(work, ignore_errors=True)
         except OSError as error:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
@@ -231,14 +235,11 @@ class Compiler:
 
     def _tool(self, work: Path, tool: str, *args: str) -> Completed:
         environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
-        return run(
-            self.toolchain.command(tool, *args),
-            cwd=work,
-            env=environment,
-            timeout_s=TIMEOUT_S,
-            limits=LIMITS,
-            output_cap=2 * 65536,
-        )
+        argv = self.toolchain.command(tool, *args)
+        done = run(argv, cwd=work, env=environment, timeout_s=TIMEOUT_S, limits=LIMITS, output_cap=2 * 65536)
+        if self.evidence:
+            self.evidence.command(work, argv, environment, done)
+        return done
 
     @cached_property
     def _clang_headers(self) -> Path:

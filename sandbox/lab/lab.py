@@ -21,6 +21,7 @@ from records.evaluation import Finding
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.evidence import Evidence
 from sandbox.lab import executor_request, sentences
 from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
@@ -55,9 +56,17 @@ class Execution:
 class Lab:
     """Executes candidates functionally for one target."""
 
-    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, cores: int | None = None) -> None:
-        """`cores` is the number of threads; by default all that this process may use."""
-        self._builder = Builder(toolchain, cache.resolve(), target.wave)
+    def __init__(
+        self,
+        toolchain: Toolchain,
+        cache: Path,
+        target: Target,
+        cores: int | None = None,
+        evidence: Evidence | None = None,
+    ) -> None:
+        """`cores` is the number of threads; by default all that this process may use. `evidence` keeps the files."""
+        self._builder = Builder(toolchain, cache.resolve(), target.wave, evidence)
+        self._evidence = evidence
         self._cache = cache.resolve()
         self._target = target
         self._cores = cores or len(os.sched_getaffinity(0))
@@ -140,6 +149,8 @@ class Lab:
             seen = _read_result(folder, self._run(program, folder, work.deadline_s))
             return regions, seen, {} if work.recorded_blocks else _outputs(folder, regions)
         finally:
+            if self._evidence:
+                self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in buffers})
             shutil.rmtree(folder, ignore_errors=True)
 
     def _run(self, program: LabProgram, folder: Path, deadline_s: float) -> Completed:

@@ -18,6 +18,7 @@ from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.prepare import read
 from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.evidence import Evidence
 from sandbox.lab.lab import Lab, LabProgram
 from sandbox.lab.lab_verify import EXACT, Judge, Patience
 from sandbox.lab.predict import predict
@@ -49,10 +50,11 @@ class LabEvaluator(SandboxBase[Built]):
         *,
         patience: Patience | None = None,
         exact: bool = False,
+        evidence: Evidence | None = None,
     ) -> None:
         """`seed` drives the held-out inputs; `cores` limits the lab's threads; `patience` says when to give up.
 
-        `exact`: matrix instructions round as the hardware does, which takes longer.
+        `exact`: matrix instructions round as the hardware does, which takes longer. `evidence` keeps all files.
         """
         self.target = target
         self.device = f"lab:{target.name}"
@@ -62,8 +64,8 @@ class LabEvaluator(SandboxBase[Built]):
         self._exact = exact
         self._patience = patience or (EXACT if exact else Patience())
         self._toolchain = toolchain
-        self._compiler = Compiler(toolchain, cache, target)
-        self._lab = Lab(toolchain, cache, target, cores)
+        self._compiler = Compiler(toolchain, cache, target, evidence)
+        self._lab = Lab(toolchain, cache, target, cores, evidence)
         self._verified: dict[str, Evaluation] = {}
         self._turn = threading.Lock()  # the lab uses every core for one candidate; two at once only slow each other
 

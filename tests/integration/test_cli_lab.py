@@ -135,3 +135,26 @@ def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
     assert "Traceback" not in err
     assert run_command(["runs", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["status"] == "paused"
+
+
+def test_check_keeps_the_files_of_an_accepted_and_of_a_rejected_kernel(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    assert run_command(["check", str(SEED), "--task", "row_softmax", "--keep", "kept"]) == 0
+    kept, readme = place / "kept", (place / "kept" / "README.txt").read_text()
+    files = [path.relative_to(kept) for path in kept.rglob("*") if path.is_file() and path.name != "README.txt"]
+    named = [line.split()[0] for line in readme.split("\n") if line.startswith("  ") and "=" not in line.split()[0]]
+    assert [path for path in files if not any(path.match(pattern) for pattern in named)] == []
+    assert "@ks." not in (kept / "lab" / "candidate.ll").read_text()
+    assert "@ks." in (kept / "lab" / "probed.ll").read_text()
+    assert "row_softmax" in (kept / "gpu" / "candidate.s").read_text()
+    assert json.loads((kept / "run-01" / "result.json").read_text())["findings"] == []
+    source = SEED.read_text().replace("j < cols; ++j) top", "j < cols + 900; ++j) top", 1)
+    (place / "broken.hip").write_text(source)
+    assert run_command(["check", "broken.hip", "--task", "row_softmax", "--keep", "kept"]) == 1
+    last = max(path for path in kept.glob("run-*"))
+    assert json.loads((last / "result.json").read_text())["findings"]
+    assert (kept / "gpu" / "candidate.hip").read_text() == source
+    capsys.readouterr()
+    assert run_command(["check", str(SEED), "--task", "row_softmax", "--keep", str(place)]) == 2
+    assert "holds other files" in capsys.readouterr().err

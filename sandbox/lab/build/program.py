@@ -24,6 +24,7 @@ from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.diagnostics import SOURCE, compiler_findings
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
+from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
 from sandbox.lab.build.assembly import translate
 from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
@@ -196,6 +197,7 @@ class Builder:
     toolchain: Toolchain
     cache: Path
     wave: int = 64
+    evidence: Evidence | None = None  # keeps the files of the first build
 
     def build(
         self, candidate: Candidate, tunables: Mapping[str, int], *, instrumented: bool = True
@@ -210,21 +212,26 @@ class Builder:
         ]
         key = hashlib.sha256(dumps(parts).encode()).hexdigest()
         folder = self.cache / "lab" / "programs" / key[:2] / key
+        kept = self.evidence.once("lab") if self.evidence else None
         try:
-            return loads(LabProgram, (folder / "program.json").read_text(encoding="utf-8"))
+            if kept is None:
+                return loads(LabProgram, (folder / "program.json").read_text(encoding="utf-8"))
         except (OSError, ValueError, TypeError):
             pass  # not built yet
         (self.cache / "lab" / "work").mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=self.cache / "lab" / "work"))
+        work = kept or Path(tempfile.mkdtemp(dir=self.cache / "lab" / "work"))
         try:
             made = self._build(candidate, tunables, work, folder, _CHECKS if instrumented else ())
             if isinstance(made, LabProgram):
                 _keep(work / "program", dumps(made), folder)
+                if kept is not None:
+                    shutil.copy(folder / "program", kept / "program")
             return made
         except OSError as error:
             raise LabError(f"the lab's cache {self.cache} cannot be used ({error.strerror})") from None
         finally:
-            shutil.rmtree(work, ignore_errors=True)
+            if kept is None:
+                shutil.rmtree(work, ignore_errors=True)
 
     @cached_property
     def identity(self) -> str:
@@ -237,13 +244,13 @@ class Builder:
     def _build(
         self, candidate: Candidate, tunables: Mapping[str, int], work: Path, folder: Path, checks: Sequence[str]
     ) -> LabProgram | tuple[Finding, ...]:
-        made = self._as_on_the_gpu(candidate, tunables, work)
+        made = self._as_on_the_gpu(candidate, tunables, work / "text")
         if isinstance(made, tuple):
             return made
         text, refused = translate(made.text)
         if refused := (*text_refusals(made), *at_source(refused, made)):
             return refused
-        (work / SOURCE).write_text(f"{text}\n{_bridges(candidate)}", encoding="utf-8")
+        self._lay_out(work, f"{text}\n{_bridges(candidate)}")
         macros = _wave_macros(self.wave)  # the tunables stand in the text by now
         output = [*_IR, "-o", "candidate.ll"] if checks else ["-c", "-o", "candidate.o"]
         done = self._tool(
@@ -263,8 +270,8 @@ class Builder:
         )
         if done.returncode == 0 and checks:
             probed = add_probes((work / "candidate.ll").read_text(encoding="utf-8"))
-            (work / "candidate.ll").write_text(probed, encoding="utf-8")
-            done = self._tool(work, "clang", *_BACK_END, *checks, "-c", "candidate.ll", "-o", "candidate.o")
+            (work / "probed.ll").write_text(probed, encoding="utf-8")
+            done = self._tool(work, "clang", *_BACK_END, *checks, "-c", "probed.ll", "-o", "candidate.o")
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         prepared = prepare_object((work / "candidate.o").read_bytes())
@@ -276,7 +283,7 @@ class Builder:
                     "run-time initialiser); initialise in a kernel instead",
                 ),
             )
-        (work / "candidate.o").write_bytes(prepared.data)
+        (work / "prepared.o").write_bytes(prepared.data)
         done = self._tool(
             work,
             "cc",
@@ -284,7 +291,7 @@ class Builder:
             "x86_64-linux-musl",
             "-static",
             "-g",
-            "candidate.o",
+            "prepared.o",
             *(str(path) for path in executor.objects(self.toolchain, self.cache)),
             "-o",
             "program",
@@ -300,8 +307,7 @@ class Builder:
     ) -> DeviceText | tuple[Finding, ...]:
         if refused := source_refusals(candidate.source):
             return refused
-        (work / SOURCE).write_text(candidate.source, encoding="utf-8")
-        (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
+        self._lay_out(work, candidate.source)
         macros = [f"-D{name}={value}" for name, value in tunables.items()] + _wave_macros(self.wave)
         done = self._tool(
             work,
@@ -322,6 +328,11 @@ class Builder:
             return compiler_findings(done, candidate.source)
         return device_text((work / EXPANDED).read_text(encoding="utf-8"))
 
+    def _lay_out(self, work: Path, source: str) -> None:
+        work.mkdir(exist_ok=True)
+        (work / SOURCE).write_text(source, encoding="utf-8")
+        (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
+
     def _visible_files(self, work: Path) -> dict[str, object]:
         clang = self.toolchain.zig.parent / "lib" / "include"
         return {
@@ -338,15 +349,18 @@ class Builder:
 
     def _tool(self, work: Path, tool: str, *args: str) -> Completed:
         environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
-        linking = tool == "cc"
-        return run(
-            self.toolchain.command(tool, *args),
+        linking, argv = tool == "cc", self.toolchain.command(tool, *args)
+        done = run(
+            argv,
             cwd=work,
             env=environment,
             output_cap=2 * 65536,
             timeout_s=LINK_TIMEOUT_S if linking else TIMEOUT_S,
             limits=LINK_LIMITS if linking else LIMITS,
         )
+        if self.evidence:
+            self.evidence.command(work, argv, environment, done)
+        return done
 
 
 def _wave_macros(wave: int) -> list[str]:
