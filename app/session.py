@@ -86,9 +86,7 @@ class Session:
     @property
     def is_waiting(self) -> bool:
         """Whether the run is paused until answers come from elsewhere."""
-        from graph.pausing import WAITING
-
-        return self.run.status == "paused" and self.run.stop_reason.startswith(WAITING)
+        return self.run.pause == "waiting"
 
     def drive(self, progress: Progress) -> RunResult:
         """Run, or go on where it stopped, to the end; then write the best kernel and the report.

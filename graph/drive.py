@@ -48,20 +48,20 @@ def drive(
             with checkpoints(checkpoint, saver) as opened:
                 left = step_through(context, opened, progress, max_concurrency)
             if left is not None:
-                ledger.finish(run_id, "paused", left.reason)
+                ledger.finish(run_id, "paused", left.reason, "waiting")
         except BudgetExhausted as error:
-            ledger.finish(run_id, "paused", str(error))
+            ledger.finish(run_id, "paused", str(error), "budget")
         except MachineError as error:
-            ledger.finish(run_id, "paused", str(error))
+            ledger.finish(run_id, "paused", str(error), "machine")
             raise
         except UsageError as error:
             ledger.finish(run_id, "failed", str(error))
             raise
         except KeyboardInterrupt:
-            ledger.finish(run_id, "paused", "interrupted from the keyboard")
+            ledger.finish(run_id, "paused", "interrupted from the keyboard", "interrupted")
             raise
         except BrokenPipeError:  # of `progress`
-            ledger.finish(run_id, "paused", "nobody read its progress any more")
+            ledger.finish(run_id, "paused", "its progress is no longer read", "unread")
             raise
         return ledger.run(run_id)
 

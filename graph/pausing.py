@@ -18,7 +18,6 @@ from records.errors import Pending
 from records.quantity import counted
 
 Node = TypeVar("Node", bound=Callable[..., dict[str, Any]])
-WAITING = "waiting for "  # how the reason of a run that waits begins
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Waiting:
     def reason(self) -> str:
         """For the run's record."""
         told = "".join(f"; {why}" for why in self.refused)
-        return f"{WAITING}{counted(len(self.awaited), 'result')} in {self.place}{told}"
+        return f"waiting for {counted(len(self.awaited), 'result')} in {self.place}{told}"
 
 
 def pausing(node: Node) -> Node:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 RunStatus = Literal["running", "paused", "done", "failed"]
+Pause = Literal["", "waiting", "budget", "machine", "interrupted", "unread"]
 AttemptStatus = Literal["accepted", "rejected", "duplicate", "failed"]
 
 
@@ -23,7 +24,8 @@ class Run:
     config: Mapping[str, int | float | str | bool | None] = field(default_factory=dict)
     status: RunStatus = "running"
     created_at: str = ""  # ISO 8601, UTC
-    stop_reason: str = ""
+    stop_reason: str = ""  # for people
+    pause: Pause = ""  # set while the status is "paused"
 
 
 @dataclass(frozen=True)

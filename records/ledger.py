@@ -21,7 +21,7 @@ from typing import Any, Literal, Self, get_args
 from records.codec import dumps, loads
 from records.errors import BudgetExhausted, LedgerError, UsageError
 from records.evaluation import Comparison, Evaluation
-from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunStatus, Spend, Usage
+from records.experiment import Attempt, Event, Experiment, ModelCall, Pause, Run, RunStatus, Spend, Usage
 from records.schema import explain, open_database
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate"]
@@ -57,10 +57,11 @@ class Ledger:
         """Write a run down before anything else happens; the same run again changes nothing."""
         with self._writing() as db:
             known = db.execute("SELECT body FROM runs WHERE id = ?", (run.id,)).fetchone()
-            body = dumps(replace(run, status="running", stop_reason=""))
+            asked = replace(run, status="running", stop_reason="", pause="")
             if known is None:
-                db.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (run.id, body, run.status, run.stop_reason))
-            elif known[0] != body:
+                row = (run.id, dumps(asked), run.status, run.stop_reason, run.pause)
+                db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", row)
+            elif loads(Run, known[0]) != asked:
                 raise LedgerError(f"the run {run.id} is already in the ledger with other settings; choose another id")
 
     def run(self, run_id: str) -> Run:
@@ -83,12 +84,13 @@ class Ledger:
         with self._reading() as db:
             return tuple(_run(row) for row in db.execute("SELECT * FROM runs ORDER BY rowid"))
 
-    def finish(self, run_id: str, status: RunStatus, reason: str = "") -> None:
-        """Set a run's status and why; a resumed run goes back to `running`."""
-        if status not in get_args(RunStatus):
-            raise ValueError(f"{status!r} is no status of a run")
+    def finish(self, run_id: str, status: RunStatus, reason: str = "", pause: Pause = "") -> None:
+        """Set a run's status, the reason in words and, of a paused run, its kind; a resumed run is `running` again."""
+        if status not in get_args(RunStatus) or pause not in get_args(Pause):
+            raise ValueError(f"{status!r} or {pause!r} is no status or no pause of a run")
         with self._writing() as db:
-            cursor = db.execute("UPDATE runs SET status = ?, stop_reason = ? WHERE id = ?", (status, reason, run_id))
+            values = (status, reason, pause, run_id)
+            cursor = db.execute("UPDATE runs SET status = ?, stop_reason = ?, pause = ? WHERE id = ?", values)
             if not cursor.rowcount:
                 raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
 
@@ -308,8 +310,8 @@ class Ledger:
         return [row[0] for row in rows]
 
 
-def _run(row: tuple[str, str, RunStatus, str]) -> Run:
-    return replace(loads(Run, row[1]), status=row[2], stop_reason=row[3])
+def _run(row: tuple[str, str, RunStatus, str, Pause]) -> Run:
+    return replace(loads(Run, row[1]), status=row[2], stop_reason=row[3], pause=row[4])
 
 
 def _call(row: tuple[Any, ...]) -> ModelCall:

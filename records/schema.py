@@ -8,8 +8,13 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_MS = 30_000
+_IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_NOT_WRITABLE = frozenset(
+    {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM}
+)
 
 TABLES = """
 CREATE TABLE runs (
@@ -45,7 +50,21 @@ CREATE TABLE comparisons (
 CREATE INDEX comparisons_by_challenger ON comparisons (challenger);
 """
 
-STEPS = {1: COMPARISONS}  # what takes a ledger of this version to the next one; nothing that is there is changed
+PAUSES = """
+ALTER TABLE runs ADD COLUMN pause TEXT NOT NULL DEFAULT '';
+UPDATE runs SET pause = CASE
+    WHEN stop_reason LIKE 'waiting for %' THEN 'waiting'
+    WHEN stop_reason LIKE '%resume the run with a larger budget' THEN 'budget'
+    WHEN stop_reason = 'interrupted from the keyboard' THEN 'interrupted'
+    WHEN stop_reason = 'nobody read its progress any more' THEN 'unread'
+    ELSE 'machine' END
+    WHERE status = 'paused';
+"""  # the words are those of programs before this schema, which recorded nothing else
+
+STEPS = {
+    1: COMPARISONS,
+    2: PAUSES,
+}  # what takes a ledger of this version to the next one; nothing that is there is changed
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -76,14 +95,15 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def explain(error: sqlite3.Error, path: Path) -> str:
-    """One sentence for a person from SQLite's own error."""
+    """One sentence for a person, chosen by SQLite's result code."""
     text = str(error)
-    if "locked" in text or "busy" in text:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code; errors of Python's own module have none
+    if code in _IN_USE:
         return f"the ledger {path} is in use by another process; try again when that one has ended"
-    if "not a database" in text or "malformed" in text or "file is encrypted" in text:
+    if code in _DAMAGED:
         return f"the ledger {path} is damaged ({text}); restore it from a copy or choose another run folder"
-    if "full" in text or "readonly" in text or "unable to open" in text or "disk I/O" in text:
-        return f"the ledger {path} cannot be written to ({text}); free some space or mend the folder, then resume"
+    if code in _NOT_WRITABLE:
+        return f"the ledger {path} cannot be written to ({text}); free some space or repair the folder, then resume"
     return f"the ledger {path} cannot be used ({text}); restore it from a copy or choose another run folder"
 
 
@@ -97,7 +117,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if not tables and not owner:
-        _execute(connection, TABLES + COMPARISONS)
+        _execute(connection, "".join((TABLES, *STEPS.values())))
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     elif owner != APPLICATION_ID:

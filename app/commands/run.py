@@ -117,7 +117,7 @@ def _print(result: RunResult, session: Session) -> None:
         place = run.on.partition(":")[2]
         say(f"answer with  python -m sandbox.worker --spool {place} --target {run.target}   (where the GPU is)")
         say(f"go on with   kernel-scientist resume {run.id}")
-    elif run.status == "paused":
+    elif run.pause == "budget":
         say(f"go on with   kernel-scientist resume {run.id} --budget-usd X")
 
 

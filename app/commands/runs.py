@@ -29,6 +29,7 @@ def command(json: Json = False) -> None:
                     "author": run.author,
                     "status": run.status,
                     "stop_reason": run.stop_reason,
+                    "pause": run.pause,
                     "created_at": run.created_at,
                     "generations": result.generations,
                     "attempts": result.attempts,

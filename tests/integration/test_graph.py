@@ -25,6 +25,7 @@ def test_a_broken_machine_stops_the_run_and_keeps_the_siblings_work(tmp_path: Pa
         bench.drive()
     run = bench.context.ledger.run(bench.context.run.id)
     assert (run.status, run.stop_reason) == ("paused", "the lab cannot start its child")
+    assert run.pause == "machine"
     assert bench.statuses() == {"g001-e2-a0": "accepted", "g001-e3-a0": "accepted"}
     asked, done = len(bench.author.asked), len(bench.sandbox.calls)
     with pytest.raises(LabError):
@@ -44,7 +45,7 @@ def test_an_empty_purse_pauses_the_run_and_a_fuller_one_resumes_it(tmp_path: Pat
 
     bench = Bench(tmp_path, writer)
     run = bench.drive()
-    assert (run.status, "larger budget" in run.stop_reason) == ("paused", True)
+    assert (run.status, run.pause) == ("paused", "budget")
     assert bench.statuses() == {"g001-e1-a0": "accepted"}
     purse["is_empty"] = False
     done = len(bench.sandbox.calls)
@@ -61,7 +62,7 @@ def test_a_run_whose_progress_nobody_reads_is_paused_and_goes_on(tmp_path: Path)
     bench = Bench(tmp_path)
     with pytest.raises(BrokenPipeError):
         drive(bench.context, tmp_path / "checkpoint.db", unread)
-    assert bench.context.ledger.run("table-run").status == "paused"
+    assert bench.context.ledger.run("table-run").pause == "unread"
     assert bench.drive().status == "done"
     assert bench.statuses() == {"g001-e1-a0": "accepted", "g001-e2-a0": "accepted"}
 

@@ -97,7 +97,8 @@ def test_a_new_kernel_is_compared_with_the_leader_on_the_way_it_is_judged(tmp_pa
 def test_all_experiments_have_asked_before_the_run_waits(tmp_path: Path) -> None:
     context, worker = spooled(tmp_path), TableSandbox()
     run = drive(context, tmp_path / "checkpoint.db")
-    assert (run.status, run.stop_reason) == ("paused", f"waiting for 2 results in {tmp_path / 'spool'}")
+    assert (run.status, run.pause) == ("paused", "waiting")
+    assert run.stop_reason == f"waiting for 2 results in {tmp_path / 'spool'}"
     assert work(tmp_path / "spool", context.assignment.task, worker) == 2
     run = drive(context, tmp_path / "checkpoint.db")
     assert run.stop_reason == f"waiting for 2 results in {tmp_path / 'spool'}"

@@ -67,13 +67,15 @@ def test_a_run_is_found_by_a_prefix_that_is_its_own(ledger: Ledger) -> None:
 
 
 def test_a_run_ends_once_it_is_known_and_can_go_on(ledger: Ledger) -> None:
-    ledger.finish(RUN.id, "paused", "no money left")
-    assert (ledger.run(RUN.id).status, ledger.run(RUN.id).stop_reason) == ("paused", "no money left")
+    ledger.finish(RUN.id, "paused", "no money left", "budget")
+    assert ledger.run(RUN.id) == replace(RUN, status="paused", stop_reason="no money left", pause="budget")
     ledger.add_run(ledger.run(RUN.id))
     ledger.finish(RUN.id, "running")
     assert ledger.run(RUN.id) == RUN
     with pytest.raises(UsageError, match="there is no run"):
         ledger.finish("unknown", "done")
+    with pytest.raises(ValueError, match="no status or no pause"):
+        ledger.finish(RUN.id, "paused", "", "tired")  # type: ignore[arg-type]
     with pytest.raises(LedgerError, match="with other settings"):
         ledger.add_run(replace(RUN, seed=8))
 
@@ -235,7 +237,7 @@ def foreign(path: Path) -> None:
     [
         (damaged, "is damaged"),
         (lambda path: path.write_text("no database " * 100), "is damaged"),
-        (newer, "has schema 99, this program knows 2"),
+        (newer, "has schema 99, this program knows 3"),
         (foreign, "database of another program"),
         (Path.mkdir, "cannot be written to"),
         (lambda path: path.parent.rmdir() or path.parent.write_text("in the way"), "cannot be written to"),

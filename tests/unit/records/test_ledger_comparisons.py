@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from records.codec import dumps
 from records.evaluation import CaseComparison, Comparison, comparison_key
 from records.experiment import Run
 from records.ledger import Ledger
-from records.schema import APPLICATION_ID, TABLES
 
 RUN = Run("20261121-softmax-1a", "row_softmax", "mi300x", "lab", "playbook", 7, {"generations": 4})
 
@@ -62,16 +59,3 @@ def test_a_comparison_in_words() -> None:
     assert replace(comparison("a", "b", 1.0), verdict="same").text == (
         "the same speed, faster by 0.0 % (-0.4 to 0.2, 36 windows)"
     )
-
-
-def test_a_ledger_of_the_first_schema_is_taken_along(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.db"
-    db = sqlite3.connect(path)
-    db.executescript(f"{TABLES} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1;")
-    db.execute("INSERT INTO runs VALUES (?, ?, 'done', 'well')", (RUN.id, dumps(RUN)))
-    db.commit()
-    db.close()
-    for _ in range(2):
-        with Ledger(path) as ledger:
-            assert ledger.run(RUN.id).stop_reason == "well"
-            assert ledger.add_comparison(RUN.id, comparison("new", "old")) == comparison("new", "old")

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from records.codec import dumps, to_plain
+from records.experiment import Run
+from records.ledger import Ledger
+from records.schema import APPLICATION_ID, COMPARISONS, TABLES, explain
+
+RUN = Run("20261121-softmax-1a", "row_softmax", "mi300x", "lab", "playbook", 7, {"generations": 4})
+ASKED = {"task": "row_softmax", "target": "mi300x", "on": "lab", "author": "playbook", "seed": 7}
+
+
+def test_a_ledger_of_the_first_schema_is_taken_along(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    db = sqlite3.connect(path)
+    db.executescript(f"{TABLES} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1;")
+    old = {name: value for name, value in to_plain(RUN).items() if name != "pause"}
+    db.execute("INSERT INTO runs VALUES (?, ?, 'done', 'well')", (RUN.id, dumps(old)))
+    db.commit()
+    db.close()
+    for _ in range(2):
+        with Ledger(path) as ledger:
+            assert ledger.run(RUN.id) == replace(RUN, status="done", stop_reason="well")
+            ledger.add_run(RUN)
+            assert ledger.comparisons("new") == ()
+
+
+def test_the_pauses_of_an_older_ledger_get_their_kind_once(tmp_path: Path) -> None:
+    """Ledgers of schema 2 said why a run was paused in words only."""
+    words = {
+        "waiting": "waiting for 2 results in /spool; the result 1234 was put aside because it is damaged",
+        "budget": "the next coder call could cost 0.1000 USD, but only 0.0200 of 5.00 USD are left; "
+        "resume the run with a larger budget",
+        "interrupted": "interrupted from the keyboard",
+        "unread": "nobody read its progress any more",
+        "machine": "the lab cannot start its child",
+    }
+    path = tmp_path / "ledger.db"
+    db = sqlite3.connect(path)
+    db.executescript(f"{TABLES} {COMPARISONS} PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 2;")
+    rows = [(kind, dumps({"id": kind, **ASKED}), "paused", said) for kind, said in words.items()]
+    db.executemany(
+        "INSERT INTO runs VALUES (?, ?, ?, ?)", [*rows, ("done", dumps({"id": "done", **ASKED}), "done", "")]
+    )
+    db.commit()
+    db.close()
+    for _ in range(2):
+        with Ledger(path) as ledger:
+            assert {run.id: run.pause for run in ledger.runs()} == {**{kind: kind for kind in words}, "done": ""}
+
+
+def locked(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as first, closing(sqlite3.connect(path, timeout=0)) as second:
+        first.execute("BEGIN EXCLUSIVE")
+        second.execute("BEGIN EXCLUSIVE")
+
+
+def no_database(path: Path) -> None:
+    path.write_text("no database " * 100)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("SELECT * FROM sqlite_master")
+
+
+def read_only(path: Path) -> None:
+    sqlite3.connect(path).executescript("CREATE TABLE a (b)")
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        db.execute("INSERT INTO a VALUES (1)")
+
+
+def absent(path: Path) -> None:
+    sqlite3.connect(path / "absent").close()
+
+
+def too_large(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("PRAGMA max_page_count = 2; CREATE TABLE a (b)")
+        db.execute("INSERT INTO a VALUES (zeroblob(1000000))")
+
+
+def closed(path: Path) -> None:
+    db = sqlite3.connect(path)
+    db.close()
+    db.execute("SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (locked, "is in use by another process"),
+        (no_database, "is damaged"),
+        (read_only, "cannot be written to"),
+        (absent, "cannot be written to"),
+        (too_large, "cannot be written to"),
+        (closed, "cannot be used"),
+    ],
+)
+def test_a_fault_of_sqlite_is_explained_by_its_code(tmp_path: Path, fault: object, sentence: str) -> None:
+    with pytest.raises(sqlite3.Error) as caught:
+        fault(tmp_path / "a.db")  # type: ignore[operator]
+    assert sentence in explain(caught.value, tmp_path)
