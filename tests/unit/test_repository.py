@@ -40,7 +40,7 @@ def files() -> Iterator[Path]:
     for folder, names, found in os.walk(ROOT):
         names[:] = sorted(n for n in names if n not in SKIPPED and not n.endswith(".egg-info"))
         for name in sorted(set(found) - SKIPPED):
-            if not name.endswith((".pyc", ".gz")):
+            if not name.endswith((".pyc", ".gz", ".png")):
                 yield Path(folder, name).relative_to(ROOT)
 
 
@@ -242,21 +242,23 @@ def test_everything_in_the_file_map_exists() -> None:
     assert missing == []
 
 
-def test_every_file_is_in_the_file_map() -> None:
-    """A file is covered by its own name or glob, or by a folder whose contents the map does not list."""
+def test_every_folder_and_every_top_level_file_is_in_the_file_map() -> None:
+    """A folder is covered by its own line, or by that of a folder whose subfolders the map does not list."""
     listed = file_map()
 
-    def is_covered(path: Path) -> bool:
-        folder = ""
-        for part in path.parts[:-1]:
-            if not any(fnmatch(part, name.rstrip("/")) for name in listed.get(folder, []) if name.endswith("/")):
-                return False
-            folder += part + "/"
-            if not listed.get(folder):
+    def is_covered(folder: Path) -> bool:
+        parent = ""
+        for part in folder.parts:
+            folders = [name.rstrip("/") for name in listed.get(parent, []) if name.endswith("/")]
+            if parent and not folders:
                 return True
-        return any(fnmatch(path.name, name) for name in listed[folder])
+            if not any(fnmatch(part, name) for name in folders):
+                return False
+            parent += part + "/"
+        return True
 
-    assert [str(p) for p in ALL if p.name != "__init__.py" and not is_covered(p)] == []
+    assert [str(f) for f in sorted({p.parent for p in ALL}) if not is_covered(f)] == []
+    assert [p.name for p in ALL if len(p.parts) == 1 and p.name not in listed[""]] == []
 
 
 def test_the_sample_settings_name_every_setting_and_no_other() -> None:

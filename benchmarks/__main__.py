@@ -1,0 +1,108 @@
+"""The command that runs the benchmarks and writes docs/results.md: `python -m benchmarks --help`."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.registry import BENCHMARKS, Benchmark
+from benchmarks.results import PAGE, ROOT, STORE, Record, figures_in, load, page, save
+from records.files import write_whole
+
+RUNNABLE = tuple(b for b in BENCHMARKS if not b.by_hand)
+MISSED = 1  # the exit code of a benchmark whose figures miss a goal
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options of the command."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks", description="Run benchmarks, write docs/results.md.")
+    which = options.add_mutually_exclusive_group()
+    which.add_argument("--only", nargs="+", metavar="NAME", choices=[b.name for b in RUNNABLE], help="those named")
+    which.add_argument("--fast", action="store_true", help="those under a minute")
+    which.add_argument("--stored", action="store_true", help="those that print times stored from a GPU")
+    which.add_argument("--check", action="store_true", help="run nothing: is the page what the stored figures say?")
+    return options
+
+
+def chosen(wanted: argparse.Namespace) -> list[Benchmark]:
+    """The benchmarks to run."""
+    if wanted.only:
+        return [b for b in RUNNABLE if b.name in wanted.only]
+    return [b for b in RUNNABLE if (b.is_fast or not wanted.fast) and (b.stored or not wanted.stored)]
+
+
+def machine() -> str:
+    """The cores and the processor of this machine."""
+    cores = len(os.sched_getaffinity(0))
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+    return f"{cores} cores of {'an ' + model if model else 'an unknown processor'}"
+
+
+def run(benchmark: Benchmark) -> Record | str:
+    """Run one benchmark in a process of its own: its record, or the reason that there is none."""
+    if missing := benchmark.missing():
+        return f"{', '.join(missing)} is not on this machine"
+    argv = [sys.executable, "-m", f"benchmarks.{benchmark.name}", *benchmark.arguments]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = figures_in(done.stdout)
+    if done.returncode not in (0, MISSED) or not found:
+        return f"ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-300:]}"
+    return Record(benchmark.name, machine(), datetime.datetime.now(datetime.UTC).date().isoformat(), found)
+
+
+def check() -> int:
+    """Compare the page with the stored figures and the registry; times are not looked at."""
+    records = load()
+    absent = [b.name for b in BENCHMARKS if b.name not in records]
+    unknown = sorted(set(records) - {b.name for b in BENCHMARKS})
+    if absent or unknown:
+        print(
+            f"without figures: {', '.join(absent) or 'none'}; figures of no benchmark: {', '.join(unknown) or 'none'}"
+        )
+        return 1
+    if PAGE.read_text(encoding="utf-8") != page(BENCHMARKS, records):
+        print(f"docs/results.md is not what {STORE.name} says: run `python -m benchmarks --fast`")
+        return 1
+    print(f"docs/results.md shows {len(records)} benchmarks")
+    return 0
+
+
+def main(words: Sequence[str]) -> int:
+    """Run what is asked for; the page and its figures are written after each benchmark."""
+    wanted = parser().parse_args(words)
+    if wanted.check:
+        return check()
+    failed = 0
+    for benchmark in chosen(wanted):
+        print(f"{benchmark.command}  (about {benchmark.minutes:g} min)", flush=True)
+        start = time.monotonic()
+        answer = run(benchmark)
+        records = load()
+        if isinstance(answer, Record):
+            records[benchmark.name] = answer
+            missed = [figure["figure"] for figure in answer.figures if figure["met"] is False]
+            print(
+                f"  {len(answer.figures)} figures in {time.monotonic() - start:.0f} s"
+                + (f"; goals missed: {', '.join(missed)}" if missed else ""),
+                flush=True,
+            )
+        else:
+            failed += 1
+            print(f"  no figures, the last ones stay: {answer}", flush=True)
+        save((records[b.name] for b in BENCHMARKS if b.name in records), STORE)
+        write_whole(PAGE, page(BENCHMARKS, records).encode(), is_public=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,136 @@
+"""The table of benchmarks that `python -m benchmarks` runs and reports: one record a module."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+
+FAST_MINUTES = 1.0  # below this a benchmark counts as fast
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One source of figures: a module of this package, or a command that needs more than one machine."""
+
+    name: str  # the module's name, unless `by_hand`
+    title: str
+    shows: str  # one sentence for the page
+    minutes: float  # on two cores
+    arguments: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # programs, or "gpu" and "model"; what is absent leaves the last figures in place
+    stored: bool = False  # prints times stored from a GPU; the command runs anywhere
+    by_hand: str = ""  # the command, where no module can run it: its figures are entered with their device and date
+
+    @property
+    def command(self) -> str:
+        """The command that prints the figures."""
+        return self.by_hand or " ".join(("python -m", f"benchmarks.{self.name}", *self.arguments))
+
+    @property
+    def is_fast(self) -> bool:
+        """True for a benchmark that this command can run in under a minute."""
+        return not self.by_hand and self.minutes < FAST_MINUTES
+
+    def missing(self) -> list[str]:
+        """The needs that this machine does not meet."""
+        return [need for need in self.needs if shutil.which(need) is None]
+
+
+BENCHMARKS = (
+    Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),
+    Benchmark(
+        "demo",
+        "The demo",
+        "The best kernel that `kernel-scientist demo` finds, with the time and the memory it takes to find it.",
+        2,
+    ),
+    Benchmark(
+        "example_kernels",
+        "Kernels in examples/ for the MI300X",
+        "The kernel that a model's run ended with, verified on all test shapes in the lab.",
+        3,
+    ),
+    Benchmark(
+        "lab_findings",
+        "Faults the lab finds",
+        "Faulty kernels of 14 kinds reported with the right kind at the right line, and their honest twins.",
+        5,
+    ),
+    Benchmark(
+        "exploits", "Kernels that cheat", "Cheating kernels, their honest twins and mutants, judged in the lab.", 8
+    ),
+    Benchmark(
+        "false_rejects",
+        "Right kernels rejected",
+        "Right kernels of other algorithms, judged again and again on new inputs in the lab.",
+        25,
+        ("--repeats", "84"),
+    ),
+    Benchmark("compile_speed", "Compiling for gfx942", "The time to gfx942 code for one of 50 distinct kernels.", 1),
+    Benchmark(
+        "lab_speed",
+        "The speed of the lab",
+        "The lab beside Oclgrind on four algorithms, and one large case verified whole.",
+        12,
+        needs=("oclgrind-kernel",),
+    ),
+    Benchmark(
+        "lab_mi300x",
+        "The bound against published times",
+        "Bounds for AMD's GPUs beside times that others measured; a bound must lie below.",
+        2,
+    ),
+    Benchmark(
+        "lab_counters",
+        "The lab's counters against ncu",
+        "Counters computed here beside those of NVIDIA's profiler on an H200.",
+        4,
+        stored=True,
+    ),
+    Benchmark(
+        "lab_ranking",
+        "The bound against times on an H200",
+        "Bounds computed here beside measured times of the same kernels, in rank correlations.",
+        5,
+        stored=True,
+    ),
+    Benchmark(
+        "measure_truth",
+        "Trust in a comparison",
+        "The judge's comparison of two kernels beside those of other timers, on an H200.",
+        0.2,
+        stored=True,
+    ),
+    Benchmark("faults", "Faults on a GPU", "200 faults in a row on an H200.", 0.2, stored=True),
+    Benchmark(
+        "compile_rate",
+        "Compiling for the H200",
+        "The time to H200 code for one of 50 distinct kernels, beside other ways to compile them.",
+        0.2,
+        stored=True,
+    ),
+    Benchmark("throughput", "Candidates an hour", "500 mixed candidates judged by one H200.", 0.2, stored=True),
+    Benchmark(
+        "h200_anchors",
+        "Shipped kernels beside PyTorch",
+        "Geometric means over the benchmark cases on an H200, inputs cold.",
+        0.2,
+        stored=True,
+    ),
+    Benchmark(
+        "playbook_h200",
+        "The playbook on an H200",
+        "One generation through a folder: the best kernel against the naive seed.",
+        30,
+        needs=("gpu",),
+        by_hand="./kernel-scientist run TASK --target h200 --on spool:DIR",
+    ),
+    Benchmark(
+        "author_h200",
+        "An author behind an endpoint, on an H200",
+        "Two generations with kernels from an OpenAI-compatible server whose answers were written beforehand.",
+        60,
+        needs=("gpu", "model"),
+        by_hand="./kernel-scientist run TASK --target h200 --on device --author llm --generations 2",
+    ),
+)

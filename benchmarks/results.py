@@ -1,0 +1,131 @@
+"""The figures of all benchmarks: kept in `data/results.json`, shown as the page `docs/results.md`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.registry import Benchmark
+from records.files import write_whole
+
+ROOT = Path(__file__).resolve().parent.parent
+STORE = ROOT / "benchmarks" / "data" / "results.json"
+PAGE = ROOT / "docs" / "results.md"
+KEYS = ("figure", "value", "unit", "anchor", "anchor_value", "ratio", "goal", "met", "stored")
+COLUMNS = ("figure", "value", "unit", "anchor", "anchor's value", "ratio", "goal", "met")
+RIGHT = {"value", "anchor's value", "ratio"}
+HEAD = """# Results
+
+Every figure of this project, as `python -m benchmarks` wrote it: do not edit this page. Each figure stands beside an
+anchor from the same run, and *ratio* is the value over the anchor's. *Goal* is what the value must reach, in its own
+unit; a figure without one is only observed. Times that the lab predicts are called *predicted*.
+
+```
+python -m benchmarks                  # all that this machine can run; some 70 minutes on two quiet cores
+python -m benchmarks --fast           # those under a minute
+python -m benchmarks --stored         # those that print times stored from a GPU
+python -m benchmarks --only startup   # those named
+python -m benchmarks --check          # is every benchmark on this page?
+```
+
+A benchmark that was not run again keeps its last figures and their date.
+"""
+
+
+@dataclass(frozen=True)
+class Record:
+    """The last figures of one benchmark, with the machine and the day they are from."""
+
+    name: str
+    machine: str
+    date: str
+    figures: tuple[Mapping[str, Any], ...]  # lines as `Figure.line` prints them
+
+
+def figures_in(output: str) -> tuple[Mapping[str, Any], ...]:
+    """The figure lines of a benchmark's standard output; every other line is for people."""
+    found = []
+    for line in output.splitlines():
+        if not line.startswith("{"):
+            continue
+        try:
+            plain = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        if set(plain) == set(KEYS):
+            found.append({key: None if plain[key] != plain[key] else plain[key] for key in KEYS})  # NaN is not JSON
+    return tuple(found)
+
+
+def load(path: Path = STORE) -> dict[str, Record]:
+    """The records by name; none where the file does not exist yet."""
+    if not path.is_file():
+        return {}
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    return {name: Record(name, r["machine"], r["date"], tuple(r["figures"])) for name, r in plain.items()}
+
+
+def save(records: Iterable[Record], path: Path = STORE) -> None:
+    """Write all records, a figure a line so that a change reads well."""
+    parts = []
+    for record in records:
+        plain = asdict(record)
+        lines = ",\n".join(f"   {json.dumps(figure, ensure_ascii=False)}" for figure in plain["figures"])
+        parts.append(
+            f' "{record.name}": {{\n  "machine": {json.dumps(record.machine)},\n  "date": "{record.date}",\n'
+            f'  "figures": [\n{lines}\n  ]\n }}'
+        )
+    write_whole(path, ("{\n" + ",\n".join(parts) + "\n}\n").encode(), is_public=True)
+
+
+def number(value: float) -> str:
+    """Four significant digits without an exponent: 0.000064, 27.8, 10,700."""
+    text = f"{float(f'{value:.4g}'):,.10f}"
+    return text.rstrip("0").rstrip(".")
+
+
+def row(figure: Mapping[str, Any]) -> str:
+    """One figure as one row of the table, one thing a cell."""
+    cells = (
+        f"`{figure['figure']}`",
+        number(figure["value"]),
+        figure["unit"],
+        figure["anchor"],
+        number(figure["anchor_value"]),
+        "" if figure["ratio"] is None else number(figure["ratio"]),
+        figure["goal"],
+        {True: "yes", False: "**no**", None: ""}[figure["met"]],
+    )
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def origin(file: str, folder: Path = STORE.parent) -> str:
+    """The device and the day of a stored file, from its own account."""
+    about = json.loads((folder / file).read_text(encoding="utf-8"))["about"]
+    device = about.get("device") or about["nvidia_smi"].split(",")[0]
+    name = device["name"] if isinstance(device, dict) else device.split(" / ")[0]
+    return f"{name}, {about['date']} (`benchmarks/data/{file}`)"
+
+
+def group(benchmark: Benchmark, record: Record | None) -> str:
+    """The part of the page that belongs to one benchmark."""
+    lines = [f"## {benchmark.title}", "", benchmark.shows, "", f"Command: `{benchmark.command}`."]
+    if record is None:
+        return "\n".join([*lines, "", "Not measured yet."]) + "\n"
+    stored = sorted({figure["stored"] for figure in record.figures if figure["stored"].endswith(".json")})
+    where = f"{record.machine}, {record.date}"
+    if stored:
+        lines[-1] += f" Computed on {where}, from data stored from an {'; an '.join(map(origin, stored))}."
+    else:
+        lines[-1] += f" Measured on {where}."
+    rule = " | ".join("--:" if name in RIGHT else "---" for name in COLUMNS)
+    lines += ["", f"| {' | '.join(COLUMNS)} |", f"| {rule} |", *map(row, record.figures)]
+    return "\n".join(lines) + "\n"
+
+
+def page(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
+    """The whole of docs/results.md."""
+    return "\n".join([HEAD, *(group(each, records.get(each.name)) for each in benchmarks)])

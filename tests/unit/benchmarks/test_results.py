@@ -1,0 +1,103 @@
+"""The table of results: figure lines are read, kept and shown whole, and no benchmark is left out."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import chosen, main, parser
+from benchmarks.figure import Figure, report
+from benchmarks.registry import BENCHMARKS, Benchmark
+from benchmarks.results import PAGE, ROOT, Record, figures_in, load, number, origin, page, save
+
+STARTUP = Benchmark("startup", "Start-up", "The wait.", 0.5)
+FOUND = (
+    Figure("startup.help", 0.1234567, "s", "python -c pass", 0.0151, "< 0.5"),
+    Figure("startup.check", 12345.6, "s", "no anchor", 0.0, stored="throughput_h200.json"),
+)
+
+
+def prints_figures(path: Path) -> bool:
+    """True for a module that hands figures to `report`, wherever it imports it."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "benchmarks.figure"
+        and "report" in {alias.name for alias in node.names}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    )
+
+
+def test_every_module_that_prints_figures_is_registered_and_no_other() -> None:
+    modules = {path.stem for path in (ROOT / "benchmarks").glob("*.py") if prints_figures(path)}
+    assert modules == {b.name for b in BENCHMARKS if not b.by_hand}
+
+
+def test_names_are_registered_once() -> None:
+    assert len({b.name for b in BENCHMARKS}) == len(BENCHMARKS)
+
+
+def test_the_page_is_what_the_stored_figures_say(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_figure_lines_are_found_among_the_rest(capsys: pytest.CaptureFixture[str]) -> None:
+    report("Start-up", FOUND)
+    found = figures_in('{not json\n{"other": 1}\n' + capsys.readouterr().out)
+    assert [f["figure"] for f in found] == ["startup.help", "startup.check"]
+    assert (found[0]["value"], found[0]["met"], found[1]["ratio"]) == (0.123457, True, None)
+
+
+def test_records_come_back_as_they_were_saved(tmp_path: Path) -> None:
+    lines = figures_in("\n".join(f.line() for f in FOUND))
+    records = [
+        Record("startup", '2 cores of a "Xeon"', "2026-11-22", lines),
+        Record("demo", "2 cores", "2026-11-21", lines),
+    ]
+    save(records, tmp_path / "results.json")
+    assert list(load(tmp_path / "results.json").values()) == records
+    assert load(tmp_path / "absent.json") == {}
+
+
+def test_a_figure_is_a_row_with_one_thing_a_cell() -> None:
+    lines = figures_in("\n".join(f.line() for f in FOUND))
+    shown = page([STARTUP], {"startup": Record("startup", "2 cores", "2026-11-22", lines)})
+    assert "| `startup.help` | 0.1235 | s | python -c pass | 0.0151 | 8.176 | < 0.5 | yes |" in shown
+    assert "| `startup.check` | 12,350 | s | no anchor | 0 |  |  |  |" in shown
+    assert "`python -m benchmarks.startup`" in shown
+    assert f"on 2 cores, 2026-11-22, from data stored from an {origin('throughput_h200.json')}" in shown
+
+
+def test_a_benchmark_without_figures_is_on_the_page() -> None:
+    assert "Not measured yet." in page([STARTUP], {})
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.0000638, "0.0000638"), (27.84449, "27.84"), (0.0, "0"), (10712.3, "10,710"), (200.0, "200")]
+)
+def test_numbers_have_four_digits_and_no_exponent(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_what_is_asked_for_is_run() -> None:
+    def names(*words: str) -> set[str]:
+        return {b.name for b in chosen(parser().parse_args(words))}
+
+    assert names("--only", "startup", "faults") == {"startup", "faults"}
+    with pytest.raises(SystemExit):  # entered by hand: there is nothing to run
+        names("--only", "author_h200")
+    assert names("--stored") == {b.name for b in BENCHMARKS if b.stored}
+    assert "startup" in names("--fast") and "lab_speed" not in names("--fast")
+    assert names() == {b.name for b in BENCHMARKS if not b.by_hand}
+
+
+def test_a_need_that_is_absent_is_named() -> None:
+    assert Benchmark("x", "X", "", 1, needs=("sh", "no-such-program")).missing() == ["no-such-program"]
+
+
+def test_every_benchmark_on_the_page_names_its_command() -> None:
+    groups = re.split(r"^## ", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    assert len(groups) == len(BENCHMARKS)
+    assert all(re.search(r"^Command: `[^`]+`", group, re.MULTILINE) for group in groups)
