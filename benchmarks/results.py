@@ -29,6 +29,7 @@ python -m benchmarks --fast           # those under a minute
 python -m benchmarks --stored         # those that print times stored from a GPU
 python -m benchmarks --only startup   # those named
 python -m benchmarks --check          # is every benchmark on this page?
+python -m benchmarks --page           # write the page again, run nothing
 ```
 
 A benchmark that was not run again keeps its last figures and their date.
