@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from agents.playbook.source import KernelFile, SourceError, read
+from agents.source import KernelFile, SourceError, read
 from records.errors import PlanError
 from tasks.expressions import evaluate
 

@@ -18,7 +18,19 @@ from types import ModuleType
 
 import typer
 
-from app.commands import check, demo, doctor, isa, knowledge, report, resume, run, runs, tasks, test
+from app.commands import (
+    check,
+    demo,
+    doctor,
+    isa,
+    knowledge_command,
+    report_command,
+    resume,
+    run,
+    runs,
+    tasks_command,
+    test,
+)
 from app.screen import hush, is_unread, note
 from records.errors import MachineError, ScientistError
 
@@ -44,12 +56,13 @@ def _purpose(module: ModuleType) -> str:
 
 
 def _register(module: ModuleType) -> None:
-    app.command(module.__name__.rsplit(".", 1)[1], short_help=_purpose(module))(module.command)
+    name = module.__name__.rsplit(".", 1)[1].removesuffix("_command")
+    app.command(name, short_help=_purpose(module))(module.command)
 
 
-for _module in (demo, run, resume, check, isa, runs, report, tasks):
+for _module in (demo, run, resume, check, isa, runs, report_command, tasks_command):
     _register(_module)
-app.add_typer(knowledge.app, name="knowledge", short_help=_purpose(knowledge))
+app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 for _module in (doctor, test):
     _register(_module)
 

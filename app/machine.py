@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from records.quantity import counted
 
 LANDLOCK_CREATE_RULESET = 444  # system call number, the same on every architecture
 LOW_DISK_BYTES = 2 << 30
+PACKAGES = ("gpu-kernel-scientist", "langgraph", "langchain-openai", "chromadb", "numpy")
 
 
 @dataclass(frozen=True)
@@ -31,21 +33,37 @@ class Capability:
     needed: bool = False
 
 
-def examine(settings: Settings) -> Iterator[Capability]:
-    """Look at everything, cheapest first; a broken part is a line, never an exception."""
-    checks: tuple[Callable[[Settings], Capability | Iterator[Capability]], ...] = (
-        _system,
-        _compiler,
-        _vendor_compilers,
-        _gpus,
-        _mi300x,
-        _isolation,
-        _disk,
-        _ledger,
-        _knowledge,
-        _tracing,
-        _model,
-    )
+Check = Callable[[Settings], Capability | Iterator[Capability]]
+
+
+def hardware(settings: Settings) -> Iterator[Capability]:
+    """The system, the compilers and the GPUs, cheapest first; a broken part is a line, never an exception."""
+    return _answers(settings, _system, _compiler, _vendor_compilers, _gpus)
+
+
+def installation(settings: Settings) -> Iterator[Capability]:
+    """Isolation, disk, stores, tracing and the model, cheapest first; a broken part is a line, never an exception."""
+    return _answers(settings, _isolation, _disk, _ledger, _knowledge, _tracing, _model)
+
+
+def describe(settings: Settings) -> dict[str, str]:
+    """Versions and machine in a few words, for reports: no names of people or machines, no absolute paths."""
+    compiler = _compiler(settings)
+    found = {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor cores": str(os.cpu_count() or 0),
+        "compiler": compiler.found if compiler.state == "ok" else "none found",
+    }
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _answers(settings: Settings, *checks: Check) -> Iterator[Capability]:
     for check in checks:
         found = check(settings)
         yield from (found,) if isinstance(found, Capability) else found
@@ -103,14 +121,6 @@ def _gpus(settings: Settings) -> Iterator[Capability]:
         yield Capability(
             "NVIDIA GPU", "missing", "no /dev/nvidia0", "not needed for the lab; a GPU needs NVIDIA's driver"
         )
-
-
-def _mi300x(settings: Settings) -> Iterator[Capability]:
-    """What to send us from a machine with an AMD GPU; nothing anywhere else."""
-    from app.gpu_report import examine_amd, has_amd
-
-    if has_amd():
-        yield from examine_amd(settings.cache_folder)
 
 
 def _isolation(settings: Settings) -> Iterator[Capability]:

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from app import wiring
-from app.environment import describe
+from app.machine import describe
 from app.report import Extras, tell, write_report
 from app.report.story import best_attempt, seed_attempt, speedup
 from app.settings import Settings

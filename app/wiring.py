@@ -44,6 +44,36 @@ class RunRequest:
     limits: Mapping[str, int | float] | None = None  # fields of graph.context.Limits
 
 
+class ShelvedLiterature:
+    """Passages ready for a prompt; the diary of the run records each. The first search imports Chroma."""
+
+    def __init__(self, folder: Path, ledger: Ledger, run_id: str) -> None:
+        """Nothing is opened yet."""
+        from knowledge.store import KnowledgeStore
+
+        self._store = KnowledgeStore(folder)
+        self._ledger = ledger
+        self._run_id = run_id
+
+    def search(self, query: str, k: int, arch: str | None = None) -> tuple[str, ...]:
+        """The best k passages, each under its title, section and source."""
+        self._store.ensure_shipped()
+        passages = []
+        for hit in self._store.search(query, k, arch):
+            self._ledger.event(
+                self._run_id,
+                "literature",
+                {"title": hit.title, "section": hit.section, "source": hit.source},
+                key=f"literature:{hit.document}:{hit.section}",
+            )
+            passages.append(f"## {hit.title}: {hit.section}\nSource: {hit.source}\n\n{hit.text}")
+        return tuple(passages)
+
+    def close(self) -> None:
+        """Let go of the store's files."""
+        self._store.close()
+
+
 def make_compiler(settings: Settings, target: str) -> Compiler:
     """The compiler for a target; UsageError where the target needs another one."""
     from sandbox.amdgcn.compiler import Compiler
@@ -97,7 +127,6 @@ def make_author(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefac
 def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float) -> Context:
     """The collaborators of one run, for `build_graph()`."""
     from agents.author import Assignment
-    from app.literature import ShelvedLiterature
     from graph.context import Context
     from sandbox.target import load_target
     from tasks.loader import load_task

@@ -17,8 +17,8 @@ from langgraph.runtime import Runtime
 from agents.author import Draft, Step
 from graph.context import Context, Limits
 from graph.evaluating import announce, evaluate, twin
+from graph.events import annotate, emit
 from graph.pausing import pausing
-from graph.progress import annotate, emit
 from graph.state import TrialOutcome, TrialState
 from graph.trial import Trial
 from records.errors import MalformedReply

@@ -14,11 +14,11 @@ from agents.author import Idea, Selection, Step
 from agents.strategy import strategy
 from graph.context import Context
 from graph.evaluating import evaluate
+from graph.events import annotate, emit, tell_attempt
 from graph.memory import reason_of, remember
 from graph.pausing import pausing, together
 from graph.picks import pick
 from graph.population import best, members, population, roofline_fraction, specimen
-from graph.progress import annotate, emit, tell_attempt
 from graph.state import SCHEMA_VERSION, Pick, State
 from records.codec import dumps
 from records.errors import KnowledgeError, MalformedReply, Pending, TaskError, UsageError

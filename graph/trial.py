@@ -10,9 +10,9 @@ from langgraph.runtime import Runtime
 from agents.author import Draft, Idea, Specimen
 from agents.strategy import strategy
 from graph.context import Context
+from graph.events import tell_attempt
 from graph.memory import lesson_of, reason_of
 from graph.population import experiment_of, specimen
-from graph.progress import tell_attempt
 from graph.state import TrialState
 from records.codec import dumps, loads
 from records.evaluation import Evaluation

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.bm25 import count_terms
 from knowledge.chunks import Chunk
 from knowledge.documents import Document, Text
 from knowledge.tokens import tokens
@@ -140,7 +140,7 @@ def put_chunks(db: sqlite3.Connection, document: int, title: str, chunks: Sequen
             (chunk.id, chunk.ordinal, chunk.section, document, chunk.text, len(terms)),
         ).fetchone()
         db.executemany(
-            "INSERT INTO postings VALUES(?, ?, ?)", [(term, row[0], n) for term, n in count_terms(terms).items()]
+            "INSERT INTO postings VALUES(?, ?, ?)", [(term, row[0], n) for term, n in Counter(terms).items()]
         )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import secrets
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -15,7 +18,6 @@ from knowledge import database
 from knowledge.chunks import CHUNKER, cut
 from knowledge.dense import DenseDamaged, DenseIndex, Seal, seal_text
 from knowledge.embedder import Embedder
-from knowledge.lock import Held, exclusive
 from knowledge.tokens import TOKENISER
 from records.errors import KnowledgeError
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 
 _OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for more and filter here
 _EMBED_BATCH = 256
+
+
+class Held(KnowledgeError):
+    """Another process, or another store object of this one, is writing."""
 
 
 @dataclass(frozen=True)
@@ -222,3 +228,39 @@ class Index:
 
 def _numbers(db: sqlite3.Connection) -> set[int]:
     return {row[0] for row in db.execute("SELECT number FROM chunks")}
+
+
+@contextmanager
+def exclusive(path: Path, wait_s: float) -> Iterator[None]:
+    """Hold an advisory lock, which the kernel drops when the holder dies, for the length of the block.
+
+    Raises:
+        Held: another holder did not let go within `wait_s` seconds; it is named.
+        KnowledgeError: the file is not writable.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise KnowledgeError(f"the knowledge store {path.parent} is not writable: {error.strerror}") from error
+    try:
+        _take(handle, path, time.monotonic() + wait_s)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"process {os.getpid()}".encode(), 0)
+        yield
+        os.ftruncate(handle, 0)
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int, path: Path, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError as error:
+            if time.monotonic() >= deadline:
+                holder = os.pread(handle, 100, 0).decode("ascii", "replace") or "another process"
+                raise Held(
+                    f"the knowledge store {path.parent} is locked: {holder} is writing to it; try again when it is done"
+                ) from error
+            time.sleep(0.05)

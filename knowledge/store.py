@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from knowledge import bm25, database
+from knowledge import database
 from knowledge.chunks import cut
 from knowledge.documents import Added, Document, Text, find_files, read_text
 from knowledge.embedder import Embedder, HashingEmbedder
 from knowledge.index import Index
-from knowledge.search import Hit, fuse, spread
+from knowledge.scoring import fuse, rank, spread
 from knowledge.tokens import tokens
 from records.errors import DocumentError, UsageError
 
@@ -21,6 +22,19 @@ NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
 LEXICAL, DENSE = 1.0, 0.5  # weights of the two rankings: instruction names make words worth more than vectors
 _SHIPPED = "shipped:"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One passage. `score` is the fused rank score: it orders hits of one search and means nothing across searches."""
+
+    score: float
+    document: str  # document id
+    title: str
+    section: str  # heading path, "A > B"
+    text: str
+    source: str
+    licence: str
 
 
 class KnowledgeStore:
@@ -94,7 +108,7 @@ class KnowledgeStore:
                 return db.execute("SELECT chunk, count FROM postings WHERE term = ?", (term,)).fetchall()
 
             depth = max(DEPTH, k)
-            lexical = [n for n, _ in bm25.rank(terms, postings, state.lengths, allowed.__contains__)[:depth]]
+            lexical = [n for n, _ in rank(terms, postings, state.lengths, allowed.__contains__)[:depth]]
             dense = self._index.nearest(db, self.embedder.embed([query])[0], allowed, depth)
             ranked = fuse([(LEXICAL, lexical), (DENSE, dense)])
             return [_hit(db, chunk, score) for chunk, score in spread(ranked, state.document_of, k)]

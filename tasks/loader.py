@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from records.errors import TaskError
-from tasks.adaptation import Adaptation
-from tasks.manifest import Manifest, read_manifest
+from tasks.manifest import Adaptation, Manifest, read_manifest
 from tasks.task import Task
 
 FOLDER = Path(__file__).parent

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, TypeVar, cast
 
 from records.errors import PlanError, TaskError
 from records.evaluation import CaseRole
-from tasks.adaptation import BOUNDS, Adaptation
 from tasks.dtypes import size_bytes
 from tasks.expressions import evaluate, names_in
 from tasks.table import NAME, Table
@@ -20,6 +21,33 @@ from tasks.task import DTYPES, Case, ScalarSpec, TensorSpec
 LAYOUTS = ("row_major", "column_major")
 INTEGERS = ("i64", "i32", "i16", "i8", "u8", "bool")
 INT32 = 2**31 - 1  # dims reach kernels as 32-bit ints
+BOUNDS = ("atol", "row_rtol")  # that a target may state for itself
+Spec = TypeVar("Spec", TensorSpec, ScalarSpec)
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """One `[target.NAME]` table of a task.toml."""
+
+    dtypes: Mapping[str, str] = field(default_factory=dict)  # the type the file names, to the one this target has
+    note: str = ""  # goes behind the description
+    bounds: Mapping[str, float] = field(default_factory=dict)  # of the tolerance, where its hardware cannot keep them
+
+    @property
+    def mark(self) -> bytes:
+        """What the digest of the task gets for this target; empty where it computes what the file says."""
+        changes: dict[str, str | float] = {**self.dtypes, **self.bounds}
+        return json.dumps(changes, sort_keys=True).encode() if changes else b""
+
+    def typed(self, specs: tuple[Spec, ...]) -> tuple[Spec, ...]:
+        """The tensors or scalars with this target's types."""
+        return tuple(replace(s, dtype=self.dtypes.get(s.dtype, s.dtype)) for s in specs)
+
+    def described(self, text: str) -> str:
+        """The description with this target's types, and the note behind it."""
+        for old, new in self.dtypes.items():
+            text = re.sub(rf"\b{old}\b", new, text)
+        return f"{text}\n{self.note}" if self.note else text
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from records.evaluation import CaseRole
+from tasks.dtypes import Array as Array
 from tasks.dtypes import rounded
 from tasks.expressions import evaluate
 
-Array = np.ndarray[Any, Any]
 Tensors = Mapping[str, Array]
 DTYPES = (
     "f64",

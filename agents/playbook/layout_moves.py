@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from agents.playbook.plan_moves import LANES
-from agents.playbook.source import KernelFile, KernelText, closing, substitute, with_plan, words
+from agents.source import KernelFile, KernelText, closing, substitute, with_plan, words
 from records.errors import PlanError
 from tasks.expressions import evaluate
 

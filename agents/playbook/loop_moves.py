@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agents.playbook.source import KernelFile, KernelText, closing, on_directive, substitute, words
+from agents.source import KernelFile, KernelText, closing, on_directive, substitute, words
 
 _PLAIN = frozenset(
     {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agents.playbook import layout_moves, loop_moves, plan_moves
-from agents.playbook.source import KernelFile, SourceError, read
+from agents.source import KernelFile, SourceError, read
 
 Variants = Callable[[KernelFile, str, frozenset[str]], tuple[str, ...]]
 

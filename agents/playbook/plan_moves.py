@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from agents.playbook.source import KernelFile, KernelText, closing, on_directive, substitute, with_plan, words
+from agents.source import KernelFile, KernelText, closing, on_directive, substitute, with_plan, words
 
 SIZES = (64, 128, 256, 512, 1024)
 _BOUNDS = re.compile(r"__launch_bounds__\s*\(")

@@ -12,10 +12,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
+from agents.checks import check
 from agents.playbook import moves
-from agents.playbook.checks import check
 from agents.playbook.moves import BY_NAME
-from agents.playbook.source import KernelFile, SourceError, read, with_plan
+from agents.source import KernelFile, SourceError, read, with_plan
 from records.errors import PlanError
 from records.evaluation import Evaluation
 from records.experiment import Experiment

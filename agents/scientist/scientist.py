@@ -1,14 +1,37 @@
-"""The author behind which a language model stands: each question goes to the agent that answers it."""
+"""The author behind which a language model stands: one question to it for each of its roles.
+
+The coder answers with a fenced block of code and a fenced report, not with one JSON object; the reason is in
+agents/model/structured_output.py.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
+from agents.checks import check
 from agents.model.gateway import LanguageModel
-from agents.scientist import coder, critic, planner, retriever, selector
+from agents.model.structured_output import Form, ReplyError, json_form, read_block, read_json
+from agents.scientist.schemas import (
+    CritiqueAnswer,
+    ExperimentAnswer,
+    ProposalAnswer,
+    QueriesAnswer,
+    ReportAnswer,
+    SelectionAnswer,
+)
+from agents.scientist.templates import conversation, excerpt
+from agents.scientist.views import failure_view, idea_view, population_view, specimen_view, work_view
+from records.errors import MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import Experiment
+
+AVENUES = 10
+EXPERIMENTS = 5
+LABELS = ("hip", "cpp", "c++", "cuda", "c", "cc")  # of a fenced block that holds the kernel file
+LONGEST_QUERY = 200  # characters
+MOST_REMARKS = 12
 
 
 class Scientist:
@@ -21,18 +44,45 @@ class Scientist:
         self.model = model
 
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
-        """Choose base and reference."""
-        return selector.select(self.model, step, work, population)
+        """Two distinct members where there are two; a rule decides when the model, told once, still names others."""
+        if len(population) == 1:
+            return Selection(population[0].id, None, "it is the only kernel")
+
+        def convert(answer: SelectionAnswer) -> Selection:
+            return _selection(answer, {member.id for member in population})
+
+        messages = conversation("selector", **work_view(work), **population_view(population))
+        try:
+            return self.model.ask("selector", step, messages, json_form(SelectionAnswer, convert)).value
+        except MalformedReply:
+            return _selection_by_rule(population)
 
     def queries(self, step: Step, work: Assignment, base: Specimen) -> tuple[str, ...]:
-        """What to look up in the literature before planning."""
-        return retriever.queries(self.model, step, work, base)
+        """Two to four different queries; a rule writes them when the model, told once, does not."""
+        messages = conversation("retriever", **work_view(work), base=specimen_view(base))
+        try:
+            form = json_form(QueriesAnswer, _queries)
+            return self.model.ask("retriever", step, messages, form, base.attempt.candidate_id).value
+        except MalformedReply:
+            return _queries_by_rule(work, base)
 
     def plan(
         self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
     ) -> Proposal:
-        """Ten avenues and five experiments on the base."""
-        return planner.plan(self.model, step, work, base, literature, memory, limit)
+        """Exactly ten avenues and five experiments; MalformedReply when the model, told once, gives others."""
+        messages = conversation(
+            "planner",
+            **work_view(work),
+            base=specimen_view(base),
+            literature=literature,
+            calibration=memory.calibration,
+            lessons=list(memory.lessons),
+            failures=list(memory.failures),
+            tried=list(memory.tried),
+            limit=limit,
+        )
+        form = json_form(ProposalAnswer, _proposal)
+        return self.model.ask("planner", step, messages, form, base.attempt.candidate_id).value
 
     def write(
         self,
@@ -44,12 +94,33 @@ class Scientist:
         reference: Specimen | None,
         literature: str,
     ) -> Draft:
-        """Write the whole kernel file for one experiment."""
-        return coder.write(self.model, step, work, idea, base, reference, literature)
+        """The whole file for one experiment, with the report of what it contains."""
+        messages = conversation(
+            "coder",
+            **work_view(work),
+            idea=idea_view(idea),
+            base=specimen_view(base),
+            literature=literature,
+            reference=specimen_view(reference) if reference else None,
+        )
+        return self.model.ask("coder", step, messages, Form(read_draft), base.attempt.candidate_id).value
 
     def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
-        """Read the draft as a reviewer."""
-        return critic.critique(self.model, step, work, idea, base, draft)
+        """Approval, or remarks that a writer can act on. The sandbox judges anyway, so a mute critic stops nothing."""
+        messages = conversation(
+            "critic",
+            **work_view(work),
+            idea=idea_view(idea),
+            base=specimen_view(base),
+            source=draft.source.rstrip(),
+            implemented=list(draft.implemented),
+            skipped=list(draft.skipped),
+            checks=list(check(draft.source, work.arch)),
+        )
+        try:
+            return self.model.ask("critic", step, messages, json_form(CritiqueAnswer, _critique)).value
+        except MalformedReply:
+            return Critique(True, ("not read: the critic's answer could not be used",))
 
     def repair(
         self,
@@ -61,5 +132,104 @@ class Scientist:
         remarks: Sequence[str],
         evaluation: Evaluation | None,
     ) -> Draft:
-        """Mend a draft."""
-        return coder.repair(self.model, step, work, idea, base, draft, remarks, evaluation)
+        """The corrected file; the prompt quotes the findings and the lines they name."""
+        lines = tuple(f.line for f in evaluation.verdict.findings if f.line) if evaluation else ()
+        messages = conversation(
+            "repair",
+            **work_view(work),
+            idea=idea_view(idea),
+            base=specimen_view(base),
+            source=draft.source.rstrip(),
+            remarks=list(remarks),
+            failure=failure_view(evaluation) if evaluation else None,
+            excerpt=excerpt(draft.source, lines) if lines else "",
+        )
+        candidate = evaluation.candidate_id if evaluation else ""
+        return self.model.ask("coder", step, messages, Form(read_draft), candidate).value
+
+
+def read_draft(text: str) -> Draft:
+    """The last closed block of code and the report; ReplyError when one is missing, for half an answer is none."""
+    source = read_block(text, LABELS)
+    if not source.lstrip().startswith("/*+++"):
+        raise ReplyError("the file must start with its launch plan, /*+++ ... +++*/, also when only the code changed")
+    if "+++*/" not in source:
+        raise ReplyError("the launch plan is not closed with +++*/")
+    try:
+        report = read_json(read_block(text, ("json",)), ReportAnswer)
+    except ReplyError as error:
+        raise ReplyError(
+            f"the report is missing or malformed ({error}); give it as a second block fenced as ```json, "
+            'with "implemented" and "skipped"'
+        ) from None
+    return Draft(source, tuple(report.implemented), tuple(report.skipped))
+
+
+def _selection(answer: SelectionAnswer, known: set[str]) -> Selection:
+    base, reference = answer.base_id.strip(), answer.reference_id.strip()
+    if unknown := [i for i in (base, reference) if i not in known]:
+        raise ValueError(f"the table has no kernel {unknown[0]!r}; its ids are {', '.join(sorted(known))}")
+    if base == reference:
+        raise ValueError("base and reference must be two different kernels")
+    return Selection(base, reference, answer.rationale.strip())
+
+
+def _selection_by_rule(population: Sequence[Member]) -> Selection:
+    """The fastest as base; as reference the fastest of another strategy, else the next fastest."""
+    ranked = sorted(population, key=lambda m: (m.geomean_us, m.id))
+    base = ranked[0]
+    reference = next((m for m in ranked[1:] if m.strategy != base.strategy), ranked[1] if ranked[1:] else None)
+    return Selection(
+        base.id,
+        reference.id if reference else None,
+        "chosen by rule, because the selector's answer could not be used: the fastest, and the fastest of "
+        "another strategy",
+    )
+
+
+def _queries(answer: QueriesAnswer) -> tuple[str, ...]:
+    asked = tuple(dict.fromkeys(" ".join(q.split())[:LONGEST_QUERY] for q in answer.queries if q.strip()))
+    if not 2 <= len(asked) <= 4:
+        raise ValueError(f"there must be two to four different queries, not {len(asked)}")
+    return asked
+
+
+def _queries_by_rule(work: Assignment, base: Specimen) -> tuple[str, ...]:
+    """The bottleneck of the kernel, and the subject of the task."""
+    bounds = sorted({m.bound for m in base.evaluation.measurements if m.bound})
+    return (f"{' '.join(bounds) or 'memory bandwidth'} bottleneck {work.arch} optimisation", work.task.title)
+
+
+def _proposal(answer: ProposalAnswer) -> Proposal:
+    avenues = tuple(" ".join(a.split()) for a in answer.avenues if a.strip())
+    if len(avenues) != AVENUES:
+        raise ValueError(f"there must be exactly {AVENUES} avenues, not {len(avenues)}")
+    if len(answer.experiments) != EXPERIMENTS:
+        raise ValueError(f"there must be exactly {EXPERIMENTS} experiments, not {len(answer.experiments)}")
+    ideas = tuple(_idea(number, e) for number, e in enumerate(answer.experiments, 1))
+    if len({idea.title.lower() for idea in ideas}) != EXPERIMENTS:
+        raise ValueError("each experiment needs a title of its own")
+    return Proposal(avenues, ideas)
+
+
+def _idea(number: int, answer: ExperimentAnswer) -> Idea:
+    title, rubric = " ".join(answer.title.split()), tuple(" ".join(r.split()) for r in answer.rubric if r.strip())
+    low, high = answer.performance.min, answer.performance.max
+    if not title or not answer.description.strip():
+        raise ValueError(f"experiment {number} needs a title and a description")
+    if not rubric:
+        raise ValueError(f"experiment {number} ({title}) needs at least one line of rubric")
+    if not (math.isfinite(low) and math.isfinite(high) and -100 <= low <= high):
+        raise ValueError(
+            f"experiment {number} ({title}): performance must have -100 <= min <= max, not {low:g} and {high:g}"
+        )
+    if not 0 <= answer.innovation <= 100:
+        raise ValueError(f"experiment {number} ({title}): innovation must be 0 to 100, not {answer.innovation:g}")
+    return Idea(title, answer.description.strip(), rubric, low, high, answer.innovation)
+
+
+def _critique(answer: CritiqueAnswer) -> Critique:
+    remarks = tuple(r.strip() for r in answer.remarks if r.strip())[:MOST_REMARKS]
+    if not answer.approve and not remarks:
+        raise ValueError("a refusal needs at least one remark")
+    return Critique(answer.approve, remarks)

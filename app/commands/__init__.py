@@ -1,1 +1,1 @@
-"""One file a command; each has a `command` function, `knowledge` an `app` of four."""
+"""One file a command, `NAME_command.py` where a package has the name; each has a `command`, `knowledge` an `app`."""

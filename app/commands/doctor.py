@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -20,7 +21,8 @@ def command(
     json: Json = False,
 ) -> None:
     """Say what this machine can do, with a remedy a line; exit 1 where something needed is missing."""
-    from app.machine import Capability, examine
+    from app.gpu_report import examine_amd, has_amd
+    from app.machine import Capability, hardware, installation
     from app.settings import load_settings
 
     settings = load_settings()
@@ -30,7 +32,8 @@ def command(
         find_toolchain(settings.cache_folder / "toolchain").warm(note)
         return
     lines: list[Capability] = []
-    for line in examine(settings):
+    amd = examine_amd(settings.cache_folder) if has_amd() else ()
+    for line in chain(hardware(settings), amd, installation(settings)):
         lines.append(line)
         if not json:
             _print(line.state, f"{line.name:24} {line.found}")

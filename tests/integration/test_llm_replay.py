@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.scientist.coder import read_draft
+from agents.scientist.scientist import read_draft
 from graph.context import Context
 from graph.drive import drive
 from records.evaluation import Evaluation

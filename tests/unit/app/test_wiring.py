@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from app import wiring
-from app.literature import ShelvedLiterature
 from app.settings import load_settings
+from app.wiring import ShelvedLiterature
 from records.errors import LedgerError, SettingsError, UsageError
 from tasks.loader import load_task
 

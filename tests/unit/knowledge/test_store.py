@@ -10,7 +10,7 @@ import pytest
 
 from knowledge import database
 from knowledge.embedder import HashingEmbedder
-from knowledge.lock import exclusive
+from knowledge.index import exclusive
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError, KnowledgeError, UsageError
 
@@ -156,7 +156,7 @@ def test_a_locked_store_refuses_writers_and_serves_readers(store: KnowledgeStore
     store.add([note(tmp_path, "a", "occupancy of waves")])
     store.close()
     code = (
-        "import sys; from pathlib import Path; from knowledge.lock import exclusive\n"
+        "import sys; from pathlib import Path; from knowledge.index import exclusive\n"
         f"with exclusive(Path({str(store.folder / 'lock')!r}), 0): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdin=-1, stdout=-1, text=True) as holder:
@@ -238,7 +238,7 @@ def test_the_lock_is_free_again_after_a_failure(tmp_path: Path) -> None:
 
 def test_importing_knowledge_imports_neither_chroma_nor_numpy() -> None:
     code = (
-        "import sys, knowledge.store, knowledge.literature, knowledge.embedder\n"
+        "import sys, knowledge.store, knowledge.embedder\n"
         "sys.exit(sorted({'chromadb', 'numpy', 'pydantic'} & set(sys.modules)) or 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)

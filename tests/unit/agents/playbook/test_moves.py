@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.checks import check
 from agents.playbook import moves
-from agents.playbook.checks import check
 from agents.playbook.moves import MOVES
-from agents.playbook.source import SourceError, mask, plan_text, read, with_plan
+from agents.source import SourceError, mask, plan_text, read, with_plan
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import check as check_plan

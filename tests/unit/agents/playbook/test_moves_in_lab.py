@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.playbook import moves
-from agents.playbook.source import read
+from agents.source import read
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.lab.lab import Lab

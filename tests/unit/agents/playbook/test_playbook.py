@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agents.author import Memory, Step
 from agents.playbook.playbook import Playbook
-from agents.playbook.source import read
+from agents.source import read
 from agents.strategy import UNKNOWN, strategy
 from records.experiment import Experiment
 from sandbox.candidate.parse import check, parse

@@ -12,7 +12,7 @@ import jinja2
 import pytest
 
 from agents.author import Draft, Memory, Specimen
-from agents.playbook.checks import check
+from agents.checks import check
 from agents.scientist.scientist import Scientist
 from agents.scientist.templates import FOLDER, conversation, excerpt
 from records.evaluation import Resources

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.playbook import moves
-from agents.playbook.source import read
+from agents.source import read
 from records.errors import ToolchainError
 from sandbox.candidate.parse import parse
 from sandbox.candidate.resolve import choices, resolve

@@ -1,23 +1,24 @@
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
-from knowledge import bm25
 from knowledge.embedder import HashingEmbedder
-from knowledge.search import fuse, spread
+from knowledge.scoring import fuse, rank, spread
 from knowledge.tokens import tokens
 
 TEXTS = {1: "lds bank conflicts and padding of lds rows", 2: "the lds is small", 3: "matrix cores multiply tiles"}
 
 
 def ranked(query: str, allowed: set[int] | None = None) -> list[int]:
-    terms = {n: bm25.count_terms(tokens(text)) for n, text in TEXTS.items()}
+    terms = {n: Counter(tokens(text)) for n, text in TEXTS.items()}
     lengths = {n: sum(counts.values()) for n, counts in terms.items()}
 
     def postings(term: str) -> list[tuple[int, int]]:
         return [(n, counts[term]) for n, counts in terms.items() if term in counts]
 
-    return [n for n, _ in bm25.rank(tokens(query), postings, lengths, (allowed or set(TEXTS)).__contains__)]
+    return [n for n, _ in rank(tokens(query), postings, lengths, (allowed or set(TEXTS)).__contains__)]
 
 
 def test_bm25_prefers_the_rarer_and_more_frequent_word() -> None:
@@ -28,7 +29,7 @@ def test_bm25_prefers_the_rarer_and_more_frequent_word() -> None:
 
 
 def test_bm25_agrees_with_the_formula() -> None:
-    (_, score), *_ = bm25.rank(["a"], lambda _: [(1, 2)], {1: 4, 2: 8}, {1, 2}.__contains__)
+    (_, score), *_ = rank(["a"], lambda _: [(1, 2)], {1: 4, 2: 8}, {1, 2}.__contains__)
     idf = np.log(1 + (2 - 1 + 0.5) / 1.5)
     assert np.isclose(score, idf * 2 * 2.2 / (2 + 1.2 * (0.5 + 0.5 * 4 / 6)))
 

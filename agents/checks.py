@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agents.playbook.source import KernelFile, KernelText, SourceError, closing, read, words
+from agents.source import KernelFile, KernelText, SourceError, closing, read, words
 from records.quantity import counted
 
 _BARRIER = re.compile(r"__syncthreads\s*\(|__builtin_amdgcn_s_barrier\s*\(")

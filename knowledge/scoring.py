@@ -1,20 +1,16 @@
-"""Okapi BM25 over postings that live elsewhere (here: in SQLite), so that starting up reads nothing."""
+"""Ranks of passages: Okapi BM25 over stored postings, the fusion of two rankings, and a limit for each document."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 K1 = 1.2  # how soon repeats of a term stop counting
 B = 0.5  # how much a long chunk is held back; chunks are of similar size, so less than the usual 0.75
+RANK_CONSTANT = 60  # of reciprocal rank fusion: how much the very first places count above the next
 
 Postings = Callable[[str], Sequence[tuple[int, int]]]  # term -> (chunk number, occurrences)
-
-
-def count_terms(terms: Sequence[str]) -> Counter[str]:
-    """Occurrences by term: one chunk's postings."""
-    return Counter(terms)
 
 
 def rank(
@@ -40,3 +36,30 @@ def rank(
                 norm = K1 * (1.0 - B + B * lengths[chunk] / mean)
                 scores[chunk] = scores.get(chunk, 0.0) + weight * idf * count * (K1 + 1.0) / (count + norm)
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+
+def fuse(rankings: Iterable[tuple[float, Sequence[int]]]) -> list[tuple[int, float]]:
+    """Reciprocal rank fusion of (weight, chunk numbers best first); ties go to the smaller number."""
+    scores: dict[int, float] = {}
+    for weight, ranking in rankings:
+        for place, chunk in enumerate(ranking, start=1):
+            scores[chunk] = scores.get(chunk, 0.0) + weight / (RANK_CONSTANT + place)
+    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+
+
+def spread(
+    ranked: Sequence[tuple[int, float]], document_of: Mapping[int, int], k: int, most: int = 2
+) -> list[tuple[int, float]]:
+    """The best k chunks, at most `most` a document while other documents have something to say.
+
+    Returns:
+        Chunk numbers with their scores; those held back fill what is left, so k are returned if k exist.
+    """
+    taken: dict[int, int] = {}
+    first: list[tuple[int, float]] = []
+    held: list[tuple[int, float]] = []
+    for chunk, score in ranked:
+        owner = document_of[chunk]
+        taken[owner] = taken.get(owner, 0) + 1
+        (first if taken[owner] <= most else held).append((chunk, score))
+    return (first + held)[:k]
