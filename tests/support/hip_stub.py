@@ -85,6 +85,7 @@ class _Conversation(socketserver.BaseRequestHandler):
 @contextlib.contextmanager
 def hip_stub(toolchain: Toolchain, cache: Path, memory_bytes: int = 4 << 30) -> Iterator[Stub]:
     """A stub in a folder of its own; it ends with the block, and then `world.left` says what was not given back."""
+    cache = cache.resolve()  # as the lab's own: clang compares the paths of its overlay with where it really works
     (cache / "work").mkdir(parents=True, exist_ok=True)
     world = World(Workshop(toolchain, cache), memory_bytes)
     with tempfile.TemporaryDirectory(prefix="ks-hip-") as folder:  # a socket's path must be short

@@ -54,17 +54,17 @@ def test_the_stream_is_split_mix() -> None:
 
 
 def test_buffers_lie_apart_and_aligned_and_every_block_has_its_role() -> None:
-    layout = lay_out([("x", "input", 1000), ("none", "input", 0), ("y", "output", 17), ("w", "workspace", 8)])
+    found = lay_out([("x", "input", 1000), ("none", "input", 0), ("y", "output", 17), ("w", "workspace", 8)])
     end = 0
-    for place in layout.places:
+    for place in found.places:
         assert place.offset % 256 == 0 and place.offset - end >= RED_ZONE
         end = place.offset + place.nbytes
-    assert layout.nbytes - end >= RED_ZONE and layout.nbytes % 256 == 0
-    assert [p.name for p in layout.outputs] == ["y"]
-    roles = layout.block_roles(layout.places, layout.blocks)
-    expected = [UNCHANGED] * layout.blocks
+    assert found.nbytes - end >= RED_ZONE and found.nbytes % 256 == 0
+    assert [p.name for p in found.outputs] == ["y"]
+    roles = layout.block_roles(found.places, found.blocks)
+    expected = [UNCHANGED] * found.blocks
     for name, role in (("y", OUTPUT), ("w", WORKSPACE)):
-        for byte in range(layout[name].offset, layout[name].offset + layout[name].nbytes):
+        for byte in range(found[name].offset, found[name].offset + found[name].nbytes):
             expected[byte // BLOCK] = role
     assert roles.tolist() == expected and expected.count(OUTPUT) == 2
 
