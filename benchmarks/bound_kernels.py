@@ -14,7 +14,8 @@ from records.errors import ToolchainError
 from sandbox.candidate.parse import parse
 from sandbox.candidate.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, resolve
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
-from sandbox.gpu.driver.driver import Argument, Device, DeviceMemory
+from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
+from sandbox.gpu.driver.driver import Device
 from tasks.task import Case, Task, Tensors, TensorSpec
 
 

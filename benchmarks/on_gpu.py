@@ -28,7 +28,8 @@ from benchmarks.variants import Family, as_float
 from records.errors import MachineError
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch
 from sandbox.gpu.driver.cuda import CUDA
-from sandbox.gpu.driver.driver import Argument, Device, DeviceEvent, DeviceKernel, DeviceMemory, Driver
+from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
+from sandbox.gpu.driver.driver import Device, DeviceEvent, DeviceKernel, Driver
 
 FLUSH_FLOATS = 1 << 26  # 256 MiB, five times the L2
 ROUNDS = 30

@@ -34,7 +34,8 @@ from sandbox.candidate.resolve import choices
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.compile.nvrtc import find_compiler
 from sandbox.gpu.driver.cuda import CUDA
-from sandbox.gpu.driver.driver import Argument, Device, DeviceMemory, Driver
+from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
+from sandbox.gpu.driver.driver import Device, Driver
 from sandbox.target import load_target
 from tasks.loader import load_task, task_names
 from tasks.task import Case, Task, TensorSpec
@@ -104,7 +105,7 @@ def tensors_of(task: Task, case: Case, rng: np.random.Generator) -> dict[str, An
 
 def memory_of(device: Device, tensor: Any) -> DeviceMemory:
     """A tensor's memory for our launches; the tensor keeps it alive."""
-    return DeviceMemory(device, tensor.data_ptr(), tensor.numel() * tensor.element_size())
+    return DeviceMemory(device.driver, tensor.data_ptr(), tensor.numel() * tensor.element_size())
 
 
 class Copies:

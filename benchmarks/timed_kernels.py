@@ -16,7 +16,8 @@ import numpy as np
 from records.errors import MachineError
 from sandbox.gpu.compile.nvrtc import find_compiler
 from sandbox.gpu.driver.cuda import CUDA
-from sandbox.gpu.driver.driver import Device, DeviceEvent, DeviceKernel, DeviceMemory, Driver
+from sandbox.gpu.driver.device_memory import DeviceMemory
+from sandbox.gpu.driver.driver import Device, DeviceEvent, DeviceKernel, Driver
 from sandbox.gpu.timing.contrast import draw_order, steps
 from sandbox.gpu.timing.interval import rank_sum
 from sandbox.gpu.timing.windows import calls_a_window
@@ -111,7 +112,9 @@ class Bench:
         kernel, stride = self._modules[which].kernel(duration.kind), duration.stride_bytes
         made = []
         for index in range(count):
-            x, y = (DeviceMemory(self.device, self._arena.address + (2 * index + k) * stride, stride) for k in (0, 1))
+            x, y = (
+                DeviceMemory(self.device.driver, self._arena.address + (2 * index + k) * stride, stride) for k in (0, 1)
+            )
             if duration.kind == "work":
                 made.append(kernel.prepared((BLOCKS, 1, 1), (THREADS, 1, 1), 0, [x, ctypes.c_int(n)]))
             else:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sandbox.gpu.driver.driver import Argument, Device, DeviceKernel, DeviceMemory
+from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
+from sandbox.gpu.driver.driver import Device, DeviceKernel
 from sandbox.gpu.layout import ALIGNMENT, BLOCK, RED_ZONE, BufferPlace, block_roles
-from sandbox.gpu.trusted.trusted import Trusted
+from sandbox.gpu.trusted.trusted import DeviceSets, Trusted
 from tasks.dtypes import stored
 
 BASES = 2
@@ -111,18 +112,22 @@ class CaseBuffers:
     ) -> None:
         """`inputs`: base A's, then base B's, in the layout's order, without gaps. MachineError when memory runs out."""
         layout = message["layout"]
-        self.sets, self._whole, self._trusted = int(message["sets"]), bool(message["whole"]), trusted
+        self.sets, self._trusted = int(message["sets"]), trusted
         self.places = {p["name"]: BufferPlace(**p) for p in layout["places"]}
         self.nbytes = int(layout["nbytes"])
-        self._blocks = self.nbytes // BLOCK
-        self.bases = [device.allocate(self.nbytes) for _ in range(BASES)]
+        blocks = self.nbytes // BLOCK
+        self._bases = (device.allocate(self.nbytes), device.allocate(self.nbytes))
         self._whole_arena = device.allocate(self.nbytes * self.sets + int(message["skip"]))
-        self.arena = DeviceMemory(device, self._whole_arena.address + int(message["skip"]), self.nbytes * self.sets)
-        self._roles, self._report = device.allocate(self._blocks), device.allocate(REPORT * self.sets)
-        self._roles.write(block_roles(list(self.places.values()), self._blocks))
+        self.arena = DeviceMemory(
+            device.driver, self._whole_arena.address + int(message["skip"]), self.nbytes * self.sets
+        )
+        self._roles, self._report = device.allocate(blocks), device.allocate(REPORT * self.sets)
+        self._roles.write(block_roles(list(self.places.values()), blocks))
+        whole = bool(message["whole"])
+        self._held = DeviceSets(self.arena, self._bases, self._roles, self._report, blocks, whole)
         at = 0
-        for base, is_noisy in zip(self.bases, (False, True), strict=True):
-            trusted.noise(base, 2 * self._blocks, int(message["seed"]), is_noisy)
+        for base, is_noisy in zip(self._bases, (False, True), strict=True):
+            trusted.noise(base, 2 * blocks, int(message["seed"]), is_noisy)
             for place in self.inputs:
                 base.write(inputs[at : at + place.nbytes], place.offset)
                 at += place.nbytes
@@ -133,12 +138,12 @@ class CaseBuffers:
         return [p for p in self.places.values() if p.role == "input"]
 
     def refresh(self, seed: int, sets: int) -> None:
-        """Write the first sets anew."""
-        self._trusted.refresh(self.arena, self.bases, self._blocks, sets, seed, self._whole)
+        """Write the first sets again."""
+        self._trusted.refresh(self._held, sets, seed)
 
     def inspect(self, seed: int, sets: int) -> tuple[int, list[int]]:
-        """How many blocks changed that must not, and for each set a sum over its outputs."""
-        self._trusted.inspect(self.arena, self.bases, self._roles, self._blocks, sets, seed, self._whole, self._report)
+        """Blocks changed that may not be, of all sets together, and for each set a sum over its outputs."""
+        self._trusted.inspect(self._held, sets, seed)
         report = self._report.read(np.uint64, (2 * sets,))
         return int(report[0::2].sum()), [int(n) for n in report[1::2]]
 
@@ -169,5 +174,5 @@ class CaseBuffers:
 
     def free(self) -> None:
         """Give everything back."""
-        for memory in (*self.bases, self._whole_arena, self._roles, self._report):
+        for memory in (*self._bases, self._whole_arena, self._roles, self._report):
             memory.free()

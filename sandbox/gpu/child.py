@@ -24,7 +24,8 @@ from records.errors import MachineError
 from sandbox.gpu.buffers import Call, CaseBuffers, Loaded, Need, need_of
 from sandbox.gpu.child_messages import ChildChannel, Closed
 from sandbox.gpu.compile.images import read_image
-from sandbox.gpu.driver.driver import DeviceMemory, open_driver
+from sandbox.gpu.driver.device_memory import DeviceMemory
+from sandbox.gpu.driver.driver import open_driver
 from sandbox.gpu.driver.library import CallFailed
 from sandbox.gpu.trusted.trusted import Trusted
 

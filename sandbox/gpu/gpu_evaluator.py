@@ -33,23 +33,12 @@ from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.compiled import CompiledCandidate
 from sandbox.gpu.gpu_pool import GpuPool
 from sandbox.gpu.gpu_verify import DEADLINE_S, DeviceTrial, verify_case
-from sandbox.gpu.incidents import file_incident
 from sandbox.gpu.references import References
 from sandbox.gpu.timing.clocks import open_clocks
-from sandbox.gpu.timing.contrast import Rule
-from sandbox.gpu.timing.level import LevelRule
-from sandbox.gpu.timing.measure import (
-    CHALLENGER,
-    INCUMBENT,
-    QUICK,
-    STEADY,
-    TimingSetup,
-    concluded,
-    contrast,
-    measure,
-    overall,
-)
+from sandbox.gpu.timing.contrast import CHALLENGER, INCUMBENT, Rule
+from sandbox.gpu.timing.measure import QUICK, STEADY, TimingSetup, concluded, contrast, file_incident, measure, overall
 from sandbox.gpu.timing.stopwatch import Refused, Stopwatch
+from sandbox.gpu.timing.windows import LevelRule
 from sandbox.gpu.trusted.trusted import SOURCE
 from sandbox.target import Target
 from tasks.task import Task

@@ -14,7 +14,7 @@ from records.evaluation import Contender
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.gpu.timing.contrast import Rule
-from sandbox.gpu.timing.level import LevelRule
+from sandbox.gpu.timing.windows import LevelRule
 from sandbox.target import Target, load_target
 from tasks.loader import load_task
 from tasks.task import Task

@@ -6,7 +6,7 @@ import math
 import struct
 from typing import Any
 
-from sandbox.gpu.compile.images import DeviceKernel
+from sandbox.gpu.compile.images import ImageKernel
 from tests.support.hip_device import (
     ILLEGAL_ADDRESS,
     INVALID_CONFIGURATION,
@@ -68,7 +68,7 @@ class Coded(Process):
         sizes = kernel.parameter_bytes
         return 0, struct.pack(f"<{2 + len(sizes)}Q", handle, len(sizes), *sizes)
 
-    def _function(self, handle: int) -> tuple[Image, DeviceKernel] | None:
+    def _function(self, handle: int) -> tuple[Image, ImageKernel] | None:
         module, kernel = self.functions.get(handle, (0, None))
         image = self.modules.get(module)
         return (image, kernel) if image is not None and kernel is not None else None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sandbox.gpu.compile.images import DeviceKernel
+from sandbox.gpu.compile.images import ImageKernel
 from tests.support.hip_kernels import Bytes, Image, Workshop
 
 INVALID_VALUE, OUT_OF_MEMORY, INVALID_CONFIGURATION, INVALID_IMAGE, INVALID_HANDLE = 1, 2, 9, 200, 400
@@ -72,7 +72,7 @@ class Process:
         self.memory: dict[int, Bytes] = {}
         self.owned: dict[int, int] = {}  # allocations that a module owns: address, module
         self.modules: dict[int, Image] = {}
-        self.functions: dict[int, tuple[int, DeviceKernel]] = {}
+        self.functions: dict[int, tuple[int, ImageKernel]] = {}
         self.events: dict[int, float | None] = {}
         self.clock_us, self.fault, self._next = 0.0, 0, 0x7F00_0000_0000
 

@@ -21,7 +21,7 @@ from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.elf import Elf
-from sandbox.gpu.compile.images import DeviceKernel, read_image
+from sandbox.gpu.compile.images import ImageKernel, read_image
 from sandbox.lab import executor_request
 from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.process import ProcessLimits, run
@@ -52,7 +52,7 @@ class Image:
 
     source: str
     tunables: dict[str, int]
-    kernels: dict[str, DeviceKernel]
+    kernels: dict[str, ImageKernel]
     variables: dict[str, Bytes]
     program: LabProgram | None = field(default=None)
 
@@ -102,7 +102,7 @@ class Workshop:
     def execute(
         self,
         image: Image,
-        kernel: DeviceKernel,
+        kernel: ImageKernel,
         grid: Sequence[int],
         block: Sequence[int],
         dynamic: int,
@@ -183,7 +183,7 @@ def _first_value(elf: Elf, section: int, address: int, size: int) -> Bytes:
     return data
 
 
-def _unpacked(source: str, kernel: DeviceKernel, packed: bytes) -> Any:
+def _unpacked(source: str, kernel: ImageKernel, packed: bytes) -> Any:
     """The values of the parameters; which of them are real numbers only the source says."""
     match = re.search(rf"__global__[^;{{]*?\b{re.escape(kernel.name)}\s*\(([^)]*)\)", source)
     texts = match[1].split(",") if match else []

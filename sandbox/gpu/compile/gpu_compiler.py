@@ -27,12 +27,12 @@ from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import BufferArg, ResolvedPlan
 from sandbox.gpu.compile.compile_pool import CompilePool, CompileReply, Description, Job
 from sandbox.gpu.compile.dialect import dialect_of, spell
-from sandbox.gpu.compile.images import DeviceKernel, read_image
+from sandbox.gpu.compile.images import ImageKernel, read_image
 from sandbox.gpu.compile.includes import refusals
 from sandbox.process import Completed, clean
 from sandbox.target import Target
 
-__all__ = ["DeviceBuild", "DeviceKernel", "GpuCompiler"]
+__all__ = ["DeviceBuild", "GpuCompiler", "ImageKernel"]
 
 FORMAT = "1"  # raise it when a stored build would be read differently
 DEADLINE_S = 60.0
@@ -54,7 +54,7 @@ class DeviceBuild:
     findings: tuple[Finding, ...] = ()  # with the candidate's own lines; empty when it compiled
     image: bytes = field(default=b"", repr=False)
     digest: str = ""  # SHA-256 of the image
-    kernels: tuple[DeviceKernel, ...] = ()
+    kernels: tuple[ImageKernel, ...] = ()
     globals: tuple[tuple[str, int], ...] = ()  # variables that keep state between launches: symbol, bytes
     hidden_bytes: int = 0  # of such variables that the driver cannot find by name: only a new load resets them
     diagnostics: str = ""  # at most 64 KiB
@@ -205,7 +205,7 @@ class GpuCompiler:
             raise ToolchainError(f"the compiler's cache {self._cache} cannot be used ({error.strerror})") from None
 
 
-def _arguments(kernel: DeviceKernel, plan: ResolvedPlan | None) -> tuple[KernelArgument, ...]:
+def _arguments(kernel: ImageKernel, plan: ResolvedPlan | None) -> tuple[KernelArgument, ...]:
     passed = next((x.args for x in plan.launches if x.kernel in (kernel.name, kernel.symbol)), ()) if plan else ()
     found, offset = [], 0
     for index, size in enumerate(kernel.parameter_bytes):

@@ -24,7 +24,7 @@ _BUFFERS = ("global_buffer", "dynamic_shared_pointer")
 
 
 @dataclass(frozen=True)
-class DeviceKernel:
+class ImageKernel:
     """One kernel of an image."""
 
     name: str  # as written in the source, without parameters
@@ -41,7 +41,7 @@ class DeviceKernel:
 class DeviceImage:
     """Everything an image tells. Variables keep their contents from launch to launch, constants too."""
 
-    kernels: tuple[DeviceKernel, ...]
+    kernels: tuple[ImageKernel, ...]
     globals: tuple[tuple[str, int], ...]  # symbol and bytes
     hidden_bytes: int  # of variables that the driver cannot find by name: only a new load resets them
 
@@ -100,7 +100,7 @@ def _read_cubin(elf: Elf) -> DeviceImage:
         if ".nv.shared.reserved.0" in sizes:
             shared = max(0, shared - _RESERVED_SHARED)
         kernels.append(
-            DeviceKernel(
+            ImageKernel(
                 source_name_of(symbol),
                 symbol,
                 tuple(parameters[i] for i in sorted(parameters)),
@@ -161,10 +161,10 @@ def _amd_note(elf: Elf) -> bytes:
     raise ValueError("an ELF file without device code")
 
 
-def _amd_kernel(entry: Mapping[str, Any]) -> DeviceKernel:
+def _amd_kernel(entry: Mapping[str, Any]) -> ImageKernel:
     symbol = str(entry[".name"])
     arguments = [a for a in entry.get(".args") or () if not str(a[".value_kind"]).startswith("hidden_")]
-    return DeviceKernel(
+    return ImageKernel(
         source_name_of(symbol),
         symbol,
         tuple(a[".size"] for a in arguments),

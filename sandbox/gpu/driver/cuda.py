@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping
 
-from sandbox.gpu.driver.symbols import Call, Symbols
+from sandbox.gpu.driver.library import Call, Symbols
 
 
 def _select(call: Call, index: int) -> ctypes.c_int:

@@ -1,4 +1,4 @@
-"""Memory, modules, launches, events and properties of one GPU, through a vendor's C interface by ctypes.
+"""Modules, launches, events and properties of one GPU, through a vendor's C interface by ctypes.
 
 Nothing here knows a vendor: names and numbers come from a `Symbols` table. Every call is checked; a status that is not
 success becomes a CallFailed that names the call and says whether a kernel caused it. After such a fault the device's
@@ -10,20 +10,43 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import dataclass
 
 from records.errors import MachineError
 from sandbox.gpu.driver.cuda import CUDA
+from sandbox.gpu.driver.device_memory import POINTER, Argument, DeviceMemory
 from sandbox.gpu.driver.hip import HIP
-from sandbox.gpu.driver.library import CallFailed, Library
-from sandbox.gpu.driver.properties import KernelFacts, Properties
-from sandbox.gpu.driver.symbols import Symbols
+from sandbox.gpu.driver.library import CallFailed, Library, Symbols
 
 Extent = tuple[int, int, int]
-_POINTER = ctypes.c_uint64
+
+
+@dataclass(frozen=True)
+class GpuProperties:
+    """What the driver says of a GPU; sizes in bytes, clocks in kHz."""
+
+    name: str
+    arch: str  # sm_90, gfx942
+    driver: str
+    memory_bytes: int
+    attributes: dict[str, int]
+    pci: str = ""  # 0000:1b:00.0
+
+    @property
+    def fingerprint(self) -> str:
+        """One line that says on what a time was measured."""
+        return f"{self.name} / driver {self.driver} / {self.arch}"
+
+
+@dataclass(frozen=True)
+class KernelFacts:
+    """What one kernel needs, from its module; `blocks_per_unit` is for the block size and dynamic bytes asked for."""
+
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    threads: int
+    blocks_per_unit: int
 
 
 class Driver(Library):
@@ -66,7 +89,7 @@ class Device:
     def __init__(self, driver: Driver, handle: ctypes.c_int, index: int) -> None:
         self.driver, self.handle, self.index = driver, handle, index
 
-    def properties(self) -> Properties:
+    def properties(self) -> GpuProperties:
         """Name, architecture, sizes and clocks."""
         name, total = ctypes.create_string_buffer(256), ctypes.c_size_t()
         self.driver.call("name", name, 256, self.handle)
@@ -79,7 +102,7 @@ class Device:
         pci = ctypes.create_string_buffer(32)
         self.driver.call("pci", pci, 32, self.handle)
         arch = self.driver.symbols.arch(self.driver.call, self.handle, attributes)
-        return Properties(
+        return GpuProperties(
             name.value.decode(errors="replace"),
             arch,
             self.driver.version(),
@@ -105,9 +128,9 @@ class Device:
 
     def allocate(self, nbytes: int) -> DeviceMemory:
         """Device memory, contents undefined."""
-        address = _POINTER()
+        address = POINTER()
         self.driver.call("allocate", ctypes.byref(address), ctypes.c_size_t(max(4, nbytes)))
-        return DeviceMemory(self, address.value, nbytes)
+        return DeviceMemory(self.driver, address.value, nbytes)
 
     def load(self, image: bytes) -> Module:
         """Load a compiled module."""
@@ -126,64 +149,6 @@ class Device:
         self.driver.call("synchronize")
 
 
-class DeviceMemory:
-    """One allocation, or a device variable of a module, which is never freed. Offsets and sizes are in bytes."""
-
-    def __init__(self, device: Device, address: int, nbytes: int) -> None:
-        self.device, self.address, self.nbytes = device, address, nbytes
-
-    def _at(self, offset: int, nbytes: int) -> ctypes.c_uint64:
-        if offset < 0 or nbytes < 0 or offset + nbytes > self.nbytes:
-            raise ValueError(f"{nbytes} bytes at {offset} of an allocation of {self.nbytes}")
-        return _POINTER(self.address + offset)
-
-    def write(self, data: npt.NDArray[Any], offset: int = 0) -> None:
-        """Copy from the host."""
-        flat = np.ascontiguousarray(data)
-        if flat.nbytes:
-            self.device.driver.call(
-                "copy_in",
-                self._at(offset, flat.nbytes),
-                ctypes.c_void_p(flat.ctypes.data),
-                ctypes.c_size_t(flat.nbytes),
-            )
-
-    def read(self, dtype: npt.DTypeLike, shape: Sequence[int], offset: int = 0) -> npt.NDArray[Any]:
-        """Copy to the host, behind all earlier work."""
-        found = np.empty(tuple(shape), dtype)
-        self.read_into(found, offset)
-        return found
-
-    def read_into(self, target: npt.NDArray[Any], offset: int = 0) -> None:
-        """Copy to an array of the host's, which must be contiguous, behind all earlier work."""
-        if target.nbytes:
-            self.device.driver.call(
-                "copy_out",
-                ctypes.c_void_p(target.ctypes.data),
-                self._at(offset, target.nbytes),
-                ctypes.c_size_t(target.nbytes),
-            )
-
-    def fill(self, word: int, offset: int = 0, nbytes: int | None = None) -> None:
-        """Fill with a 32-bit word, asynchronously; a rest of up to 3 bytes stays."""
-        size = self.nbytes - offset if nbytes is None else nbytes
-        if size >= 4:
-            self.device.driver.call(
-                "fill", self._at(offset, size), ctypes.c_uint(word), ctypes.c_size_t(size // 4), None
-            )
-
-    def copy_from(self, other: DeviceMemory, nbytes: int, offset: int = 0, other_offset: int = 0) -> None:
-        """Copy from other memory of the same device, asynchronously."""
-        if nbytes:
-            self.device.driver.call(
-                "copy", self._at(offset, nbytes), other._at(other_offset, nbytes), ctypes.c_size_t(nbytes), None
-            )
-
-    def free(self) -> None:
-        """Give the memory back."""
-        self.device.driver.call("free", _POINTER(self.address))
-
-
 class Module:
     """A loaded module."""
 
@@ -198,9 +163,9 @@ class Module:
 
     def global_memory(self, name: str) -> DeviceMemory:
         """One of its device variables, by its symbol; it belongs to the module."""
-        address, size = _POINTER(), ctypes.c_size_t()
+        address, size = POINTER(), ctypes.c_size_t()
         self.device.driver.call("global", ctypes.byref(address), ctypes.byref(size), self._handle, name.encode())
-        return DeviceMemory(self.device, address.value, size.value)
+        return DeviceMemory(self.device.driver, address.value, size.value)
 
     def unload(self) -> None:
         """Give it back."""
@@ -253,28 +218,13 @@ class DeviceKernel:
         self, grid: Extent, block: Extent, dynamic_bytes: int, arguments: Sequence[Argument]
     ) -> Callable[[], None]:
         """A launch that can be started again and again at little cost: between two events every microsecond shows."""
-        values = [_POINTER(a.address) if isinstance(a, DeviceMemory) else a for a in arguments]
+        values = [POINTER(a.address) if isinstance(a, DeviceMemory) else a for a in arguments]
         pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in values))
 
         def start(_alive: object = values) -> None:
             self.device.driver.call("launch", self._handle, *grid, *block, dynamic_bytes, None, pointers, None)
 
         return start
-
-
-Scalar = (
-    ctypes.c_bool
-    | ctypes.c_int8
-    | ctypes.c_uint8
-    | ctypes.c_int16
-    | ctypes.c_uint16
-    | ctypes.c_int
-    | ctypes.c_int64
-    | ctypes.c_uint64
-    | ctypes.c_float
-    | ctypes.c_double
-)
-Argument = DeviceMemory | Scalar
 
 
 class DeviceEvent:

@@ -10,7 +10,7 @@ import ctypes
 import re
 from collections.abc import Mapping
 
-from sandbox.gpu.driver.symbols import Call, Symbols
+from sandbox.gpu.driver.library import Call, Symbols
 
 _PROPERTIES_BYTES = 16384  # ROCm 6 and 7 write 1,472 of them
 _NAME_BYTES = 256  # the structure begins with the marketing name, which may hold anything

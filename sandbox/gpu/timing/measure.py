@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from math import exp, log
+from pathlib import Path
+from typing import Protocol
 
 from records.errors import DeviceError
 from records.evaluation import CaseComparison, CaseResult, Contrast, Finding, Measurement
+from sandbox.gpu.child_process import ChildFault, ClockReading
 from sandbox.gpu.gpu_verify import DeviceTrial
 from sandbox.gpu.references import References
-from sandbox.gpu.timing.agreement import disagreement
 from sandbox.gpu.timing.clocks import Clocks
 from sandbox.gpu.timing.contrast import Decision, Rule, decide
-from sandbox.gpu.timing.level import LevelRule, level
 from sandbox.gpu.timing.stopwatch import THROTTLED, Refused, Stopwatch, floor_us, flush_bytes
+from sandbox.gpu.timing.windows import LevelRule, level
 from sandbox.target import Target
 from tasks.task import Case, Task
 
@@ -24,7 +30,16 @@ FLOOR_SLACK = 0.97  # of the floor: the peaks in a target's file are rounded
 QUICK = LevelRule(width=0.05, least=5, most=9, warm=1)  # to rank tunables by
 HOPELESS = 1.5  # times as slow as the best one known: not worth a narrow interval
 STEADY = LevelRule()
-CHALLENGER, INCUMBENT = "B", "A"
+FOLDER = "incidents"
+AGREE, AGREE_US = 0.05, 2.0  # of the host's time around the calls, or so much
+LEAST_SHARE = 0.5  # of the judge's own time around the request, which holds whatever else its process does
+LENIENT = 2  # tries, too short to count against anybody
+STRIKES = 3  # disagreements while the control agrees
+DOUBLINGS = 4  # the longest stretch is 16 times the first
+BUSY = (
+    "the GPU's clock and the host's disagree even on a kernel of the judge's own: the host is too busy; end what "
+    "else runs on it or give it fewer candidates at a time, then resume the run"
+)
 
 
 @dataclass(frozen=True)
@@ -169,3 +184,60 @@ def overall(task: Task, cases: Sequence[CaseComparison], delta: float) -> tuple[
     if high < 1:
         return "faster", ratio, low, high
     return ("slower" if low > 1 else "undecided"), ratio, low, high
+
+
+class Clocked(Protocol):
+    """What can be timed by both clocks; each answer is of one call."""
+
+    def two_clocks(self, tag: str, time_us: float, doublings: int) -> ClockReading:
+        """Of a candidate that takes about `time_us`."""
+
+    def control(self, doublings: int) -> ClockReading:
+        """Of a kernel of the judge's own."""
+
+    def conclude(self) -> None:
+        """Wait for what the judge does in the background."""
+
+
+def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> ClockReading | None:
+    """None when the clocks agree once, else what they said last. ChildFault when the host is too busy to tell."""
+    strikes = 0
+    for number in range(tries):
+        doublings = min(number, DOUBLINGS)
+        said = watch.two_clocks(tag, time_us, doublings)
+        if agree(said):
+            return None
+        if number >= min(LENIENT, tries - 1) and agree(watch.control(doublings)):
+            strikes += 1
+        if strikes == min(STRIKES, tries):
+            return said
+        if number:
+            watch.conclude()  # our own comparisons may be what slows this side down
+    raise ChildFault(BUSY, None, lost=False)
+
+
+def agree(said: ClockReading) -> bool:
+    """Whether the device's clock accounts for the time that passed by ours."""
+    return (
+        said.device_us >= said.calls_us - max(AGREE * said.calls_us, AGREE_US)
+        and said.device_us >= LEAST_SHARE * said.request_us - AGREE_US
+    )
+
+
+def file_incident(cache: Path, source: str, task: str, device: str, finding: Finding) -> None:
+    """Write one file into the cache folder; a full disk loses no verdict, so it is no error here."""
+    now = datetime.now(UTC)
+    name = f"{now:%Y%m%d-%H%M%S}-{hashlib.sha256(source.encode()).hexdigest()[:12]}.json"
+    text = json.dumps(
+        {
+            "at": now.isoformat(timespec="seconds"),
+            "task": task,
+            "device": device,
+            "finding": asdict(finding),
+            "source": source,
+        },
+        indent=1,
+    )
+    with suppress(OSError):
+        (cache / FOLDER).mkdir(parents=True, exist_ok=True)
+        (cache / FOLDER / name).write_text(text, encoding="utf-8")

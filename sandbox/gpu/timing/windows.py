@@ -1,17 +1,22 @@
-"""Where times come from: a source that measures windows one after the other, and a stored one in its place.
+"""Windows of device time: their source, a stored one in its place, and the level that one kernel's windows show.
 
 A window is one stretch of device time between two events: the caches are flushed, then the kernel runs so many calls
-that the stretch outlasts the events' own noise, each call on buffers of its own.
+that the stretch outlasts the events' own noise, each call on buffers of its own. A level is the median of such windows,
+for the report and the roofline. `contrast` decides which of two kernels is faster: two levels measured one after the
+other differ by clocks and heat as well.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from sandbox.gpu.timing.interval import Values, median_interval
 
 LONG_US = 160.0  # a window shorter than this is mostly the noise of its two events
 MOST_CALLS = 32  # beyond it the host cannot queue all calls before the flush ends
@@ -49,3 +54,46 @@ class Replay:
         places = (self._at + np.arange(len(order))) % len(self._samples)
         self._at += len(order)
         return [float(t) * self._factors.get(tag, 1.0) for t, tag in zip(self._samples[places], order, strict=True)]
+
+
+@dataclass(frozen=True)
+class LevelRule:
+    """When a level is known well enough."""
+
+    alpha: float = 0.05  # chance that the true median is outside of the interval, all looks together
+    width: float = 0.01  # stop when the interval is narrower than this part of the median
+    least: int = 12
+    most: int = 200
+    growth: float = 1.5
+    warm: int = 3  # windows that are measured and thrown away first
+
+
+@dataclass(frozen=True)
+class Level:
+    """Microseconds a call."""
+
+    median_us: float
+    low_us: float
+    high_us: float
+    samples: int  # those that count
+    minimum_us: float
+
+
+def level(windows: Windows, tag: str, rule: LevelRule) -> Level:
+    """Measure one kernel until its median is known well enough, or to the cap; nan when every sample was void."""
+    looks = [rule.least]
+    while looks[-1] < rule.most:
+        looks.append(min(rule.most, math.ceil(looks[-1] * rule.growth)))
+    windows.take([tag] * rule.warm)
+    values: Values = np.empty(0)
+    taken = 0
+    found = median_interval(np.asarray([math.nan]), 1.0)
+    for look in looks:
+        fresh = np.asarray(windows.take([tag] * (look - taken)), np.float64)
+        taken = look
+        values = np.concatenate([values, fresh[~np.isnan(fresh)]])
+        if len(values):
+            found = median_interval(values, rule.alpha / len(looks))
+        if found.high - found.low <= rule.width * found.estimate:
+            break
+    return Level(found.estimate, found.low, found.high, len(values), float(np.min(values, initial=math.inf)))

@@ -5,15 +5,34 @@ from __future__ import annotations
 import ctypes
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from sandbox.gpu.driver.driver import Argument, Device, DeviceMemory
+from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
+from sandbox.gpu.driver.driver import Device
 
 SOURCE = Path(__file__).parent / "kernels.hip"
 THREADS = 512  # as the kernels expect
 BLOCKS_PER_UNIT = 4
 UNITS, LDS_BYTES = 64, 48 << 10  # where the driver does not say
 PATIENCE = 4096  # looks of half a microsecond or more for blocks that may never run at the same time
+
+
+@dataclass(frozen=True)
+class DeviceSets:
+    """The sets of a case on the GPU, one behind the other, and what they are written from and checked against."""
+
+    arena: DeviceMemory
+    bases: tuple[DeviceMemory, DeviceMemory]
+    roles: DeviceMemory  # of each block, one byte
+    report: DeviceMemory  # 16 bytes a set
+    blocks: int  # of 16 bytes, in one set
+    whole: bool  # a set holds one base, not a mixture of both
+
+    def drawn_from(self, seed: int) -> tuple[Argument, ...]:
+        """The arguments that decide what the sets hold under a seed."""
+        drawn = (ctypes.c_int64(self.blocks), ctypes.c_uint64(seed), ctypes.c_int(self.whole))
+        return (self.arena, *self.bases, *drawn)
 
 
 class Trusted:
@@ -37,33 +56,15 @@ class Trusted:
         """Fill 8-byte words with noise, or with ones, which are NaN in every floating type."""
         self._launch("noise", words, 1, [memory, ctypes.c_int64(words), ctypes.c_uint64(seed), ctypes.c_int(is_noisy)])
 
-    def refresh(
-        self, arena: DeviceMemory, bases: Sequence[DeviceMemory], blocks: int, sets: int, seed: int, whole: bool
-    ) -> None:
-        """Write `sets` sets of so many blocks of 16 bytes anew from the bases."""
-        self._launch(
-            "refresh", blocks, sets, [arena, *bases, ctypes.c_int64(blocks), ctypes.c_uint64(seed), ctypes.c_int(whole)]
-        )
+    def refresh(self, sets: DeviceSets, count: int, seed: int) -> None:
+        """Write the first `count` sets again from the bases."""
+        self._launch("refresh", sets.blocks, count, [*sets.drawn_from(seed)])
 
-    def inspect(
-        self,
-        arena: DeviceMemory,
-        bases: Sequence[DeviceMemory],
-        roles: DeviceMemory,
-        blocks: int,
-        sets: int,
-        seed: int,
-        whole: bool,
-        report: DeviceMemory,
-    ) -> None:
-        """Two 8-byte numbers a set: blocks changed that must not be, and a sum over the outputs."""
-        report.fill(0)
-        self._launch(
-            "inspect",
-            blocks,
-            sets,
-            [arena, *bases, roles, ctypes.c_int64(blocks), ctypes.c_uint64(seed), ctypes.c_int(whole), report],
-        )
+    def inspect(self, sets: DeviceSets, count: int, seed: int) -> None:
+        """Report two 8-byte numbers for each of the first `count` sets: blocks changed illegally, the outputs' sum."""
+        sets.report.fill(0)
+        arena, a, b, *drawn = sets.drawn_from(seed)
+        self._launch("inspect", sets.blocks, count, [arena, a, b, sets.roles, *drawn, sets.report])
 
     def sweep(self, memory: DeviceMemory) -> None:
         """Read it all."""

@@ -15,9 +15,10 @@ from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.gpu import layout
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
-from sandbox.gpu.driver.driver import Device, DeviceKernel, DeviceMemory, open_driver
+from sandbox.gpu.driver.device_memory import DeviceMemory
+from sandbox.gpu.driver.driver import Device, DeviceKernel, open_driver
 from sandbox.gpu.layout import BLOCK, OUTPUT, RED_ZONE, UNCHANGED, WORKSPACE, BufferPlace, Layout, lay_out
-from sandbox.gpu.trusted.trusted import SOURCE, Trusted
+from sandbox.gpu.trusted.trusted import SOURCE, DeviceSets, Trusted
 from sandbox.target import load_target
 from tests.support.hip_stub import Stub, hip_stub
 
@@ -136,7 +137,8 @@ def test_the_gpu_writes_and_inspects_sets_as_numpy_does(gpu: Gpu, whole: bool) -
     roles, report = gpu.device.allocate(blocks), gpu.device.allocate(32)
     roles.write(layout.block_roles(SMALL.places, blocks))
     arena = gpu.device.allocate(2 * SMALL.nbytes)
-    gpu.own.refresh(arena, there, blocks, 2, SEED, whole)
+    held = DeviceSets(arena, (there[0], there[1]), roles, report, blocks, whole)
+    gpu.own.refresh(held, 2, SEED)
     everything = BufferPlace("all", "input", 0, SMALL.nbytes)
     expected = np.stack([layout.content(*bases, everything, layout.set_seed(SEED, n), whole) for n in range(2)])
     sets = arena.read(np.uint8, (2, SMALL.nbytes))
@@ -144,7 +146,7 @@ def test_the_gpu_writes_and_inspects_sets_as_numpy_does(gpu: Gpu, whole: bool) -
     sets[1, [3, 4, 256, SMALL.nbytes - 1]] ^= 1  # three blocks, one of them of an input
     sets[0, [1024, 2048]] ^= 1  # an output, a workspace
     arena.write(sets)
-    gpu.own.inspect(arena, there, roles, blocks, 2, SEED, whole, report)
+    gpu.own.inspect(held, 2, SEED)
     assert report.read(np.uint64, (4,)).tolist() == [0, summed(sets[0]), 3, summed(sets[1])]
     for memory in (*there, roles, report, arena):
         memory.free()
@@ -167,7 +169,7 @@ def test_a_scrub_takes_all_lds_of_every_unit_and_waits_for_all_but_not_for_ever(
         grid, _, dynamic, data = gpu.stub.world.last["trusted_scrub"]
         counter, expected, words, seed, patience = struct.unpack("<QQiQi", data)
         assert (grid, dynamic, expected, words) == ((2, 1, 1), 4096, 2 * number, 512) and 0 < patience < 1 << 16
-        assert DeviceMemory(gpu.device, counter, 8).read(np.uint64, (1,))[0] == 2 * number
+        assert DeviceMemory(gpu.device.driver, counter, 8).read(np.uint64, (1,))[0] == 2 * number
         seeds.add(seed)
     assert len(seeds) == 3, "nobody can foretell what LDS holds"
 

@@ -12,7 +12,7 @@ import pytest
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Plan
-from sandbox.gpu.compile.images import DeviceImage, DeviceKernel, read_image, read_message
+from sandbox.gpu.compile.images import DeviceImage, ImageKernel, read_image, read_message
 from sandbox.target import load_target
 
 DATA = Path(__file__).parents[4] / "data" / "device"
@@ -32,7 +32,7 @@ def cubin() -> bytes:
     return zlib.decompress(base64.b64decode((DATA / "variables.cubin.txt").read_text(encoding="ascii")))
 
 
-def named(image: DeviceImage) -> dict[str, DeviceKernel]:
+def named(image: DeviceImage) -> dict[str, ImageKernel]:
     return {kernel.name: kernel for kernel in image.kernels}
 
 

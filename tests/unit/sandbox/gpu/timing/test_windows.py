@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from benchmarks.noise import Noise, Simulated
-from sandbox.gpu.timing.level import LevelRule, level
-from sandbox.gpu.timing.windows import Replay
+from sandbox.gpu.timing.windows import LevelRule, Replay, level
 
 
 def test_a_quiet_kernel_needs_few_windows_and_a_noisy_one_all() -> None:

@@ -1,13 +1,18 @@
-"""A busy host is not taken for a false time, and a false time not for a busy host."""
+"""A busy host is not taken for a false time, nor a false time for a busy host; incidents are kept whole."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
+from records.evaluation import Finding
 from sandbox.gpu.child_process import ChildFault, ClockReading
-from sandbox.gpu.timing.agreement import DOUBLINGS, LENIENT, STRIKES, agree, disagreement
+from sandbox.gpu.timing.measure import DOUBLINGS, FOLDER, LENIENT, STRIKES, agree, disagreement, file_incident
 
 TRUE_US = 50.0
+FINDING = Finding("below_roofline", "too fast", case="n=4")
 
 
 class Watched:
@@ -86,3 +91,19 @@ def test_a_twentieth_or_two_microseconds_are_allowed(
     device_us: float, calls_us: float, request_us: float, expected: bool
 ) -> None:
     assert agree(ClockReading(device_us, calls_us, request_us)) is expected
+
+
+def test_an_incident_says_what_was_run_where_and_what_was_wrong(tmp_path: Path) -> None:
+    for source in ("one", "two"):
+        file_incident(tmp_path / "cache", source, "scale", "H200 / sm_90", FINDING)
+    rows = [json.loads(path.read_text(encoding="utf-8")) for path in (tmp_path / "cache" / FOLDER).glob("*.json")]
+    assert sorted(row["source"] for row in rows) == ["one", "two"]
+    assert {(row["task"], row["device"], row["finding"]["kind"], row["finding"]["case"]) for row in rows} == {
+        ("scale", "H200 / sm_90", "below_roofline", "n=4")
+    }
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / FOLDER).write_text("a file, where the folder should be", encoding="utf-8")
+    file_incident(tmp_path, "one", "scale", "H200", FINDING)
+    assert (tmp_path / FOLDER).is_file()
