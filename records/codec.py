@@ -1,36 +1,47 @@
-"""Records to plain JSON values and back, by their type hints. No pickle, no class names in the data."""
+"""Records to plain JSON values and back, by their type hints. No pickle, no class names in the data.
+
+The hints of a class are read once: each class gets one function that builds it, and one list of its fields.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Record = TypeVar("Record")
+Builder = Callable[[Any], Any]
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def to_plain(value: Any) -> Any:
     """Turn a record into dicts, lists and scalars."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
+    kind: Any = type(value)
+    if kind in _SCALARS:
+        return value
+    if kind is tuple or kind is list:
+        return [v if type(v) in _SCALARS else to_plain(v) for v in value]
+    if kind is dict or isinstance(value, Mapping):
         return {str(k): to_plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [to_plain(v) for v in value]
-    return value
+    if names := _field_names(kind):
+        return {name: to_plain(getattr(value, name)) for name in names}
+    return [to_plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 def from_plain(kind: type[Record], value: Any) -> Record:
     """Build a record from plain values; unknown keys are refused with a ValueError that names them."""
-    return _build(kind, value)  # type: ignore[no-any-return]
+    wanted: Any = kind
+    build = _builder(wanted)
+    return value if build is None else build(value)  # type: ignore[no-any-return]
 
 
 def dumps(value: Any) -> str:
     """Canonical JSON: sorted keys, no spaces, so that equal records have equal text."""
-    return json.dumps(to_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _CANONICAL.encode(to_plain(value))
 
 
 def loads(kind: type[Record], text: str) -> Record:
@@ -39,29 +50,66 @@ def loads(kind: type[Record], text: str) -> Record:
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _field_names(kind: Any) -> tuple[str, ...]:
+    """The fields of a dataclass; none for any other type."""
+    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
 
 
-def _build(kind: Any, value: Any) -> Any:
+@cache
+def _builder(kind: Any) -> Builder | None:
+    """The function from plain values to this type; None where plain values stay as they are."""
     if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-        hints = _hints(kind)
-        unknown = set(value) - set(hints)
-        if unknown:
-            raise ValueError(f"{kind.__name__} has no field {', '.join(sorted(unknown))}")
-        return kind(**{name: _build(hints[name], item) for name, item in value.items()})
+        return _of_record(kind)
     origin, args = get_origin(kind), get_args(kind)
     if origin is tuple:
-        return tuple(_build(args[0], item) for item in value)
+        return _of_tuple(_builder(args[0]))
     if origin in (Union, types.UnionType):
-        inner = next(a for a in args if a is not type(None))
-        return None if value is None else _build(inner, value) if dataclasses.is_dataclass(inner) else value
+        return _of_optional(next(a for a in args if a is not type(None)))
     if origin is Literal:
-        if value not in args:
-            raise ValueError(f"{value!r} is none of {args}")
-        return value
+        return _of_words(args)
     if origin is not None and issubclass(origin, Mapping):
-        return {k: _build(args[1], v) for k, v in value.items()}
-    if kind is float and isinstance(value, int):
-        return float(value)
-    return value
+        return _of_mapping(_builder(args[1]))
+    return _real if kind is float else None
+
+
+def _of_record(kind: type) -> Builder:
+    hints = get_type_hints(kind)
+    known = hints.keys()
+    builders = tuple((name, build) for name, hint in hints.items() if (build := _builder(hint)) is not None)
+
+    def build_record(value: Mapping[str, Any]) -> Any:
+        if not value.keys() <= known:
+            raise ValueError(f"{kind.__name__} has no field {', '.join(sorted(value.keys() - known))}")
+        made = dict(value)
+        for name, build in builders:
+            if name in made:
+                made[name] = build(made[name])
+        return kind(**made)
+
+    return build_record
+
+
+def _of_tuple(build: Builder | None) -> Builder:
+    return tuple if build is None else lambda value: tuple(map(build, value))
+
+
+def _of_optional(inner: Any) -> Builder | None:
+    build = _builder(inner) if _field_names(inner) else None
+    return None if build is None else lambda value: None if value is None else build(value)
+
+
+def _of_mapping(build: Builder | None) -> Builder:
+    return dict if build is None else lambda value: {k: build(v) for k, v in value.items()}
+
+
+def _of_words(words: tuple[Any, ...]) -> Builder:
+    def build_word(value: Any) -> Any:
+        if value not in words:
+            raise ValueError(f"{value!r} is none of {words}")
+        return value
+
+    return build_word
+
+
+def _real(value: Any) -> Any:
+    return float(value) if isinstance(value, int) else value

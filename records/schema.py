@@ -1,4 +1,4 @@
-"""The ledger's file: tables, pragmas, and the checks made before anything in it is believed."""
+"""The ledger's file: tables, pragmas, and the checks made before its content is used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_MS = 30_000
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -61,10 +61,29 @@ UPDATE runs SET pause = CASE
     WHERE status = 'paused';
 """  # the words are those of programs before this schema, which recorded nothing else
 
-STEPS = {
-    1: COMPARISONS,
-    2: PAUSES,
-}  # what takes a ledger of this version to the next one; nothing that is there is changed
+# Look-ups that do not read a run from its beginning. The columns are computed from the body, which stays the one truth.
+LOOK_UPS = """
+ALTER TABLE experiments ADD COLUMN generation INTEGER AS (json_extract(body, '$.generation')) VIRTUAL;
+CREATE INDEX experiments_by_generation ON experiments (run_id, generation, id);
+ALTER TABLE attempts ADD COLUMN generation INTEGER AS (json_extract(body, '$.generation')) VIRTUAL;
+ALTER TABLE attempts ADD COLUMN candidate_id TEXT AS (json_extract(body, '$.candidate_id')) VIRTUAL;
+ALTER TABLE attempts ADD COLUMN evaluation_key TEXT AS (json_extract(body, '$.evaluation_key')) VIRTUAL;
+ALTER TABLE attempts ADD COLUMN status TEXT AS (json_extract(body, '$.status')) VIRTUAL;
+CREATE INDEX attempts_by_generation ON attempts (run_id, generation, id);
+CREATE INDEX attempts_by_candidate ON attempts (run_id, candidate_id) WHERE status <> 'duplicate';
+CREATE INDEX attempts_by_evaluation ON attempts (evaluation_key, run_id) WHERE status <> 'duplicate';
+ALTER TABLE evaluations ADD COLUMN code_object TEXT AS (json_extract(body, '$.code_object')) VIRTUAL;
+CREATE INDEX evaluations_by_code ON evaluations (code_object);
+CREATE INDEX calls_reserved ON calls (run_id) WHERE state = 'reserved';
+CREATE TABLE spends (
+    run_id TEXT PRIMARY KEY REFERENCES runs, calls INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL, usd REAL NOT NULL
+) STRICT;
+INSERT INTO spends SELECT run_id, count(*), sum(prompt_tokens), sum(completion_tokens), sum(usd)
+    FROM calls WHERE state = 'done' GROUP BY run_id;
+"""
+
+STEPS = {1: COMPARISONS, 2: PAUSES, 3: LOOK_UPS}  # from each version to the next one; no record is changed
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -117,20 +136,25 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if not tables and not owner:
-        _execute(connection, "".join((TABLES, *STEPS.values())))
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        _execute(connection, TABLES)
+        _take_along(connection, 1)
     elif owner != APPLICATION_ID:
         raise LedgerError(f"{path} is a database of another program, not a ledger; choose another run folder")
     elif version in STEPS:
-        for step in range(version, SCHEMA_VERSION):
-            _execute(connection, STEPS[step])
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        _take_along(connection, version)
     elif version != SCHEMA_VERSION:
         raise LedgerError(
             f"the ledger {path} has schema {version}, this program knows {SCHEMA_VERSION}; "
             "use the version of the program that wrote it"
         )
+
+
+def _take_along(connection: sqlite3.Connection, version: int) -> None:
+    """Take a file of this version to the present one, within the transaction that checks it."""
+    for step in range(version, SCHEMA_VERSION):
+        _execute(connection, STEPS[step])
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def _execute(connection: sqlite3.Connection, statements: str) -> None:

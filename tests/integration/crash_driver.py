@@ -59,13 +59,13 @@ class FragileLedger(Ledger):
     diary: Diary
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
         frame = sys._getframe(2)
         name = frame.f_code.co_name if frame.f_code.co_name != "_add" else str(frame.f_locals["table"])
         if name == "event":
             name = f"event {frame.f_locals['kind']} {frame.f_locals['payload'].get('stage', '')}".strip()
         self.diary.point(f"before {name}")
-        with super()._writing() as db:
+        with super()._writing(is_synced=is_synced) as db:
             yield db
             self.diary.point(f"within {name}")
         self.diary.point(f"after {name}")

@@ -1,0 +1,103 @@
+"""Calls to the model in the ledger: money is set aside before a call, and the answer is stored before it is used."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from typing import Any
+
+from records.database import Database
+from records.errors import BudgetExhausted, LedgerError
+from records.experiment import ModelCall, Spend, Usage
+
+_ROUNDING_USD = 1e-9
+# In flight only, a few rows whatever was paid before.
+_RESERVED = "SELECT coalesce(sum(reserved_usd), 0.0) FROM calls INDEXED BY calls_reserved WHERE state = 'reserved'"
+
+
+class Payments(Database):
+    """The part of the ledger that knows calls and money. Its cost does not grow with the number of calls."""
+
+    def call(self, key: str) -> ModelCall | None:
+        """One call by its key, reserved or done."""
+        with self._reading() as db:
+            row = db.execute("SELECT * FROM calls WHERE key = ?", (key,)).fetchone()
+        return None if row is None else _call(row)
+
+    def calls(self, run_id: str) -> tuple[ModelCall, ...]:
+        """All calls of a run in the order they were first reserved."""
+        with self._reading() as db:
+            return tuple(_call(r) for r in db.execute("SELECT * FROM calls WHERE run_id = ? ORDER BY rowid", (run_id,)))
+
+    def reserve(self, call: ModelCall, budget_usd: float | None) -> ModelCall:
+        """Set money aside before a call; BudgetExhausted when spent plus reserved would exceed the budget.
+
+        A reservation of the same key is replaced: a resumed run repeats the question it was killed in. A call that is
+        already done is returned as it is and nothing is reserved.
+        """
+        with self._writing() as db:
+            row = db.execute("SELECT * FROM calls WHERE key = ?", (call.key,)).fetchone()
+            if row is not None and _call(row).state == "done":
+                return _call(row)
+            (others,) = db.execute(f"{_RESERVED} AND run_id = ? AND key <> ?", (call.run_id, call.key)).fetchone()
+            committed = _settled(db, call.run_id)[3] + others
+            if budget_usd is not None and committed + call.reserved_usd > budget_usd + _ROUNDING_USD:
+                raise BudgetExhausted(
+                    f"the next {call.role} call could cost {call.reserved_usd:.4f} USD, but only "
+                    f"{max(0.0, budget_usd - committed):.4f} of {budget_usd:.2f} USD are left; "
+                    "resume the run with a larger budget"
+                )
+            db.execute(
+                "INSERT INTO calls VALUES (?, ?, ?, ?, ?, 'reserved', ?, NULL, 0, 0, 0.0) ON CONFLICT (key) DO UPDATE "
+                "SET role = excluded.role, model = excluded.model, prompt = excluded.prompt, "
+                "reserved_usd = excluded.reserved_usd",
+                (call.key, call.run_id, call.role, call.model, call.prompt, call.reserved_usd),
+            )
+        return replace(call, state="reserved", reply=None, usage=Usage())
+
+    def settle(self, key: str, reply_digest: str, usage: Usage) -> None:
+        """Store the answer's digest and what it cost; the first answer of a key stays."""
+        paid = (usage.prompt_tokens, usage.completion_tokens, float(usage.usd))
+        with self._writing() as db:
+            row = db.execute("SELECT state, run_id FROM calls WHERE key = ?", (key,)).fetchone()
+            if row is None:
+                raise LedgerError(f"the call {key[:16]} was answered without a reservation; please report this")
+            if row[0] == "done":
+                return
+            db.execute(
+                "UPDATE calls SET state = 'done', reply = ?, prompt_tokens = ?, completion_tokens = ?, usd = ? "
+                "WHERE key = ?",
+                (reply_digest, *paid, key),
+            )
+            db.execute(
+                "INSERT INTO spends VALUES (?, 1, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET calls = calls + 1, "
+                "prompt_tokens = prompt_tokens + excluded.prompt_tokens, "
+                "completion_tokens = completion_tokens + excluded.completion_tokens, usd = usd + excluded.usd",
+                (row[1], *paid),
+            )
+
+    def release(self, key: str) -> None:
+        """Give a reservation back after a call that cost nothing; a call that is done stays."""
+        with self._writing() as db:
+            db.execute("DELETE FROM calls WHERE key = ? AND state = 'reserved'", (key,))
+
+    def spend(self, run_id: str) -> Spend:
+        """What the run's calls cost; `calls` counts the answered ones."""
+        with self._reading() as db:
+            (reserved,) = db.execute(f"{_RESERVED} AND run_id = ?", (run_id,)).fetchone()
+            return Spend(*_settled(db, run_id), reserved)
+
+
+def _settled(db: sqlite3.Connection, run_id: str) -> tuple[int, int, int, float]:
+    """Calls, tokens in, tokens out and USD of the answered calls."""
+    found = db.execute(
+        "SELECT calls, prompt_tokens, completion_tokens, usd FROM spends WHERE run_id = ?", (run_id,)
+    ).fetchone()
+    return found or (0, 0, 0, 0.0)
+
+
+def _call(row: tuple[Any, ...]) -> ModelCall:
+    key, run_id, role, model, prompt, state, reserved, reply, prompt_tokens, completion_tokens, usd = row
+    return ModelCall(
+        key, run_id, role, model, prompt, state, reserved, reply, Usage(prompt_tokens, completion_tokens, usd)
+    )
