@@ -26,6 +26,7 @@ from benchmarks.collection import stored as measured
 from records.errors import ScientistError
 from records.evaluation import Evaluation
 from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.gpu_evaluator import GpuEvaluator
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -46,7 +47,10 @@ JUDGES, COMPILERS = 6, 4
 class Judge(Protocol):
     """The part of a sandbox that these figures need."""
 
-    def verify(self, source: str, task: Task) -> Evaluation:
+    def prepare(self, source: str, task: Task) -> Prepared:
+        """The candidate as `verify` takes it."""
+
+    def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare all cases."""
 
 
@@ -109,7 +113,7 @@ class Trials:
             evaluator.gpus.close()  # and not the compiler
 
     def _judge(self, evaluator: GpuEvaluator, salt: int, task: Task, path: Path) -> None:
-        verdict = evaluator.verify(path.read_text(encoding="utf-8"), task).verdict
+        verdict = evaluator.verify(evaluator.prepare(path.read_text(encoding="utf-8"), task)).verdict
         said = "" if verdict.accepted else f"{verdict.findings[0].kind}: {verdict.findings[0].message}"
         with self._lock:
             self.rows.append({"repeat": salt, "task": task.name, "kernel": path.stem, "rejected": said})
@@ -150,7 +154,7 @@ def in_the_lab(repeats: int) -> list[dict[str, Any]]:
         for name in SMALL:
             for path in right_kernels(name):
                 for salt in range(repeats):
-                    verdict = judge.verify(path.read_text(encoding="utf-8"), small(name, salt)).verdict
+                    verdict = judge.verify(judge.prepare(path.read_text(encoding="utf-8"), small(name, salt))).verdict
                     rows.append(
                         {
                             "repeat": salt,

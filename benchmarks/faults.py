@@ -49,7 +49,7 @@ class Bench:
         self.asked += 1
         before = time.perf_counter()
         try:
-            said = self.evaluator.verify(fault.source(self.asked), self.task)
+            said = self.evaluator.verify(self.evaluator.prepare(fault.source(self.asked), self.task))
         except ScientistError as error:
             return {"seconds": time.perf_counter() - before, "accepted": False, "kinds": [], "error": str(error)}
         verdict = said.verdict

@@ -21,11 +21,12 @@ from app.settings import load_settings
 from benchmarks.figure import Figure, report
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.prepare import prepare
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.lab.cost.bound import bound
 from sandbox.lab.lab import Buffer, Lab, LabProgram
+from sandbox.lab.lab_verify import Built
 from sandbox.lab.predict import predict
 from sandbox.target import Target, load_target
 from tasks.loader import load_task
@@ -131,14 +132,12 @@ def streaming(lab: Lab, compiler: Compiler, target: Target, work: Stream) -> Row
 def challenge(lab: Lab, compiler: Compiler) -> list[Row]:
     """The bounds of our kernel on the challenge's shapes, and their geometric mean."""
     task, target = load_task("fp8_block_gemm"), load_target("mi300x")
-    candidate = parse((KERNELS / "fp8_block_gemm.hip").read_text(encoding="utf-8"))
-    chosen = candidate.defaults()
+    prepared = prepare((KERNELS / "fp8_block_gemm.hip").read_text(encoding="utf-8"), task)
+    candidate, chosen = prepared.candidate, prepared.tunables
     program, compiled = lab.build(candidate, chosen), compiler.compile(candidate, chosen)
     if not isinstance(program, LabProgram) or not compiled.ok:
         sys.exit("fp8_block_gemm.hip does not compile")
-    forecast = predict(
-        lab, program, candidate, task, target, compiled.resources, chosen, {k.name: k.blocks for k in compiled.kernels}
-    )
+    forecast = predict(lab, Built(prepared, compiled, program), target, compiled.resources)
     if forecast.findings:
         sys.exit(f"fp8_block_gemm.hip: {forecast.findings[0].message}")
     rows = [

@@ -28,12 +28,13 @@ import numpy as np
 
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
+from sandbox.amdgcn.compiler import Compilation
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Launch, Plan
+from sandbox.candidate.prepare import prepare
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.lab.lab import Buffer, Lab, LabProgram
-from sandbox.lab.lab_verify import Judge, Patience
+from sandbox.lab.lab_verify import Built, Judge, Patience
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Case
@@ -164,13 +165,13 @@ def verification(lab: Lab, target: str, seed: str, goal: str) -> Figure:
     """Wall time to execute, compare and mask one seed of fp8_block_gemm on the whole of its largest test case."""
     task = load_task("fp8_block_gemm", target)
     path = next(path for path in task.seeds if path.name.split(".")[0] == seed)
-    candidate = parse(path.read_text(encoding="utf-8"))
-    program = lab.build(candidate, candidate.defaults())
+    prepared = prepare(path.read_text(encoding="utf-8"), task)
+    program = lab.build(prepared.candidate, prepared.tunables)
     if not isinstance(program, LabProgram):
         sys.exit(f"{path.name} does not build: {program[0].message}")
     case = largest(task.tests)
     start = time.perf_counter()
-    row, findings = Judge(lab, task, WHOLE).run(program, candidate, candidate.defaults(), case, None)
+    row, findings = Judge(lab, Built(prepared, Compilation(True), program), WHOLE).run(case)
     spent = time.perf_counter() - start
     if findings or not row.correct:
         sys.exit(f"{path.name} was rejected on {case.name}: {findings[:1]}")

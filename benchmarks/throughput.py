@@ -134,7 +134,7 @@ class Shift:
                 return
             began = self._passed_s()
             try:
-                said = self._evaluator.benchmark(member.source, member.task, member.tunables)
+                said = self._evaluator.benchmark(self._evaluator.prepare(member.source, member.task, member.tunables))
             except ScientistError as error:
                 self.errors.append(f"{member.kind}, {member.what}: {error}")
                 return

@@ -10,9 +10,9 @@ from records.artefacts import ArtefactStore
 from records.evaluation import Rival
 from records.experiment import Run
 from records.ledger import Ledger
+from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 from sandbox.protocol import Sandbox
-from tasks.task import Task
 
 __all__ = ["Context", "Deferred", "Limits", "Literature", "Sandbox"]
 
@@ -21,8 +21,8 @@ __all__ = ["Context", "Deferred", "Limits", "Literature", "Sandbox"]
 class Deferred(Protocol):
     """What a sandbox has besides when each question costs a long way: it wants to know what will be asked next."""
 
-    def announce(self, source: str, task: Task, tuning: Tuning, rival: Rival | None) -> None:
-        """This source will be compiled, verified, tuned so, benchmarked, and compared with the rival if it is close.
+    def announce(self, prepared: Prepared, tuning: Tuning, rival: Rival | None) -> None:
+        """This candidate will be compiled, verified, tuned so, benchmarked, and compared with the rival if it is close.
 
         As long as nothing speaks against it.
         """

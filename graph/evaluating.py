@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Mapping
-from typing import Any
-
 from graph.context import Context, Deferred
-from records.codec import dumps
 from records.errors import DeviceError, LabError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
 from records.experiment import Attempt
-from records.ledger import Purpose
 from records.ranking import interval_of
+from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
+from sandbox.walk import Purpose, question
 
-_HEADER = re.compile(r"/\*\+\+\+(.*?)\+\+\+\*/", re.DOTALL)
 
-
-def evaluate(context: Context, purpose: Purpose, source: str, tunables: Mapping[str, int] | None = None) -> Evaluation:
-    """The stored evaluation of this source, choice and purpose, or a new one, stored before it is used."""
-    task = context.assignment.task
-    key = context.sandbox.key(source, task, tunables)
+def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
+    """The stored evaluation of this candidate and purpose, or a new one, stored before it is used."""
+    key = context.sandbox.key(prepared)
     known = context.ledger.evaluation(key, purpose)
     if known is not None:
         return known
-    made: Evaluation = getattr(context.sandbox, purpose)(source, task, tunables)
+    made = question(context.sandbox, purpose)(prepared)
     if made.key != key:
         raise LabError(f"the sandbox answered for key {made.key[:12]} when asked for {key[:12]}; please report this")
     return context.ledger.add_evaluation(context.run.id, made, purpose)
 
 
-def announce(context: Context, source: str, tuning: Tuning, leader_id: str) -> None:
-    """Tell a sandbox that answers later what will be asked of a source, so that one round trip brings it all."""
+def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:
+    """Tell a sandbox that answers later what will be asked of a candidate, so that one round trip brings it all."""
     if isinstance(context.sandbox, Deferred):
-        context.sandbox.announce(source, context.assignment.task, tuning, _rival(context, leader_id))
+        context.sandbox.announce(prepared, tuning, _rival(context, leader_id))
 
 
 def _rival(context: Context, leader_id: str) -> Rival | None:
@@ -53,14 +45,21 @@ def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Compar
     known = context.ledger.comparison(key)
     if known is not None:
         return known
-    new, old = (Contender(context.artefacts.text(a.source), a.tunables) for a in (challenger, incumbent))
-    made = context.sandbox.compare(new, old, context.assignment.task)
+    made = context.sandbox.compare(prepared_again(context, challenger), prepared_again(context, incumbent))
     if made.key != key:
         raise DeviceError(f"the sandbox compared {made.key[:12]} when asked for {key[:12]}; please report this")
     return context.ledger.add_comparison(context.run.id, made)
 
 
-def twin(context: Context, generation: int, source: str, evaluation: Evaluation, by_code: bool) -> Attempt | None:
+def prepared_again(context: Context, attempt: Attempt) -> Prepared:
+    """The candidate of an attempt."""
+    source = context.artefacts.text(attempt.source)
+    return context.sandbox.prepare(source, context.assignment.task, attempt.tunables)
+
+
+def twin(
+    context: Context, generation: int, prepared: Prepared, evaluation: Evaluation, by_code: bool
+) -> Attempt | None:
     """The first attempt of an earlier generation that is the same kernel, or None.
 
     The same kernel is the same normalised source or, if asked, the same device code started by the same launches with
@@ -72,23 +71,15 @@ def twin(context: Context, generation: int, source: str, evaluation: Evaluation,
         if attempt.candidate_id == evaluation.candidate_id:
             return attempt
         known = context.ledger.evaluation(attempt.evaluation_key) if by_code and evaluation.code_object else None
-        if (
-            known is not None
-            and known.code_object == evaluation.code_object
-            and dict(known.tunables) == dict(evaluation.tunables)
-            and launches(context.artefacts.text(attempt.source)) == launches(source)
-        ):
+        if known is None or known.code_object != evaluation.code_object:
+            continue
+        if dict(known.tunables) == dict(evaluation.tunables) and _launches(
+            prepared_again(context, attempt)
+        ) == _launches(prepared):
             return attempt
     return None
 
 
-def launches(source: str) -> str:
-    """The launches and workspaces of a launch plan in canonical form; the header's own text where it is no TOML."""
-    header = _HEADER.search(source)
-    if header is None:
-        return ""
-    try:
-        plan: dict[str, Any] = tomllib.loads(header[1])
-    except tomllib.TOMLDecodeError:
-        return header[1]
-    return dumps({name: plan.get(name) for name in ("launch", "workspace")})
+def _launches(prepared: Prepared) -> tuple[object, ...]:
+    plan = prepared.candidate.plan
+    return plan.launches, plan.workspaces

@@ -7,6 +7,7 @@ use up a generation. A bad kernel is data, so only a broken machine leaves this 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -23,34 +24,38 @@ from graph.state import TrialOutcome, TrialState
 from graph.trial import Trial
 from records.errors import MalformedReply
 from records.evaluation import Evaluation
-from sandbox.candidate.tuning import Tuning, finalists, with_defaults
+from sandbox import walk
+from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.tuning import Tuning
 
 
 def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have the kernel written, or the last draft mended with what the critic, the compiler or the judge said."""
-    desk, number = Trial(state, runtime.context), state.get("number", -1) + 1
+    trial, number = Trial(state, runtime.context), state.get("number", -1) + 1
     _enter(state, runtime, "write", number)
-    author, work = desk.context.author, desk.context.assignment
-    step = Step(desk.context.run.id, state["generation"], state["experiment_id"], number)
-    base = desk.base()
+    author, work = trial.context.author, trial.context.assignment
+    step = Step(trial.context.run.id, state["generation"], state["experiment_id"], number)
+    base = trial.base()
     try:
         if number == 0:
-            draft = author.write(step, work, desk.experiment(), desk.idea(), base, desk.reference(), desk.literature())
+            draft = author.write(
+                step, work, trial.experiment(), trial.idea(), base, trial.reference(), trial.literature()
+            )
         else:
             remarks = [] if state["key"] else state["critique"].splitlines()
-            draft = author.repair(step, work, desk.idea(), base, desk.draft(), remarks, desk.evaluation())
+            draft = author.repair(step, work, trial.idea(), base, trial.draft(), remarks, trial.evaluation())
     except MalformedReply as error:
-        return {**_fresh(desk, number, Draft("")), "status": "failed", "reason": str(error), "route": "record"}
-    return {**_fresh(desk, number, draft), "route": "critique" if number == 0 else "compile"}
+        return {**_fresh(trial, number, Draft("")), "status": "failed", "reason": str(error), "route": "record"}
+    return {**_fresh(trial, number, draft), "route": "critique" if number == 0 else "compile"}
 
 
 def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have the first draft read before a compiler sees it; remarks send it back once."""
-    desk = Trial(state, runtime.context)
+    trial = Trial(state, runtime.context)
     _enter(state, runtime, "critique", state["number"])
-    step = Step(desk.context.run.id, state["generation"], state["experiment_id"], state["number"])
+    step = Step(trial.context.run.id, state["generation"], state["experiment_id"], state["number"])
     try:
-        said = desk.context.author.critique(step, desk.context.assignment, desk.idea(), desk.base(), desk.draft())
+        said = trial.context.author.critique(step, trial.context.assignment, trial.idea(), trial.base(), trial.draft())
     except MalformedReply as error:
         emit(
             runtime,
@@ -71,15 +76,15 @@ def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def compile_draft(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Compile with the default tunables; stop early when an earlier generation had the same kernel."""
-    desk = Trial(state, runtime.context)
+    trial = Trial(state, runtime.context)
     _enter(state, runtime, "compile", state["number"])
-    source = desk.draft().source
-    announce(desk.context, source, _tuning(desk), state.get("leader", ""))
-    result = evaluate(desk.context, "compile", source)
+    prepared = trial.prepared()
+    announce(trial.context, prepared, _tuning(trial), state.get("leader", ""))
+    result = evaluate(trial.context, "compile", prepared)
     found = {"purpose": "compile", "key": result.key}
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
-    alone = not result.verdict.accepted or len(desk.context.sandbox.choices(source, desk.context.assignment.task)) <= 1
-    twice = _repeated(desk, source, result, by_code=alone)
+    alone = not result.verdict.accepted or len(prepared.choices) <= 1
+    twice = _repeated(trial, prepared, result, by_code=alone)
     if twice:
         return {**found, **twice}
     if result.verdict.accepted:
@@ -88,15 +93,15 @@ def compile_draft(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any
     return {
         **found,
         "compile_failures": failures,
-        **_refuse(_with(state, **found), runtime, failures > desk.context.limits.compile_repairs),
+        **_refuse(_with(state, **found), runtime, failures > trial.context.limits.compile_repairs),
     }
 
 
 def verify(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Execute and compare with the reference; a hang counts as a wrong result."""
-    desk = Trial(state, runtime.context)
+    trial = Trial(state, runtime.context)
     _enter(state, runtime, "verify", state["number"])
-    result = evaluate(desk.context, "verify", desk.draft().source)
+    result = evaluate(trial.context, "verify", trial.prepared())
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
     found = {"purpose": "verify", "key": result.key}
     if result.verdict.accepted:
@@ -106,50 +111,46 @@ def verify(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Rank the tunables by estimates that verify nothing; the fastest few are judged in full by the next stage."""
-    desk = Trial(state, runtime.context)
-    context, task = desk.context, desk.context.assignment.task
+    trial = Trial(state, runtime.context)
     _enter(state, runtime, "tune", state["number"])
-    source = desk.draft().source
-
-    def estimate(choice: Mapping[str, int]) -> float | None:
-        made = evaluate(context, "estimate", source, choice)
-        return made.rank_us if made.verdict.accepted else None
-
-    chosen = finalists(context.sandbox.choices(source, task), _tuning(desk), estimate)
-    return {"choices": chosen, "route": "benchmark"}
+    return {"choices": walk.tune(_ask(trial), trial.prepared(), _tuning(trial)), "route": "benchmark"}
 
 
 def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Judge and time the finalists in turn until one is right; the last one is the default, which was verified."""
-    desk = Trial(state, runtime.context)
+    trial = Trial(state, runtime.context)
     _enter(state, runtime, "benchmark", state["number"])
-    plain = desk.draft().source
-    found: dict[str, Any] = {}
-    for choice in state["choices"]:
-        source = with_defaults(plain, choice)
-        twice = _repeated(desk, source, evaluate(desk.context, "compile", source, choice), by_code=True)
-        if twice:
-            return {"source": desk.context.artefacts.put(source), "tunables": choice, **twice}
-        result = evaluate(desk.context, "benchmark", source, choice)
-        annotate(
-            runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id
-        )
-        found = {
-            "purpose": "benchmark",
-            "key": result.key,
-            "tunables": choice,
-            "source": desk.context.artefacts.put(source),
-        }
-        if result.verdict.accepted:
-            return {**found, "status": "accepted", "reason": "", "route": "record"}
+    twice: dict[str, Any] = {}
+
+    def is_known(prepared: Prepared, compiled: Evaluation) -> bool:
+        twice.update(_repeated(trial, prepared, compiled, by_code=True) or {})
+        return bool(twice)
+
+    best = walk.benchmark(_ask(trial), trial.prepared(), state["choices"], is_known)
+    annotate(
+        runtime,
+        generation=state["generation"],
+        experiment=state["experiment_id"],
+        candidate=best.evaluation.candidate_id,
+    )
+    found = {
+        "purpose": "benchmark",
+        "key": best.evaluation.key,
+        "tunables": dict(best.prepared.tunables),
+        "source": trial.context.artefacts.put(best.prepared.source),
+    }
+    if best.is_known:
+        return {**found, **twice}
+    if best.evaluation.verdict.accepted:
+        return {**found, "status": "accepted", "reason": "", "route": "record"}
     return {**found, **_wrong(_with(state, **found), runtime)}
 
 
 def record(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Write the experiment's last attempt into the ledger, with what there is to learn from it."""
     _enter(state, runtime, "record", state["number"])
-    desk = Trial(state, runtime.context)
-    desk.record(runtime, state["status"], state["reason"], is_last=True)
+    trial = Trial(state, runtime.context)
+    trial.record(runtime, state["status"], state["reason"], is_last=True)
     return {"outcomes": {state["experiment_id"]: state["status"]}}
 
 
@@ -219,11 +220,11 @@ def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"outcomes": outcomes}
 
 
-def _fresh(desk: Trial, number: int, draft: Draft) -> dict[str, Any]:
+def _fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
     """A new draft, and nothing known of it."""
     return {
         "number": number,
-        "draft": desk.keep(draft),
+        "draft": trial.keep(draft),
         "critique": "",
         "key": "",
         "purpose": "",
@@ -245,9 +246,9 @@ def _enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int
     )
 
 
-def _repeated(desk: Trial, source: str, result: Evaluation, by_code: bool) -> dict[str, Any] | None:
+def _repeated(trial: Trial, prepared: Prepared, result: Evaluation, by_code: bool) -> dict[str, Any] | None:
     """What to do with a kernel that an earlier generation had; None when it is new."""
-    earlier = twin(desk.context, desk.state["generation"], source, result, by_code)
+    earlier = twin(trial.context, trial.state["generation"], prepared, result, by_code)
     if earlier is None:
         return None
     return {
@@ -259,9 +260,14 @@ def _repeated(desk: Trial, source: str, result: Evaluation, by_code: bool) -> di
     }
 
 
-def _tuning(desk: Trial) -> Tuning:
+def _ask(trial: Trial) -> walk.Ask:
+    """The ledger first, then the sandbox."""
+    return partial(evaluate, trial.context)
+
+
+def _tuning(trial: Trial) -> Tuning:
     """The search of this draft's tunables, from the default and from the parent's choice."""
-    return Tuning((desk.base().attempt.tunables,), desk.context.limits.tunings, desk.context.run.seed)
+    return Tuning((trial.base().attempt.tunables,), trial.context.limits.tunings, trial.context.run.seed)
 
 
 def _with(state: TrialState, **changes: Any) -> TrialState:

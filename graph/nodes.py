@@ -228,7 +228,7 @@ def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
     except (OSError, UnicodeDecodeError) as error:
         raise TaskError(f"the seed {path} cannot be read ({error})") from None
     digest = context.artefacts.put(source)
-    result = evaluate(context, "benchmark", source)
+    result = evaluate(context, "benchmark", context.sandbox.prepare(source, context.assignment.task))
     accepted = result.verdict.accepted
     attempt = Attempt(
         id=f"{experiment.id}-a0",

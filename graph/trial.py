@@ -1,4 +1,4 @@
-"""What lies on the desk during one experiment: its idea, parents, draft, evidence and record."""
+"""One experiment as its nodes see it: its idea, parents, draft, evidence and record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from graph.state import TrialState
 from records.codec import dumps, loads
 from records.evaluation import Evaluation
 from records.experiment import Attempt, AttemptStatus, Experiment
-from records.ledger import Purpose
+from sandbox.candidate.prepare import Prepared
+from sandbox.walk import Purpose
 
 
 class Trial:
@@ -52,6 +53,10 @@ class Trial:
     def draft(self) -> Draft:
         """The current draft."""
         return loads(Draft, self.context.artefacts.text(self.state["draft"]))
+
+    def prepared(self) -> Prepared:
+        """The current draft, ready for the sandbox."""
+        return self.context.sandbox.prepare(self.draft().source, self.context.assignment.task)
 
     def keep(self, draft: Draft) -> str:
         """Store a draft and return its digest."""

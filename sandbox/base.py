@@ -1,51 +1,53 @@
-"""What the lab and a GPU do alike: the key of an evaluation, the choices of tunables, a compilation alone."""
+"""The part that the lab and a GPU share: prepared candidates, evaluation keys, refusals."""
 
 from __future__ import annotations
 
 import hashlib
-import time
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Generic, TypeVar
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from records.codec import dumps
-from records.evaluation import Evaluation
-from sandbox.candidate.parse import parse
-from sandbox.candidate.prepare import identity
-from sandbox.candidate.resolve import choices
+from records.evaluation import Evaluation, Finding, Stage, Verdict
+from sandbox.candidate.codes import rejected
+from sandbox.candidate.prepare import Prepared, Preparer
 from sandbox.target import Target
 from tasks.task import Task
 
-HARNESS = "4"  # part of every evaluation key: raise it when verdicts or times may change
-RESULTS = ("wrong_result", "unwritten_output")  # findings of the comparison; all others come from execution
-Ready = TypeVar("Ready")
+HARNESS = "5"  # part of every evaluation key: raise it when verdicts or times may change
+COMPARED = frozenset({"wrong_result", "unwritten_output"})  # kinds the comparison finds; execution finds all others
 
 
-class SandboxBase(ABC, Generic[Ready]):
-    """What has to be there before anything is executed; `Ready` is a candidate that compiled."""
+class SandboxBase:
+    """A sandbox of this machine, up to where it compiles."""
 
     target: Target
     device: str
-    version: str  # what compiles and drives it
-    policy: tuple[int | str, ...]  # where the inputs come from, and what else changes verdicts
+    version: str  # of what compiles and drives it
+    policy: tuple[int | str, ...]  # the source of the inputs, and what else changes verdicts
 
-    def key(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> str:
+    @cached_property
+    def _preparer(self) -> Preparer:
+        return Preparer()
+
+    def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
+        """The candidate as every other method takes it; a source is read once."""
+        return self._preparer.prepare(source, task, tunables)
+
+    def key(self, prepared: Prepared) -> str:
         """SHA-256 over everything the evaluation depends on."""
-        name, chosen = identity(source, tunables)
-        parts = [name, chosen, task.digest, self.target.name, self.version, self.device, HARNESS, *self.policy]
-        return hashlib.sha256(dumps(parts).encode()).hexdigest()
+        task, target = prepared.task.digest, self.target.name
+        own = [self.version, self.device, HARNESS, *self.policy]
+        return hashlib.sha256(dumps([prepared.id, prepared.tunables, task, target, *own]).encode()).hexdigest()
 
-    def choices(self, source: str, task: Task) -> tuple[Mapping[str, int], ...]:
-        """Every legal combination of tunables, the default first."""
-        return choices(parse(source), task)
+    def _begun(self, prepared: Prepared) -> Evaluation:
+        """The evaluation before anything is compiled: refused, or passed so far."""
+        verdict = prepared.refusal or Verdict("compile", True, "OK")
+        return Evaluation(self.key(prepared), prepared.id, prepared.tunables, verdict)
 
-    def compile(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
-        """Parse and compile; accepted means that the compiler and the plan's checks have nothing to say."""
-        started = time.monotonic()
-        evaluation, _ = self._prepare(source, task, tunables)
-        return replace(evaluation, seconds=time.monotonic() - started)
 
-    @abstractmethod
-    def _prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None) -> tuple[Evaluation, Ready | None]:
-        """Everything before execution; nothing is ready when the candidate does not get that far."""
+def judged(findings: Sequence[Finding]) -> Verdict:
+    """The verdict on a candidate that was executed."""
+    if not findings:
+        return Verdict("correct", True, "OK")
+    stage: Stage = "correct" if all(f.kind in COMPARED for f in findings) else "execute"
+    return rejected(stage, findings)

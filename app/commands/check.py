@@ -57,7 +57,7 @@ def command(
     source, chosen = read_source(file), tunables_of(set_ or [])
     settings, loaded = load_settings(), load_task(task, load_target(target).name)
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
-    evaluation = sandbox.benchmark(source, loaded, chosen or None)
+    evaluation = sandbox.benchmark(sandbox.prepare(source, loaded, chosen or None))
     if json:
         emit(verdict_json(evaluation))
     else:

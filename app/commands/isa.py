@@ -79,8 +79,9 @@ def _resources(
     """By kernel; without a task for the largest block that each kernel allows."""
     rows = compilation.resources
     if task:
+        from sandbox.candidate.fit import check
         from sandbox.candidate.limits import resources_of
-        from sandbox.candidate.parse import check, resolve
+        from sandbox.candidate.resolve import resolve
         from sandbox.target import load_target
         from tasks.loader import load_task
 

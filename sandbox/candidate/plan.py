@@ -15,7 +15,7 @@ class Launch:
     block: tuple[str, ...]  # 1 to 3 expressions
     lds: str  # dynamic LDS, bytes
     args: tuple[str, ...]  # names; "rows:i64" for a 64-bit dim
-    line: int  # where [[launch]] stands in the file
+    line: int = field(compare=False)  # of [[launch]] in the file
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,21 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class PlanLines:
+    """The line in the file of every key of a plan, for sentences about it."""
+
+    first: int = 1  # of the plan itself
+    lines: Mapping[tuple[str, int, str], int] = field(default_factory=dict)  # by section, launch and key
+
+    def line(self, section: str, key: str = "", index: int = 0) -> int:
+        """The key's line; else its section's; else the plan's."""
+        for place in ((section, index, key), (section, index, ""), ("", 0, section)):
+            if place in self.lines:
+                return self.lines[place]
+        return self.first
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A parsed file. `id` is the SHA-256 of the normalised source."""
 
@@ -46,6 +61,7 @@ class Candidate:
     source: str
     plan: Plan
     body_line: int  # 1-based line where the device code starts
+    lines: PlanLines = PlanLines()
 
     def defaults(self) -> dict[str, int]:
         """The first value of every tunable."""

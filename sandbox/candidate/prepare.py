@@ -1,48 +1,145 @@
-"""A source read and checked against a task: the first stage of every evaluation, wherever the rest of it happens."""
+"""A candidate prepared for every stage: read once, checked against its task once, in numbers once for each case."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from records.errors import PlanError
-from records.evaluation import Evaluation, Finding
+from records.evaluation import Finding, Verdict
 from sandbox.candidate.codes import rejected
-from sandbox.candidate.parse import check, parse
-from sandbox.candidate.plan import Candidate
-from sandbox.candidate.resolve import ResolvedPlan, resolve
-from tasks.task import Task
+from sandbox.candidate.fit import check
+from sandbox.candidate.parse import parse
+from sandbox.candidate.plan import Candidate, Plan
+from sandbox.candidate.resolve import ResolvedPlan, choices, resolve
+from sandbox.candidate.tuning import moved_to_front
+from tasks.task import Case, Task
+
+REMEMBERED = 256  # sources a `Preparer` keeps
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A candidate that fits its task: every tunable chosen, every listed case in numbers."""
+class Prepared:
+    """One candidate with one choice of its tunables, for one task. Everything derived from it is derived once.
+
+    A candidate that cannot be judged carries the verdict that says so and has no plans.
+    """
 
     candidate: Candidate
-    tunables: Mapping[str, int]
-    plans: tuple[ResolvedPlan, ...]  # of the tests, then of the benchmarks
+    task: Task
+    tunables: Mapping[str, int]  # a value for each
+    refusal: Verdict | None = None
+    is_unfit: bool = False  # refused whatever the tunables are
+    plans: tuple[ResolvedPlan, ...] = ()  # of the tests, then of the benchmarks
+    _known: dict[tuple[object, ...], ResolvedPlan] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def id(self) -> str:
+        """SHA-256 of the normalised source."""
+        return self.candidate.id
+
+    @property
+    def source(self) -> str:
+        """The normalised text."""
+        return self.candidate.source
+
+    @cached_property
+    def choices(self) -> tuple[Mapping[str, int], ...]:
+        """Every combination of tunables that the constraints allow on every case, the default first."""
+        return choices(self.candidate, self.task)
+
+    def plan(self, case: Case) -> ResolvedPlan:
+        """The launch plan in numbers for any case of the task's dims; PlanError where there is none."""
+        key = (case.name, *sorted(case.dims.items()), *sorted(self.tunables.items()))
+        if key not in self._known:
+            self._known[key] = resolve(self.candidate, self.task, case, self.tunables)
+        return self._known[key]
+
+    def choose(self, tunables: Mapping[str, int]) -> Prepared:
+        """The same file with another choice of tunables; those not named take their default."""
+        chosen = {**self.candidate.defaults(), **tunables}
+        if chosen == dict(self.tunables):
+            return self
+        if self.is_unfit:
+            return replace(self, tunables=chosen)
+        return _settled(replace(self, tunables=chosen, refusal=None, plans=()))
+
+    def tuned(self, choice: Mapping[str, int]) -> Prepared:
+        """The file rewritten so that this choice is its default, with this choice."""
+        source, moved = moved_to_front(self.source, choice)
+        if source == self.source:
+            return self.choose(choice)
+        tunables = {
+            name: (choice[name], *(v for v in values if v != choice[name])) if name in moved else values
+            for name, values in self.candidate.plan.tunables.items()
+        }
+        made = replace(
+            self.candidate, id=_digest(source), source=source, plan=replace(self.candidate.plan, tunables=tunables)
+        )
+        return _settled(replace(self, candidate=made, tunables={**made.defaults(), **choice}, refusal=None, plans=()))
 
 
-def read(source: str, task: Task, tunables: Mapping[str, int] | None, key: str) -> Reading | Evaluation:
-    """The candidate, or the evaluation under `key` that says why there is none."""
+def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
+    """Read a source, check it against a task, and put its plan into numbers for every listed case."""
     try:
         candidate = parse(source)
-        chosen = {**candidate.defaults(), **(tunables or {})}
-        check(candidate, task)
-        plans = tuple(resolve(candidate, task, case, chosen) for case in (*task.tests, *task.benchmarks))
     except PlanError as error:
-        finding = Finding("compile_error", str(error), line=error.line)
-        identity = hashlib.sha256(source.encode()).hexdigest()
-        code = "A.2" if error.fault == "form" else "A.1"
-        return Evaluation(key, identity, dict(tunables or {}), rejected("parse", (finding,), code))
-    return Reading(candidate, chosen, plans)
-
-
-def identity(source: str, tunables: Mapping[str, int] | None) -> tuple[str, dict[str, int]]:
-    """What an evaluation key says of a source: the candidate's id and all tunables; its text's hash when unreadable."""
+        unread = Candidate(_digest(source), source, Plan(()), 1)
+        return Prepared(unread, task, dict(tunables or {}), _refusal(error), is_unfit=True)
+    prepared = Prepared(candidate, task, {**candidate.defaults(), **(tunables or {})})
     try:
-        candidate = parse(source)
-    except PlanError:
-        return hashlib.sha256(source.encode()).hexdigest(), dict(tunables or {})
-    return candidate.id, {**candidate.defaults(), **(tunables or {})}
+        check(candidate, task)
+    except PlanError as error:
+        return replace(prepared, refusal=_refusal(error), is_unfit=True)
+    return _settled(prepared)
+
+
+class Preparer:
+    """Prepares each source once, whoever asks and how often. Safe for threads."""
+
+    def __init__(self, make: Callable[[str, Task], Prepared] = prepare) -> None:
+        """`make` is replaced by stand-ins whose sources are no kernels."""
+        self._make = make
+        self._known: OrderedDict[tuple[str, str], Prepared] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
+        """The candidate with this choice of tunables."""
+        key = (source, task.digest)
+        with self._lock:
+            known = self._known.get(key)
+            if known is not None:
+                self._known.move_to_end(key)
+        if known is None:
+            known = self._make(source, task)
+            self.remember(source, known)
+        return known.choose(tunables) if tunables else known
+
+    def remember(self, source: str, prepared: Prepared) -> None:
+        """Keep a candidate that was prepared in another way, so that its text is not read."""
+        with self._lock:
+            self._known[source, prepared.task.digest] = prepared
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+
+
+def _settled(prepared: Prepared) -> Prepared:
+    """The candidate with a plan for every listed case, or with the reason why there is none."""
+    task = prepared.task
+    try:
+        return replace(prepared, plans=tuple(prepared.plan(case) for case in (*task.tests, *task.benchmarks)))
+    except PlanError as error:
+        return replace(prepared, refusal=_refusal(error))
+
+
+def _refusal(error: PlanError) -> Verdict:
+    code = "A.2" if error.fault == "form" else "A.1"
+    return rejected("parse", (Finding("compile_error", str(error), line=error.line),), code)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

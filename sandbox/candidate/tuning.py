@@ -87,25 +87,29 @@ def _closest(choices: Sequence[Choice], wanted: Choice) -> int:
 
 def with_defaults(source: str, choice: Choice) -> str:
     """Move the chosen value of each tunable to the front of its list, so that the file alone gives the tuned kernel."""
+    return moved_to_front(source, choice)[0]
+
+
+def moved_to_front(source: str, choice: Choice) -> tuple[str, frozenset[str]]:
+    """The same, and which tunables now have their chosen value in front."""
     header = _HEADER.search(source)
-    if header is None:
-        return source
-    text = header.group()
+    text = header.group() if header else ""
     start = text.find("[tunables]")
-    if start < 0:
-        return source
+    if header is None or start < 0:
+        return source, frozenset()
     end = re.search(r"^\s*\[", text[start + 1 :], re.MULTILINE)
     stop = start + 1 + end.start() if end else len(text)
-    table = text[start:stop]
+    table, moved = text[start:stop], set()
     for name, value in choice.items():
         line = re.search(rf"^(\s*{re.escape(name)}\s*=\s*)\[([^\]]*)\]", table, re.MULTILINE)
-        if line:
-            table = table[: line.start()] + line[1] + _front(line[2], value) + table[line.end() :]
-    return source[: header.start()] + text[:start] + table + text[stop:] + source[header.end() :]
+        values = _values(line[2]) if line else []
+        if line and value in values:
+            front = ", ".join(str(n) for n in (value, *(n for n in values if n != value)))
+            table = f"{table[: line.start()]}{line[1]}[{front}]{table[line.end() :]}"
+            moved.add(name)
+    tuned = source[: header.start()] + text[:start] + table + text[stop:] + source[header.end() :]
+    return tuned, frozenset(moved)
 
 
-def _front(values: str, first: int) -> str:
-    numbers = [int(v, 0) for v in re.sub(r"#.*", "", values).replace("_", "").split(",") if v.strip()]
-    if first not in numbers:
-        return f"[{values}]"
-    return "[" + ", ".join(str(n) for n in (first, *(n for n in numbers if n != first))) + "]"
+def _values(listed: str) -> list[int]:
+    return [int(v, 0) for v in re.sub(r"#.*", "", listed).replace("_", "").split(",") if v.strip()]

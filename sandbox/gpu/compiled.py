@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from sandbox.candidate.plan import Candidate
-from sandbox.candidate.resolve import BufferArg, ResolvedPlan, resolve
+from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.resolve import BufferArg
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
 from sandbox.gpu.layout import Layout, lay_out
 from tasks.dtypes import size_bytes
@@ -19,8 +18,7 @@ from tasks.task import Case, Task
 class CompiledCandidate:
     """One side of a trial."""
 
-    candidate: Candidate
-    tunables: Mapping[str, int]
+    prepared: Prepared
     build: DeviceBuild
 
     @property
@@ -28,12 +26,8 @@ class CompiledCandidate:
         """Symbols of its device variables, which keep their contents from launch to launch."""
         return [name for name, _ in self.build.globals]
 
-    def plan(self, task: Task, case: Case) -> ResolvedPlan:
-        """Its launches in numbers. PlanError where the case cannot be."""
-        return resolve(self.candidate, task, case, self.tunables)
-
-    def launches(self, task: Task, case: Case) -> list[dict[str, Any]]:
-        """The same for `Seat`: symbols instead of names, workspaces under names of their own."""
+    def launches(self, case: Case) -> list[dict[str, Any]]:
+        """Its launches for the child: symbols instead of names, workspaces under names of their own."""
         symbols = {k.name: k.symbol for k in self.build.kernels}
         return [
             {
@@ -43,7 +37,7 @@ class CompiledCandidate:
                 "lds_bytes": launch.lds_bytes,
                 "args": [["buffer", a.name] if isinstance(a, BufferArg) else [a.dtype, a.value] for a in launch.args],
             }
-            for launch in self.plan(task, case).launches
+            for launch in self.prepared.plan(case).launches
         ]
 
 
@@ -56,6 +50,6 @@ def layout_of(task: Task, case: Case, *entries: CompiledCandidate) -> Layout:
     ]
     spaces: dict[str, int] = {}
     for entry in entries:
-        for name, (dtype, shape) in entry.plan(task, case).workspaces.items():
+        for name, (dtype, shape) in entry.prepared.plan(case).workspaces.items():
             spaces[name] = max(spaces.get(name, 0), prod(shape) * size_bytes(dtype))
     return lay_out([*tensors, *((name, "workspace", nbytes) for name, nbytes in spaces.items())])

@@ -6,28 +6,18 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from records.errors import DeviceError, PlanError, ToolchainError
-from records.evaluation import (
-    CaseResult,
-    Comparison,
-    Contender,
-    Evaluation,
-    Finding,
-    Measurement,
-    Stage,
-    Verdict,
-    comparison_key,
-)
-from sandbox.base import RESULTS, SandboxBase
+from records.evaluation import CaseResult, Comparison, Evaluation, Finding, Measurement, Verdict, comparison_key
+from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.limits import check_limits, resources_of
 from sandbox.candidate.parse import parse
-from sandbox.candidate.prepare import read
+from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.child_process import ChildFault, ChildProcess, GpuSlot
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.compiled import CompiledCandidate
@@ -60,7 +50,7 @@ RULES = Rules()
 T = TypeVar("T")
 
 
-class GpuEvaluator(SandboxBase[CompiledCandidate]):
+class GpuEvaluator(SandboxBase):
     """Verdicts and measured times of one GPU. Safe from several threads; the GPU serves one candidate at a time."""
 
     def __init__(
@@ -120,40 +110,46 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
             )
         return opened
 
-    def verify(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def compile(self, prepared: Prepared) -> Evaluation:
+        """Compile; accepted means that neither the compiler nor the plan's checks object."""
+        started = time.monotonic()
+        evaluation, _ = self._build(prepared)
+        return replace(evaluation, seconds=time.monotonic() - started)
+
+    def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare tests, held-out cases and input families; stops at the first case that fails."""
         started = time.monotonic()
-        key = self.key(source, task, tunables)
+        key = self.key(prepared)
         if key not in self._verified:
-            evaluation, entry = self._prepare(source, task, tunables)
+            evaluation, entry = self._build(prepared)
             if entry is not None:
-                evaluation = self._verify(evaluation, entry, task)
+                evaluation = self._verify(evaluation, entry)
             self._verified[key] = replace(evaluation, seconds=time.monotonic() - started)
         return self._verified[key]
 
-    def benchmark(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def benchmark(self, prepared: Prepared) -> Evaluation:
         """Verify, then time the benchmark cases in a new process."""
-        verified = self.verify(source, task, tunables)
+        verified = self.verify(prepared)
         if not verified.verdict.accepted:
             return verified
         started = time.monotonic()
-        timed = self._time(source, task, tunables, self._rules.alone, is_checked=True)
+        timed = self._time(prepared, self._rules.alone, is_checked=True)
         return replace(
             timed, cases=(*verified.cases, *timed.cases), seconds=verified.seconds + time.monotonic() - started
         )
 
-    def estimate(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def estimate(self, prepared: Prepared) -> Evaluation:
         """Compile and time a little, without looking at the answers: for ranking tunables, never for a record."""
         started = time.monotonic()
-        timed = self._time(source, task, tunables, QUICK, is_checked=False)
+        timed = self._time(prepared, QUICK, is_checked=False)
         return replace(timed, seconds=time.monotonic() - started)
 
-    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
+    def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two verified kernels in turns. A challenger that seems faster must be so again in a new process."""
-        started = time.monotonic()
+        started, task = time.monotonic(), challenger.task
         sides = {CHALLENGER: challenger, INCUMBENT: incumbent}
-        keys = {tag: self.key(side.source, task, side.tunables) for tag, side in sides.items()}
-        entries = {tag: self._prepare(side.source, task, side.tunables)[1] for tag, side in sides.items()}
+        keys = {tag: self.key(side) for tag, side in sides.items()}
+        entries = {tag: self._build(side)[1] for tag, side in sides.items()}
         plain = Comparison(
             comparison_key(keys[CHALLENGER], keys[INCUMBENT]),
             keys[CHALLENGER],
@@ -169,7 +165,7 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
             return plain
 
         def duel(seat: ChildProcess) -> Comparison | Refused:
-            trials = {tag: self._load(seat, tag, entry, task) for tag, entry in ready.items()}
+            trials = {tag: self._load(seat, tag, entry) for tag, entry in ready.items()}
             try:
                 cases = contrast(self._bench(task), trials, self._rules.contrast, random.SystemRandom())
             except Refused as refused:
@@ -195,42 +191,34 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
         for answers in self._answers.values():
             answers.close()
 
-    def _prepare(
-        self, source: str, task: Task, tunables: Mapping[str, int] | None
-    ) -> tuple[Evaluation, CompiledCandidate | None]:
-        """Everything before a launch."""
-        key = self.key(source, task, tunables)
-        found = read(source, task, tunables, key)
-        if isinstance(found, Evaluation):
-            return found, None
-        build = self._compiler.compile(found.candidate, found.tunables)
-        plan = found.plans[0]
+    def _build(self, prepared: Prepared) -> tuple[Evaluation, CompiledCandidate | None]:
+        """The steps before a launch."""
+        evaluation = self._begun(prepared)
+        if prepared.refusal is not None:
+            return evaluation, None
+        build = self._compiler.compile(prepared.candidate, prepared.tunables)
+        plan = prepared.plans[0]
         kernels = build.metadata(plan)
-        evaluation = Evaluation(
-            key,
-            found.candidate.id,
-            found.tunables,
-            Verdict("compile", True, "OK"),
-            resources=resources_of(kernels, self.target, found.plans),
-            code_object=build.digest,
+        evaluation = replace(
+            evaluation, resources=resources_of(kernels, self.target, prepared.plans), code_object=build.digest
         )
         findings = build.findings or (
             *build.check_arguments(plan),
-            *dict.fromkeys(f for one in found.plans for f in check_limits(one, self.target, kernels)),
+            *dict.fromkeys(f for one in prepared.plans for f in check_limits(one, self.target, kernels)),
         )
         if findings:
             return replace(evaluation, verdict=rejected("compile", findings)), None
-        return evaluation, CompiledCandidate(found.candidate, found.tunables, build)
+        return evaluation, CompiledCandidate(prepared, build)
 
-    def _verify(self, evaluation: Evaluation, entry: CompiledCandidate, task: Task) -> Evaluation:
+    def _verify(self, evaluation: Evaluation, entry: CompiledCandidate) -> Evaluation:
         rows: list[CaseResult] = []
 
         def work(seat: ChildProcess) -> tuple[Finding, ...]:
             rows.clear()
-            trial, answers = self._load(seat, CHALLENGER, entry, task), self._known(task)
+            trial, answers = self._load(seat, CHALLENGER, entry), self._known(entry.prepared.task)
             for case, variant in answers.cases():
                 try:
-                    plan = entry.plan(task, case)
+                    plan = entry.prepared.plan(case)
                 except PlanError as error:
                     return (Finding("over_limit", str(error), line=error.line, case=case.name),)
                 refused = check_limits(plan, self.target, entry.build.metadata(plan))
@@ -248,28 +236,24 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
 
         found = self._on_seat(work)
         findings = (found,) if isinstance(found, Finding) else found
-        if not findings:
-            return replace(evaluation, verdict=Verdict("correct", True, "OK"), cases=tuple(rows))
-        stage: Stage = "correct" if all(f.kind in RESULTS for f in findings) else "execute"
-        return replace(evaluation, verdict=rejected(stage, findings), cases=tuple(rows))
+        return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
 
-    def _time(
-        self, source: str, task: Task, tunables: Mapping[str, int] | None, rule: LevelRule, is_checked: bool
-    ) -> Evaluation:
-        evaluation, entry = self._prepare(source, task, tunables)
+    def _time(self, prepared: Prepared, rule: LevelRule, is_checked: bool) -> Evaluation:
+        evaluation, entry = self._build(prepared)
         if entry is None:
             return evaluation
+        task = prepared.task
         self._known(task).prepare()  # may take long, and needs no GPU
         ready, best = entry, self._best.setdefault(task.digest, {})
 
         def work(seat: ChildProcess) -> tuple[list[Measurement], list[Stopwatch]]:
-            return measure(self._bench(task), self._load(seat, CHALLENGER, ready, task), rule, is_checked, best)
+            return measure(self._bench(task), self._load(seat, CHALLENGER, ready), rule, is_checked, best)
 
         timed = self._on_seat(work, is_timed=True)
         found = timed if isinstance(timed, Finding) else concluded(*timed)  # the next candidate has the GPU meanwhile
         if isinstance(found, Finding):
             if is_checked:
-                file_incident(self._cache, source, task.name, self.device, found)
+                file_incident(self._cache, prepared.source, task.name, self.device, found)
             return replace(evaluation, verdict=rejected("time", (found,)))
         if is_checked:
             best.update({m.case: min(m.time_us, best.get(m.case, m.time_us)) for m in found[0]})
@@ -302,9 +286,9 @@ class GpuEvaluator(SandboxBase[CompiledCandidate]):
             raise DeviceError(last)  # the machine's, and it says what to do
         raise DeviceError(f"the GPU failed {TRIES} times in a row ({last}); look at it with `kernel-scientist doctor`")
 
-    def _load(self, seat: ChildProcess, tag: str, entry: CompiledCandidate, task: Task) -> DeviceTrial:
+    def _load(self, seat: ChildProcess, tag: str, entry: CompiledCandidate) -> DeviceTrial:
         seat.load(tag, entry.build.image, entry.variables, has_hidden=entry.build.hidden_bytes > 0)
-        return DeviceTrial(seat, tag, entry, task, random.SystemRandom(), self._rules.deadline_s)
+        return DeviceTrial(seat, tag, entry, random.SystemRandom(), self._rules.deadline_s)
 
     def _bench(self, task: Task) -> TimingSetup:
         return TimingSetup(

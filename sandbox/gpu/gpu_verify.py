@@ -36,9 +36,13 @@ class DeviceTrial:
     seat: ChildProcess
     tag: str
     entry: CompiledCandidate
-    task: Task
     rng: random.Random  # secret
     deadline_s: float = DEADLINE_S
+
+    @property
+    def task(self) -> Task:
+        """The task it is a candidate for."""
+        return self.entry.prepared.task
 
 
 def verify_case(
@@ -50,10 +54,10 @@ def verify_case(
     layout = layout_of(trial.task, case, trial.entry)
     with shared_file("inputs", np.concatenate([answer.flat, answer.flat])) as handle:
         bind_to(trial, layout, handle, 1, is_whole=False)
-    launches, worst = trial.entry.launches(trial.task, case), 0.0
+    launches, worst = trial.entry.launches(case), 0.0
     first: Mapping[str, Raw] = {}
     findings: list[Finding] = []
-    for number in range(2 + REPEATS * trial.entry.candidate.plan.nondeterministic):
+    for number in range(2 + REPEATS * trial.entry.prepared.candidate.plan.nondeterministic):
         seed = trial.rng.getrandbits(63)
         called = trial.seat.call(trial.tag, launches, layout, seed, 0, trial.deadline_s)
         mark = answers.mark(case, answer, called.outputs)
@@ -63,7 +67,7 @@ def verify_case(
             findings = unwritten(trial, layout, seed, called.outputs) or list(mark.findings)
         if findings:
             break
-        if number and not trial.entry.candidate.plan.nondeterministic:
+        if number and not trial.entry.prepared.candidate.plan.nondeterministic:
             findings = differences(trial.task, first, called.outputs)
         first = first or called.outputs
     findings = [replace(f, case=name) for f in findings]

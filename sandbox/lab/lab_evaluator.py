@@ -1,44 +1,34 @@
-"""Source in, evaluation out: parse, compile for the target, execute in the lab, compare, bound the time."""
+"""The lab as a sandbox: compile for the target, execute on the CPU, compare, bound the time."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections import OrderedDict
+from dataclasses import replace
 from pathlib import Path
 
 from records.errors import LabError, PlanError
-from records.evaluation import CaseResult, Comparison, Contender, Evaluation, Finding, Stage, Verdict
+from records.evaluation import CaseResult, Comparison, Evaluation, Finding, Verdict
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.base import RESULTS, SandboxBase
+from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.limits import check_arguments, check_limits, resources_of
-from sandbox.candidate.plan import Candidate
-from sandbox.candidate.prepare import read
-from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
-from sandbox.lab.lab import Lab, LabProgram
-from sandbox.lab.lab_verify import EXACT, Judge, Patience
+from sandbox.lab.lab import Lab
+from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
 from sandbox.lab.predict import predict
 from sandbox.target import Target
 from tasks.held_out import held_out_cases
 from tasks.task import Case, Task
 
-
-@dataclass(frozen=True)
-class Built:
-    """A candidate that compiled, ready to be executed."""
-
-    candidate: Candidate
-    tunables: Mapping[str, int]
-    compilation: Compilation
-    program: LabProgram
+REMEMBERED = 16  # compiled candidates with their listings
 
 
-class LabEvaluator(SandboxBase[Built]):
-    """The lab as a sandbox: real compilation, functional execution, a predicted time."""
+class LabEvaluator(SandboxBase):
+    """Real compilation, functional execution, a predicted time. Safe for threads."""
 
     def __init__(
         self,
@@ -63,46 +53,45 @@ class LabEvaluator(SandboxBase[Built]):
         self._seed = seed
         self._exact = exact
         self._patience = patience or (EXACT if exact else Patience())
-        self._toolchain = toolchain
         self._compiler = Compiler(toolchain, cache, target, evidence)
         self._lab = Lab(toolchain, cache, target, cores, evidence)
+        self._built: OrderedDict[str, tuple[Evaluation, Built | None]] = OrderedDict()
         self._verified: dict[str, Evaluation] = {}
         self._turn = threading.Lock()  # the lab uses every core for one candidate; two at once only slow each other
 
-    def verify(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def compile(self, prepared: Prepared) -> Evaluation:
+        """Compile for the GPU and for the lab; accepted means that neither they nor the plan's checks object."""
+        started = time.monotonic()
+        evaluation, _ = self._build(prepared)
+        return replace(evaluation, seconds=time.monotonic() - started)
+
+    def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare the test cases, then the held-out ones; stops at the first case that fails."""
         started = time.monotonic()
-        key = self.key(source, task, tunables)
+        key = self.key(prepared)
         with self._turn:
             if key not in self._verified:
-                self._verified[key] = replace(self._verify(source, task, tunables), seconds=time.monotonic() - started)
+                evaluation, built = self._build(prepared)
+                made = evaluation if built is None else self._execute(evaluation, built)
+                self._verified[key] = replace(made, seconds=time.monotonic() - started)
             return self._verified[key]
 
-    def benchmark(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def benchmark(self, prepared: Prepared) -> Evaluation:
         """Verify, then predict the benchmark times."""
-        verified = self.verify(source, task, tunables)
+        verified = self.verify(prepared)
         if not verified.verdict.accepted:
             return verified
-        timed = self.estimate(source, task, tunables)
+        timed = self.estimate(prepared)
         return replace(timed, cases=verified.cases, seconds=verified.seconds + timed.seconds)
 
-    def estimate(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def estimate(self, prepared: Prepared) -> Evaluation:
         """Compile and predict without verifying: for ranking tunables only."""
         started = time.monotonic()
-        evaluation, built = self._prepare(source, task, tunables)
+        evaluation, built = self._build(prepared)
         if built is None:
             return evaluation
         with self._turn:
-            forecast = predict(
-                self._lab,
-                built.program,
-                built.candidate,
-                task,
-                self.target,
-                evaluation.resources,
-                built.tunables,
-                {k.name: k.blocks for k in built.compilation.kernels},
-            )
+            forecast = predict(self._lab, built, self.target, evaluation.resources)
         if forecast.findings:
             return replace(evaluation, verdict=rejected("time", forecast.findings), seconds=time.monotonic() - started)
         return replace(
@@ -116,25 +105,54 @@ class LabEvaluator(SandboxBase[Built]):
             seconds=time.monotonic() - started,
         )
 
-    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
+    def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Never asked for: predicted times have no noise and are compared as they are."""
         raise LabError("the lab predicts times and cannot time two kernels in turns; please report this")
 
-    def _verify(self, source: str, task: Task, tunables: Mapping[str, int] | None) -> Evaluation:
-        evaluation, built = self._prepare(source, task, tunables)
-        if built is None:
-            return evaluation
-        judge, rows = Judge(self._lab, task, self._patience, self._exact), list[CaseResult]()
-        for case, variant in self._cases(task):
-            refused = self._refused(built, task, case)
-            if refused:
-                return replace(evaluation, verdict=rejected("execute", refused), cases=tuple(rows))
-            row, findings = judge.run(built.program, built.candidate, built.tunables, case, variant)
-            rows.append(row)
+    def _build(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
+        """The steps before execution, done once for a candidate; nothing is built when it does not get that far."""
+        key = self.key(prepared)
+        known = self._built.get(key)
+        if known is None:
+            known = self._built[key] = self._compiled(prepared)
+            while len(self._built) > REMEMBERED:
+                self._built.popitem(last=False)
+        return known
+
+    def _compiled(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
+        evaluation = self._begun(prepared)
+        if prepared.refusal is not None:
+            return evaluation, None
+        compilation = self._compiler.compile(prepared.candidate, prepared.tunables)
+        evaluation = replace(
+            evaluation,
+            resources=resources_of(compilation.kernels, self.target, prepared.plans),
+            code_object=compilation.code_object,
+        )
+        findings = compilation.findings if not compilation.ok else self._mismatches(compilation, prepared)
+        if findings:
+            return replace(evaluation, verdict=rejected("compile", findings)), None
+        program = self._lab.build(prepared.candidate, prepared.tunables)
+        if isinstance(program, tuple):
+            return replace(evaluation, verdict=rejected("compile", program)), None
+        return evaluation, Built(prepared, compilation, program)
+
+    def _mismatches(self, compilation: Compilation, prepared: Prepared) -> tuple[Finding, ...]:
+        """The contradictions between the code object's metadata and the plan on any listed case; each once."""
+        found = [*check_arguments(prepared.plans[0], compilation.kernels)]  # which are the same on every case
+        found += [f for plan in prepared.plans for f in check_limits(plan, self.target, compilation.kernels)]
+        return tuple(dict.fromkeys(found))
+
+    def _execute(self, evaluation: Evaluation, built: Built) -> Evaluation:
+        judge, rows = Judge(self._lab, built, self._patience, self._exact), list[CaseResult]()
+        for case, variant in self._cases(built.prepared.task):
+            findings = self._refused(built, case)
+            if not findings:
+                row, findings = judge.run(case, variant)
+                rows.append(row)
             if findings:
-                stage: Stage = "correct" if all(f.kind in RESULTS for f in findings) else "execute"
-                return replace(evaluation, verdict=rejected(stage, findings), cases=tuple(rows))
-        return replace(evaluation, verdict=Verdict("correct", True, "OK"), cases=tuple(rows))
+                return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
+        return replace(evaluation, verdict=judged(()), cases=tuple(rows))
 
     def _cases(self, task: Task) -> list[tuple[Case, str | None]]:
         """Tests, held-out shapes, and the task's input families on the first test."""
@@ -142,40 +160,10 @@ class LabEvaluator(SandboxBase[Built]):
         first = replace(task.tests[0], role="held_out")
         return [*((case, None) for case in plain), *((first, name) for name in task.variant_names)]
 
-    def _refused(self, built: Built, task: Task, case: Case) -> tuple[Finding, ...]:
-        """Why this case cannot be launched; a plan must serve shapes that no list names, too."""
+    def _refused(self, built: Built, case: Case) -> tuple[Finding, ...]:
+        """The reasons not to launch this case; a plan must serve shapes that no list names, too."""
         try:
-            plan = resolve(built.candidate, task, case, built.tunables)
+            plan = built.prepared.plan(case)
         except PlanError as error:
             return (Finding("over_limit", str(error), line=error.line, case=case.name),)
         return check_limits(plan, self.target, built.compilation.kernels)
-
-    def _prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None) -> tuple[Evaluation, Built | None]:
-        """Everything before execution; nothing is built when the candidate does not get that far."""
-        key = self.key(source, task, tunables)
-        found = read(source, task, tunables, key)
-        if isinstance(found, Evaluation):
-            return found, None
-        candidate, chosen, plans = found.candidate, found.tunables, list(found.plans)
-        compilation = self._compiler.compile(candidate, chosen)
-        evaluation = Evaluation(
-            key,
-            candidate.id,
-            chosen,
-            Verdict("compile", True, "OK"),
-            resources=resources_of(compilation.kernels, self.target, plans),
-            code_object=compilation.code_object,
-        )
-        findings = compilation.findings if not compilation.ok else self._mismatches(compilation, plans)
-        if findings:
-            return replace(evaluation, verdict=rejected("compile", findings)), None
-        program = self._lab.build(candidate, chosen)
-        if isinstance(program, tuple):
-            return replace(evaluation, verdict=rejected("compile", program)), None
-        return evaluation, Built(candidate, chosen, compilation, program)
-
-    def _mismatches(self, compilation: Compilation, plans: list[ResolvedPlan]) -> tuple[Finding, ...]:
-        """What the code object's own metadata says against the plan, on any listed case; each thing once."""
-        found = [*check_arguments(plans[0], compilation.kernels)]  # which are the same on every case
-        found += [f for plan in plans for f in check_limits(plan, self.target, compilation.kernels)]
-        return tuple(dict.fromkeys(found))

@@ -14,8 +14,9 @@ from math import prod
 import numpy as np
 
 from records.evaluation import CaseResult, Finding
-from sandbox.candidate.plan import Candidate
-from sandbox.candidate.resolve import ResolvedPlan, resolve
+from sandbox.amdgcn.compiler import Compilation
+from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
 from tasks.compare import compare
 from tasks.dtypes import numpy_dtype
@@ -37,29 +38,36 @@ EXACT = Patience(accesses=4_000_000, deadline_s=60.0)  # exact matrix instructio
 
 
 @dataclass(frozen=True)
+class Built:
+    """A candidate that compiled, ready to be executed."""
+
+    prepared: Prepared
+    compilation: Compilation
+    program: LabProgram
+
+
+@dataclass(frozen=True)
 class Judge:
-    """Compares one program of the lab with one task's reference."""
+    """Compares one program of the lab with its task's reference."""
 
     lab: Lab
-    task: Task
+    built: Built
     patience: Patience = Patience()
     exact: bool = False  # matrix instructions round as the hardware does; slower
 
-    def run(
-        self,
-        program: LabProgram,
-        candidate: Candidate,
-        tunables: Mapping[str, int],
-        case: Case,
-        variant: str | None = None,
-    ) -> Rows:
+    @property
+    def task(self) -> Task:
+        """The task whose reference decides."""
+        return self.built.prepared.task
+
+    def run(self, case: Case, variant: str | None = None) -> Rows:
         """Execute and compare one case; findings are empty when it is right."""
         inputs: Tensors = self.task.draw(case)
         if variant is not None and self.task.variants is not None:
             inputs = self.task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
-        plan = resolve(candidate, self.task, case, tunables)
+        plan = self.built.prepared.plan(case)
         buffers = task_buffers(self.task, case, plan, inputs)
-        execution = self._execute(program, plan, buffers)
+        execution = self._execute(plan, buffers)
         name = case.name if variant is None else f"{case.name} [{variant}]"
         if execution.findings:
             findings = tuple(replace(f, case=name) for f in execution.findings)
@@ -68,8 +76,9 @@ class Judge:
             ), findings
         return self._compare(execution, inputs, replace(case, name=name))
 
-    def _execute(self, program: LabProgram, plan: ResolvedPlan, buffers: tuple[Buffer, ...]) -> Execution:
+    def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...]) -> Execution:
         """Execute whole, or a share when the pilot shows that the whole would be too much."""
+        program = self.built.program
         deadline_s = self.patience.deadline_s
         total = sum(prod(launch.grid) for launch in plan.launches)
         if len(plan.launches) > 1 or total <= 4 * self.patience.pilot_blocks:

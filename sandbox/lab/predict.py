@@ -14,15 +14,12 @@ from math import prod
 import numpy as np
 
 from records.evaluation import Finding, HotLine, Measurement, Resources
-from sandbox.amdgcn.blocks import BasicBlock
-from sandbox.candidate.plan import Candidate
-from sandbox.candidate.resolve import resolve
 from sandbox.lab.cost.bound import TimeBound, bound
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.hot_lines import hot_lines
 from sandbox.lab.cost.occupancy import l1_sharers
-from sandbox.lab.lab import Lab, LabProgram
-from sandbox.lab.lab_verify import task_buffers
+from sandbox.lab.lab import Lab
+from sandbox.lab.lab_verify import Built, task_buffers
 from sandbox.target import Target
 from tasks.dtypes import numpy_dtype
 from tasks.task import Array, Case, Task
@@ -43,17 +40,9 @@ class Prediction:
     hot_lines: tuple[HotLine, ...] = ()
 
 
-def predict(
-    lab: Lab,
-    program: LabProgram,
-    candidate: Candidate,
-    task: Task,
-    target: Target,
-    resources: tuple[Resources, ...],
-    tunables: Mapping[str, int],
-    code: Mapping[str, tuple[BasicBlock, ...]],
-) -> Prediction:
+def predict(lab: Lab, built: Built, target: Target, resources: tuple[Resources, ...]) -> Prediction:
     """Count and bound every benchmark case."""
+    task, code = built.prepared.task, {k.name: k.blocks for k in built.compilation.kernels}
     memory = input_memory(task)
     measurements: list[Measurement] = []
     bounds: list[TimeBound] = []
@@ -61,10 +50,10 @@ def predict(
     by_kernel: dict[str, Counter[str]] = {}
     launches: list[LaunchCounters] = []
     for case in task.benchmarks:
-        plan = resolve(candidate, task, case, tunables)
+        plan = built.prepared.plan(case)
         buffers = task_buffers(task, case, plan, case_inputs(task, case, memory))
         execution = lab.execute(
-            program,
+            built.program,
             plan,
             buffers,
             count=True,

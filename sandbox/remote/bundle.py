@@ -1,21 +1,22 @@
-"""Answers one request with an evaluator: the bundle of everything that the asker's graph will want to know next."""
+"""The answer to one request: a bundle of every evaluation that the asker's graph will need next."""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from records.errors import LedgerError, SpoolError, TaskError, UsageError
 from records.evaluation import Comparison, Contender, Evaluation, comparison_key
 from records.files import write_whole
-from records.ranking import by_interval, interval_of
+from sandbox import walk
 from sandbox.base import HARNESS
-from sandbox.candidate.tuning import finalists, with_defaults
+from sandbox.candidate.prepare import Prepared
 from sandbox.protocol import LocalSandbox
 from sandbox.remote.message import BundleEntry, Place, Request, Result
+from sandbox.walk import Purpose
 from tasks.loader import load_task, task_names
 from tasks.task import Task
 
@@ -26,21 +27,19 @@ def answer(request: Request, judge: LocalSandbox, task: Task, worker: str, place
     """Everything the request asks for. A broken machine is raised; a bad kernel is part of the answer."""
     started = time.monotonic()
     plain = Result(request.hash, HARNESS, worker, place)
+    prepared = judge.prepare(request.source, task, request.tunables)
     if request.incumbent is None:
-        bundle = _Bundle(request, judge, task)
-        made = replace(plain, entries=bundle.entries(), comparison=bundle.comparison)
+        made = replace(plain, **_Bundle(request, judge).walked(prepared))
     else:
-        challenger = Contender(request.source, request.tunables)
-        made = replace(plain, comparison=_compared(request, judge, task, challenger, request.incumbent))
+        made = replace(plain, comparison=_compared(request, judge, prepared, request.incumbent))
     return replace(made, seconds=time.monotonic() - started)
 
 
-def _compared(
-    request: Request, judge: LocalSandbox, task: Task, challenger: Contender, incumbent: Contender
-) -> Comparison:
+def _compared(request: Request, judge: LocalSandbox, challenger: Prepared, rival: Contender) -> Comparison:
     """A comparison under the asker's keys."""
-    new, old = (request.key(c.source, c.tunables) for c in (challenger, incumbent))
-    made = judge.compare(challenger, incumbent, task)
+    incumbent = judge.prepare(rival.source, challenger.task, rival.tunables)
+    new, old = request.key(challenger), request.key(incumbent)
+    made = judge.compare(challenger, incumbent)
     return replace(made, key=comparison_key(new, old), challenger=new, incumbent=old)
 
 
@@ -97,65 +96,38 @@ def _unpacked(request: Request, cache: Path) -> Path:
 
 
 class _Bundle:
-    """Walks the way a draft takes through the graph and keeps every evaluation under the asker's key."""
+    """The evaluations of one walk, each made once and kept under the asker's key."""
 
-    def __init__(self, request: Request, judge: LocalSandbox, task: Task) -> None:
-        self._request, self._judge, self._task = request, judge, task
+    def __init__(self, request: Request, judge: LocalSandbox) -> None:
+        self._request, self._judge = request, judge
         self._made: dict[tuple[str, str], BundleEntry] = {}
-        self.comparison: Comparison | None = None
 
-    def entries(self) -> tuple[BundleEntry, ...]:
+    def walked(self, prepared: Prepared) -> dict[str, Any]:
+        """The whole walk, as fields of a result."""
         request = self._request
-        last: Evaluation | None = None
-        for purpose in request.purposes:
-            if last is None or last.verdict.accepted:
-                last = self._ask(purpose, request.source, request.tunables)
-            else:  # every later stage says what the first one to refuse said
-                self._keep(purpose, last)
-        if request.tuning is not None and last is not None and last.verdict.accepted:
-            self._tune()
-        return tuple(self._made.values())
+        comparison: Comparison | None = None
+        stages = walk.judge(self._ask, prepared, tuple(_purpose(p, request) for p in request.purposes))
+        for purpose, evaluation in stages:
+            self._made.setdefault((purpose, evaluation.key), BundleEntry(purpose, evaluation))
+        if request.tuning is not None and stages and stages[-1][1].verdict.accepted:
+            best = walk.benchmark(self._ask, prepared, walk.tune(self._ask, prepared, request.tuning))
+            if request.rival is not None and walk.needs_comparison(best.evaluation, request.rival):
+                comparison = _compared(request, self._judge, best.prepared, request.rival.contender)
+        return {"entries": tuple(self._made.values()), "comparison": comparison}
 
-    def _tune(self) -> None:
-        source, tuning = self._request.source, self._request.tuning
-        assert tuning is not None
-        for choice in finalists(self._judge.choices(source, self._task), tuning, self._estimate):
-            tuned = with_defaults(source, choice)
-            self._ask("compile", tuned, choice)
-            made = self._ask("benchmark", tuned, choice)
-            if made.verdict.accepted:
-                self._meet_rival(Contender(tuned, choice), made)
-                break
+    def _ask(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
+        key = self._request.key(prepared)
+        if (purpose, key) not in self._made:
+            made = replace(walk.question(self._judge, purpose)(prepared), key=key)
+            self._made[purpose, key] = BundleEntry(purpose, made)
+        return self._made[purpose, key].evaluation
 
-    def _meet_rival(self, challenger: Contender, made: Evaluation) -> None:
-        rival = self._request.rival
-        if rival is None or made.time_kind != "measured":
-            return
-        if by_interval(interval_of(made), (rival.low_us, rival.high_us)) is None:
-            self.comparison = _compared(self._request, self._judge, self._task, challenger, rival.contender)
 
-    def _estimate(self, choice: Mapping[str, int]) -> float | None:
-        made = self._ask("estimate", self._request.source, choice)
-        return made.rank_us if made.verdict.accepted else None
-
-    def _ask(self, purpose: str, source: str, tunables: Mapping[str, int] | None) -> Evaluation:
-        key = self._request.key(source, tunables)
-        known = self._made.get((purpose, key))
-        if known is not None:
-            return known.evaluation
-        work = {
-            "compile": self._judge.compile,
-            "verify": self._judge.verify,
-            "benchmark": self._judge.benchmark,
-            "estimate": self._judge.estimate,
-        }
-        if purpose not in work:
-            raise SpoolError(
-                f"the request {self._request.hash[:12]} asks for {purpose[:40]!r}, which there is not; "
-                "use one version of the program on both sides"
-            )
-        return self._keep(purpose, replace(work[purpose](source, self._task, tunables), key=key))
-
-    def _keep(self, purpose: str, made: Evaluation) -> Evaluation:
-        self._made[purpose, made.key] = BundleEntry(purpose, made)
-        return made
+def _purpose(asked: str, request: Request) -> Purpose:
+    for purpose in walk.PURPOSES:
+        if purpose == asked:
+            return purpose
+    raise SpoolError(
+        f"the request {request.hash[:12]} asks for {asked[:40]!r}, which there is not; "
+        "use one version of the program on both sides"
+    )

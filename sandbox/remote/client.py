@@ -6,7 +6,7 @@ The first question about a source carries everything that may be asked next; lat
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
@@ -14,16 +14,13 @@ from typing import Protocol
 from records.errors import Pending, SpoolError, TaskError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
 from sandbox.base import HARNESS
-from sandbox.candidate.parse import parse
-from sandbox.candidate.resolve import choices
+from sandbox.candidate.prepare import Prepared, Preparer
 from sandbox.candidate.tuning import Tuning
 from sandbox.remote.bundle import FILES
 from sandbox.remote.message import Place, Request, Result
 from sandbox.target import Target
 from tasks.loader import FOLDER
 from tasks.task import Task
-
-Choices = Callable[[str, Task], tuple[Mapping[str, int], ...]]
 
 
 class Post(Protocol):
@@ -41,19 +38,14 @@ class Post(Protocol):
         """Whether asking would find an answer that is there already."""
 
 
-def legal_choices(source: str, task: Task) -> tuple[Mapping[str, int], ...]:
-    """Every combination of tunables by the source's own launch plan."""
-    return choices(parse(source), task)
-
-
 class Remote:
     """The graph's sandbox over a post. Safe for threads."""
 
-    def __init__(self, post: Post, name: str, target: Target, seed: int, find_choices: Choices = legal_choices) -> None:
-        """`name` is where it is, for people; `seed` drives the held-out inputs."""
+    def __init__(self, post: Post, name: str, target: Target, seed: int, preparer: Preparer | None = None) -> None:
+        """`name` is the place, for people; `seed` drives the held-out inputs; `preparer` reads the candidates."""
         self.target = target
         self._post, self._name, self._seed = post, name, seed
-        self._find_choices = find_choices
+        self._preparer = preparer or Preparer()
         self._known: dict[tuple[str, str], Evaluation] = {}
         self._compared: dict[str, Comparison] = {}
         self._announced: dict[str, Request] = {}  # by the key of the source with its defaults
@@ -72,40 +64,40 @@ class Remote:
         place = self._post.place(self.target.name)
         return place.version if place else ""
 
-    def key(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> str:
+    def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
+        """The candidate as every other method takes it; a source is read once."""
+        return self._preparer.prepare(source, task, tunables)
+
+    def key(self, prepared: Prepared) -> str:
         """SHA-256 over everything the evaluation depends on; the place is fixed by the folder's or the worker's id."""
-        return self._request(source, task, tunables).key(source, tunables)
+        return self._request(prepared).key(prepared)
 
-    def choices(self, source: str, task: Task) -> tuple[Mapping[str, int], ...]:
-        """Every legal combination of tunables, the default first."""
-        return self._find_choices(source, task)
-
-    def announce(self, source: str, task: Task, tuning: Tuning, rival: Rival | None = None) -> None:
-        """Say what will be asked of a source, so that its first question carries it all."""
-        request = replace(self._request(source, task, None, ("compile", "verify")), tuning=tuning, rival=rival)
+    def announce(self, prepared: Prepared, tuning: Tuning, rival: Rival | None = None) -> None:
+        """Tell the workers with the first question about a candidate what will be asked next."""
+        request = replace(self._request(prepared, ("compile", "verify")), tuning=tuning, rival=rival)
         with self._lock:
-            self._announced[request.key(source, None)] = request
+            self._announced[request.key(prepared)] = request
 
-    def compile(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def compile(self, prepared: Prepared) -> Evaluation:
         """Parse and compile."""
-        return self._evaluation("compile", source, task, tunables)
+        return self._evaluation("compile", prepared)
 
-    def verify(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def verify(self, prepared: Prepared) -> Evaluation:
         """Compile, execute and compare."""
-        return self._evaluation("verify", source, task, tunables)
+        return self._evaluation("verify", prepared)
 
-    def benchmark(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def benchmark(self, prepared: Prepared) -> Evaluation:
         """Verify, then time."""
-        return self._evaluation("benchmark", source, task, tunables)
+        return self._evaluation("benchmark", prepared)
 
-    def estimate(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
+    def estimate(self, prepared: Prepared) -> Evaluation:
         """Compile and time without verifying."""
-        return self._evaluation("estimate", source, task, tunables)
+        return self._evaluation("estimate", prepared)
 
-    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
+    def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two kernels in turns."""
-        request = replace(self._request(challenger.source, task, challenger.tunables), incumbent=incumbent)
-        key = comparison_key(*(request.key(c.source, c.tunables) for c in (challenger, incumbent)))
+        request = replace(self._request(challenger), incumbent=Contender(incumbent.source, incumbent.tunables))
+        key = comparison_key(request.key(challenger), request.key(incumbent))
         if key not in self._compared:
             self._take_what_is_there()
         if key not in self._compared:
@@ -114,9 +106,8 @@ class Remote:
             raise SpoolError(f"the answer to {request.hash[:12]} compares other kernels; please report this")
         return self._compared[key]
 
-    def _request(
-        self, source: str, task: Task, tunables: Mapping[str, int] | None, purposes: tuple[str, ...] = ()
-    ) -> Request:
+    def _request(self, prepared: Prepared, purposes: tuple[str, ...] = ()) -> Request:
+        task = prepared.task
         return Request(
             HARNESS,
             self.target.name,
@@ -124,18 +115,18 @@ class Remote:
             self._seed,
             task.name,
             task.digest,
-            source,
-            tunables,
+            prepared.source,
+            prepared.tunables,
             purposes,
             files=own_files(task),
         )
 
-    def _evaluation(self, purpose: str, source: str, task: Task, tunables: Mapping[str, int] | None) -> Evaluation:
-        plain = self._request(source, task, tunables, (purpose,))
-        key = plain.key(source, tunables)
+    def _evaluation(self, purpose: str, prepared: Prepared) -> Evaluation:
+        plain = self._request(prepared, (purpose,))
+        key = plain.key(prepared)
         if (purpose, key) not in self._known:
             self._take_what_is_there()
-        for request in (self._announced.get(plain.key(source, None)), plain):
+        for request in (self._announced.get(plain.key(prepared.choose({}))), plain):
             if (purpose, key) not in self._known and request is not None and request.hash not in self._loaded:
                 self._load(request)
         if (purpose, key) not in self._known:

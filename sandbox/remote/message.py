@@ -15,7 +15,7 @@ from typing import TypeVar
 from records.codec import dumps, from_plain
 from records.errors import SpoolError
 from records.evaluation import Comparison, Contender, Evaluation, Rival
-from sandbox.candidate.prepare import identity
+from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 
 FORMAT = 1  # of the files and messages
@@ -60,10 +60,9 @@ class Request:
         """SHA-256 over everything above: equal questions have one name."""
         return hashlib.sha256(dumps(self).encode()).hexdigest()
 
-    def key(self, source: str, tunables: Mapping[str, int] | None) -> str:
-        """The evaluation key of a source; asker and worker compute the same."""
-        name, chosen = identity(source, tunables)
-        parts = [name, chosen, self.digest, self.target, self.spool, self.harness, self.seed]
+    def key(self, prepared: Prepared) -> str:
+        """The evaluation key of a candidate; asker and worker compute the same."""
+        parts = [prepared.id, prepared.tunables, self.digest, self.target, self.spool, self.harness, self.seed]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not device_indices(TARGET), reason="no H200 here
 def test_the_example_is_accepted_and_timed(name: str, tmp_path: Path) -> None:
     task, evaluator = load_task(name, TARGET.name), GpuEvaluator(TARGET, tmp_path, 0)
     try:
-        made = evaluator.benchmark((EXAMPLES / f"{name}_h200.hip").read_text(encoding="utf-8"), task)
+        made = evaluator.benchmark(evaluator.prepare((EXAMPLES / f"{name}_h200.hip").read_text(encoding="utf-8"), task))
     finally:
         evaluator.close()
     assert made.verdict.accepted, made.verdict.findings

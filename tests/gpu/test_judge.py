@@ -58,17 +58,17 @@ def cheats() -> list[Exploit]:
 def blamed_wrongly(judge: GpuEvaluator, fault: Fault) -> str:
     """What is wrong with the verdict on a fault, or with the next one; empty when nothing is."""
     task, number = load_task(FOLDER / "tasks" / "scale"), time.monotonic_ns() % 1_000_000_000
-    verdict = judge.verify(fault.source(number), task).verdict
+    verdict = judge.verify(judge.prepare(fault.source(number), task)).verdict
     told = [(f.kind, f.message) for f in verdict.findings]
     if verdict.accepted or not {f.kind for f in verdict.findings} <= fault.kinds:
         return f"{fault.name}: {verdict.stage} {told}"
-    after = judge.verify(RIGHT.source(number), task).verdict
+    after = judge.verify(judge.prepare(RIGHT.source(number), task)).verdict
     return "" if after.accepted else f"the right kernel after {fault.name}: {after.findings}"
 
 
 def not_timed(judge: GpuEvaluator) -> str:
     """What is wrong with a right kernel's evaluation."""
-    made = judge.benchmark(RIGHT.source(1), load_task(FOLDER / "tasks" / "scale"))
+    made = judge.benchmark(judge.prepare(RIGHT.source(1), load_task(FOLDER / "tasks" / "scale")))
     if not made.verdict.accepted or not made.measurements or made.geomean_us is None:
         return f"the right kernel: {made.verdict}"
     return "" if 0.5 < made.geomean_us < 1000 else f"the right kernel takes {made.geomean_us} us"
@@ -77,7 +77,7 @@ def not_timed(judge: GpuEvaluator) -> str:
 def not_refused(judge: GpuEvaluator, exploit: Exploit) -> str:
     """What is wrong with the verdict on a cheat; one that does the whole work all the same is also timed."""
     expected = exploit.expected["device"]
-    said = judge.benchmark(exploit.source, exploit.task, exploit.tunables or None)
+    said = judge.benchmark(judge.prepare(exploit.source, exploit.task, exploit.tunables or None))
     if expected.outcome == "defused" and not said.verdict.accepted:
         return ""  # refused is as good as defused
     wrong = complaint(expected, said)
@@ -86,7 +86,7 @@ def not_refused(judge: GpuEvaluator, exploit: Exploit) -> str:
 
 def twin_refused(judge: GpuEvaluator, exploit: Exploit) -> str:
     """What is wrong with the verdict on the honest kernel beside it."""
-    wrong = complaint(Expected("defused"), judge.verify(exploit.twin, exploit.task))
+    wrong = complaint(Expected("defused"), judge.verify(judge.prepare(exploit.twin, exploit.task)))
     return f"the twin of {exploit.name}: {wrong}" if wrong else ""
 
 

@@ -31,6 +31,7 @@ from records.codec import dumps, loads
 from records.evaluation import Evaluation
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
+from sandbox.candidate.prepare import Prepared
 from tests.support.stations import ideas, writer
 
 
@@ -83,10 +84,10 @@ class FragileSandbox(TableSandbox):
         super().__init__()
         self.diary = diary
 
-    def _judge(self, purpose: str, source: str, *rest: Any) -> Evaluation:
+    def _judge(self, purpose: str, prepared: Prepared, stages: tuple[str, ...]) -> Evaluation:
         self.diary.point(f"before {purpose}")
-        self.diary.log(f"asked {purpose} {self.key(source, rest[0], rest[1])}")
-        made = super()._judge(purpose, source, *rest)
+        self.diary.log(f"asked {purpose} {self.key(prepared)}")
+        made = super()._judge(purpose, prepared, stages)
         self.diary.point(f"after {purpose}")
         return made
 

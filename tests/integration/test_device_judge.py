@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from records.errors import DeviceError
-from records.evaluation import Contender
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.gpu.timing.contrast import Rule
@@ -76,7 +75,7 @@ def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[GpuEvalu
 
 
 def test_a_right_kernel_is_verified_and_timed(judge: GpuEvaluator, task: Task) -> None:
-    made = judge.benchmark(source(), task)
+    made = judge.benchmark(judge.prepare(source(), task))
     assert made.verdict.accepted, made.verdict
     assert {c.role for c in made.cases} == {"test", "held_out", "benchmark"}
     assert all(c.correct for c in made.cases)
@@ -84,7 +83,7 @@ def test_a_right_kernel_is_verified_and_timed(judge: GpuEvaluator, task: Task) -
     assert time.kind == "measured" and time.device == judge.device
     assert time.time_us == pytest.approx(SLOW_US, rel=1e-3)
     assert time.warm_us == pytest.approx(SLOW_US, rel=1e-3)
-    assert made.key == judge.key(source(), task)
+    assert made.key == judge.key(judge.prepare(source(), task))
 
 
 @pytest.mark.parametrize(
@@ -98,39 +97,41 @@ def test_a_right_kernel_is_verified_and_timed(judge: GpuEvaluator, task: Task) -
 def test_a_wrong_kernel_is_refused_for_what_it_does(
     judge: GpuEvaluator, task: Task, body: str, kind: str, stage: str
 ) -> None:
-    verdict = judge.verify(source(body), task).verdict
+    verdict = judge.verify(judge.prepare(source(body), task)).verdict
     assert not verdict.accepted
     assert (verdict.stage, verdict.findings[0].kind) == (stage, kind), verdict
 
 
 def test_writing_around_the_buffers_is_found(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     """The stub's lab sees the access itself; the red zones do where nothing else would."""
-    verdict = judge.verify(source("if (i < n) y[i] = factor * x[i]; if (i == 0) y[n + 64] = 1.0f;"), task).verdict
+    verdict = judge.verify(
+        judge.prepare(source("if (i < n) y[i] = factor * x[i]; if (i == 0) y[n + 64] = 1.0f;"), task)
+    ).verdict
     assert verdict.findings[0].kind == "out_of_bounds"
 
 
 def test_a_driver_that_aborts_still_names_the_candidate(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     stub.world.aborts = True
-    verdict = judge.verify(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task).verdict
+    verdict = judge.verify(judge.prepare(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task)).verdict
     assert (verdict.stage, verdict.findings[0].kind) == ("execute", "out_of_bounds"), verdict
-    assert judge.verify(source(), task).verdict.accepted
+    assert judge.verify(judge.prepare(source(), task)).verdict.accepted
 
 
 def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(
     judge: GpuEvaluator, stub: Stub, task: Task
 ) -> None:
     stub.world.aborts, stub.world.last_words = True, b"terminate called\n"
-    verdict = judge.verify(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task).verdict
+    verdict = judge.verify(judge.prepare(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task)).verdict
     assert not verdict.accepted and "3 times in a row" in verdict.findings[0].message, verdict
     assert judge.gpus.quarantined() == ()
-    assert judge.verify(source(), task).verdict.accepted
+    assert judge.verify(judge.prepare(source(), task)).verdict.accepted
 
 
 def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_time_it_runs(
     judge: GpuEvaluator, stub: Stub, task: Task
 ) -> None:
     stub.world.unclear.add("odd")
-    verdict = judge.verify(source(kernel="odd"), task).verdict
+    verdict = judge.verify(judge.prepare(source(kernel="odd"), task)).verdict
     assert (verdict.stage, [f.kind for f in verdict.findings]) == ("correct", ["wrong_result"]), verdict
     assert "3 times in a row" in verdict.findings[0].message
     assert stub.world.launched.count("odd") == 3
@@ -138,13 +139,13 @@ def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_tim
     between = between[between.index("odd") :]
     assert between.count("trusted_noise") > 2 * 2, "beside the bases' noise a sentinel each time"
     assert judge.gpus.quarantined() == ()
-    assert judge.verify(source(), task).verdict.accepted
+    assert judge.verify(judge.prepare(source(), task)).verdict.accepted
 
 
 def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_emptied(
     judge: GpuEvaluator, stub: Stub, task: Task
 ) -> None:
-    assert judge.benchmark(source(), task).verdict.accepted
+    assert judge.benchmark(judge.prepare(source(), task)).verdict.accepted
     before, calls, swept = "", 0, 0
     for name in stub.world.launched:
         if name == "scale" and before != "scale":
@@ -161,20 +162,20 @@ def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_e
 
 def test_workspaces_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluator, task: Task) -> None:
     greedy = source(extra='[workspace]\nspace = ["u8", "3 * 1024 * 1024 * 1024"]\n')
-    verdict = judge.verify(greedy, task).verdict
+    verdict = judge.verify(judge.prepare(greedy, task)).verdict
     assert (verdict.stage, [f.kind for f in verdict.findings]) == ("execute", ["over_limit"]), verdict
     assert judge.gpus.quarantined() == ()
-    assert judge.verify(source(), task).verdict.accepted
+    assert judge.verify(judge.prepare(source(), task)).verdict.accepted
 
 
 def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     small = source(extra='[workspace]\nspace = ["u8", "1024"]\n')
     stub.world.memory_bytes = 400_000
     with pytest.raises(DeviceError, match=r"the judge needs 0\.00 GB.* finds 0\.00 GB free: end what else uses it"):
-        judge.verify(small, task)
+        judge.verify(judge.prepare(small, task))
     assert judge.gpus.quarantined() == ()
     stub.world.memory_bytes = 4 << 30
-    assert judge.verify(small, task).verdict.accepted
+    assert judge.verify(judge.prepare(small, task)).verdict.accepted
 
 
 def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
@@ -189,7 +190,7 @@ def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
 
     monkeypatch.setattr("sandbox.gpu.gpu_pool._calm", calm)
     stub.world.memory_bytes = 8 << 20  # enough without the workspace
-    assert judge.verify(greedy, task).verdict.accepted
+    assert judge.verify(judge.prepare(greedy, task)).verdict.accepted
     assert waits == [8 << 20], "once there is enough nobody waits"
 
 
@@ -200,17 +201,17 @@ def test_variables_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluato
         .replace(RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
     )
     stub.world.memory_bytes = 1 << 30
-    verdict = judge.verify(many, task).verdict
+    verdict = judge.verify(judge.prepare(many, task)).verdict
     assert [f.kind for f in verdict.findings] == ["over_limit"], verdict
     assert judge.gpus.quarantined() == ()
 
 
 def test_faults_of_the_device_are_tried_again_and_then_reported(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     stub.world.failures["hipModuleLoadData"] = [999]
-    assert judge.verify(source(), task).verdict.accepted
+    assert judge.verify(judge.prepare(source(), task)).verdict.accepted
     stub.world.failures["hipModuleLoadData"] = [999] * 20
     with pytest.raises(DeviceError, match=r"restart the machine|doctor"):
-        judge.verify(source(extra="# another\n"), task)
+        judge.verify(judge.prepare(source(extra="# another\n"), task))
 
 
 def test_a_time_that_our_own_clock_does_not_know_is_void(
@@ -218,7 +219,7 @@ def test_a_time_that_our_own_clock_does_not_know_is_void(
 ) -> None:
     stub.world.launch_us["scale"] = 158.0  # two calls a window; the stub needs far longer
     stub.world.launch_us["trusted_sweep"] = 1e6  # and not as long as it says for the judge's own kernel
-    made = judge.benchmark(source(), task)
+    made = judge.benchmark(judge.prepare(source(), task))
     assert (made.verdict.stage, made.verdict.accepted) == ("time", False)
     assert made.verdict.findings[0].kind == "below_roofline"
     (incident,) = (tmp_path / "incidents").glob("*.json")
@@ -231,20 +232,20 @@ def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(
     stub.world.launch_us |= {"scale": 158.0, "trusted_sweep": 0.001}  # the stub needs far longer for both
     before = stub.world.launched.count("trusted_sweep")
     with pytest.raises(DeviceError, match=r"^the GPU's clock and the host's disagree.*too busy"):
-        judge.benchmark(source(), task)
+        judge.benchmark(judge.prepare(source(), task))
     assert stub.world.launched.count("trusted_sweep") - before > 3 * 15, "asked in three processes"
     assert not (tmp_path / "incidents").exists() and judge.gpus.quarantined() == ()
 
 
 def test_the_faster_of_two_is_named_twice_before_it_is_believed(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
-    old, new = Contender(source()), Contender(source(kernel="quicker"))
+    old, new = judge.prepare(source(), task), judge.prepare(source(kernel="quicker"), task)
     before = len(stub.world.launched)
-    made = judge.compare(new, old, task)
+    made = judge.compare(new, old)
     assert made.verdict == "faster" and made.ratio == pytest.approx(0.9, rel=1e-3), made
     once = len(stub.world.launched) - before
-    assert judge.compare(old, new, task).verdict == "slower"
+    assert judge.compare(old, new).verdict == "slower"
     assert 1.5 * (len(stub.world.launched) - before - once) < once
-    assert judge.compare(old, old, task).verdict == "same"
+    assert judge.compare(old, old).verdict == "same"
 
 
 def test_a_gpu_of_another_kind_is_refused(stub: Stub, small_caches: Target, tmp_path: Path) -> None:
@@ -254,4 +255,4 @@ def test_a_gpu_of_another_kind_is_refused(stub: Stub, small_caches: Target, tmp_
 
 
 def test_a_plan_may_say_that_its_bits_are_free(judge: GpuEvaluator, task: Task) -> None:
-    assert judge.verify(source(extra="nondeterministic = true\n"), task).verdict.accepted
+    assert judge.verify(judge.prepare(source(extra="nondeterministic = true\n"), task)).verdict.accepted

@@ -165,7 +165,7 @@ def test_the_best_tuned_choice_that_is_right_becomes_the_default(
     result = bench.context.ledger.evaluation(made.evaluation_key)
     assert result is not None
     assert result.key == bench.sandbox.key(
-        bench.context.artefacts.text(made.source), bench.context.assignment.task, tunables
+        bench.sandbox.prepare(bench.context.artefacts.text(made.source), bench.context.assignment.task, tunables)
     )
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +17,8 @@ from graph.doubles import TableSandbox, table_context
 from graph.drive import checkpoints, drive, run_config
 from records.codec import dumps
 from records.evaluation import Evaluation
-from sandbox.candidate.parse import choices, parse
-from tasks import Task, load_task
+from sandbox.candidate.prepare import Prepared, Preparer
+from tasks import load_task
 
 STATE_BYTES, CHECKPOINT_BYTES = 64 * 1024, 5_000_000
 
@@ -39,11 +39,12 @@ class Wanderer(Playbook):
 class Claims(TableSandbox):
     """Real launch plans and tunables; a time that follows from the text alone."""
 
-    def choices(self, source: str, task: Task) -> tuple[Mapping[str, int], ...]:
-        return choices(parse(source), task)
+    def __init__(self) -> None:
+        super().__init__()
+        self.preparer = Preparer()
 
-    def benchmark(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Evaluation:
-        plain = super().benchmark(source, task, tunables)
+    def benchmark(self, prepared: Prepared) -> Evaluation:
+        plain = super().benchmark(prepared)
         time_us = 900 + int(plain.candidate_id[:4], 16) / 1000
         return replace(plain, measurements=tuple(replace(m, time_us=time_us, bound="hbm") for m in plain.measurements))
 

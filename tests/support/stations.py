@@ -62,7 +62,7 @@ def work(spool: Path, task: Task, sandbox: TableSandbox, worker: str = "worker-1
 
 
 def through(post: Post) -> Remote:
-    return Remote(post, "a table elsewhere", load_target("mi300x"), 7, TableSandbox().choices)
+    return Remote(post, "a table elsewhere", load_target("mi300x"), 7, TableSandbox().preparer)
 
 
 def make_context(folder: Path, sandbox: Any, author: ScriptedAuthor | None = None) -> Context:

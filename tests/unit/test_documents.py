@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 
 from app.cli import app
 from records.evaluation import CODES
-from sandbox.candidate.parse import check, parse, resolve
+from sandbox.candidate.fit import check
+from sandbox.candidate.parse import parse
+from sandbox.candidate.resolve import resolve
 from tasks.linter import lint
 from tasks.loader import load_task
 

@@ -18,9 +18,10 @@ from benchmarks.mix import SHARES, Member, mix
 from records.errors import DeviceError
 from records.evaluation import Evaluation, Measurement, Verdict
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.candidate.parse import check, parse
+from sandbox.candidate.fit import check
+from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate
-from sandbox.candidate.prepare import identity
+from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
 from tasks.loader import load_task
@@ -37,13 +38,13 @@ def lab(compiler_cache: Path) -> LabEvaluator:
 
 def test_the_mix_is_always_the_same_and_holds_nothing_twice() -> None:
     assert [(m.source, m.tunables) for m in mix()] == [(m.source, m.tunables) for m in MEMBERS]
-    assert len({identity(m.source, m.tunables)[0] for m in MEMBERS}) == len(MEMBERS) == 500
+    assert len({prepare(m.source, m.task).id for m in MEMBERS}) == len(MEMBERS) == 500
     assert Counter(m.kind for m in MEMBERS) == {kind: round(500 * share) for kind, share in SHARES.items()}
 
 
 @pytest.mark.parametrize("member", ONE_EACH, ids=lambda m: f"{m.kind}, {m.task.name}, {m.what}")
 def test_a_candidate_of_the_mix_is_what_its_class_says(lab: LabEvaluator, member: Member) -> None:
-    verdict = lab.verify(member.source, member.task, member.tunables).verdict
+    verdict = lab.verify(lab.prepare(member.source, member.task, member.tunables)).verdict
     assert verdict.accepted == member.is_right, verdict
     assert member.kind != "broken" or verdict.stage in ("parse", "compile")
 
@@ -85,7 +86,10 @@ class Judge:
     def submit(self, candidate: Candidate, tunables: Mapping[str, int]) -> None:
         assert set(candidate.defaults()) <= set(tunables)
 
-    def benchmark(self, source: str, task: Task, tunables: Mapping[str, int]) -> Evaluation:
+    def prepare(self, source: str, task: Task, tunables: Mapping[str, int]) -> str:
+        return source
+
+    def benchmark(self, source: str) -> Evaluation:
         if source == self._fails_at:
             raise DeviceError("the GPU is gone; look at it")
         self.asked.append(source)

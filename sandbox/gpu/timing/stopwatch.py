@@ -74,7 +74,7 @@ class Stopwatch:
         sets = min(MOST_SETS if first.task.mix else 2, room, calls_a_window(self.floor_us + QUICK_US))
         bind_to(first, self.layout, self.answers.bases(self.case), sets, not first.task.mix)
         self.sets, self._seat = sets, first.seat
-        self._launches = {tag: trial.entry.launches(trial.task, self.case) for tag, trial in self.trials.items()}
+        self._launches = {tag: trial.entry.launches(self.case) for tag, trial in self.trials.items()}
 
     def prepare(self) -> None:
         """See how long a window must be. Refused, ChildFault, DeviceError."""
@@ -95,7 +95,7 @@ class Stopwatch:
             self._take([tag for tag, left in self._known.items() if left], self.calls, is_last=True)
         for tag, trial in self.trials.items():
             mine = [seen for seen in self._sums if seen[0] == tag]
-            if not trial.entry.candidate.plan.nondeterministic:
+            if not trial.entry.prepared.candidate.plan.nondeterministic:
                 for _, seed, number, total in self._rng.sample(mine, min(REPEATED, len(mine))):
                     self._repeat(tag, seed, number, total)
         self._sums.clear()

@@ -23,7 +23,7 @@ def evaluator(compiler_cache: Path) -> LabEvaluator:
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda one: f"{one.task}: {one.name}")
 def test_a_mutant_is_rejected_unless_it_is_within_the_tolerance(evaluator: LabEvaluator, mutant: Mutant) -> None:
-    verdict = evaluator.verify(mutant.source, small(mutant.task)).verdict
+    verdict = evaluator.verify(evaluator.prepare(mutant.source, small(mutant.task))).verdict
     assert verdict.accepted == bool(mutant.survives), verdict
     assert verdict.stage in ("execute", "correct"), verdict  # it compiles: only what it computes is wrong
 
@@ -31,7 +31,7 @@ def test_a_mutant_is_rejected_unless_it_is_within_the_tolerance(evaluator: LabEv
 @pytest.mark.parametrize("salt", range(2))
 @pytest.mark.parametrize(("task", "path"), RIGHT, ids=lambda value: getattr(value, "stem", value))
 def test_a_right_kernel_is_accepted(evaluator: LabEvaluator, task: str, path: Path, salt: int) -> None:
-    verdict = evaluator.verify(path.read_text(encoding="utf-8"), small(task, salt)).verdict
+    verdict = evaluator.verify(evaluator.prepare(path.read_text(encoding="utf-8"), small(task, salt))).verdict
     assert verdict.accepted, verdict
 
 

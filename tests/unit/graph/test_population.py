@@ -11,10 +11,10 @@ from graph.evaluating import evaluate
 from graph.memory import remember
 from graph.population import VerifiedKernel, best, population, roofline_fraction, specimen
 from records.errors import Pending
-from records.evaluation import Comparison, Contender, Evaluation, Measurement, TimeKind, Verdict
+from records.evaluation import Comparison, Evaluation, Measurement, TimeKind, Verdict
 from records.experiment import Attempt, Experiment
 from records.ranking import by_level
-from tasks.task import Task
+from sandbox.candidate.prepare import Prepared
 
 
 def timed(time_us: float, kind: TimeKind = "predicted", spread: float = 0.0, roofline_us: float = 0.0) -> Evaluation:
@@ -100,7 +100,7 @@ def measured(folder: Path, *sources: str) -> tuple[Context, list[VerifiedKernel]
     context.ledger.add_run(context.run)
     kernels = []
     for number, source in enumerate(sources):
-        made = evaluate(context, "benchmark", source)
+        made = evaluate(context, "benchmark", context.sandbox.prepare(source, context.assignment.task))
         kernels.append(
             VerifiedKernel(
                 attempt(
@@ -151,8 +151,8 @@ class Slow(TableSandbox):
 
     ready = False
 
-    def compare(self, challenger: Contender, incumbent: Contender, task: Task) -> Comparison:
-        made = super().compare(challenger, incumbent, task)
+    def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
+        made = super().compare(challenger, incumbent)
         if not self.ready:
             raise Pending("waiting for 1 result in there", (made.key,), "there")
         return made

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.candidate.parse import check, parse
+from sandbox.candidate.fit import check
+from sandbox.candidate.parse import parse
 from sandbox.candidate.resolve import choices, resolve
 from sandbox.target import load_target
 from tasks.held_out import held_out_cases

@@ -12,7 +12,7 @@ from agents.playbook.moves import MOVES
 from agents.source import SourceError, mask, plan_text, read, with_plan
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.candidate.parse import check as check_plan
+from sandbox.candidate.fit import check as check_plan
 from sandbox.candidate.parse import parse
 from sandbox.target import load_target
 from tasks.loader import load_task

@@ -13,7 +13,8 @@ from agents.playbook.playbook import Playbook
 from agents.source import read
 from agents.strategy import UNKNOWN, strategy
 from records.experiment import Experiment
-from sandbox.candidate.parse import check, parse
+from sandbox.candidate.fit import check
+from sandbox.candidate.parse import parse
 from tasks.loader import load_task
 from tests.support.specimens import assignment, failed, member, seeds, specimen
 

@@ -8,18 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from records.errors import PlanError
+from sandbox.candidate.fit import check
 from sandbox.candidate.kernel import KernelArgument, KernelMetadata
-from sandbox.candidate.parse import (
-    BufferArg,
-    ScalarArg,
-    check,
-    check_arguments,
-    check_limits,
-    choices,
-    normalise,
-    parse,
-    resolve,
-)
+from sandbox.candidate.limits import check_arguments, check_limits
+from sandbox.candidate.parse import normalise, parse
+from sandbox.candidate.resolve import BufferArg, ScalarArg, choices, resolve
 from sandbox.target import load_target
 from tasks.task import Case, ScalarSpec, Task, TensorSpec
 

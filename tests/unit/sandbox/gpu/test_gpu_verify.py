@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sandbox.candidate.parse import parse
+from sandbox.candidate.prepare import prepare
 from sandbox.gpu.child_process import ChildProcess, GpuSlot
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
 from sandbox.gpu.compiled import CompiledCandidate
@@ -32,10 +32,9 @@ class Empty(ChildProcess):
 def judged(dtype: str, outputs: np.ndarray, layout: Layout, seed: int) -> list[str]:
     task = load_task(Path(__file__).parents[3] / "kernels" / "exploits" / "tasks" / "scale")
     task = replace(task, outputs=(replace(task.outputs[0], dtype=dtype),))
-    entry = CompiledCandidate(parse(PLAN), {}, DeviceBuild((), b"", "", (), (), "", 0.0))
+    entry = CompiledCandidate(prepare(PLAN, task), DeviceBuild((), b"", "", (), (), "", 0.0))
     return [
-        f.message
-        for f in unwritten(DeviceTrial(Empty(), "B", entry, task, random.Random(0)), layout, seed, {"y": outputs})
+        f.message for f in unwritten(DeviceTrial(Empty(), "B", entry, random.Random(0)), layout, seed, {"y": outputs})
     ]
 
 

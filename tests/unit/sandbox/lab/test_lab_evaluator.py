@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from records.evaluation import CODES, Evaluation
+from sandbox.amdgcn.compiler import Compilation
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.candidate.parse import parse
+from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_evaluator import LabEvaluator
-from sandbox.lab.lab_verify import Judge, Patience
+from sandbox.lab.lab_verify import Built, Judge, Patience
 from sandbox.lab.predict import case_inputs, input_memory
 from sandbox.target import load_target
 from tasks import Task, load_task
@@ -63,13 +64,13 @@ def line_of(source: str, text: str) -> int:
 
 
 def verify(evaluator: LabEvaluator, task: Task, source: str) -> Evaluation:
-    result = evaluator.verify(source, task)
+    result = evaluator.verify(evaluator.prepare(source, task))
     assert result.verdict.code in CODES
     return result
 
 
 def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softmax: Task) -> None:
-    result = evaluator.benchmark(PLAIN, softmax)
+    result = evaluator.benchmark(evaluator.prepare(PLAIN, softmax))
     assert result.verdict.accepted and result.verdict.code == "OK" and result.verdict.stage == "time"
     assert {row.name for row in result.cases} >= {case.name for case in softmax.tests}
     assert any(row.role == "held_out" for row in result.cases)
@@ -166,7 +167,7 @@ def test_an_overflow_that_the_tests_miss_is_found_by_a_held_out_family(evaluator
 
 
 def test_a_refused_kernel_is_not_timed(evaluator: LabEvaluator, softmax: Task) -> None:
-    result = evaluator.benchmark(changed("= expf(x[j] - top) / sum;", "= 0.0f;"), softmax)
+    result = evaluator.benchmark(evaluator.prepare(changed("= expf(x[j] - top) / sum;", "= 0.0f;"), softmax))
     assert not result.verdict.accepted and result.measurements == ()
 
 
@@ -174,25 +175,25 @@ def test_the_key_changes_with_everything_it_stands_for(evaluator: LabEvaluator, 
     tunable = changed("+++*/", "[tunables]\nNUM = [1, 2]\n+++*/")
     other_seed = LabEvaluator(find_toolchain(cache), cache, load_target("mi300x"), seed=8)
     keys = [
-        evaluator.key(PLAIN, softmax),
-        evaluator.key(tunable, softmax),
-        evaluator.key(tunable, softmax, {"NUM": 2}),
-        evaluator.key(PLAIN, load_task("transpose")),
-        other_seed.key(PLAIN, softmax),
-        evaluator.key("nonsense", softmax),
+        evaluator.key(evaluator.prepare(PLAIN, softmax)),
+        evaluator.key(evaluator.prepare(tunable, softmax)),
+        evaluator.key(evaluator.prepare(tunable, softmax, {"NUM": 2})),
+        evaluator.key(evaluator.prepare(PLAIN, load_task("transpose"))),
+        other_seed.key(other_seed.prepare(PLAIN, softmax)),
+        evaluator.key(evaluator.prepare("nonsense", softmax)),
     ]
     assert len(set(keys)) == len(keys)
-    assert evaluator.key(PLAIN + "\n\n", softmax) == keys[0]
-    assert evaluator.key(tunable, softmax, {"NUM": 1}) == keys[1]
+    assert evaluator.key(evaluator.prepare(PLAIN + "\n\n", softmax)) == keys[0]
+    assert evaluator.key(evaluator.prepare(tunable, softmax, {"NUM": 1})) == keys[1]
 
 
 def test_a_large_case_is_sampled_and_the_share_is_said(cache: Path, softmax: Task) -> None:
     lab = Lab(find_toolchain(cache), cache, load_target("mi300x"))
-    candidate = parse(PLAIN.replace("64", "1"))
-    program = lab.build(candidate, {})
+    prepared = prepare(PLAIN.replace("64", "1"), softmax)
+    program = lab.build(prepared.candidate, {})
     assert not isinstance(program, tuple)
     case = next(c for c in softmax.tests if c.dims["rows"] == 130)
-    row, findings = Judge(lab, softmax, Patience(accesses=2000)).run(program, candidate, {}, case)
+    row, findings = Judge(lab, Built(prepared, Compilation(True), program), Patience(accesses=2000)).run(case)
     assert findings == () and row.correct
     assert 0.0 < row.executed < 1.0
     assert row.compared == pytest.approx(row.executed)
@@ -201,18 +202,18 @@ def test_a_large_case_is_sampled_and_the_share_is_said(cache: Path, softmax: Tas
 def test_a_sample_that_writes_less_than_its_share_is_refused(cache: Path, softmax: Task) -> None:
     lab = Lab(find_toolchain(cache), cache, load_target("mi300x"))
     source = PLAIN.replace("64", "1").replace("if (row >= rows) return;", "if (row >= rows || row % 8) return;")
-    candidate = parse(source)
-    program = lab.build(candidate, {})
+    prepared = prepare(source, softmax)
+    program = lab.build(prepared.candidate, {})
     assert not isinstance(program, tuple)
     case = next(c for c in softmax.tests if c.dims["rows"] == 130)
-    row, findings = Judge(lab, softmax, Patience(accesses=2000)).run(program, candidate, {}, case)
+    row, findings = Judge(lab, Built(prepared, Compilation(True), program), Patience(accesses=2000)).run(case)
     assert [f.kind for f in findings] == ["unwritten_output"] and not row.correct
 
 
 def test_column_major_buffers_reach_the_kernel_as_they_lie_in_memory(evaluator: LabEvaluator) -> None:
     task = load_task("fp8_block_gemm")
     assert {t.layout for t in task.inputs} == {"column_major"}
-    result = evaluator.compile(task.seeds[0].read_text(), task)
+    result = evaluator.compile(evaluator.prepare(task.seeds[0].read_text(), task))
     assert result.verdict.accepted and result.resources[0].vgpr > 0
     small = next(c for c in task.tests if c.dims == {"m": 64, "n": 64, "k": 128})
     assert np.isfortran(np.asfortranarray(task.draw(small)["a"]))
@@ -230,6 +231,6 @@ def test_benchmark_inputs_are_a_small_cases_values_repeated(softmax: Task) -> No
 
 def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: Task) -> None:
     tunable = (softmax.folder / "seed_tunable.hip").read_text()
-    naive = evaluator.estimate(PLAIN, softmax).geomean_us
-    wide = evaluator.estimate(tunable, softmax, {"BLOCK": 256, "VEC": 4, "KEEP": 4}).geomean_us
+    naive = evaluator.estimate(evaluator.prepare(PLAIN, softmax)).geomean_us
+    wide = evaluator.estimate(evaluator.prepare(tunable, softmax, {"BLOCK": 256, "VEC": 4, "KEEP": 4})).geomean_us
     assert naive is not None and wide is not None and naive > 2 * wide

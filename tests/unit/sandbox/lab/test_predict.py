@@ -6,8 +6,9 @@ from pathlib import Path
 
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.candidate.parse import parse
+from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab import Lab, LabProgram
+from sandbox.lab.lab_verify import Built
 from sandbox.lab.predict import predict
 from sandbox.target import load_target
 from tasks.loader import load_task
@@ -21,20 +22,11 @@ def predicted_us(path: str, **tunables: int) -> list[float]:
     """The predicted times of the transposition's benchmark cases."""
     chain = find_toolchain(CACHE)
     lab, compiler = Lab(chain, CACHE, MI300X, cores=2), Compiler(chain, CACHE, MI300X)
-    candidate = parse((ROOT / path).read_text(encoding="utf-8"))
-    chosen = {**candidate.defaults(), **tunables}
+    prepared = prepare((ROOT / path).read_text(encoding="utf-8"), load_task("transpose"), tunables)
+    candidate, chosen = prepared.candidate, prepared.tunables
     program, compiled = lab.build(candidate, chosen), compiler.compile(candidate, chosen)
     assert isinstance(program, LabProgram) and compiled.ok
-    found = predict(
-        lab,
-        program,
-        candidate,
-        load_task("transpose"),
-        MI300X,
-        compiled.resources,
-        chosen,
-        {k.name: k.blocks for k in compiled.kernels},
-    )
+    found = predict(lab, Built(prepared, compiled, program), MI300X, compiled.resources)
     assert found.findings == ()
     return [m.time_us for m in found.measurements]
 

@@ -220,8 +220,8 @@ def test_a_broken_machine_is_told_to_the_asker_and_the_worker_goes_on(tmp_path: 
     with serving(tmp_path, TableSandbox()) as (address, notes):
         remote, task = through(ServedPost(address, TOKEN)), make_task(tmp_path)
         with pytest.raises(SpoolError, match="failed: the GPU is lost"):
-            remote.compile("// machine compile the GPU is lost\n", task)
-        assert remote.compile("// fine\n", task).verdict.accepted
+            remote.compile(remote.prepare("// machine compile the GPU is lost\n", task))
+        assert remote.compile(remote.prepare("// fine\n", task)).verdict.accepted
     assert notes == ["table 0: the GPU is lost"]
 
 
@@ -232,7 +232,7 @@ def test_a_worker_that_has_become_another_is_refused(tmp_path: Path) -> None:
         serving(tmp_path, TableSandbox("another GPU"), address=address),
         pytest.raises(SpoolError, match="has become another GPU with table 1 for mi300x, it was lab:table"),
     ):
-        remote.compile("// x\n", make_task(tmp_path))
+        remote.compile(remote.prepare("// x\n", make_task(tmp_path)))
 
 
 def test_a_request_for_another_target_is_not_sent(tmp_path: Path) -> None:
@@ -257,7 +257,9 @@ def test_an_answer_to_another_request_is_refused(tmp_path: Path) -> None:
     thread.start()
     try:
         with pytest.raises(SpoolError, match="answers another request"):
-            through(ServedPost(server.address, TOKEN)).compile("// x\n", task)
+            through(ServedPost(server.address, TOKEN)).compile(
+                through(ServedPost(server.address, TOKEN)).prepare("// x\n", task)
+            )
     finally:
         stop.set()
         thread.join()

@@ -16,6 +16,7 @@ import pytest
 from graph.doubles import TableSandbox
 from records.errors import LabError, Pending, SpoolError
 from sandbox.base import HARNESS
+from sandbox.candidate.prepare import prepare
 from sandbox.remote.bundle import answer
 from sandbox.remote.message import Place, Request, Result, pack, unpack
 from sandbox.remote.spool import MOST_TRIES, Claim, Spool
@@ -65,7 +66,8 @@ def test_a_question_is_written_once_and_answered_by_its_result(spool: Spool) -> 
 
 def test_the_id_of_a_folder_stays_and_is_its_own(spool: Spool, tmp_path: Path) -> None:
     assert Spool(spool.folder).id == spool.id != Spool(tmp_path / "other").id
-    assert request_of(spool).key("// x", None) != request_of(Spool(tmp_path / "other")).key("// x", None)
+    candidate = prepare("// x", make_task(tmp_path))
+    assert request_of(spool).key(candidate) != request_of(Spool(tmp_path / "other")).key(candidate)
 
 
 def test_two_workers_do_not_take_one_request(spool: Spool) -> None:

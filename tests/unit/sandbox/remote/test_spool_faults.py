@@ -134,7 +134,7 @@ def test_nothing_is_lost_counted_twice_or_given_to_another(tmp_path: Path, seed:
     for number, request in enumerate(requests):
         (entry,) = world.answers[request.hash].entries
         assert entry.evaluation.geomean_us == pytest.approx(number + 1), "another question's answer"
-        assert entry.evaluation.key == request.key(request.source, None)
+        assert entry.evaluation.key == request.key(TableSandbox().prepare(request.source, make_task(tmp_path)))
     assert sorted(p.stem for p in (spool.folder / "results").iterdir()) == sorted(world.answers)
     assert spool.open_requests() == []
     aside = list((spool.folder / "refused").glob("*.json"))

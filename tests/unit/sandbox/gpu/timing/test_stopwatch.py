@@ -15,7 +15,7 @@ import pytest
 
 from records.errors import DeviceError
 from records.evaluation import CaseComparison
-from sandbox.candidate.parse import parse
+from sandbox.candidate.prepare import prepare
 from sandbox.gpu.child_process import Called, ChildProcess, ClockReading, GpuSlot, Launches, Window, WindowResult
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
 from sandbox.gpu.compiled import CompiledCandidate
@@ -105,7 +105,7 @@ def watched(
     seat = Computing({"B": kernel}, time_us)
     build = DeviceBuild((), b"", "", (), (), "", 0.0)
     trial = DeviceTrial(
-        seat, "B", CompiledCandidate(parse(SOURCE.format(extra=extra)), {}, build), answers.task, random.Random(seed)
+        seat, "B", CompiledCandidate(prepare(SOURCE.format(extra=extra), answers.task), build), random.Random(seed)
     )
     (case,) = answers.benchmarks()
     return Stopwatch({"B": trial}, answers, case, 1 << 20, 1.0, clocks), seat

@@ -1,0 +1,192 @@
+"""A sandbox that believes comments. It shows nothing about a kernel; it drives the graph in tests and examples."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+
+from records.codec import dumps
+from records.errors import LabError, PlanError
+from records.evaluation import (
+    CaseComparison,
+    CaseResult,
+    Comparison,
+    Contrast,
+    Evaluation,
+    Finding,
+    Measurement,
+    Stage,
+    TimeKind,
+    Verdict,
+    comparison_key,
+)
+from sandbox.candidate.parse import parse
+from sandbox.candidate.plan import Candidate, Plan
+from sandbox.candidate.prepare import Prepared, Preparer
+from tasks.task import Task
+
+_LINE = re.compile(
+    r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|fail|machine|code)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
+    re.MULTILINE,
+)
+
+
+class TableSandbox:
+    """Believes what a source says of itself, line by line.
+
+    // time_us = 12.5               // time_us[ROWS=2] = 10          the last line that applies counts
+    // tunable ROWS = 4, 1, 2       // roofline_us = 5
+    // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark
+    // code = abc                   the code object, for kernels that differ in text only
+    // machine verify the lab is on fire                             raises LabError at that stage
+    // spread_us = 0.5              // true_us = 12                  half an interval; what a comparison sees
+    """
+
+    version = "table 1"
+
+    def __init__(self, device: str = "lab:table", kind: TimeKind = "predicted") -> None:
+        """`device` is part of every key; `kind` is what the times are called."""
+        self.device = device
+        self.kind = kind
+        self.calls: list[tuple[str, str]] = []  # purpose and key of all work done
+        self.preparer = Preparer(_claimed)  # for whoever asks such a sandbox from elsewhere
+        self._lock = threading.Lock()
+
+    def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
+        """The source as it is, with the tunables that it claims."""
+        return self.preparer.prepare(source, task, tunables)
+
+    def key(self, prepared: Prepared) -> str:
+        """Hash of source, choice, task and device."""
+        return _hash(dumps([prepared.source, prepared.tunables, prepared.task.digest, self.device]))
+
+    def compile(self, prepared: Prepared) -> Evaluation:
+        """Fails where the source says `fail compile`."""
+        return self._judge("compile", prepared, ("compile",))
+
+    def verify(self, prepared: Prepared) -> Evaluation:
+        """Fails where the source says `fail compile` or `fail verify`."""
+        return self._judge("verify", prepared, ("compile", "verify"))
+
+    def benchmark(self, prepared: Prepared) -> Evaluation:
+        """Verifies, then gives every benchmark case the time the source claims."""
+        return self._judge("benchmark", prepared, ("compile", "verify", "benchmark"))
+
+    def estimate(self, prepared: Prepared) -> Evaluation:
+        """The claimed time, unverified."""
+        return self._judge("estimate", prepared, ("compile",))
+
+    def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
+        """Compares what both say of their true time; half a per cent apart is a difference."""
+        keys, task = [self.key(side) for side in (challenger, incumbent)], challenger.task
+        new, old = (_number(side, "true_us", "time_us") for side in (challenger, incumbent))
+        with self._lock:
+            self.calls.append(("compare", comparison_key(*keys)))
+        ratio = new / old
+        verdict: Contrast = "faster" if ratio < 0.995 else "slower" if ratio > 1.005 else "same"
+        cases = tuple(CaseComparison(c.name, ratio, ratio - 0.003, ratio + 0.003, verdict, 18) for c in task.benchmarks)
+        return Comparison(
+            comparison_key(*keys), keys[0], keys[1], verdict, ratio, ratio - 0.003, ratio + 0.003, cases, self.device
+        )
+
+    def _judge(self, purpose: str, prepared: Prepared, stages: tuple[str, ...]) -> Evaluation:
+        key, task = self.key(prepared), prepared.task
+        with self._lock:
+            self.calls.append((purpose, key))
+        for text in _claims(prepared.source, "machine", prepared.tunables):
+            if text.split()[0] == purpose:
+                raise LabError(text.split(maxsplit=1)[1])
+        code = next(iter(_claims(prepared.source, "code", prepared.tunables)), prepared.source)
+        accepted = Verdict("compile", True, "OK")
+        plain = Evaluation(key, prepared.id, prepared.tunables, accepted, code_object=_hash(code))
+        for stage in stages:
+            for text in _claims(prepared.source, "fail", prepared.tunables):
+                if text.split()[0] == stage:
+                    return _refused(plain, stage, " ".join(text.split()[1:]) or stage, task)
+        cases = tuple(CaseResult(c.name, c.role, True, 0.5) for c in task.tests) if "verify" in stages else ()
+        if purpose in ("compile", "verify"):
+            return _with_cases(plain, Verdict("compile" if purpose == "compile" else "correct", True, "OK"), cases, ())
+        floor, spread = (_number(prepared, word, default=0.0) for word in ("roofline_us", "spread_us"))
+        time_us = _number(prepared, "time_us")
+        rows = tuple(
+            Measurement(
+                c.name,
+                time_us,
+                self.kind,
+                self.device,
+                time_us - spread,
+                time_us + spread,
+                weight=c.weight,
+                bound="table",
+                roofline_us=floor,
+            )
+            for c in task.benchmarks
+        )
+        return _with_cases(plain, Verdict("time", True, "OK"), cases, rows)
+
+
+def _claimed(source: str, task: Task) -> Prepared:
+    """A candidate with the tunables that its comments claim, and with its launch plan where it has one."""
+    pairs = (text.split("=") for text in _claims(source, "tunable", {}))
+    tunables = {name.strip(): tuple(int(v) for v in values.split(",")) for name, values in pairs}
+    try:
+        plan = parse(source).plan
+    except PlanError:
+        plan = Plan(())
+    candidate = Candidate(_hash(source), source, replace(plan, tunables=tunables), 1)
+    return Prepared(candidate, task, candidate.defaults())
+
+
+def _claims(source: str, word: str, chosen: Mapping[str, int]) -> list[str]:
+    """The rest of each line with this word whose condition the choice meets."""
+    found = []
+    for match in _LINE.finditer(source):
+        rest, when = match["rest"], match["when"]
+        if word == "fail" and (inner := re.match(r"\s*(\w+)\[([^\]]*)\](.*)", rest)):
+            rest, when = f"{inner[1]}{inner[3]}", inner[2]
+        if match["word"] == word and _applies(when, chosen):
+            found.append(rest.strip().removeprefix("=").strip())
+    return found
+
+
+def _number(prepared: Prepared, *words: str, default: float = math.nan) -> float:
+    """The last claim with the first of these words that there is."""
+    claims = (_claims(prepared.source, word, prepared.tunables) for word in words)
+    return next((float(found[-1]) for found in claims if found), default)
+
+
+def _applies(when: str | None, chosen: Mapping[str, int]) -> bool:
+    pairs = (pair.split("=") for pair in (when or "").split(",") if pair)
+    return all(chosen.get(name.strip()) == int(value) for name, value in pairs)
+
+
+def _refused(plain: Evaluation, stage: str, text: str, task: Task) -> Evaluation:
+    hangs = text == "hang"
+    kind = "compile_error" if stage == "compile" else "timeout" if hangs else "wrong_result"
+    code = "A.1" if stage == "compile" else "B.5" if hangs else "C.1"
+    at: Stage = "compile" if stage == "compile" else "execute" if hangs else "correct"
+    finding = Finding(kind, "the kernel did not end in time" if hangs else text, line=1)
+    cases = () if stage == "compile" else (CaseResult(task.tests[0].name, "test", False, message=text),)
+    return _with_cases(plain, Verdict(at, False, code, (finding,)), cases, ())
+
+
+def _with_cases(
+    plain: Evaluation, verdict: Verdict, cases: tuple[CaseResult, ...], rows: tuple[Measurement, ...]
+) -> Evaluation:
+    return Evaluation(
+        plain.key,
+        plain.candidate_id,
+        plain.tunables,
+        verdict,
+        cases=cases,
+        measurements=rows,
+        code_object=plain.code_object,
+    )
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

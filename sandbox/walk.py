@@ -1,0 +1,87 @@
+"""The walk of one experiment: compile, verify, tune, benchmark, compare.
+
+The graph walks it node by node with the ledger behind each question; a worker walks it whole and keeps what it found.
+Both ask for the same evaluations in the same order because both call this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from records.evaluation import Evaluation, Rival
+from records.ranking import by_interval, interval_of
+from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.tuning import Tuning, finalists
+from sandbox.protocol import Sandbox
+
+Purpose = Literal["compile", "verify", "benchmark", "estimate"]
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+Ask = Callable[[Purpose, Prepared], Evaluation]
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """The choice of tunables that an experiment ends with."""
+
+    prepared: Prepared  # with the choice as the file's default
+    evaluation: Evaluation  # of its benchmark; of its compilation where it is known already
+    is_known: bool = False  # as a kernel that was judged before
+
+
+def question(sandbox: Sandbox, purpose: Purpose) -> Callable[[Prepared], Evaluation]:
+    """The sandbox's method for a purpose."""
+    match purpose:
+        case "compile":
+            return sandbox.compile
+        case "verify":
+            return sandbox.verify
+        case "benchmark":
+            return sandbox.benchmark
+        case "estimate":
+            return sandbox.estimate
+
+
+def judge(ask: Ask, prepared: Prepared, purposes: tuple[Purpose, ...]) -> tuple[tuple[Purpose, Evaluation], ...]:
+    """An evaluation for each purpose, in this order; after the first refusal all say the same."""
+    found: list[tuple[Purpose, Evaluation]] = []
+    for purpose in purposes:
+        refused = found and not found[-1][1].verdict.accepted
+        found.append((purpose, found[-1][1] if refused else ask(purpose, prepared)))
+    return tuple(found)
+
+
+def tune(ask: Ask, prepared: Prepared, tuning: Tuning) -> list[dict[str, int]]:
+    """The choices to benchmark, best estimate first, the default last; estimates verify nothing."""
+
+    def estimate(choice: Mapping[str, int]) -> float | None:
+        made = ask("estimate", prepared.choose(choice))
+        return made.rank_us if made.verdict.accepted else None
+
+    return finalists(prepared.choices, tuning, estimate)
+
+
+def benchmark(
+    ask: Ask,
+    prepared: Prepared,
+    choices: list[dict[str, int]],
+    is_known: Callable[[Prepared, Evaluation], bool] = lambda prepared, compiled: False,
+) -> Finalist:
+    """The first of the choices that is right, or known; else the last one. Each is compiled, then judged in full."""
+    for choice in choices:
+        tuned = prepared.tuned(choice)
+        compiled = ask("compile", tuned)
+        if is_known(tuned, compiled):
+            return Finalist(tuned, compiled, is_known=True)
+        made = Finalist(tuned, ask("benchmark", tuned))
+        if made.evaluation.verdict.accepted:
+            break
+    return made
+
+
+def needs_comparison(made: Evaluation, rival: Rival | None) -> bool:
+    """True where a measured level is too close to the rival's to say which of the two is faster."""
+    if rival is None or not made.verdict.accepted or made.time_kind != "measured":
+        return False
+    return by_interval(interval_of(made), (rival.low_us, rival.high_us)) is None
