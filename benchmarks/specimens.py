@@ -15,6 +15,7 @@ from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import ResolvedPlan, resolve
 from tasks.expressions import evaluate
 from tasks.task import Array, Case, ScalarSpec, Task, TensorSpec
+from tasks.tolerance import Tolerance
 
 ROOT = Path(__file__).resolve().parent.parent
 KERNELS = ROOT / "benchmarks" / "kernels"
@@ -77,25 +78,25 @@ class Specimen:
             return TensorSpec(t.name, "f32", t.shape)
 
         return Task(
-            self.name,
-            self.name,
-            "",
-            (),
-            tuple(spec(t) for t in self.tensors if t.fill),
-            tuple(spec(t) for t in self.outputs()),
-            tuple(ScalarSpec(n, "f32", v) for n, v in self.scalars.items()),
-            (),
-            (),
-            "0",
-            "0",
-            "fp32_vector",
-            1.0,
-            self.path.parent,
-            "",
-            (),
-            nothing,
-            nothing,
-            nothing,
+            name=self.name,
+            title=self.name,
+            description="",
+            targets=(),
+            inputs=tuple(spec(t) for t in self.tensors if t.fill),
+            outputs=tuple(spec(t) for t in self.outputs()),
+            scalars=tuple(ScalarSpec(n, "f32", v) for n, v in self.scalars.items()),
+            tests=(),
+            benchmarks=(),
+            flops="0",
+            bytes_moved="0",
+            peak="fp32_vector",
+            tolerance=Tolerance(1.0),
+            folder=self.path.parent,
+            digest="",
+            seeds=(),
+            make_inputs=nothing,
+            reference=nothing,
+            baseline=nothing,
         )
 
 

@@ -17,6 +17,7 @@ from records.evaluation import Evaluation
 from records.experiment import Experiment, Run
 from records.ledger import Ledger
 from tasks.task import Case, Task
+from tasks.tolerance import Tolerance
 
 Writer = Callable[[Step, Specimen], str | Draft]
 
@@ -128,7 +129,7 @@ def table_task(folder: Path, *seeds: str) -> Task:
         flops="n",
         bytes_moved="n",
         peak="fp32_vector",
-        ratio=2.0,
+        tolerance=Tolerance(2.0),
         folder=folder,
         digest=_hash("\0".join(seeds)),
         seeds=paths,

@@ -23,6 +23,7 @@ import numpy as np
 from tasks.diagnosis import describe, non_finite_problem
 from tasks.dtypes import is_float, spacing_at, to_float64
 from tasks.task import Array
+from tasks.tolerance import Tolerance
 
 WORST = 1e30  # the error of an answer that has no finite error; finite, so that it is plain JSON
 QUANTILE = 0.999
@@ -52,19 +53,10 @@ class Yardstick:
     leaves the 99.9th percentile out then, which is known to be within the limit but not where.
     """
 
-    def __init__(
-        self,
-        reference: Array,
-        baseline: Array,
-        dtype: np.dtype[Any],
-        ratio: float,
-        rtol: float | None = None,
-        atol: float = 0.0,
-        row_rtol: float = 0.0,
-    ) -> None:
+    def __init__(self, reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> None:
         """`dtype` is the output's; the other arguments are those of `compare`."""
         self._reference, self._baseline = reference, baseline
-        self._ratio, self._rtol, self._atol, self._row_rtol = ratio, rtol, atol, row_rtol
+        self._tolerance = tolerance
         with np.errstate(over="ignore", invalid="ignore"):
             want, base = to_float64(reference), to_float64(baseline)
             self._is_plain = bool(
@@ -76,7 +68,7 @@ class Yardstick:
             if self._is_plain:
                 self._own = _measures(np.abs(base - want).ravel())
                 self._floor = _floor(_measures(np.abs(want).ravel()), dtype)
-                self._slack = np.broadcast_to(_slack(want, atol, row_rtol), want.shape)
+                self._slack = np.broadcast_to(_slack(want, tolerance), want.shape)
 
     @property
     def nbytes(self) -> int:
@@ -89,14 +81,13 @@ class Yardstick:
             score = self._quick(candidate)
             if score is not None:
                 return Match(True, score)
-        return compare(
-            candidate, self._reference, self._baseline, self._ratio, None, self._rtol, self._atol, self._row_rtol
-        )
+        return compare(candidate, self._reference, self._baseline, self._tolerance)
 
     def _quick(self, candidate: Array) -> float | None:
         """The score of a right answer; None when it is wrong or only the long way can tell."""
+        ratio, rtol = self._tolerance.ratio, self._tolerance.rtol
         limits = _Measures(
-            *(self._ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))
+            *(ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))
         )
         largest, squares, above = 0.0, 0.0, 0
         for part in _parts(candidate.shape):
@@ -106,7 +97,7 @@ class Yardstick:
                 top = float(error.max())
                 if not top <= limits.largest:  # not a number lands here too
                     return None
-                if self._rtol is not None and (error > self._slack[part] + self._rtol * np.abs(want)).any():
+                if rtol is not None and (error > self._slack[part] + rtol * np.abs(want)).any():
                     return None
                 largest = max(largest, top)
                 squares += float(np.dot(error.ravel(), error.ravel()))
@@ -116,8 +107,8 @@ class Yardstick:
         if not rms <= limits.rms or above > size - 1 - min(size - 1, int(np.ceil(QUANTILE * size))):
             return None
         return max(
-            _over(largest, self._own.largest, self._floor.largest, self._ratio),
-            _over(rms, self._own.rms, self._floor.rms, self._ratio),
+            _over(largest, self._own.largest, self._floor.largest, ratio),
+            _over(rms, self._own.rms, self._floor.rms, ratio),
         )
 
 
@@ -130,20 +121,12 @@ def _parts(shape: tuple[int, ...]) -> list[Any]:
 
 
 def compare(
-    candidate: Array,
-    reference: Array,
-    baseline: Array,
-    ratio: float,
-    mask: Array | None = None,
-    rtol: float | None = None,
-    atol: float = 0.0,
-    row_rtol: float = 0.0,
+    candidate: Array, reference: Array, baseline: Array, tolerance: Tolerance, mask: Array | None = None
 ) -> Match:
     """Judge `candidate` (its dtype is the output's) against the float64 `reference`, on the scale of `baseline`.
 
     All three have the same shape. NaN and infinities must stand where the reference, rounded to the output's dtype,
-    has them. With `mask` only elements where it is True count. `rtol` adds an element-wise gate,
-    |c - r| <= atol + rtol * |r| + row_rtol * (the root mean square of r's row), that every element must pass as well.
+    has them. With `mask` only elements where it is True count.
     """
     if candidate.shape != reference.shape:
         return Match(False, WORST, f"the output has the shape {candidate.shape}, expected is {reference.shape}")
@@ -151,19 +134,11 @@ def compare(
     if not keep.any():
         return Match(False, WORST, "no element of the output was compared")
     with np.errstate(over="ignore", invalid="ignore"):
-        return _judge(candidate, reference, baseline, ratio, keep, rtol, atol, row_rtol)
+        return _judge(candidate, reference, baseline, tolerance, keep)
 
 
-def _judge(
-    candidate: Array,
-    reference: Array,
-    baseline: Array,
-    ratio: float,
-    keep: Array,
-    rtol: float | None,
-    atol: float,
-    row_rtol: float,
-) -> Match:
+def _judge(candidate: Array, reference: Array, baseline: Array, tolerance: Tolerance, keep: Array) -> Match:
+    ratio, rtol = tolerance.ratio, tolerance.rtol
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
     expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
     problem = non_finite_problem(got, expected, keep)
@@ -182,7 +157,7 @@ def _judge(
     )
     wrong = finite & (error > ratio * own.largest + floor.largest)
     if rtol is not None:
-        limit = _slack(want, atol, row_rtol) + rtol * np.abs(want)
+        limit = _slack(want, tolerance) + rtol * np.abs(want)
         beyond = finite & (error > limit)
         score = max(score, _gate(error[beyond], limit[beyond], ratio))
         wrong |= beyond
@@ -229,12 +204,12 @@ def _over(mine: float, own: float, floor: float, ratio: float) -> float:
     return min(WORST, ratio * mine / allowed) if allowed > 0 else WORST
 
 
-def _slack(want: Array, atol: float, row_rtol: float) -> Array:
-    """What every element may be off by, whatever its own size; a row lies along the last axis."""
-    if not row_rtol or not want.ndim:
-        return np.asarray(atol)
+def _slack(want: Array, tolerance: Tolerance) -> Array:
+    """The error allowed for every element, whatever its own size; a row lies along the last axis."""
+    if not tolerance.row_rtol or not want.ndim:
+        return np.asarray(tolerance.atol)
     finite = np.where(np.isfinite(want), want, 0.0)
-    return np.asarray(atol + row_rtol * np.sqrt(np.mean(np.square(finite), axis=-1, keepdims=True)))
+    return np.asarray(tolerance.atol + tolerance.row_rtol * np.sqrt(np.mean(np.square(finite), axis=-1, keepdims=True)))
 
 
 def _gate(error: Array, limit: Array, ratio: float) -> float:

@@ -109,9 +109,7 @@ def _passes(task: Task, output: TensorSpec, sample: _Sample, answer: Array) -> b
     with np.errstate(over="ignore", invalid="ignore"):
         stored = answer.astype(numpy_dtype(output.dtype))
     name = output.name
-    return compare(
-        stored, sample.reference[name], sample.baseline[name], task.ratio, None, task.rtol, task.atol, task.row_rtol
-    ).correct
+    return compare(stored, sample.reference[name], sample.baseline[name], task.tolerance).correct
 
 
 def _output_problems(task: Task, output: TensorSpec, samples: list[_Sample]) -> Iterator[str]:
@@ -126,7 +124,7 @@ def _output_problems(task: Task, output: TensorSpec, samples: list[_Sample]) -> 
             yield f"the baseline of {name!r} is not accepted itself for the case {sample.case.name}"
     largest = max(float(np.abs(sample.reference[name]).max()) for sample in samples)
     dtype = numpy_dtype(output.dtype)
-    if largest <= 10 * task.atol or (is_float(dtype) and largest < 16 * smallest_normal(dtype)):
+    if largest <= 10 * task.tolerance.atol or (is_float(dtype) and largest < 16 * smallest_normal(dtype)):
         yield f"{name!r} is never larger than {largest:.3g}, too small to tell a right answer from none"
 
 

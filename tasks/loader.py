@@ -10,12 +10,12 @@ import inspect
 import traceback
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from records.errors import TaskError
-from tasks.manifest import Adaptation, Manifest, read_manifest
+from tasks.manifest import read_manifest
 from tasks.task import Task
 
 FOLDER = Path(__file__).parent
@@ -51,36 +51,24 @@ def load_task(name_or_path: str | Path, target: str | None = None) -> Task:
     manifest_path, code_path = folder / "task.toml", folder / "reference.py"
     manifest_bytes, code = _read(manifest_path), _read(code_path)
     manifest = read_manifest(manifest_path, _text(manifest_path, manifest_bytes))
-    chosen = manifest.targets[0] if target is None else target
-    if chosen not in manifest.targets:
-        raise TaskError(f"the task {manifest.name} is not for {chosen}, but for {', '.join(manifest.targets)}")
-    adaptation = manifest.adaptations.get(chosen, Adaptation())
-    digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, adaptation.mark)))).hexdigest()
+    known = manifest.statement
+    chosen = known.targets[0] if target is None else target
+    if chosen not in known.targets:
+        raise TaskError(f"the task {known.name} is not for {chosen}, but for {', '.join(known.targets)}")
+    statement, mark = manifest.adapted(chosen)
+    digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, mark)))).hexdigest()
     functions = _functions(code_path, _text(code_path, code), digest)
-    if bool(manifest.variant_names) != ("variants" in functions):
+    if bool(known.variant_names) != ("variants" in functions):
         raise TaskError(
             f"{folder}: the list 'variants' in task.toml and the function 'variants' in reference.py "
             "belong together, and one of them is missing"
         )
-    said = _adapted(manifest, adaptation)
     return Task(
-        **{f.name: getattr(said, f.name) for f in fields(said) if f.name != "adaptations"},
+        **{f.name: getattr(statement, f.name) for f in fields(statement)},
         folder=folder,
         digest=digest,
         seeds=_seeds(folder, chosen),
         **functions,
-    )
-
-
-def _adapted(manifest: Manifest, adaptation: Adaptation) -> Manifest:
-    return replace(
-        manifest,
-        inputs=adaptation.typed(manifest.inputs),
-        outputs=adaptation.typed(manifest.outputs),
-        scalars=adaptation.typed(manifest.scalars),
-        description=adaptation.described(manifest.description),
-        atol=adaptation.bounds.get("atol", manifest.atol),
-        row_rtol=adaptation.bounds.get("row_rtol", manifest.row_rtol),
     )
 
 

@@ -16,7 +16,8 @@ from records.evaluation import CaseRole
 from tasks.dtypes import size_bytes
 from tasks.expressions import evaluate, names_in
 from tasks.table import NAME, Table
-from tasks.task import DTYPES, Case, ScalarSpec, TensorSpec
+from tasks.task import DTYPES, Case, ScalarSpec, Statement, TensorSpec
+from tasks.tolerance import Tolerance
 
 LAYOUTS = ("row_major", "column_major")
 INTEGERS = ("i64", "i32", "i16", "i8", "u8", "bool")
@@ -52,28 +53,22 @@ class Adaptation:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a task.toml says, checked; the fields are those of `Task`, but for the adaptations to targets."""
+    """The content of a task.toml, checked, and its changes for targets."""
 
-    name: str
-    title: str
-    description: str
-    targets: tuple[str, ...]
-    inputs: tuple[TensorSpec, ...]
-    outputs: tuple[TensorSpec, ...]
-    scalars: tuple[ScalarSpec, ...]
-    tests: tuple[Case, ...]
-    benchmarks: tuple[Case, ...]
-    flops: str
-    bytes_moved: str
-    peak: str
-    ratio: float
-    rtol: float | None
-    atol: float
-    row_rtol: float
-    multiples: Mapping[str, int]
-    variant_names: tuple[str, ...]
-    mix: bool
+    statement: Statement
     adaptations: Mapping[str, Adaptation]
+
+    def adapted(self, target: str) -> tuple[Statement, bytes]:
+        """The statement for a target, and the target's part of the task's digest."""
+        plain, change = self.statement, self.adaptations.get(target, Adaptation())
+        return replace(
+            plain,
+            inputs=change.typed(plain.inputs),
+            outputs=change.typed(plain.outputs),
+            scalars=change.typed(plain.scalars),
+            description=change.described(plain.description),
+            tolerance=replace(plain.tolerance, **change.bounds),
+        ), change.mark
 
 
 def read_manifest(path: Path, text: str) -> Manifest:
@@ -82,10 +77,10 @@ def read_manifest(path: Path, text: str) -> Manifest:
         root = Table(path, "", tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise TaskError(f"{path}: is not valid TOML: {error}") from None
-    work, tolerance = root.table("work", True), root.table("tolerance", True)
+    work = root.table("work", True)
     tests, benchmarks = _cases(root.tables("test"), "test"), _cases(root.tables("benchmark"), "benchmark")
     inputs = _tensors(root.tables("input"))
-    manifest = Manifest(
+    statement = Statement(
         name=root.name("name"),
         title=root.text("title"),
         description=root.text("description"),
@@ -98,25 +93,33 @@ def read_manifest(path: Path, text: str) -> Manifest:
         flops=work.text("flops"),
         bytes_moved=work.text("bytes"),
         peak=work.name("peak") if "peak" in work.left else "fp32_vector",
-        ratio=tolerance.number("ratio", low=1.0, inclusive=True),
-        rtol=tolerance.number("rtol") if "rtol" in tolerance.left else None,
-        atol=tolerance.number("atol", 0.0, inclusive=True),
-        row_rtol=tolerance.number("row_rtol", 0.0, inclusive=True),
+        tolerance=_tolerance(root.table("tolerance", True)),
         multiples=_multiples(root.table("dims", False), tests[0].dims),
         variant_names=root.strings("variants") if "variants" in root.left else (),
         mix=root.truth("mix", not any(t.dtype in INTEGERS for t in inputs)),
-        adaptations=_adaptations(root.table("target", False)),
     )
-    for name in ("atol", "row_rtol"):
-        if getattr(manifest, name) and manifest.rtol is None:
-            tolerance.wrong(name, "needs 'rtol' beside it: a bound without it lets small outputs pass unseen")
-    for table in (work, tolerance, root):
+    adaptations = _adaptations(root.table("target", False))
+    for table in (work, root):
         table.close()
-    _check_dims(root, manifest)
-    _check_names(root, manifest)
-    _check_adaptations(root, manifest)
-    _check_expressions(root, manifest)
-    return manifest
+    _check_dims(root, statement)
+    _check_names(root, statement)
+    _check_adaptations(root, statement, adaptations)
+    _check_expressions(root, statement)
+    return Manifest(statement, adaptations)
+
+
+def _tolerance(table: Table) -> Tolerance:
+    tolerance = Tolerance(
+        table.number("ratio", low=1.0, inclusive=True),
+        table.number("rtol") if "rtol" in table.left else None,
+        table.number("atol", 0.0, inclusive=True),
+        table.number("row_rtol", 0.0, inclusive=True),
+    )
+    for name in BOUNDS:
+        if getattr(tolerance, name) and tolerance.rtol is None:
+            table.wrong(name, "needs 'rtol' beside it: a bound without it lets small outputs pass unseen")
+    table.close()
+    return tolerance
 
 
 def _tensors(tables: list[Table]) -> tuple[TensorSpec, ...]:
@@ -195,10 +198,10 @@ def _adaptations(table: Table) -> dict[str, Adaptation]:
     return found
 
 
-def _check_adaptations(root: Table, manifest: Manifest) -> None:
-    used = {t.dtype for t in manifest.inputs + manifest.outputs} | {s.dtype for s in manifest.scalars}
-    for name, adaptation in manifest.adaptations.items():
-        if name not in manifest.targets:
+def _check_adaptations(root: Table, statement: Statement, adaptations: Mapping[str, Adaptation]) -> None:
+    used = {t.dtype for t in statement.inputs + statement.outputs} | {s.dtype for s in statement.scalars}
+    for name, adaptation in adaptations.items():
+        if name not in statement.targets:
             root.fail(f"[target.{name}] is for a target that 'targets' does not list")
         for old, new in adaptation.dtypes.items():
             if old not in used:
@@ -207,33 +210,33 @@ def _check_adaptations(root: Table, manifest: Manifest) -> None:
                 root.fail(f"[target.{name}] field 'dtypes' replaces {old} by {new}, a type of another kind or size")
 
 
-def _check_dims(root: Table, manifest: Manifest) -> None:
-    dims = tuple(manifest.tests[0].dims)
-    for case in manifest.tests + manifest.benchmarks:
+def _check_dims(root: Table, statement: Statement) -> None:
+    dims = tuple(statement.tests[0].dims)
+    for case in statement.tests + statement.benchmarks:
         if tuple(case.dims) != dims:
             root.fail(f"the {case.role} case {case.name} must have the dims {', '.join(dims)} in this order")
-        for name, multiple in manifest.multiples.items():
+        for name, multiple in statement.multiples.items():
             if case.dims[name] % multiple:
                 root.fail(f"the {case.role} case {case.name} breaks [dims]: {name} must be a multiple of {multiple}")
 
 
-def _check_names(root: Table, manifest: Manifest) -> None:
-    names = [t.name for t in manifest.inputs + manifest.outputs] + [s.name for s in manifest.scalars]
-    names += manifest.tests[0].dims
+def _check_names(root: Table, statement: Statement) -> None:
+    names = [t.name for t in statement.inputs + statement.outputs] + [s.name for s in statement.scalars]
+    names += statement.tests[0].dims
     for name in names:
         if names.count(name) > 1:
             root.fail(f"the name {name!r} is used more than once among inputs, outputs, scalars and dims")
 
 
-def _check_expressions(root: Table, manifest: Manifest) -> None:
-    places = [("[work] field 'flops'", manifest.flops, 0), ("[work] field 'bytes'", manifest.bytes_moved, 1)]
-    for tensor in manifest.inputs + manifest.outputs:
+def _check_expressions(root: Table, statement: Statement) -> None:
+    places = [("[work] field 'flops'", statement.flops, 0), ("[work] field 'bytes'", statement.bytes_moved, 1)]
+    for tensor in statement.inputs + statement.outputs:
         places += [(f"the shape of {tensor.name!r}", text, 1) for text in tensor.shape]
     for where, text, low in places:
-        unknown = names_in(text) - set(manifest.tests[0].dims)
+        unknown = names_in(text) - set(statement.tests[0].dims)
         if unknown:
             root.fail(f"{where} uses {', '.join(sorted(unknown))}, which is no dim of the cases")
-        for case in manifest.tests + manifest.benchmarks:
+        for case in statement.tests + statement.benchmarks:
             try:
                 value = evaluate(text, case.dims)
             except PlanError as error:

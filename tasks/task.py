@@ -13,6 +13,7 @@ from records.evaluation import CaseRole
 from tasks.dtypes import Array as Array
 from tasks.dtypes import rounded
 from tasks.expressions import evaluate
+from tasks.tolerance import Tolerance
 
 Tensors = Mapping[str, Array]
 DTYPES = (
@@ -71,9 +72,9 @@ class Case:
     role: CaseRole = "test"
 
 
-@dataclass(frozen=True)
-class Task:
-    """A loaded task folder. Functions come from its reference.py."""
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """The task.toml of a task."""
 
     name: str
     title: str
@@ -86,8 +87,17 @@ class Task:
     benchmarks: tuple[Case, ...]
     flops: str  # expression over dims
     bytes_moved: str  # expression over dims: compulsory traffic
-    peak: str  # which peak rate bounds the arithmetic: a key of the target's [peaks_tflops]
-    ratio: float  # error allowed, in multiples of the baseline's own error
+    peak: str  # the peak rate that bounds the arithmetic: a key of the target's [peaks_tflops]
+    tolerance: Tolerance
+    multiples: Mapping[str, int] = field(default_factory=dict)  # dims that must be multiples of something
+    variant_names: tuple[str, ...] = ()  # the keys of the dictionary that `variants` returns
+    mix: bool = True  # parts of two draws of the inputs make a sound draw; False where values belong together
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(Statement):
+    """A loaded task folder, for one target. Functions come from its reference.py."""
+
     folder: Path
     digest: str  # SHA-256 over task.toml, reference.py and the target's own types: part of every evaluation key
     seeds: tuple[Path, ...]  # seed.hip first, then seed_*.hip by name
@@ -98,12 +108,6 @@ class Task:
     variants: Callable[[Tensors, Case, np.random.Generator], dict[str, Tensors]] | None = field(
         default=None, repr=False
     )  # further input families for held-out cases, by name
-    variant_names: tuple[str, ...] = ()  # the keys of what `variants` returns, as task.toml declares them
-    rtol: float | None = None  # an element-wise gate beside the ratio rule: |c - r| <= atol + rtol * |r|
-    atol: float = 0.0
-    row_rtol: float = 0.0  # and + row_rtol * the root mean square of r's row
-    multiples: Mapping[str, int] = field(default_factory=dict)  # dims that must be multiples of something
-    mix: bool = True  # whether parts of two draws of the inputs make a sound draw; False where values belong together
 
     def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
         """The tensor's shape for this case."""

@@ -58,7 +58,7 @@ def task_view(task: Task) -> dict[str, Any]:
         "flops": task.flops,
         "bytes": task.bytes_moved,
         "peak": task.peak,
-        "ratio": f"{task.ratio:g}",
+        "ratio": f"{task.tolerance.ratio:g}",
     }
 
 

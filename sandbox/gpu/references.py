@@ -168,15 +168,7 @@ class References:
             inputs,
             self._flat(inputs),
             {
-                s.name: Yardstick(
-                    reference[s.name],
-                    baseline[s.name],
-                    numpy_dtype(s.dtype),
-                    self.task.ratio,
-                    self.task.rtol,
-                    self.task.atol,
-                    self.task.row_rtol,
-                )
+                s.name: Yardstick(reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.task.tolerance)
                 for s in self.task.outputs
             },
         )

@@ -122,11 +122,8 @@ class Judge:
                 outputs[spec.name],
                 reference[spec.name],
                 baseline[spec.name],
-                self.task.ratio,
+                self.task.tolerance,
                 mask=None if whole else written,
-                rtol=self.task.rtol,
-                atol=self.task.atol,
-                row_rtol=self.task.row_rtol,
             )
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tasks.compare import WORST, Match, Yardstick, compare
 from tasks.task import Array
+from tasks.tolerance import Tolerance
 
 F32 = np.float32
 
@@ -23,7 +24,7 @@ def sample(rows: int = 40, cols: int = 70, dtype: type = F32) -> tuple[Array, Ar
 
 def judged(candidate: Array, mask: Array | None = None, ratio: float = 2.0) -> Match:
     reference, honest = sample()
-    return compare(candidate, reference, honest, ratio, mask)
+    return compare(candidate, reference, honest, Tolerance(ratio), mask)
 
 
 def test_the_honest_answer_passes_and_its_error_is_below_the_ratio() -> None:
@@ -37,10 +38,10 @@ def test_the_honest_answer_passes_and_its_error_is_below_the_ratio() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fnuz])
 def test_types_are_judged_by_their_own_rounding(dtype: type) -> None:
     reference, honest = sample(dtype=dtype)
-    assert compare(honest, reference, honest, 2.0).correct
-    assert not compare(np.zeros_like(honest), reference, honest, 2.0).correct
+    assert compare(honest, reference, honest, Tolerance(2.0)).correct
+    assert not compare(np.zeros_like(honest), reference, honest, Tolerance(2.0)).correct
     coarser = honest.astype(np.float64) * (1 + 8 * float(ml_dtypes.finfo(dtype).eps))  # type: ignore[no-untyped-call]
-    assert not compare(coarser.astype(dtype), reference, honest, 2.0).correct
+    assert not compare(coarser.astype(dtype), reference, honest, Tolerance(2.0)).correct
 
 
 def test_twice_the_error_passes_and_much_more_does_not() -> None:
@@ -48,8 +49,8 @@ def test_twice_the_error_passes_and_much_more_does_not() -> None:
     reference = rng.standard_normal((100, 100))
     noise = 1e-3 * rng.standard_normal((100, 100))
     base = (reference + noise).astype(F32)
-    assert compare((reference - 1.9 * noise).astype(F32), reference, base, 2.0).correct
-    bad = compare((reference - 2.2 * noise).astype(F32), reference, base, 2.0)
+    assert compare((reference - 1.9 * noise).astype(F32), reference, base, Tolerance(2.0)).correct
+    bad = compare((reference - 2.2 * noise).astype(F32), reference, base, Tolerance(2.0))
     assert not bad.correct
     assert bad.error == pytest.approx(2.2, rel=1e-2)
 
@@ -69,7 +70,7 @@ def test_many_small_errors_fail_by_the_mean_square() -> None:
     base = reference.copy()
     base[:3] += 1e-2  # a baseline with a few outliers: its largest error alone would forgive everything below
     candidate = (reference + 5e-3 * rng.choice([-1, 1], 10_000)).astype(F32)
-    result = compare(candidate, reference, base.astype(F32), 2.0)
+    result = compare(candidate, reference, base.astype(F32), Tolerance(2.0))
     assert not result.correct
     assert "accurate" in result.message
 
@@ -81,34 +82,34 @@ def test_a_few_in_a_thousand_fail_by_the_quantile() -> None:
     base[0] += 1.0
     candidate = reference.copy()
     candidate[:200] += 2e-2  # largest error 50 times below the baseline's, root mean square below twice its
-    assert not compare(candidate.astype(F32), reference, base.astype(F32), 2.0).correct
+    assert not compare(candidate.astype(F32), reference, base.astype(F32), Tolerance(2.0)).correct
     candidate[50:200] = reference[50:200]
-    assert compare(candidate.astype(F32), reference, base.astype(F32), 2.0).correct
+    assert compare(candidate.astype(F32), reference, base.astype(F32), Tolerance(2.0)).correct
 
 
 def test_an_exact_baseline_leaves_room_for_rounding_only() -> None:
     reference = np.full((4, 8), 0.125)
     base = reference.astype(F32)
     near = np.nextafter(np.nextafter(base, F32(1)), F32(1))
-    assert compare(near, reference, base, 2.0).correct
-    assert not compare(base * F32(1 + 2e-6), reference, base, 2.0).correct
+    assert compare(near, reference, base, Tolerance(2.0)).correct
+    assert not compare(base * F32(1 + 2e-6), reference, base, Tolerance(2.0)).correct
     bf16 = reference.astype(ml_dtypes.bfloat16)
-    assert not compare((bf16.view(np.uint16) + 1).view(ml_dtypes.bfloat16), reference, bf16, 2.0).correct
+    assert not compare((bf16.view(np.uint16) + 1).view(ml_dtypes.bfloat16), reference, bf16, Tolerance(2.0)).correct
 
 
 def test_a_zero_reference_wants_zeros() -> None:
     zeros = np.zeros((3, 3))
-    assert compare(zeros.astype(F32), zeros, zeros.astype(F32), 2.0).correct
-    assert not compare(np.full((3, 3), F32(1e-30)), zeros, zeros.astype(F32), 2.0).correct
+    assert compare(zeros.astype(F32), zeros, zeros.astype(F32), Tolerance(2.0)).correct
+    assert not compare(np.full((3, 3), F32(1e-30)), zeros, zeros.astype(F32), Tolerance(2.0)).correct
 
 
 def test_integers_must_be_equal() -> None:
     reference = np.arange(12.0).reshape(3, 4)
     right = reference.astype(np.int32)
-    assert compare(right, reference, right, 2.0) == Match(True, 0.0)
+    assert compare(right, reference, right, Tolerance(2.0)) == Match(True, 0.0)
     wrong = right.copy()
     wrong[2, 3] += 1
-    assert compare(wrong, reference, right, 2.0).error == WORST
+    assert compare(wrong, reference, right, Tolerance(2.0)).error == WORST
 
 
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinite"), (-np.inf, "infinite")])
@@ -126,18 +127,18 @@ def test_non_finite_values_are_refused_in_place(value: float, word: str) -> None
 def test_non_finite_references_are_matched_in_place() -> None:
     reference, honest = sample()
     reference[0, :3] = honest[0, :3] = [np.nan, np.inf, -np.inf]
-    assert compare(honest.copy(), reference, honest, 2.0).correct
+    assert compare(honest.copy(), reference, honest, Tolerance(2.0)).correct
     for other in ([0.0, np.inf, -np.inf], [np.nan, -np.inf, -np.inf], [np.nan, np.nan, -np.inf], [np.nan, 9.0, 9.0]):
         candidate = honest.copy()
         candidate[0, :3] = other
-        assert not compare(candidate, reference, honest, 2.0).correct
+        assert not compare(candidate, reference, honest, Tolerance(2.0)).correct
 
 
 def test_where_the_type_overflows_so_must_the_candidate() -> None:
     reference = np.array([1.0, 1e6, 2.0, 3.0])
     base = np.array([1.0, np.inf, 2.0, 3.0], np.float16)
-    assert compare(base.copy(), reference, base, 2.0).correct
-    assert not compare(np.array([1.0, 65504, 2.0, 3.0], np.float16), reference, base, 2.0).correct
+    assert compare(base.copy(), reference, base, Tolerance(2.0)).correct
+    assert not compare(np.array([1.0, 65504, 2.0, 3.0], np.float16), reference, base, Tolerance(2.0)).correct
 
 
 def test_a_baseline_that_is_not_finite_excuses_nobody() -> None:
@@ -146,8 +147,8 @@ def test_a_baseline_that_is_not_finite_excuses_nobody() -> None:
     base[5] = np.nan
     candidate = honest.copy()
     candidate[5] = 0
-    assert compare(honest, reference, base, 2.0).correct
-    assert not compare(candidate, reference, base, 2.0).correct
+    assert compare(honest, reference, base, Tolerance(2.0)).correct
+    assert not compare(candidate, reference, base, Tolerance(2.0)).correct
 
 
 def test_the_mask_says_what_is_compared() -> None:
@@ -176,12 +177,12 @@ def test_the_element_wise_gate_sees_small_elements() -> None:
     base = honest + F32(1e-3)
     candidate = honest.copy()
     candidate[0, 0] = -1e-3
-    assert compare(candidate, reference, base, 4.0).correct
-    result = compare(candidate, reference, base, 4.0, rtol=1e-2, atol=1e-4)
+    assert compare(candidate, reference, base, Tolerance(4.0)).correct
+    result = compare(candidate, reference, base, Tolerance(4.0, rtol=1e-2, atol=1e-4))
     assert not result.correct
     assert result.error > 4.0
     assert "[0, 0]" in result.message
-    assert compare(honest, reference, base, 4.0, rtol=1e-2, atol=1e-4).correct
+    assert compare(honest, reference, base, Tolerance(4.0, rtol=1e-2, atol=1e-4)).correct
 
 
 def test_the_gate_can_be_measured_by_the_size_of_the_row() -> None:
@@ -194,17 +195,18 @@ def test_the_gate_can_be_measured_by_the_size_of_the_row() -> None:
     for share, accepted in ((0.9e-2, True), (1.2e-2, False)):
         candidate = honest.copy()
         candidate[:, 0] = (share * np.sqrt(np.mean(np.square(reference), axis=1))).astype(np.float32)
-        said = compare(candidate, reference, base, 40.0, rtol=1e-2, row_rtol=1e-2)
+        tolerance = Tolerance(40.0, rtol=1e-2, row_rtol=1e-2)
+        said = compare(candidate, reference, base, tolerance)
         assert said.correct is accepted, said.message
-        quick = Yardstick(reference, base, np.dtype(np.float32), 40.0, rtol=1e-2, row_rtol=1e-2).judge(candidate)
+        quick = Yardstick(reference, base, np.dtype(np.float32), tolerance).judge(candidate)
         assert quick.correct is accepted
     candidate = honest.copy()
     candidate[0, 0] = 0.5e-2  # small beside the other rows, not beside its own
-    assert not compare(candidate, reference, base, 40.0, rtol=1e-2, row_rtol=1e-2).correct
+    assert not compare(candidate, reference, base, Tolerance(40.0, rtol=1e-2, row_rtol=1e-2)).correct
     vector, right = honest[1].copy(), reference[1]
     vector[0] = 0.9e-2 * np.sqrt(np.mean(np.square(right)))
-    assert compare(vector, right, base[1], 40.0, rtol=1e-2, row_rtol=1e-2).correct, "a vector is one row"
-    assert not compare(vector, right, base[1], 40.0, rtol=1e-2, row_rtol=0.8e-2).correct
+    assert compare(vector, right, base[1], Tolerance(40.0, rtol=1e-2, row_rtol=1e-2)).correct, "a vector is one row"
+    assert not compare(vector, right, base[1], Tolerance(40.0, rtol=1e-2, row_rtol=0.8e-2)).correct
 
 
 WRONG: dict[str, Callable[[Array], Array]] = {
@@ -239,7 +241,7 @@ def test_the_message_names_the_mistake(words: str) -> None:
 
 def test_a_square_transpose_is_named_too() -> None:
     reference, honest = sample(48, 48)
-    assert "transposed" in compare(np.ascontiguousarray(honest.T), reference, honest, 2.0).message
+    assert "transposed" in compare(np.ascontiguousarray(honest.T), reference, honest, Tolerance(2.0)).message
 
 
 @settings(max_examples=60, deadline=None)
@@ -252,9 +254,9 @@ def test_the_rule_has_no_scale(seed: int, scale: float, shape: tuple[int, ...]) 
     rng = np.random.default_rng(seed)
     reference = (rng.standard_normal(shape) + 0.1) * scale
     honest = reference.astype(F32)
-    assert compare(honest, reference, honest, 2.0).correct
-    assert not compare(np.zeros_like(honest), reference, honest, 2.0).correct
-    assert not compare(honest * F32(1.001), reference, honest, 2.0).correct
+    assert compare(honest, reference, honest, Tolerance(2.0)).correct
+    assert not compare(np.zeros_like(honest), reference, honest, Tolerance(2.0)).correct
+    assert not compare(honest * F32(1.001), reference, honest, Tolerance(2.0)).correct
 
 
 @settings(max_examples=60, deadline=None)
@@ -263,6 +265,6 @@ def test_correct_means_an_error_of_at_most_the_ratio(seed: int, amount: float) -
     rng = np.random.default_rng(seed)
     reference = rng.standard_normal((9, 11))
     base = (reference + 1e-3 * rng.standard_normal((9, 11))).astype(F32)
-    result = compare((reference + amount * rng.standard_normal((9, 11))).astype(F32), reference, base, 2.0)
+    result = compare((reference + amount * rng.standard_normal((9, 11))).astype(F32), reference, base, Tolerance(2.0))
     assert result.correct == (result.error <= 2.0)
     assert result == replace(result, message="") if result.correct else result.message

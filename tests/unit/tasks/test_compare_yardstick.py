@@ -9,6 +9,7 @@ import pytest
 from tasks.compare import _MANY, Yardstick, _ranked, compare
 from tasks.dtypes import NUMPY, is_float, to_float64
 from tasks.task import Array
+from tasks.tolerance import Tolerance
 
 SHAPES = [(), (1,), (0,), (7,), (33, 65)]
 LARGE = (3, 700, 130)  # compared in several parts
@@ -52,9 +53,10 @@ def test_it_agrees_with_compare(name: str, gate: float | None) -> None:
                 reference.flat[0] = special
             with np.errstate(all="ignore"):
                 baseline = reference.astype(dtype)
-            yardstick = Yardstick(reference, baseline, dtype, RATIO, gate, 1e-3)
+            tolerance = Tolerance(RATIO, gate, 1e-3)
+            yardstick = Yardstick(reference, baseline, dtype, tolerance)
             for candidate in spoiled(baseline, rng):
-                long = compare(candidate, reference, baseline, RATIO, None, gate, 1e-3)
+                long = compare(candidate, reference, baseline, tolerance)
                 short = yardstick.judge(candidate)
                 assert short.correct == long.correct, (shape, special, long)
                 if long.correct:
@@ -67,7 +69,7 @@ def test_it_agrees_with_compare(name: str, gate: float | None) -> None:
 
 def test_the_wrong_shape_is_told() -> None:
     reference = np.ones((2, 3))
-    assert "shape" in Yardstick(reference, reference, NUMPY["f64"], RATIO).judge(np.ones((3, 2))).message
+    assert "shape" in Yardstick(reference, reference, NUMPY["f64"], Tolerance(RATIO)).judge(np.ones((3, 2))).message
 
 
 @pytest.mark.parametrize("size", [1, 2, 999, 1001, _MANY, _MANY + 1, 3 * _MANY])

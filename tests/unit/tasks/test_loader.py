@@ -8,6 +8,7 @@ import pytest
 
 from records.errors import TaskError
 from tasks.loader import load_task, task_names
+from tasks.tolerance import Tolerance
 
 Folder = Callable[..., Path]
 X_SHAPE = 'dtype = "f32"\nshape = ["rows", "cols"]\n\n[[output]]'
@@ -33,7 +34,7 @@ def test_reads_everything_a_folder_says(folder: Folder) -> None:
     assert (task.benchmarks[0].role, task.benchmarks[0].weight) == ("benchmark", 1.0)
     assert [(s.name, s.dtype, s.value) for s in task.scalars] == [("factor", "f32", 2.0)]
     assert task.inputs[0].layout == "row_major"
-    assert (task.peak, task.ratio, task.rtol, task.atol) == ("fp32_vector", 2.0, None, 0.0)
+    assert (task.peak, task.tolerance) == ("fp32_vector", Tolerance(2.0))
     assert task.work(task.tests[0]) == (35.0, 280.0)
     assert task.shape_of(task.outputs[0], task.tests[0]) == (5, 7)
     assert [p.name for p in task.seeds] == ["seed.hip", "seed_lds.hip", "seed_wide.hip"]

@@ -33,14 +33,7 @@ def case_of(task: Task, **dims: int) -> Case:
 def accepted(task: Task, case: Case, inputs: Tensors, output: Array) -> bool:
     name = task.outputs[0].name
     return compare(
-        output,
-        task.reference(inputs, case)[name],
-        task.baseline(inputs, case)[name],
-        task.ratio,
-        None,
-        task.rtol,
-        task.atol,
-        task.row_rtol,
+        output, task.reference(inputs, case)[name], task.baseline(inputs, case)[name], task.tolerance
     ).correct
 
 
@@ -62,7 +55,7 @@ def test_the_gemm_has_the_challenge_shapes_and_tolerance() -> None:
     task = TASKS["fp8_block_gemm"]
     assert (len(task.tests), len(task.benchmarks)) == (11, 18)
     assert {c.dims["m"] for c in task.benchmarks} == {1024, 6144}
-    assert (task.rtol, task.atol) == (2e-2, 1e-3)
+    assert (task.tolerance.rtol, task.tolerance.atol) == (2e-2, 1e-3)
     assert {c.dims["n"] for c in task.tests} >= {64, 576}
 
 
@@ -258,9 +251,9 @@ def test_what_wgmma_can_compute_is_right_on_hopper_and_twice_its_error_is_not() 
         assert accepted(task, case, inputs, output.astype(ml_dtypes.bfloat16)), seed
         want = task.reference(inputs, case)["c"]
         error = np.abs(output - want)
-        near_zero += int((error > task.atol + (task.rtol or 0.0) * np.abs(want)).sum())
+        near_zero += int((error > task.tolerance.atol + (task.tolerance.rtol or 0.0) * np.abs(want)).sum())
         row = np.sqrt(np.mean(np.square(want), axis=1))
         large = int(np.argmax(row))
-        output[large, np.argmin(np.abs(want[large]))] += 2.5 * task.row_rtol * row[large]
+        output[large, np.argmin(np.abs(want[large]))] += 2.5 * task.tolerance.row_rtol * row[large]
         assert not accepted(task, case, inputs, output.astype(ml_dtypes.bfloat16)), seed
     assert near_zero, "without the limit by row some of them would be refused"

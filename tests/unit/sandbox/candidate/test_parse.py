@@ -15,6 +15,7 @@ from sandbox.candidate.parse import normalise, parse
 from sandbox.candidate.resolve import BufferArg, ScalarArg, choices, resolve
 from sandbox.target import load_target
 from tasks.task import Case, ScalarSpec, Task, TensorSpec
+from tasks.tolerance import Tolerance
 
 PLAN = """\
 [[launch]]
@@ -58,7 +59,7 @@ def a_task(tests: tuple[Mapping[str, int], ...] = ({"rows": 7, "cols": 1000},), 
         "flops": "rows",
         "bytes_moved": "rows",
         "peak": "fp32_vector",
-        "ratio": 2.0,
+        "tolerance": Tolerance(2.0),
         "folder": Path(),
         "digest": "",
         "seeds": (),

@@ -1,0 +1,18 @@
+"""The error that an output may have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """The error-ratio rule of tasks/compare.py, and beside it a gate that every element must pass.
+
+    The gate, where there is an `rtol`: |c - r| <= atol + rtol * |r| + row_rtol * (the root mean square of r's row).
+    """
+
+    ratio: float  # error allowed, in multiples of the baseline's own error
+    rtol: float | None = None
+    atol: float = 0.0
+    row_rtol: float = 0.0
