@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compiler_cache import FOLDER, toolchain
+
 TESTS = Path(__file__).parent
 PRIVATE = ("KERNEL_SCIENTIST_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
 DEVICES = (Path("/dev/kfd"), Path("/dev/nvidiactl"))
@@ -14,8 +16,9 @@ DEVICES = (Path("/dev/kfd"), Path("/dev/nvidiactl"))
 
 @pytest.fixture(scope="session")
 def compiler_cache() -> Path:
-    """One compiler cache for all tests and runs: it is keyed by content, and the first link of a new one takes long."""
-    return TESTS.parent / ".cache" / "tests"
+    """KERNEL_SCIENTIST_CACHE_FOLDER for the programs that a test starts, with the compiler's part warmed."""
+    toolchain()
+    return FOLDER
 
 
 @pytest.fixture(autouse=True)

@@ -14,9 +14,10 @@ SEED = Path(__file__).resolve().parents[2] / "tasks" / "row_softmax" / "seed.hip
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Runs go to a folder of the test; the compiler's cache is the user's, because filling it takes half a minute."""
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path) -> Path:
+    """Runs go to a folder of the test."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
     monkeypatch.setenv("KERNEL_SCIENTIST_KNOWLEDGE_FOLDER", str(tmp_path / "knowledge"))
     return tmp_path
 

@@ -10,9 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.compiler_cache import FOLDER, toolchain
+
 ROOT = Path(__file__).resolve().parents[2]
 SEED = str(ROOT / "tasks" / "row_softmax" / "seed.hip")
 UNREAD = 141  # 128 + SIGPIPE
+
+
+@pytest.fixture(autouse=True, scope="module")
+def warmed() -> None:
+    toolchain()
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -22,7 +29,7 @@ def environment(folder: Path) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "",
         "KERNEL_SCIENTIST_KNOWLEDGE_FOLDER": str(folder / "knowledge"),
-        "KERNEL_SCIENTIST_CACHE_FOLDER": str(ROOT / ".cache" / "tests"),
+        "KERNEL_SCIENTIST_CACHE_FOLDER": str(FOLDER),
     }
 
 

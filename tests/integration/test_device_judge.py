@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from records.errors import DeviceError
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.gpu.timing.contrast import Rule
 from sandbox.gpu.timing.windows import LevelRule
 from sandbox.target import Target, load_target
 from tasks.loader import load_task
 from tasks.task import Task
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.hip_stub import Stub, hip_stub
 
 HEADER = """/*+++
@@ -58,9 +58,8 @@ def small_caches() -> Target:
 
 
 @pytest.fixture
-def stub(compiler_cache: Path) -> Iterator[Stub]:
-    toolchain = find_toolchain(compiler_cache / "toolchain")
-    with hip_stub(toolchain, compiler_cache / "stub") as made:
+def stub() -> Iterator[Stub]:
+    with hip_stub(toolchain(), COMPILED) as made:
         made.world.skipped |= {"trusted_sweep", "trusted_scrub"}  # the lab's LDS is new at each launch
         made.world.launch_us.update(scale=SLOW_US, quicker=0.9 * SLOW_US)
         yield made

@@ -38,7 +38,10 @@ def test_the_examples_for_an_h200_fit_its_limits_on_every_case(name: str) -> Non
 
 
 @pytest.mark.slow
-def test_check_accepts_the_example_kernel(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_accepts_the_example_kernel(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, compiler_cache: Path
+) -> None:
+    monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
     assert run_command(["check", str(KERNEL), "--task", "fp8_block_gemm", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert (answer["accepted"], answer["stage"], answer["findings"]) == (True, "time", [])

@@ -27,10 +27,10 @@ REFRESH = "; if the lab was changed on purpose, run: python -m tests.support.tra
 
 
 @pytest.mark.slow
-def test_a_real_authors_run_is_replayed_offline_to_the_same_best_kernel(tmp_path: Path, compiler_cache: Path) -> None:
+def test_a_real_authors_run_is_replayed_offline_to_the_same_best_kernel(tmp_path: Path) -> None:
     transcript = Transcript.read()
     with ScriptedEndpoint(transcript.answer) as server:
-        made = context(server.url, tmp_path, compiler_cache)
+        made = context(server.url, tmp_path)
         run = drive(made, tmp_path / "checkpoint.db")
         asked = len(server.requests)
 

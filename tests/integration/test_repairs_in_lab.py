@@ -14,11 +14,9 @@ from graph import Limits
 from graph.doubles import ScriptedAuthor, table_context
 from graph.drive import drive
 from records.evaluation import Finding
-from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Patience
-from sandbox.target import load_target
 from tasks import load_task
+from tests.support.lab_bench import evaluator
 
 TASK = load_task("row_softmax")
 SEED = TASK.seeds[0].read_text(encoding="utf-8")
@@ -56,14 +54,10 @@ def writer(step: Step, base: Specimen) -> str:
 
 
 @pytest.mark.slow
-def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line(
-    tmp_path: Path, compiler_cache: Path
-) -> None:
+def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line(tmp_path: Path) -> None:
     author = ScriptedAuthor(ideas, writer)
     task = replace(TASK, seeds=TASK.seeds[:1])
-    sandbox = LabEvaluator(
-        find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7, patience=Patience(deadline_s=2.0)
-    )
+    sandbox = evaluator(7, Patience(deadline_s=2.0))
     context = replace(
         table_context(tmp_path, task, author, Limits(generations=1, picks=2, compile_repairs=1)), sandbox=sandbox
     )

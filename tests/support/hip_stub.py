@@ -13,7 +13,6 @@ variables can be read and written, but the kernels see their first values at eve
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import shutil
 import socketserver
 import struct
@@ -25,13 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.process import ProcessLimits, run
+from tests.support.c_library import shared_library
 from tests.support.hip_code import Coded
 from tests.support.hip_device import INVALID_VALUE, World
 from tests.support.hip_kernels import Workshop
 
 SOURCE = Path(__file__).with_suffix(".c")
-FLAGS = ("-shared", "-fPIC", "-O1", "-fno-sanitize=all", "-target", "x86_64-linux-gnu.2.28", "-lpthread", "-ldl")
 _HEAD, _ANSWER = struct.Struct("<QQQ"), struct.Struct("<qQ")
 
 
@@ -90,7 +88,7 @@ def hip_stub(toolchain: Toolchain, cache: Path, memory_bytes: int = 4 << 30) -> 
     world = World(Workshop(toolchain, cache), memory_bytes)
     with tempfile.TemporaryDirectory(prefix="ks-hip-") as folder:  # a socket's path must be short
         library = Path(folder, "libamdhip64.so")
-        shutil.copy(_library(toolchain, cache), library)
+        shutil.copy(shared_library(SOURCE.read_text(encoding="utf-8")), library)
         with _Server(str(Path(folder, "socket")), _Conversation) as server:
             server.world, server.alive = world, []
             threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
@@ -101,23 +99,3 @@ def hip_stub(toolchain: Toolchain, cache: Path, memory_bytes: int = 4 << 30) -> 
                 server.shutdown()
                 for process in list(server.alive):  # this process keeps its connection
                     process.end()
-
-
-def _library(toolchain: Toolchain, cache: Path) -> Path:
-    """Built once for each version of its source."""
-    digest = hashlib.sha256(SOURCE.read_bytes() + toolchain.version.encode()).hexdigest()
-    made = cache / "stub" / f"{digest}.so"
-    if not made.is_file():
-        made.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=made.parent) as folder:
-            done = run(
-                toolchain.command("cc", *FLAGS, str(SOURCE), "-o", "stub.so"),
-                cwd=Path(folder),
-                env=toolchain.environment(),
-                timeout_s=300,
-                limits=ProcessLimits(cpu_s=300),
-            )
-            if done.returncode != 0:
-                raise RuntimeError(done.stderr)
-            Path(folder, "stub.so").replace(made)
-    return made

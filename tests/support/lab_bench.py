@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Patience
 from sandbox.target import load_target
+from tests.support.compiler_cache import COMPILED, toolchain
 
-CACHE = Path(__file__).parents[2] / ".cache" / "tests"
+CORES = max(1, len(os.sched_getaffinity(0)) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 HEAD = "#include <hip/hip_runtime.h>\n"
 
 
 @cache
 def lab() -> Lab:
     """One lab for all tests; its compiler cache is kept between runs."""
-    return Lab(find_toolchain(CACHE), CACHE, load_target("mi300x"), cores=2)
+    return Lab(toolchain(), COMPILED, load_target("mi300x"), cores=2)
+
+
+@cache
+def evaluator(seed: int, patience: Patience | None = None, *, exact: bool = False) -> LabEvaluator:
+    """The lab as a sandbox; what one test of a process has verified, another gets from memory."""
+    return LabEvaluator(toolchain(), COMPILED, load_target("mi300x"), seed, cores=CORES, patience=patience, exact=exact)
 
 
 def launch(

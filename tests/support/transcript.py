@@ -36,11 +36,10 @@ from graph.population import best, population
 from records.artefacts import ArtefactStore
 from records.experiment import Attempt, Run
 from records.ledger import Ledger
-from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.endpoint import Answer, Fault, ScriptedEndpoint, Step
+from tests.support.lab_bench import evaluator
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).parents[1] / "data" / "fp8_block_gemm_transcript.jsonl"
@@ -112,7 +111,7 @@ class Transcript:
         return Answer(line.text, usage=usage)
 
 
-def context(url: str, folder: Path, cache: Path) -> Context:
+def context(url: str, folder: Path) -> Context:
     """The real thing: scientist, gateway and lab. The naive seed takes a minute to execute, so the other one stands in
     for it; the ledger answers for its second judging.
     """
@@ -126,7 +125,7 @@ def context(url: str, folder: Path, cache: Path) -> Context:
         run=run,
         assignment=Assignment(task, target.brief.strip(), target.name, target.arch, run.seed),
         author=Scientist(Gateway(endpoint, ledger, artefacts, BUDGET_USD)),
-        sandbox=LabEvaluator(find_toolchain(cache), cache, target, run.seed),
+        sandbox=evaluator(run.seed),
         literature=Bookshelf("A passage."),
         ledger=ledger,
         artefacts=artefacts,
@@ -168,7 +167,7 @@ def recorded(runs: Path, run_id: str) -> Transcript:
 def refreshed(transcript: Transcript) -> dict[str, Any]:
     """Replay with the lab as it is now; what the best kernel is."""
     with tempfile.TemporaryDirectory() as name, ScriptedEndpoint(transcript.answer) as server:
-        made = context(server.url, Path(name), ROOT / ".cache" / "tests")
+        made = context(server.url, Path(name))
         drive(made, Path(name) / "checkpoint.db")
         found = expectation(leader(made))
         made.ledger.close()

@@ -17,23 +17,22 @@ from benchmarks.fault_kernels import FAULTS, RIGHT
 from benchmarks.mix import SHARES, Member, mix
 from records.errors import DeviceError
 from records.evaluation import Evaluation, Measurement, Verdict
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.fit import check
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab_evaluator import LabEvaluator
-from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Task
+from tests.support.lab_bench import evaluator
 
 MEMBERS = mix()
 ONE_EACH = list({(m.kind, m.what, m.task.name): m for m in MEMBERS if m.kind in ("right", "wrong", "broken")}.values())
 
 
 @pytest.fixture(scope="module")
-def lab(compiler_cache: Path) -> LabEvaluator:
-    return LabEvaluator(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7)
+def lab() -> LabEvaluator:
+    return evaluator(7)
 
 
 def test_the_mix_is_always_the_same_and_holds_nothing_twice() -> None:

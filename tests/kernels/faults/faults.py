@@ -17,7 +17,6 @@ import numpy as np
 
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.limits import check_limits
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
@@ -26,7 +25,8 @@ from sandbox.lab.lab_verify import coverage
 from sandbox.target import load_target
 from tasks.task import Case as TaskCase
 from tasks.task import TensorSpec
-from tests.support.lab_bench import CACHE, HEAD, build, lab, launch
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.lab_bench import HEAD, build, lab, launch
 
 FOLDER = Path(__file__).parent / "corpus"
 _MARK = re.compile(r"// BUG: (\w+)(?: ~(\d+))?")
@@ -126,7 +126,7 @@ def findings(case: Case) -> tuple[Finding, ...]:
 def _limits(case: Case, plan: ResolvedPlan) -> tuple[Finding, ...]:
     target = load_target("mi300x")
     text = Plan(tuple(Launch(x.kernel, ("1",), ("1",), "0", ("a",) * len(x.args), 1) for x in plan.launches))
-    made = Compiler(find_toolchain(CACHE), CACHE, target).compile(Candidate(case.id, case.source, text, 1), {})
+    made = Compiler(toolchain(), COMPILED, target).compile(Candidate(case.id, case.source, text, 1), {})
     return made.findings or tuple(check_limits(plan, target, made.kernels))
 
 

@@ -7,18 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
-from sandbox.target import load_target
 from tests.kernels.mutants.mutants import SMALL, Mutant, mutants, right_kernels, small
+from tests.support.lab_bench import evaluator as lab_evaluator
 
 ALL = mutants()
 RIGHT = [(task, path) for task in SMALL for path in right_kernels(task)]
 
 
 @pytest.fixture(scope="module")
-def evaluator(compiler_cache: Path) -> LabEvaluator:
-    return LabEvaluator(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"), seed=7)
+def evaluator() -> LabEvaluator:
+    return lab_evaluator(7)
 
 
 @pytest.mark.parametrize("mutant", ALL, ids=lambda one: f"{one.task}: {one.name}")

@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from app.gpu_report import ISSUE, examine_amd
-from sandbox.amdgcn.toolchain import find_toolchain
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.hip_stub import hip_stub
 
 
-def test_the_block_says_what_we_need_to_know(compiler_cache: Path, tmp_path: Path) -> None:
-    with hip_stub(find_toolchain(compiler_cache), compiler_cache) as stub:
+def test_the_block_says_what_we_need_to_know(tmp_path: Path) -> None:
+    with hip_stub(toolchain(), COMPILED) as stub:
         lines = list(examine_amd(tmp_path, stub.library))
     assert [(line.name, line.state) for line in lines] == [
         ("MI300X device", "ok"),
@@ -24,8 +24,8 @@ def test_the_block_says_what_we_need_to_know(compiler_cache: Path, tmp_path: Pat
     assert stub.world.violations == []
 
 
-def test_a_gpu_that_computes_wrongly_is_told(compiler_cache: Path, tmp_path: Path) -> None:
-    with hip_stub(find_toolchain(compiler_cache), compiler_cache) as stub:
+def test_a_gpu_that_computes_wrongly_is_told(tmp_path: Path) -> None:
+    with hip_stub(toolchain(), COMPILED) as stub:
         stub.world.skipped.update(("ks_noise", "trusted_noise"))
         lines = list(examine_amd(tmp_path, stub.library))
     assert lines[2].state == "warn" and "computes wrong results" in lines[2].found and lines[2].remedy == ISSUE

@@ -9,13 +9,12 @@ from benchmarks.lab_counters import Row as Counted
 from benchmarks.lab_ranking import Row, chosen, recall, spearman
 from benchmarks.profiler import parse_ncu
 from benchmarks.specimens import counter_specimens
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.gpu.compile.dialect import headers, translate
 from sandbox.lab.cost.counters import LDS_LOAD, LDS_STORE, LOAD, STORE
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.lab import Lab
 from sandbox.target import load_target
-from tests.support.lab_bench import CACHE
+from tests.support.compiler_cache import COMPILED, toolchain
 
 KERNELS = stored("lab_counters_h200.json")["kernels"]
 SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_"
@@ -38,7 +37,7 @@ SECTORS = "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_"
 def test_the_lab_counts_what_an_h200_counted(name: str) -> None:
     specimen = next(s for s in counter_specimens() if s.name == name)
     measured = KERNELS[name]["source_counters"]
-    lab = Lab(find_toolchain(CACHE), CACHE, load_target("h200"), cores=2)
+    lab = Lab(toolchain(), COMPILED, load_target("h200"), cores=2)
     seen = count(lab, specimen, specimen.inputs(), None, ALL_BLOCKS)
     assert seen.total("segments", LOAD) == measured[f"{SECTORS}ld.sum"]
     assert seen.total("segments", STORE) == measured[f"{SECTORS}st.sum"]

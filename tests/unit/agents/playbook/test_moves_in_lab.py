@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
 from agents.playbook import moves
 from agents.source import read
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import Judge
 from sandbox.target import load_target
 from tasks.loader import load_task
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.specimens import TILED_TRANSPOSE
 
 ARCH = "gfx942"
@@ -22,8 +21,8 @@ KERNELS = {"row_softmax": load_task("row_softmax").seeds[0].read_text(encoding="
 
 
 @pytest.fixture(scope="module")
-def lab(compiler_cache: Path) -> Lab:
-    return Lab(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"))
+def lab() -> Lab:
+    return Lab(toolchain(), COMPILED, load_target("mi300x"))
 
 
 @pytest.mark.slow

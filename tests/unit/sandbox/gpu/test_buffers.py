@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
@@ -23,6 +21,7 @@ from sandbox.gpu.trusted.trusted import SOURCE, Trusted
 from sandbox.lab.lab import Buffer, LabProgram
 from sandbox.target import load_target
 from tasks.dtypes import NUMPY, numpy_dtype, stored
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.hip_stub import hip_stub
 from tests.support.lab_bench import lab
 
@@ -55,8 +54,8 @@ def plan_of(name: str, value: float, given: str = "") -> ResolvedPlan:
 
 
 @pytest.fixture(scope="module")
-def device(compiler_cache: Path) -> Iterator[Device]:
-    with hip_stub(find_toolchain(compiler_cache), compiler_cache) as stub:
+def device() -> Iterator[Device]:
+    with hip_stub(toolchain(), COMPILED) as stub:
         yield open_driver("amd", stub.library).device()
         assert stub.world.violations == []
 

@@ -6,12 +6,10 @@ import ctypes
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.gpu import layout
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
@@ -20,6 +18,7 @@ from sandbox.gpu.driver.driver import Device, DeviceKernel, open_driver
 from sandbox.gpu.layout import BLOCK, OUTPUT, RED_ZONE, UNCHANGED, WORKSPACE, BufferPlace, Layout, lay_out
 from sandbox.gpu.trusted.trusted import SOURCE, DeviceSets, Trusted
 from sandbox.target import load_target
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.hip_stub import Stub, hip_stub
 
 MASK = (1 << 64) - 1
@@ -104,8 +103,8 @@ class Gpu:
 
 
 @pytest.fixture(scope="module")
-def gpu(compiler_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gpu]:
-    with hip_stub(find_toolchain(compiler_cache), compiler_cache) as stub:
+def gpu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gpu]:
+    with hip_stub(toolchain(), COMPILED) as stub:
         compiler = GpuCompiler(load_target("mi300x"), tmp_path_factory.mktemp("build"), runtime_library=stub.library)
         build = compiler.compile(parse(SOURCE.read_text(encoding="utf-8") + PROBE), {})
         compiler.close()

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from records.evaluation import CODES, Evaluation
 from sandbox.amdgcn.compiler import Compilation
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -15,6 +12,8 @@ from sandbox.lab.lab_verify import Built, Judge, Patience
 from sandbox.lab.predict import case_inputs, input_memory
 from sandbox.target import load_target
 from tasks import Task, load_task
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.lab_bench import evaluator as lab_evaluator
 
 PLAIN = """/*+++
 [[launch]]
@@ -40,13 +39,8 @@ extern "C" __global__ __launch_bounds__(64) void softmax(const float* x, float* 
 
 
 @pytest.fixture(scope="module")
-def cache(compiler_cache: Path) -> Path:
-    return compiler_cache
-
-
-@pytest.fixture(scope="module")
-def evaluator(cache: Path) -> LabEvaluator:
-    return LabEvaluator(find_toolchain(cache), cache, load_target("mi300x"), seed=7)
+def evaluator() -> LabEvaluator:
+    return lab_evaluator(7, Patience(deadline_s=2))
 
 
 @pytest.fixture(scope="module")
@@ -171,9 +165,9 @@ def test_a_refused_kernel_is_not_timed(evaluator: LabEvaluator, softmax: Task) -
     assert not result.verdict.accepted and result.measurements == ()
 
 
-def test_the_key_changes_with_everything_it_stands_for(evaluator: LabEvaluator, softmax: Task, cache: Path) -> None:
+def test_the_key_changes_with_everything_it_stands_for(evaluator: LabEvaluator, softmax: Task) -> None:
     tunable = changed("+++*/", "[tunables]\nNUM = [1, 2]\n+++*/")
-    other_seed = LabEvaluator(find_toolchain(cache), cache, load_target("mi300x"), seed=8)
+    other_seed = lab_evaluator(8)
     keys = [
         evaluator.key(evaluator.prepare(PLAIN, softmax)),
         evaluator.key(evaluator.prepare(tunable, softmax)),
@@ -187,8 +181,8 @@ def test_the_key_changes_with_everything_it_stands_for(evaluator: LabEvaluator, 
     assert evaluator.key(evaluator.prepare(tunable, softmax, {"NUM": 1})) == keys[1]
 
 
-def test_a_large_case_is_sampled_and_the_share_is_said(cache: Path, softmax: Task) -> None:
-    lab = Lab(find_toolchain(cache), cache, load_target("mi300x"))
+def test_a_large_case_is_sampled_and_the_share_is_said(softmax: Task) -> None:
+    lab = Lab(toolchain(), COMPILED, load_target("mi300x"))
     prepared = prepare(PLAIN.replace("64", "1"), softmax)
     program = lab.build(prepared.candidate, {})
     assert not isinstance(program, tuple)
@@ -199,8 +193,8 @@ def test_a_large_case_is_sampled_and_the_share_is_said(cache: Path, softmax: Tas
     assert row.compared == pytest.approx(row.executed)
 
 
-def test_a_sample_that_writes_less_than_its_share_is_refused(cache: Path, softmax: Task) -> None:
-    lab = Lab(find_toolchain(cache), cache, load_target("mi300x"))
+def test_a_sample_that_writes_less_than_its_share_is_refused(softmax: Task) -> None:
+    lab = Lab(toolchain(), COMPILED, load_target("mi300x"))
     source = PLAIN.replace("64", "1").replace("if (row >= rows) return;", "if (row >= rows || row % 8) return;")
     prepared = prepare(source, softmax)
     program = lab.build(prepared.candidate, {})

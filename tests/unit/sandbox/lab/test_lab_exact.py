@@ -17,13 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab import Execution
-from sandbox.lab.lab_evaluator import LabEvaluator
-from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.exact_cases import FLOATS, SETS, WORDS, operands, stored_sets
-from tests.support.lab_bench import CACHE, execute, launch
+from tests.support.lab_bench import evaluator, execute, launch
 from tests.support.matrix_layouts import NUMPY, from_lanes, in_lanes, kernel, operand, product, result_type, types_of
 
 STORED = Path(__file__).parents[3] / "data" / "lab" / "mmasim_2_1_1.npz.gz"
@@ -169,7 +166,6 @@ def test_every_case_of_the_package(fresh: Any, name: str, kind: str) -> None:
 
 
 def test_an_exact_evaluation_is_another_one() -> None:
-    toolchain, target = find_toolchain(CACHE), load_target("mi300x")
-    fast, exact = (LabEvaluator(toolchain, CACHE, target, 0, exact=e) for e in (False, True))
+    fast, exact = (evaluator(0, exact=e) for e in (False, True))
     task = load_task("rms_norm")
     assert fast.key(fast.prepare("x", task)) != exact.key(exact.prepare("x", task))

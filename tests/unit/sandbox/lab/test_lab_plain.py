@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pytest
 
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab import Buffer, Execution, LabProgram
 from sandbox.target import load_target
-from tests.support.lab_bench import CACHE, HEAD, execute, floats, lab, launch
+from tests.support.compiler_cache import toolchain
+from tests.support.lab_bench import HEAD, execute, floats, lab, launch
 
 SOURCE = HEAD + "__global__ void k(const float* x, float* y) { y[threadIdx.x] = 2 * x[threadIdx.x + OFFSET]; }"
 PLAN = Plan((Launch("k", ("1",), ("1",), "0", ("a", "a"), 1),))
@@ -151,7 +151,5 @@ def test_only_the_instrumented_program_sees_a_read_past_the_end() -> None:
 def test_a_cache_behind_a_link_is_used_like_any_other(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    made = Compiler(find_toolchain(CACHE), tmp_path / "link", load_target("mi300x")).compile(
-        candidate(SOURCE), {"OFFSET": 0}
-    )
+    made = Compiler(toolchain(), tmp_path / "link", load_target("mi300x")).compile(candidate(SOURCE), {"OFFSET": 0})
     assert made.ok, made.findings

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pytest
 
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.target import load_target
-from tests.support.lab_bench import CACHE, HEAD, build, execute, launch
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.lab_bench import HEAD, build, execute, launch
 
 NUMPY: dict[str, Any] = {
     "float16_t": np.float16,
@@ -109,7 +109,7 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
 
 def test_they_become_matrix_instructions_of_gfx942_without_scratch() -> None:
     text = HEAD + INCLUDE + "".join(kernel(f"k{i}", case, ORDERS[i % 4]) for i, case in enumerate(CASES))
-    compiler = Compiler(find_toolchain(CACHE), CACHE, load_target("mi300x"))
+    compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
     result = compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), {})
     assert result.ok, result.diagnostics
     assert all(f"{case[4]} " in result.listing for case in CASES)

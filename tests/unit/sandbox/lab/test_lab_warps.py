@@ -8,14 +8,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.cost.explanation import explain
 from sandbox.lab.cost.occupancy import occupancy
 from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
 from sandbox.target import load_target
-from tests.support.lab_bench import CACHE, HEAD, floats, launch
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.lab_bench import HEAD, floats, launch
 
 H200 = load_target("h200")
 COLUMN = """
@@ -27,7 +27,7 @@ COLUMN = """
 
 @cache
 def lab() -> Lab:
-    return Lab(find_toolchain(CACHE), CACHE, H200, cores=2)
+    return Lab(toolchain(), COMPILED, H200, cores=2)
 
 
 def run(body: str, *, count: bool = False, elements: int = 1024) -> Execution:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab import Lab, LabProgram
 from sandbox.lab.lab_verify import Built
 from sandbox.lab.predict import predict
 from sandbox.target import load_target
 from tasks.loader import load_task
-from tests.support.lab_bench import CACHE
+from tests.support.compiler_cache import COMPILED, toolchain
 
 ROOT = Path(__file__).parents[4]
 MI300X = load_target("mi300x")
@@ -20,8 +19,7 @@ MI300X = load_target("mi300x")
 
 def predicted_us(path: str, **tunables: int) -> list[float]:
     """The predicted times of the transposition's benchmark cases."""
-    chain = find_toolchain(CACHE)
-    lab, compiler = Lab(chain, CACHE, MI300X, cores=2), Compiler(chain, CACHE, MI300X)
+    lab, compiler = Lab(toolchain(), COMPILED, MI300X, cores=2), Compiler(toolchain(), COMPILED, MI300X)
     prepared = prepare((ROOT / path).read_text(encoding="utf-8"), load_task("transpose"), tunables)
     candidate, chosen = prepared.candidate, prepared.tunables
     program, compiled = lab.build(candidate, chosen), compiler.compile(candidate, chosen)

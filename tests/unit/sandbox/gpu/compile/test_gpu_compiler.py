@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from records.errors import ToolchainError
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
@@ -24,6 +23,7 @@ from sandbox.gpu.compile import nvrtc
 from sandbox.gpu.compile.compile_pool import CompilePool, Job, Worker
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild, GpuCompiler
 from sandbox.target import load_target
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.hip_device import ABORT, HANG
 from tests.support.hip_stub import Stub, hip_stub
 
@@ -35,8 +35,8 @@ KINDS = ("hip", "nvidia")
 
 
 @pytest.fixture(scope="module")
-def stub(compiler_cache: Path) -> Iterator[Stub]:
-    with hip_stub(find_toolchain(compiler_cache), compiler_cache) as found:
+def stub() -> Iterator[Stub]:
+    with hip_stub(toolchain(), COMPILED) as found:
         yield found
     assert found.world.violations == []
 

@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.gpu.compile.images import DeviceImage, ImageKernel, read_image, read_message
 from sandbox.target import load_target
+from tests.support.compiler_cache import COMPILED, toolchain
 
 DATA = Path(__file__).parents[4] / "data" / "device"
 
 
 @pytest.fixture(scope="module")
-def code_object(compiler_cache: Path) -> bytes:
+def code_object() -> bytes:
     source = (DATA / "variables.hip").read_text(encoding="utf-8")
-    compiler = Compiler(find_toolchain(compiler_cache), compiler_cache, load_target("mi300x"))
+    compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
     made = compiler.compile(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(()), 1), {})
     assert made.ok, made.findings
     return compiler.code_object_path(made.code_object).read_bytes()

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from records.errors import ToolchainError
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.gpu.compile.dialect import dialect_of, headers, spell, translate
 from sandbox.gpu.compile.images import read_image
 from sandbox.gpu.compile.nvrtc import OPTIONS, Nvcc, Nvrtc, find_compiler
-from sandbox.process import ProcessLimits, run
+from tests.support.c_library import shared_library
 
 FAKE = r"""
 #include <stdio.h>
@@ -47,18 +46,10 @@ int nvrtcDestroyProgram(struct program** p) { return free(*p), 0; }
 
 
 @pytest.fixture(scope="module")
-def fake(compiler_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Nvrtc:
-    folder, tools = tmp_path_factory.mktemp("nvrtc"), find_toolchain(compiler_cache)
-    (folder / "fake.c").write_text(FAKE, encoding="utf-8")
-    done = run(
-        tools.command("cc", "-shared", "-fPIC", "-target", "x86_64-linux-gnu.2.28", "fake.c", "-o", "libnvrtc.so"),
-        cwd=folder,
-        env=tools.environment(),
-        timeout_s=300,
-        limits=ProcessLimits(cpu_s=300),
-    )
-    assert done.returncode == 0, done.stderr
-    return Nvrtc(str(folder / "libnvrtc.so"))
+def fake(tmp_path_factory: pytest.TempPathFactory) -> Nvrtc:
+    library = tmp_path_factory.mktemp("nvrtc") / "libnvrtc.so"
+    shutil.copy(shared_library(FAKE), library)
+    return Nvrtc(str(library))
 
 
 def test_the_library_gets_source_headers_and_options(fake: Nvrtc) -> None:

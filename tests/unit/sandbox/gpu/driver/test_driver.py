@@ -10,20 +10,20 @@ import pytest
 
 from records.errors import MachineError
 from records.evaluation import FINDING_KINDS
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.driver.cuda import CUDA
 from sandbox.gpu.driver.driver import open_driver
 from sandbox.gpu.driver.hip import HIP
 from sandbox.gpu.driver.library import CallFailed
 from sandbox.target import load_target
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.driver_checks import Bench, DriverChecks, compile_kernels
 from tests.support.hip_stub import Stub, hip_stub
 
 
 @pytest.fixture(scope="module")
-def stub(compiler_cache: Path) -> Iterator[Stub]:
-    with hip_stub(find_toolchain(compiler_cache), compiler_cache) as found:
+def stub() -> Iterator[Stub]:
+    with hip_stub(toolchain(), COMPILED) as found:
         yield found
     assert found.world.violations == []
 
@@ -82,8 +82,8 @@ def test_what_a_process_does_not_give_back_is_seen(stub: Stub, bench: Bench, tmp
     assert stub.world.left == ["1 allocations", "1 modules"]
 
 
-def test_wrong_uses_are_seen(compiler_cache: Path) -> None:
-    with hip_stub(find_toolchain(compiler_cache), compiler_cache) as own:
+def test_wrong_uses_are_seen() -> None:
+    with hip_stub(toolchain(), COMPILED) as own:
         driver = open_driver("amd", own.library)
         device = driver.device()
         memory, mark = device.allocate(16), device.event()

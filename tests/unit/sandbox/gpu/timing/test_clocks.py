@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from sandbox.gpu.timing.clocks import ClockSample, open_clocks
+from tests.support.c_library import shared_library
 
 PCI = "0000:1b:00.0"
 NVML = r"""
@@ -28,11 +27,8 @@ int nvmlDeviceGetCurrentClocksEventReasons(void* handle, unsigned long long* bit
 """
 
 
-def test_nvml_is_read_by_pci_address_and_what_it_lacks_is_none(tmp_path: Path) -> None:
-    source, library = tmp_path / "nvml.c", tmp_path / "libnvml.so"
-    source.write_text(NVML, encoding="ascii")
-    argv = [sys.executable, "-m", "ziglang", "cc", "-shared", "-O1", str(source), "-o", str(library)]
-    subprocess.run(argv, check=True)
+def test_nvml_is_read_by_pci_address_and_what_it_lacks_is_none() -> None:
+    library = shared_library(NVML)
     clocks = open_clocks("nvidia", PCI, library=str(library))
     assert clocks is not None
     sample = clocks.sample()  # the library has no nvmlDeviceGetPowerUsage

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.target import load_target
-from tests.support.lab_bench import CACHE, HEAD, execute, launch
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.lab_bench import HEAD, execute, launch
 
 SOURCE = """#include <hip/hip_cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -93,7 +93,7 @@ __global__ void k(int* y) {
 
 def test_it_compiles_for_gfx942() -> None:
     text = HEAD + SOURCE.replace("WIDTH", "16")
-    compiler = Compiler(find_toolchain(CACHE), CACHE, load_target("mi300x"))
+    compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
     result = compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), {})
     assert result.ok, result.diagnostics
     assert "s_barrier" in result.listing and "ds_bpermute_b32" in result.listing

@@ -1,0 +1,47 @@
+"""The one compiler cache of all tests and of the processes they start: keyed by content, laid out as the application's.
+
+Building the C library takes half a minute of both cores. It is taken over from the user's cache, which the set-up has
+warmed, or else built by the first test that needs the compiler, while the other test processes wait.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+
+from app.settings import Settings
+from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
+
+FOLDER = (
+    Path(__file__).parents[2] / ".cache" / "tests"
+).resolve()  # what KERNEL_SCIENTIST_CACHE_FOLDER is in the tests
+COMPILED = FOLDER / "kernels"
+_OWN = FOLDER / "toolchain"
+_USERS = Settings.model_fields["cache_folder"].get_default(call_default_factory=True) / "toolchain"
+
+
+@cache
+def toolchain() -> Toolchain:
+    """The compiler with the shared cache, warmed."""
+    found = find_toolchain(_OWN)
+    stamp = FOLDER / f"warmed-{found.zig.stat().st_mtime_ns}"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "warmed.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stamp.exists():
+            if (_USERS / "zig").is_dir() and not (_OWN / "zig").exists():
+                shutil.copytree(_USERS / "zig", _OWN / "zig", copy_function=_link)
+            found.warm(lambda _: None)
+            stamp.touch()
+    return found
+
+
+def _link(source: str, target: str) -> None:
+    """A second name for the file, or a copy where the folders are on different file systems."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
