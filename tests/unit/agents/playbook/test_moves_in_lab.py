@@ -8,9 +8,10 @@ import pytest
 
 from agents.playbook import moves
 from agents.source import read
-from sandbox.candidate.parse import parse
+from sandbox.amdgcn.compiler import Compilation
+from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab import Lab
-from sandbox.lab.lab_verify import Judge
+from sandbox.lab.lab_verify import Built, Judge
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tests.support.compiler_cache import COMPILED, toolchain
@@ -34,10 +35,10 @@ def test_every_change_still_computes_the_same(name: str, lab: Lab) -> None:
     assert len(handles) > 5
     handles = tuple({h.split(":")[0]: h for h in handles}.values())  # one variant of each, to save time
     for handle in handles:
-        candidate = parse(moves.apply(source, handle, ARCH, taken))
-        program = lab.build(candidate, candidate.defaults())
+        prepared = prepare(moves.apply(source, handle, ARCH, taken), task)
+        program = lab.build(prepared.candidate, prepared.tunables)
         assert not isinstance(program, tuple), (handle, program)
         for case in sorted(task.tests, key=lambda c: math.prod(c.dims.values()))[:3]:
-            row, findings = Judge(lab, task).run(program, candidate, candidate.defaults(), case, None)
+            row, findings = Judge(lab, Built(prepared, Compilation(True), program)).run(case)
             assert row.correct, (handle, case.name, row)
             assert not findings, (handle, case.name, findings)
