@@ -6,8 +6,8 @@ from langgraph.graph import START, StateGraph
 
 from graph import nodes
 from graph.context import Context
-from graph.experiment import experiment
 from graph.state import Start, State
+from graph.subgraph import experiment
 
 
 def build_graph() -> StateGraph[State, Context, Start, State]:

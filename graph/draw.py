@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from graph.build import build_graph
-from graph.experiment import build_experiment
+from graph.subgraph import build_experiment
 
 PAGE = Path(__file__).parent.parent / "docs" / "graph.md"
 

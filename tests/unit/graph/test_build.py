@@ -11,9 +11,9 @@ from graph import build_graph
 from graph.build import graph
 from graph.draw import PAGE, drawn
 from graph.drive import most_steps
-from graph.experiment import ROUTES, build_experiment, follow
 from graph.nodes import after_reflect, fan_out
 from graph.state import State, TrialState, newest
+from graph.subgraph import ROUTES, build_experiment, follow
 
 PICKS = [{"experiment_id": "g002-e1", "idea": "a"}, {"experiment_id": "g002-e2", "idea": "b"}]
 
@@ -31,7 +31,7 @@ def test_every_result_of_every_router_of_the_run_is_a_node() -> None:
 
 def test_every_route_a_stage_can_choose_is_on_its_path_map_and_is_a_node() -> None:
     """The routes are literals in the code of the nodes: read them there, so that a typo cannot hide."""
-    import graph.experiment as module
+    import graph.subgraph as module
 
     tree = ast.parse(inspect.getsource(module))
     written = {

@@ -1,0 +1,32 @@
+"""The product's modules import each other in no circle, imports inside functions and for type checkers included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
+
+import grimp
+import pytest
+
+PACKAGES = ("app", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+
+
+def circle(imports: Mapping[str, set[str]]) -> list[str]:
+    """The modules of one circle, empty where there is none."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    found = grimp.build_graph(*PACKAGES, cache_dir=None)
+    imports = {module: found.find_modules_directly_imported_by(module) for module in found.modules}
+    assert "sandbox.process" in imports["sandbox.amdgcn.compiler"]
+    assert circle(imports) == []
+
+
+@pytest.mark.parametrize(("last", "length"), [("a", 4), ("d", 0)])
+def test_a_circle_is_found(last: str, length: int) -> None:
+    assert len(circle({"a": {"b"}, "b": {"c"}, "c": {last}})) == length
