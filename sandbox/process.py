@@ -95,13 +95,13 @@ def run(
     output_cap: int = 65536,
 ) -> Completed:
     """Run `argv` to its end or to the deadline. Safe from several threads. MachineError when it cannot be started."""
-    mark = secrets.token_hex(16)
+    family = _Family(secrets.token_hex(16), _processes())
     started = time.monotonic()
     try:
         child = subprocess.Popen(
             list(argv),
             cwd=cwd,
-            env={**env, MARK: mark},
+            env={**env, MARK: family.mark},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -113,9 +113,9 @@ def run(
     out, err = _Stream(output_cap), _Stream(output_cap)
     try:
         _limit(child.pid, limits)
-        timed_out = _converse(child, stdin, out, err, started + timeout_s, mark)
+        timed_out = _converse(child, stdin, out, err, started + timeout_s, family)
     finally:
-        _end(child, mark)
+        _end(child, family)
     timed_out = timed_out or child.returncode == -signal.SIGXCPU
     return Completed(child.returncode, out.text(), err.text(), timed_out, time.monotonic() - started)
 
@@ -138,12 +138,12 @@ def _limit(pid: int, limits: ProcessLimits) -> None:
 
 
 def _converse(
-    child: subprocess.Popen[bytes], stdin: bytes, out: _Stream, err: _Stream, deadline: float, mark: str
+    child: subprocess.Popen[bytes], stdin: bytes, out: _Stream, err: _Stream, deadline: float, family: _Family
 ) -> bool:
     """Feed and drain the pipes until the program has ended; True when the deadline came first."""
     pipes = child.stdin, child.stdout, child.stderr
     assert pipes[0] and pipes[1] and pipes[2]
-    rest, swept = memoryview(stdin), False
+    rest = memoryview(stdin)
     with selectors.DefaultSelector() as selector:
         for pipe, stream in zip(pipes, (None, out, err), strict=True):
             assert pipe is not None
@@ -161,11 +161,10 @@ def _converse(
                 else:
                     _read(selector, pipe, key.data)
             if _has_ended(child.pid):
-                if swept and not events:
+                if family.swept and not events:
                     return False  # whoever holds the pipes open is out of our reach
-                if not swept:
-                    _sweep(child.pid, mark)
-                    swept = True
+                if not family.swept:
+                    family.sweep(child.pid)
     while not _has_ended(child.pid):  # it closed its pipes and runs on
         left = deadline - time.monotonic()
         if left <= 0:
@@ -205,9 +204,10 @@ def _has_ended(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
 
-def _end(child: subprocess.Popen[bytes], mark: str) -> None:
+def _end(child: subprocess.Popen[bytes], family: _Family) -> None:
     if child.returncode is None:
-        _sweep(child.pid, mark)
+        if not family.is_gone:
+            family.sweep(child.pid)
         child.wait()
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
@@ -215,30 +215,52 @@ def _end(child: subprocess.Popen[bytes], mark: str) -> None:
                 pipe.close()
 
 
-def _sweep(leader: int, mark: str) -> None:
-    """Kill the group of the leader, then whoever left the group; repeated because a fork may race with the kill."""
-    for _ in range(20):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(leader, signal.SIGKILL)
-        left = _survivors(leader, mark)
-        if not left:
-            return
-        for pid in left:
+def _processes() -> frozenset[tuple[str, int]]:
+    """Every process by its number and the inode of its folder, which a later process of the same number has not."""
+    with os.scandir("/proc") as entries:
+        return frozenset((entry.name, entry.inode()) for entry in entries if entry.name.isdigit())
+
+
+@dataclass
+class _Family:
+    """A program and whatever it has started: its group, its session, everything that carries its mark."""
+
+    mark: str
+    before: frozenset[tuple[str, int]]  # processes that were there before it, so none of its own
+    swept: bool = False
+    is_gone: bool = False  # nobody was left when it was last swept
+
+    def sweep(self, leader: int) -> None:
+        """Kill the group of the leader, then whoever left the group; repeated because a fork may race with the kill."""
+        self.swept = True
+        for _ in range(20):
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
-        time.sleep(0.001)
+                os.killpg(leader, signal.SIGKILL)
+            left = self.survivors(leader)
+            self.is_gone = not left
+            if self.is_gone:
+                return
+            for pid in left:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.001)
 
-
-def _survivors(leader: int, mark: str) -> list[int]:
-    token = f"{MARK}={mark}".encode()
-    found = []
-    for entry in os.scandir("/proc"):
-        if not entry.name.isdigit() or int(entry.name) == leader:
-            continue
-        with contextlib.suppress(OSError):
-            state, _, _, session = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()[:4]
-            if state in (b"Z", b"X"):
+    def survivors(self, leader: int) -> list[int]:
+        """Living processes of this family apart from the leader."""
+        token = f"{MARK}={self.mark}".encode()
+        found = []
+        for name, _ in _processes() - self.before:
+            if int(name) == leader:
                 continue
-            if int(session) == leader or token in Path(entry.path, "environ").read_bytes():
-                found.append(int(entry.name))
-    return found
+            with contextlib.suppress(OSError):
+                state, _, _, session = _read_file(f"/proc/{name}/stat").rpartition(b")")[2].split()[:4]
+                if state in (b"Z", b"X"):
+                    continue
+                if int(session) == leader or token in _read_file(f"/proc/{name}/environ"):
+                    found.append(int(name))
+        return found
+
+
+def _read_file(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - a Path for each process takes longer than its file
+        return file.read()
