@@ -1,0 +1,112 @@
+"""Inputs for counting: one small case's values, repeated, in a file that all estimates of a task map.
+
+Only addresses and control flow are counted, so the values need to be of the right kind and no more. The executor maps
+the file read-only, the same pages as often as the buffer is long.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from records.errors import LabError
+from tasks.dtypes import numpy_dtype
+from tasks.task import Array, Case, Task, TensorSpec
+
+PAGE = 4096
+ENOUGH_BYTES = 4096  # of a test's inputs to stand for a benchmark's
+MIN_PERIOD = 1 << 20  # so that a large buffer takes some hundred mappings, not some ten thousand
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A flat input in a file: `period` bytes from `offset` on, over and over, `size` elements in all."""
+
+    path: Path
+    offset: int
+    period: int
+    dtype: np.dtype[Any]
+    size: int
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the whole input."""
+        return self.size * self.itemsize
+
+
+class StoredInputs:
+    """The inputs of one task's benchmarks. The file goes with the object."""
+
+    def __init__(self, task: Task, folder: Path) -> None:
+        """`folder` should be in memory; LabError when the file cannot be written there."""
+        self.task = task
+        self._spans: dict[str, tuple[int, int, np.dtype[Any]]] = {}
+        try:
+            self._file: IO[bytes] = tempfile.NamedTemporaryFile(prefix=f"ks-lab-{os.getpid()}-", dir=folder)  # noqa: SIM115
+            for spec, values in periods(task).items():
+                offset = self._file.tell()
+                self._file.write(np.ascontiguousarray(values).view(np.uint8).data)
+                self._spans[spec] = offset, int(values.nbytes), values.dtype
+                self._file.write(bytes(-self._file.tell() % PAGE))
+            self._file.flush()
+        except OSError as error:
+            raise LabError(
+                f"{os.strerror(error.errno or 0)} while writing the inputs to {folder}; free some space"
+            ) from None
+
+    def of(self, case: Case) -> dict[str, Stored]:
+        """The inputs of a benchmark case, by name."""
+        return {s.name: self._stored(s, math.prod(self.task.shape_of(s, case))) for s in self.task.inputs}
+
+    def _stored(self, spec: TensorSpec, size: int) -> Stored:
+        offset, period, dtype = self._spans[spec.name]
+        return Stored(Path(self._file.name), offset, period, dtype, size)
+
+
+def periods(task: Task) -> dict[str, Array]:
+    """For each input the values that repeat: whole pages, or all of the largest benchmark's."""
+    inputs = task.draw(typical_test(task))
+    found = {}
+    for spec in task.inputs:
+        values = flatten(np.asarray(inputs[spec.name], dtype=numpy_dtype(spec.dtype)), spec)
+        most = max(math.prod(task.shape_of(spec, case)) for case in task.benchmarks)
+        found[spec.name] = _repeated(values, most)
+    return found
+
+
+def typical_test(task: Task) -> Case:
+    """The first test whose inputs are not tiny, else the largest one."""
+    sizes = {case.name: _input_bytes(task, case) for case in task.tests}
+    return next((c for c in task.tests if sizes[c.name] >= ENOUGH_BYTES), max(task.tests, key=lambda c: sizes[c.name]))
+
+
+def flatten(array: Array, spec: TensorSpec) -> Array:
+    """The array as its memory lies: one dimension, row- or column-major."""
+    return np.ravel(array, order="F" if spec.layout == "column_major" else "C")
+
+
+def _input_bytes(task: Task, case: Case) -> int:
+    return sum(math.prod(task.shape_of(s, case)) * numpy_dtype(s.dtype).itemsize for s in task.inputs)
+
+
+def _repeated(values: npt.NDArray[Any], most: int) -> Array:
+    if not values.nbytes or values.size >= most:
+        return values[:most]
+    times = PAGE // math.gcd(values.nbytes, PAGE)
+    times *= -(-MIN_PERIOD // (values.nbytes * times))
+    if values.size * times < most:
+        return np.tile(values, times)
+    return np.tile(values, -(-most // values.size))[:most]
