@@ -15,6 +15,7 @@ from sandbox.process import Completed
 TITLE = "Kept by `kernel-scientist check --keep`"
 README = "README.txt"
 MESSAGES = "messages.txt"
+INPUTS = "inputs.bin"
 LARGEST_BYTES = 64 << 20  # of the buffers of one execution; larger ones are not kept
 _PARTS = ("gpu", "lab", "run-*")
 _FILES = {  # in the order of their making
@@ -36,6 +37,7 @@ _FILES = {  # in the order of their making
     "run-*/launches.txt": "the launches and buffers of one execution",
     "run-*/request.bin": "the executor's request; its fields are in sandbox/lab/runtime/request.h",
     "run-*/memory.bin": "the buffers after the execution",
+    f"run-*/{INPUTS}": "the inputs, where the memory accesses are only counted: the beginning of each, which repeats",
     "run-*/masks.bin": "one byte for each byte of the outputs: 1 where it was written",
     "run-*/result.json": "the executor's result: findings, counters, time",
     MESSAGES: "standard error of the commands below, in their order",
@@ -82,7 +84,7 @@ class Evidence:
             file.write(f"== {len(self._commands)}: {place}, exit status {done.returncode}\n{done.stderr.rstrip()}\n")
         self._write_readme()
 
-    def execution(self, folder: Path, plan: ResolvedPlan, sizes: Mapping[str, int]) -> None:
+    def execution(self, folder: Path, plan: ResolvedPlan, sizes: Mapping[str, int], inputs: Path | None = None) -> None:
         """Keep the files of one execution: all of them where the buffers are small, else all but the buffers."""
         self._runs += 1
         place = self.folder / f"run-{self._runs:02}"
@@ -93,8 +95,12 @@ class Evidence:
         for name in wanted:
             if (folder / name).is_file():
                 shutil.copyfile(folder / name, place / name)
+        words = ["../lab/program", "."]
+        if inputs is not None and inputs.stat().st_size <= LARGEST_BYTES:
+            shutil.copyfile(inputs, place / INPUTS)
+            words.append(INPUTS)
         (place / "launches.txt").write_text(_launches(plan, sizes), encoding="utf-8")
-        self._commands.append(f"cd {place.name}\n../lab/program .")
+        self._commands.append(f"cd {place.name}\n{' '.join(words)}")
         self._write_readme()
 
     def _is_ours(self) -> bool:

@@ -17,9 +17,10 @@ from records.errors import LabError
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan
 from sandbox.lab.build.program import LabProgram
 from sandbox.lab.cost.phases import lane_groups
+from sandbox.lab.stored_inputs import Stored
 from tasks.dtypes import stored
 
-MAGIC = 0x4B534C4142303031
+MAGIC = 0x4B534C4142303032
 ARENA = 0x100000000000
 GRANULE = 65536
 NONE = (1 << 64) - 1
@@ -34,23 +35,39 @@ class Buffer:
     """One allocation: its flat contents (inputs) or size and type, and its role: input, output or workspace."""
 
     name: str
-    data: npt.NDArray[Any]
+    data: npt.NDArray[Any] | Stored
     role: str
 
 
 @dataclass(frozen=True)
 class Region:
-    """Where one buffer lies: in the executor's address space, in the memory file, in the mask file."""
+    """The place of one buffer: in the executor's address space, in a file, in the mask file."""
 
     buffer: Buffer
     address: int
-    file_offset: int
-    mask_offset: int  # NONE for all but outputs
+    file_offset: int  # of the file of inputs when the buffer is `Stored`, else of the memory file; NONE: no file
+    mask_offset: int  # NONE for all but outputs that are read afterwards
 
     @property
     def size(self) -> int:
         """Bytes."""
         return int(self.buffer.data.nbytes)
+
+    @property
+    def period(self) -> int:
+        """Bytes in the file, which repeat up to the buffer's size."""
+        data = self.buffer.data
+        return data.period if isinstance(data, Stored) else self.size
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All regions, and the bytes of the arena, of the memory file and of the mask file."""
+
+    regions: tuple[Region, ...]
+    arena: int
+    memory: int
+    masks: int
 
 
 @dataclass(frozen=True)
@@ -73,79 +90,77 @@ def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def lay_out(buffers: Sequence[Buffer]) -> tuple[tuple[Region, ...], int, int, int]:
-    """The regions, then bytes of the arena, of the memory file and of the mask file."""
+def lay_out(buffers: Sequence[Buffer], *, count: bool) -> Layout:
+    """Place the buffers between red zones. When counting, nobody reads what was written, so that needs no file."""
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
     regions, at, file_at, mask_at, before = [], 0, 0, 0, MIN_RED_ZONE
     for buffer in buffers:
         size = int(buffer.data.nbytes)
-        zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, _round_up(size, GRANULE)))
+        room = _round_up(size, GRANULE)
+        zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, room))
         at = at + max(before, zone)
-        output = buffer.role == "output"
-        regions.append(Region(buffer, ARENA + at, file_at, mask_at if output else NONE))
-        at += _round_up(size, GRANULE)
-        file_at += _round_up(size, GRANULE)
-        mask_at += _round_up(size, GRANULE) if output else 0
+        masked = buffer.role == "output" and not count
+        if isinstance(buffer.data, Stored):
+            regions.append(Region(buffer, ARENA + at, buffer.data.offset, NONE))
+        elif buffer.role != "input" and count:
+            regions.append(Region(buffer, ARENA + at, NONE, NONE))
+        else:
+            regions.append(Region(buffer, ARENA + at, file_at, mask_at if masked else NONE))
+            file_at += room
+        at += room
+        mask_at += room if masked else 0
         before = zone
-    return tuple(regions), _round_up(at + before, GRANULE), file_at, mask_at
+    return Layout(tuple(regions), _round_up(at + before, GRANULE), file_at, mask_at)
 
 
-def write(
-    folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: Work
-) -> tuple[Region, ...]:
-    """Write the four files and say where each buffer lies."""
-    regions, arena_bytes, memory_bytes, mask_bytes = lay_out(buffers)
-    _write_memory(folder / "memory.bin", regions, memory_bytes)
+def write(folder: Path, program: LabProgram, plan: ResolvedPlan, layout: Layout, work: Work) -> None:
+    """Write the four files."""
+    _write_memory(folder / "memory.bin", layout)
     with (folder / "masks.bin").open("wb") as file:
-        file.truncate(mask_bytes)
+        file.truncate(layout.masks)
     (folder / "result.json").touch()
-    addresses = {region.buffer.name: region.address for region in regions}
-    words = _header(program, plan, len(regions), work, arena_bytes, memory_bytes, mask_bytes)
-    words += struct.unpack("<64Q", work.phases or lane_groups())
-    for region in regions:
+    words = [*_header(program, plan, layout, work), *struct.unpack("<64Q", work.phases or lane_groups())]
+    for region in layout.regions:
         words += [
             ROLES[region.buffer.role],
             region.size,
             region.address - ARENA,
             region.file_offset,
             region.mask_offset,
+            region.period,
         ]
     for variable in program.lds:
         words += [variable.offset, variable.size]
-    words += [program.dynamic_lds_offset, NONE]
-    for launch, blocks in zip(plan.launches, work.blocks, strict=True):
-        words += [
-            program.kernels[launch.kernel],
-            *launch.grid,
-            *launch.block,
-            launch.lds_bytes,
-            blocks,
-            len(launch.args),
-            *_arguments(launch, addresses),
-        ]
+    words += [program.dynamic_lds_offset, NONE, *_launches(program, plan, layout, work)]
     (folder / "request.bin").write_bytes(struct.pack(f"<{len(words)}Q", *(w & NONE for w in words)))
-    return regions
 
 
-def _header(
-    program: LabProgram, plan: ResolvedPlan, regions: int, work: Work, arena: int, memory: int, masks: int
-) -> list[int]:
+def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
+    """The file that holds the stored inputs; LabError when there are several, or only some inputs are in it."""
+    found = {b.data.path if isinstance(b.data, Stored) else None for b in buffers if b.role == "input"}
+    if len(found) > 1:
+        raise LabError("the lab was given inputs from several places; please report this")
+    return found.pop() if found else None
+
+
+def _header(program: LabProgram, plan: ResolvedPlan, layout: Layout, work: Work) -> list[int]:
     lanes = max(math.prod(launch.block) for launch in plan.launches)
     stacks = work.workers * lanes * (320 << 10)
-    space = arena + 8 * memory + 2 * masks + stacks + (4 << 30)
+    sizes = sum(_round_up(region.size, GRANULE) for region in layout.regions)
+    space = layout.arena + 8 * sizes + 2 * layout.masks + stacks + (4 << 30)
     return [
         MAGIC,
         int(work.recorded_blocks > 0),
         work.workers,
         int(work.deadline_s * 1e6),
-        regions,
+        len(layout.regions),
         len(plan.launches),
         len(program.lds) + 1,
         work.recorded_blocks,
-        arena,
-        memory,
-        masks,
+        layout.arena,
+        layout.memory,
+        layout.masks,
         program.tls_bytes,
         program.tls_align,
         *program.image,
@@ -157,6 +172,22 @@ def _header(
         int(work.exact),
         *work.device,
     ]
+
+
+def _launches(program: LabProgram, plan: ResolvedPlan, layout: Layout, work: Work) -> list[int]:
+    addresses = {region.buffer.name: region.address for region in layout.regions}
+    words: list[int] = []
+    for launch, blocks in zip(plan.launches, work.blocks, strict=True):
+        words += [
+            program.kernels[launch.kernel],
+            *launch.grid,
+            *launch.block,
+            launch.lds_bytes,
+            blocks,
+            len(launch.args),
+            *_arguments(launch, addresses),
+        ]
+    return words
 
 
 def _arguments(launch: ResolvedLaunch, addresses: Mapping[str, int]) -> list[int]:
@@ -172,15 +203,16 @@ def _arguments(launch: ResolvedLaunch, addresses: Mapping[str, int]) -> list[int
     return words
 
 
-def _write_memory(path: Path, regions: Sequence[Region], size: int) -> None:
+def _write_memory(path: Path, layout: Layout) -> None:
     """Inputs at their places; the rest is a hole, which the executor fills with a poison pattern."""
     try:
         with path.open("wb") as file:
-            file.truncate(size)
-            for region in regions:
-                if region.buffer.role == "input":
+            file.truncate(layout.memory)
+            for region in layout.regions:
+                data = region.buffer.data
+                if region.buffer.role == "input" and not isinstance(data, Stored):
                     file.seek(region.file_offset)
-                    file.write(np.ascontiguousarray(region.buffer.data).view(np.uint8).data)
+                    file.write(np.ascontiguousarray(data).view(np.uint8).data)
     except OSError as error:
         raise LabError(
             f"{os.strerror(error.errno or 0)} while writing the buffers to {path.parent}; free some space"

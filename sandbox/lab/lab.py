@@ -7,6 +7,7 @@ import math
 import os
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,8 +28,11 @@ from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_request import Buffer
+from sandbox.lab.memory_folder import memory_folder, prefix
+from sandbox.lab.stored_inputs import Stored, StoredInputs
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
+from tasks.task import Task
 
 __all__ = ["Buffer", "Execution", "Lab", "LabProgram"]
 
@@ -67,6 +71,8 @@ class Lab:
         """`cores` is the number of threads; by default all that this process may use. `evidence` keeps the files."""
         self._builder = Builder(toolchain, cache.resolve(), target.wave, evidence)
         self._evidence = evidence
+        self._stored: StoredInputs | None = None
+        self._storing = threading.Lock()
         self._cache = cache.resolve()
         self._target = target
         self._cores = cores or len(os.sched_getaffinity(0))
@@ -143,33 +149,30 @@ class Lab:
         self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: executor_request.Work
     ) -> tuple[tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
         """One run of the executor: regions, its result, and the outputs unless it only counted."""
-        folder = self._work_folder(sum(b.data.nbytes for b in buffers))
+        stored = executor_request.inputs_file(buffers)
+        layout = executor_request.lay_out(buffers, count=work.recorded_blocks > 0)
+        folder = Path(tempfile.mkdtemp(prefix=prefix(), dir=memory_folder(self._cache, layout.memory)))
         try:
-            regions = executor_request.write(folder, program, plan, buffers, work)
-            seen = _read_result(folder, self._run(program, folder, work.deadline_s))
-            return regions, seen, {} if work.recorded_blocks else _outputs(folder, regions)
+            executor_request.write(folder, program, plan, layout, work)
+            seen = _read_result(folder, self._run([program.path, folder, *([stored] if stored else [])], work))
+            return layout.regions, seen, {} if work.recorded_blocks else _outputs(folder, layout.regions)
         finally:
             if self._evidence:
-                self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in buffers})
+                self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in buffers}, stored)
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _run(self, program: LabProgram, folder: Path, deadline_s: float) -> Completed:
-        limits = ProcessLimits(cpu_s=int(deadline_s * (self._cores + 1)) + 10, file_bytes=64 << 20)
-        return run([program.path, str(folder)], cwd=folder, env={}, timeout_s=deadline_s + GRACE_S, limits=limits)
+    def _run(self, argv: Sequence[str | Path], work: executor_request.Work) -> Completed:
+        limits = ProcessLimits(cpu_s=int(work.deadline_s * (self._cores + 1)) + 10, file_bytes=64 << 20)
+        return run(
+            [str(word) for word in argv], cwd=Path(argv[1]), env={}, timeout_s=work.deadline_s + GRACE_S, limits=limits
+        )
 
-    def _work_folder(self, nbytes: int) -> Path:
-        """In memory where there is ample room, else in the cache."""
-        shared = Path("/dev/shm")
-        try:
-            about = os.statvfs(shared)
-            if about.f_bavail * about.f_frsize > 3 * nbytes + (256 << 20) and os.access(shared, os.W_OK):
-                _sweep(shared)
-                return Path(tempfile.mkdtemp(prefix=f"ks-lab-{os.getpid()}-", dir=shared))
-            folder = self._cache / "lab" / "work"
-            folder.mkdir(parents=True, exist_ok=True)
-            return Path(tempfile.mkdtemp(dir=folder))
-        except OSError as error:
-            raise LabError(f"the lab has no folder to work in ({error.strerror}); check {self._cache}") from None
+    def stored_inputs(self, task: Task) -> StoredInputs:
+        """What the benchmarks of this task read when they are counted; made once, until another task is asked for."""
+        with self._storing:
+            if self._stored is None or self._stored.task is not task:
+                self._stored = StoredInputs(task, memory_folder(self._cache, 0))
+            return self._stored
 
 
 def _checks(asked: Checks, count: bool, partial: bool) -> int:
@@ -190,14 +193,6 @@ def _device(target: Target) -> tuple[int, ...]:
     )
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what processes that were killed have left in memory."""
-    for left in folder.glob("ks-lab-*-*"):
-        owner = left.name.split("-")[2]
-        if owner.isdigit() and not Path("/proc", owner).exists():
-            shutil.rmtree(left, ignore_errors=True)
-
-
 def _read_result(folder: Path, done: Completed) -> dict[str, Any]:
     try:
         seen: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
@@ -214,7 +209,7 @@ def _outputs(folder: Path, regions: Sequence[executor_request.Region]) -> dict[s
     found = {}
     for region in regions:
         data = region.buffer.data
-        if region.buffer.role != "output":
+        if region.buffer.role != "output" or isinstance(data, Stored):
             continue
         if data.size == 0:
             found[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))

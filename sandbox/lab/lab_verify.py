@@ -181,12 +181,11 @@ def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str
     rows = [
         Buffer(s.name, s.flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype))), "input") for s in task.inputs
     ]
-    rows += [
-        Buffer(s.name, np.empty(prod(task.shape_of(s, case)), dtype=numpy_dtype(s.dtype)), "output")
-        for s in task.outputs
-    ]
-    rows += [
-        Buffer(name, np.empty(prod(shape), dtype=numpy_dtype(dtype)), "workspace")
-        for name, (dtype, shape) in plan.workspaces.items()
-    ]
-    return tuple(rows)
+    return *rows, *written_buffers(task, case, plan)
+
+
+def written_buffers(task: Task, case: Case, plan: ResolvedPlan) -> tuple[Buffer, ...]:
+    """The outputs and workspaces of a launch, not filled."""
+    shapes = [(s.name, s.dtype, task.shape_of(s, case), "output") for s in task.outputs]
+    shapes += [(name, dtype, shape, "workspace") for name, (dtype, shape) in plan.workspaces.items()]
+    return tuple(Buffer(name, np.empty(prod(shape), numpy_dtype(dtype)), role) for name, dtype, shape, role in shapes)

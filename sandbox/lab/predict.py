@@ -9,20 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import prod
-
-import numpy as np
 
 from records.evaluation import Finding, HotLine, Measurement, Resources
 from sandbox.lab.cost.bound import TimeBound, bound
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.hot_lines import hot_lines
 from sandbox.lab.cost.occupancy import l1_sharers
-from sandbox.lab.lab import Lab
-from sandbox.lab.lab_verify import Built, task_buffers
+from sandbox.lab.lab import Buffer, Lab
+from sandbox.lab.lab_verify import Built, written_buffers
 from sandbox.target import Target
-from tasks.dtypes import numpy_dtype
-from tasks.task import Array, Case, Task
+from tasks.task import Case
 
 COUNTED_BLOCKS = 3
 DEADLINE_S = 15.0
@@ -43,7 +39,7 @@ class Prediction:
 def predict(lab: Lab, built: Built, target: Target, resources: tuple[Resources, ...]) -> Prediction:
     """Count and bound every benchmark case."""
     task, code = built.prepared.task, {k.name: k.blocks for k in built.compilation.kernels}
-    memory = input_memory(task)
+    inputs = lab.stored_inputs(task)
     measurements: list[Measurement] = []
     bounds: list[TimeBound] = []
     counters: Counter[str] = Counter()
@@ -51,7 +47,10 @@ def predict(lab: Lab, built: Built, target: Target, resources: tuple[Resources, 
     launches: list[LaunchCounters] = []
     for case in task.benchmarks:
         plan = built.prepared.plan(case)
-        buffers = task_buffers(task, case, plan, case_inputs(task, case, memory))
+        buffers = (
+            *(Buffer(name, data, "input") for name, data in inputs.of(case).items()),
+            *written_buffers(task, case, plan),
+        )
         execution = lab.execute(
             built.program,
             plan,
@@ -97,22 +96,3 @@ def measurement(case: Case, limit: TimeBound, target: Target, roofline_us: float
         resources_us=dict(limit.resources_us),
         roofline_us=roofline_us,
     )
-
-
-def input_memory(task: Task) -> dict[str, Array]:
-    """Flat memory for the largest benchmark's inputs: a small case's values, which are of the right kind, repeated."""
-    case = task.tests[0]
-    inputs = task.draw(case)
-    return {
-        s.name: np.resize(
-            s.flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype))),
-            max(prod(task.shape_of(s, b)) for b in task.benchmarks),
-        )
-        for s in task.inputs
-    }
-
-
-def case_inputs(task: Task, case: Case, memory: Mapping[str, Array]) -> dict[str, Array]:
-    """Inputs of the case's shapes: views of the beginning of the memory, because filling it again would take longer."""
-    shapes = {s.name: task.shape_of(s, case) for s in task.inputs}
-    return {name: memory[name][: prod(shape)].reshape(shape) for name, shape in shapes.items()}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import LabError
+from sandbox.lab.memory_folder import prefix
 from tasks.dtypes import numpy_dtype
 from tasks.task import Array, Case, Task, TensorSpec
 
@@ -55,7 +55,7 @@ class StoredInputs:
         self.task = task
         self._spans: dict[str, tuple[int, int, np.dtype[Any]]] = {}
         try:
-            self._file: IO[bytes] = tempfile.NamedTemporaryFile(prefix=f"ks-lab-{os.getpid()}-", dir=folder)  # noqa: SIM115
+            self._file: IO[bytes] = tempfile.NamedTemporaryFile(prefix=prefix(), dir=folder)  # noqa: SIM115
             for spec, values in periods(task).items():
                 offset = self._file.tell()
                 self._file.write(np.ascontiguousarray(values).view(np.uint8).data)
@@ -81,7 +81,7 @@ def periods(task: Task) -> dict[str, Array]:
     inputs = task.draw(typical_test(task))
     found = {}
     for spec in task.inputs:
-        values = flatten(np.asarray(inputs[spec.name], dtype=numpy_dtype(spec.dtype)), spec)
+        values = spec.flatten(np.asarray(inputs[spec.name], dtype=numpy_dtype(spec.dtype)))
         most = max(math.prod(task.shape_of(spec, case)) for case in task.benchmarks)
         found[spec.name] = _repeated(values, most)
     return found
@@ -91,11 +91,6 @@ def typical_test(task: Task) -> Case:
     """The first test whose inputs are not tiny, else the largest one."""
     sizes = {case.name: _input_bytes(task, case) for case in task.tests}
     return next((c for c in task.tests if sizes[c.name] >= ENOUGH_BYTES), max(task.tests, key=lambda c: sizes[c.name]))
-
-
-def flatten(array: Array, spec: TensorSpec) -> Array:
-    """The array as its memory lies: one dimension, row- or column-major."""
-    return np.ravel(array, order="F" if spec.layout == "column_major" else "C")
 
 
 def _input_bytes(task: Task, case: Case) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, S
 from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Patience
+from sandbox.lab.stored_inputs import Stored
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
 
@@ -58,7 +59,7 @@ def build(source: str, launches: Sequence[ResolvedLaunch]) -> Any:
 def execute(
     source: str,
     launches: Sequence[ResolvedLaunch],
-    inputs: dict[str, npt.NDArray[Any]] | None = None,
+    inputs: Mapping[str, npt.NDArray[Any] | Stored] | None = None,
     outputs: dict[str, npt.NDArray[Any]] | None = None,
     workspaces: dict[str, npt.NDArray[Any]] | None = None,
     *,

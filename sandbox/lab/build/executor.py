@@ -1,11 +1,18 @@
-"""Builds the lab's own runtime, once for each version of its sources and of the compiler."""
+"""Builds the lab's own runtime, once for each version of its sources and of the compiler.
+
+The linker is called directly for each candidate. The compiler's driver is asked for the command once, when the runtime
+is built: it looks for the C library at each call, which takes longer than the link itself.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import tempfile
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from records.errors import LabError
@@ -31,7 +38,10 @@ FLAGS = (
     "-ftls-model=local-exec",
     "-Wall",
 )
-_LIMITS = ProcessLimits(cpu_s=300, file_bytes=1 << 30)
+_DRIVER = ("cc", "-target", "x86_64-linux-musl", "-static", "-g")
+_LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)  # the first link of a cache builds the C library
+_TIMEOUT_S = 600.0
+_LINK = "link.json"
 
 
 def sources() -> tuple[Path, ...]:
@@ -39,38 +49,76 @@ def sources() -> tuple[Path, ...]:
     return (*sorted(FOLDER.glob("*.cpp")), *sorted(FOLDER.glob("*.h")), INCLUDE / "ks_lab" / "calls.h")
 
 
+@cache
 def identity(toolchain: Toolchain) -> str:
     """SHA-256 of the runtime's sources, flags and compiler."""
-    digest = hashlib.sha256(repr((FLAGS, toolchain.version)).encode())
+    digest = hashlib.sha256(repr((FLAGS, _DRIVER, toolchain.version)).encode())
     for path in sources():
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 
-def objects(toolchain: Toolchain, cache: Path) -> tuple[Path, ...]:
-    """The runtime's object files, built now if they are not in the cache. LabError when they cannot be built."""
+def link_command(toolchain: Toolchain, cache: Path, candidate: str, program: str) -> list[str]:
+    """The linker's arguments for one candidate's object; builds the runtime if the cache has none.
+
+    LabError when it cannot be built.
+    """
     folder = cache / "lab" / f"runtime-{identity(toolchain)[:24]}"
-    if not folder.is_dir():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=folder.parent))
-        try:
-            for source in FOLDER.glob("*.cpp"):
-                _compile(toolchain, source, work / f"{source.stem}.o")
-            os.rename(work, folder)  # noqa: PTH104 - fails where another process was first, replace() would not
-        except OSError:
-            if not folder.is_dir():
-                raise LabError(
-                    f"the lab's runtime cannot be stored in {folder.parent}; "
-                    "set KERNEL_SCIENTIST_CACHE_FOLDER to another place"
-                ) from None
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-    return tuple(sorted(folder.glob("*.o")))
+    try:
+        words = json.loads((folder / _LINK).read_text(encoding="utf-8"))
+    except OSError:
+        words = _build(toolchain, folder)
+    places = {"OBJECT": candidate, "PROGRAM": program}
+    return [str(folder / word[1:]) if word.startswith("@") else places.get(word, word) for word in words]
 
 
-def _compile(toolchain: Toolchain, source: Path, target: Path) -> None:
-    argv = toolchain.command("c++", *FLAGS, "-I", str(INCLUDE), "-c", str(source), "-o", str(target))
-    done = run(argv, cwd=FOLDER, env=toolchain.environment(), timeout_s=300, limits=_LIMITS)
+def _build(toolchain: Toolchain, folder: Path) -> list[str]:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=folder.parent))
+    try:
+        for source in sorted(FOLDER.glob("*.cpp")):
+            argv = ["c++", *FLAGS, "-I", str(INCLUDE), "-c", str(source), "-o", f"{source.stem}.o"]
+            _run(toolchain, work, argv, source.name)
+        words = _ask_driver(toolchain, work)
+        (work / _LINK).write_text(json.dumps(words), encoding="utf-8")
+        os.rename(work, folder)  # noqa: PTH104 - fails where another process was first, replace() would not
+    except OSError:
+        if not folder.is_dir():
+            raise LabError(
+                f"the lab's runtime cannot be stored in {folder.parent}; "
+                "set KERNEL_SCIENTIST_CACHE_FOLDER to another place"
+            ) from None
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return words
+
+
+def _ask_driver(toolchain: Toolchain, work: Path) -> list[str]:
+    """The linker's command as the driver prints it: files of this folder begin with @, libraries are copied into it."""
+    objects = sorted(path.name for path in work.glob("*.o"))
+    said = _run(toolchain, work, [*_DRIVER, *objects, "-o", "PROGRAM"], "the link")
+    command = next((line.split() for line in said.split("\n") if line.startswith("ld.lld ")), [])
+    if "PROGRAM" not in command or objects[0] not in command:
+        raise LabError("the compiler does not print its linker's command; reinstall the pinned compiler")
+    words: list[str] = []
+    for word in command:
+        if word == objects[0]:
+            words.append("OBJECT")  # before the runtime, behind the C library's start
+        if word in objects:
+            words.append(f"@{word}")
+        elif word.endswith((".o", ".a")):
+            shutil.copyfile(word, work / Path(word).name)
+            words.append(f"@{Path(word).name}")
+        else:
+            words.append(word)
+    (work / "PROGRAM").unlink()
+    return words
+
+
+def _run(toolchain: Toolchain, work: Path, argv: Sequence[str], what: str) -> str:
+    environment = {**toolchain.environment(), "ZIG_VERBOSE_LINK": "1"}
+    done = run(toolchain.command(*argv), cwd=work, env=environment, timeout_s=_TIMEOUT_S, limits=_LIMITS)
     if done.returncode != 0:
         said = (done.stderr.strip() or "no message")[:400]
-        raise LabError(f"the lab's runtime does not compile ({source.name}: {said}); reinstall the pinned compiler")
+        raise LabError(f"the lab's runtime does not compile ({what}: {said}); reinstall the pinned compiler")
+    return done.stderr

@@ -1,7 +1,7 @@
 """From program counters to source lines: a decoder for DWARF 4 line tables, after section 6.2 of the standard.
 
-A program's section holds a unit for each of its files; the runtime's and the C library's are some hundred times as large
-as the candidate's and are passed over.
+A program's section holds a unit for each of its files; those of the runtime and the C library are some hundred times as
+large as the candidate's and are passed over.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import bisect
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-
 
 _NO_LINE, _END = 0, -1  # of the file asked for; behind the last instruction of a stretch of code
 

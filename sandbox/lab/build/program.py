@@ -35,10 +35,8 @@ from sandbox.process import Completed, ProcessLimits, run
 
 INCLUDE = executor.INCLUDE
 LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
-LINK_LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)  # the first link of a cache builds the C library
 TIMEOUT_S = 60.0
-FORMAT = "5"  # raise it when the same source would give another program or description
-LINK_TIMEOUT_S = 600.0
+FORMAT = "6"  # raise it when the same source would give another program or description
 _HOST_MACROS = (  # what would tell device code that it runs on the host
     "__x86_64__",
     "__x86_64",
@@ -284,18 +282,7 @@ class Builder:
                 ),
             )
         (work / "prepared.o").write_bytes(prepared.data)
-        done = self._tool(
-            work,
-            "cc",
-            "-target",
-            "x86_64-linux-musl",
-            "-static",
-            "-g",
-            "prepared.o",
-            *(str(path) for path in executor.objects(self.toolchain, self.cache)),
-            "-o",
-            "program",
-        )
+        done = self._tool(work, *executor.link_command(self.toolchain, self.cache, "prepared.o", "program"))
         if done.returncode != 0:
             return _link_findings(done)
         return _describe(
@@ -349,15 +336,8 @@ class Builder:
 
     def _tool(self, work: Path, tool: str, *args: str) -> Completed:
         environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
-        linking, argv = tool == "cc", self.toolchain.command(tool, *args)
-        done = run(
-            argv,
-            cwd=work,
-            env=environment,
-            output_cap=2 * 65536,
-            timeout_s=LINK_TIMEOUT_S if linking else TIMEOUT_S,
-            limits=LINK_LIMITS if linking else LIMITS,
-        )
+        argv = self.toolchain.command(tool, *args)
+        done = run(argv, cwd=work, env=environment, output_cap=2 * 65536, timeout_s=TIMEOUT_S, limits=LIMITS)
         if self.evidence:
             self.evidence.command(work, argv, environment, done)
         return done

@@ -81,8 +81,7 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
     scale = blocks / max(1, int(record["blocks"]))
     seen = max(1, int(record["accesses"]))
     full = seen / max(1, seen - int(record["dropped"]))
-    ordered = sorted(record["sites"])  # they come as the threads met them, and sums would differ in their last bits
-    sites = tuple(_merge(_site(values, scene, scale * full, segment_bytes(target)) for values in ordered))
+    sites = tuple(_merge(_site(v, scene, scale * full, segment_bytes(target)) for v in _by_place(record["sites"])))
     counted = LaunchCounters(
         kernel=launch.kernel,
         blocks=blocks,
@@ -102,6 +101,19 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
 def segment_bytes(target: Target) -> int:
     """What the L1 fetches or hands out in one piece: NVIDIA's sector, half a line of CDNA3."""
     return int(target.memory.get("sector_bytes", 64))
+
+
+def _by_place(rows: Iterable[Sequence[int]]) -> list[list[int]]:
+    """One row for each place and kind: the sums of what the threads counted, in whole numbers.
+
+    The rows come as the threads met them; sums of scaled numbers would depend on that in their last bits.
+    """
+    found: dict[tuple[int, int], list[int]] = {}
+    for place, kind, size, *counts in rows:
+        known = found.setdefault((place, kind), [place, kind, size, *[0] * len(counts)])
+        known[2] = max(known[2], size)  # the widest that accesses were joined to
+        known[3:] = [a + b for a, b in zip(known[3:], counts, strict=True)]
+    return [found[key] for key in sorted(found)]
 
 
 def _site(values: Sequence[int], scene: Scene, scale: float, segment: int) -> SiteCounters:

@@ -194,8 +194,8 @@ static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
     fflush(out);
 }
 
-static int execute(const char* folder) {
-    read_request(folder, g_request);
+static int execute(const char* folder, const char* inputs) {
+    read_request(folder, inputs, g_request);
     limit_resources(g_request.head.address_space_bytes);
     map_memory(g_request);
     g_outcomes = (Outcome*)calloc(g_request.head.launches + 1, sizeof(Outcome));
@@ -223,6 +223,6 @@ static int execute(const char* folder) {
 }  // namespace ks
 
 int main(int count, char** words) {
-    if (count != 2) ks::die("usage: executor FOLDER");
-    return ks::execute(words[1]);
+    if (count < 2 || count > 3) ks::die("usage: executor FOLDER [INPUTS]");
+    return ks::execute(words[1], count > 2 ? words[2] : nullptr);
 }

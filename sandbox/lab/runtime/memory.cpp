@@ -24,12 +24,18 @@ static void map_region(const Request& request, const RegionRequest& asked, Regio
     region.written = asked.mask_offset == kNone ? nullptr : masks + asked.mask_offset;
     if (!asked.size) return;
     int protection = asked.role == kInput ? PROT_READ : PROT_READ | PROT_WRITE;
-    int flags = MAP_SHARED | MAP_FIXED;
+    int flags = MAP_FIXED | (asked.file_offset == kNone ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+                             : asked.role == kInput     ? MAP_PRIVATE
+                                                        : MAP_SHARED);
     if (!request.head.recording) flags |= MAP_POPULATE;  // cheaper than a fault for every page
-    void* place = mmap((void*)region.low, asked.size, protection, flags, request.memory_file, asked.file_offset);
-    if (place == MAP_FAILED) die("a buffer cannot be mapped");
-    // NaN in every float type but fp8. Where only addresses matter, a hole is enough.
-    if (asked.role != kInput && !request.head.recording) memset(place, 0xFF, asked.size);
+    int file = asked.file_offset == kNone ? -1 : asked.role == kInput ? request.input_file : request.memory_file;
+    for (uint64_t at = 0; at < asked.size; at += asked.period) {
+        uint64_t size = asked.size - at < asked.period ? asked.size - at : asked.period;
+        void* place = mmap((void*)(region.low + at), size, protection, flags, file, file < 0 ? 0 : asked.file_offset);
+        if (place == MAP_FAILED) die("a buffer cannot be mapped");
+    }
+    // NaN in every float type but fp8. Where only addresses matter, zeros are enough.
+    if (asked.role != kInput && !request.head.recording) memset((void*)region.low, 0xFF, asked.size);
 }
 
 static void map_lds(const Request& request) {

@@ -35,7 +35,7 @@ static uint64_t* read_words(int file) {
     return (uint64_t*)words;
 }
 
-void read_request(const char* folder, Request& request) {
+void read_request(const char* folder, const char* inputs, Request& request) {
     uint64_t* word = read_words(open_in(folder, "request.bin", O_RDONLY));
     memcpy(&request.head, word, sizeof(Header));
     if (request.head.magic != kMagic) die("request.bin has another format");
@@ -55,6 +55,8 @@ void read_request(const char* folder, Request& request) {
         word += launch.arguments * 2;
     }
     request.memory_file = open_in(folder, "memory.bin", O_RDWR);
+    request.input_file = inputs ? open(inputs, O_RDONLY | O_CLOEXEC) : request.memory_file;
+    if (request.input_file < 0) die(inputs);
     request.mask_file = open_in(folder, "masks.bin", O_RDWR);
     request.result_file = open_in(folder, "result.json", O_RDWR);
 }

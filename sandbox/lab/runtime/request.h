@@ -1,10 +1,10 @@
-// What the parent asks for: a flat array of 64-bit words in request.bin, written by sandbox/lab/request.py.
+// What the parent asks for: a flat array of 64-bit words in request.bin, written by sandbox/lab/executor_request.py.
 #pragma once
 #include <stdint.h>
 
 namespace ks {
 
-constexpr uint64_t kMagic = 0x4b534c4142303031ull;
+constexpr uint64_t kMagic = 0x4b534c4142303032ull;
 constexpr uint64_t kArena = 0x100000000000ull;  // where the buffers lie, see memory.h
 constexpr uint64_t kGranule = 65536;            // one granule belongs to at most one buffer
 constexpr uint64_t kNone = ~0ull;
@@ -24,7 +24,10 @@ struct Header {
 };
 
 struct RegionRequest {
-    uint64_t role, size, arena_offset, file_offset, mask_offset;
+    uint64_t role, size, arena_offset;
+    uint64_t file_offset;  // kNone: in no file, it begins as zeros
+    uint64_t mask_offset;  // kNone: nobody asks what was written
+    uint64_t period;       // bytes in the file, which repeat up to the size
 };
 
 struct LdsVariable {
@@ -53,11 +56,12 @@ struct Request {
     RegionRequest* regions;
     LdsVariable* lds;
     Launch* launches;
-    int memory_file, mask_file, result_file;
+    int input_file, memory_file, mask_file, result_file;
 };
 
-// Opens the four files of the folder; ends the process with a message on stderr where that fails.
-void read_request(const char* folder, Request& request);
+// Opens the four files of the folder, and the file of inputs for reading where they are not in the folder; ends the
+// process with a message on stderr where that fails.
+void read_request(const char* folder, const char* inputs, Request& request);
 [[noreturn]] void die(const char* message);
 
 }  // namespace ks

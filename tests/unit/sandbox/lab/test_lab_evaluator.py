@@ -9,7 +9,6 @@ from sandbox.candidate.prepare import prepare
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Built, Judge, Patience
-from sandbox.lab.predict import case_inputs, input_memory
 from sandbox.target import load_target
 from tasks import Task, load_task
 from tests.support.compiler_cache import COMPILED, toolchain
@@ -211,16 +210,6 @@ def test_column_major_buffers_reach_the_kernel_as_they_lie_in_memory(evaluator: 
     assert result.verdict.accepted and result.resources[0].vgpr > 0
     small = next(c for c in task.tests if c.dims == {"m": 64, "n": 64, "k": 128})
     assert np.isfortran(np.asfortranarray(task.draw(small)["a"]))
-
-
-def test_benchmark_inputs_are_a_small_cases_values_repeated(softmax: Task) -> None:
-    memory = input_memory(softmax)
-    pattern = softmax.draw(softmax.tests[0])["x"].ravel()
-    for case in softmax.benchmarks:
-        x = case_inputs(softmax, case, memory)["x"]
-        assert x.shape == (case.dims["rows"], case.dims["cols"])
-        assert np.array_equal(x.ravel()[: pattern.size], pattern)
-        assert np.array_equal(x.ravel()[pattern.size : 2 * pattern.size], pattern[: x.size - pattern.size])
 
 
 def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: Task) -> None:

@@ -1,0 +1,43 @@
+"""Where the lab puts files that live shortly: in memory while there is ample room, else in the cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from records.errors import LabError
+
+SHARED = Path("/dev/shm")
+SPARE_BYTES = 256 << 20  # left to others, beside twice what is asked for
+
+
+def memory_folder(cache: Path, nbytes: int) -> Path:
+    """A folder with room for so many bytes; LabError when there is none to write to."""
+    try:
+        about = os.statvfs(SHARED)
+        if about.f_bavail * about.f_frsize > 3 * nbytes + SPARE_BYTES and os.access(SHARED, os.W_OK):
+            _sweep(SHARED)
+            return SHARED
+        folder = cache / "lab" / "work"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+    except OSError as error:
+        raise LabError(f"the lab has no folder to work in ({error.strerror}); check {cache}") from None
+
+
+def prefix() -> str:
+    """Every name there begins with it, so that what a killed process has left can be removed."""
+    return f"ks-lab-{os.getpid()}-"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what processes that were killed have left in memory."""
+    for left in folder.glob("ks-lab-*-*"):
+        owner = left.name.split("-")[2]
+        if not owner.isdigit() or Path("/proc", owner).exists():
+            continue
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
