@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from app import wiring
 from app.machine import describe
 from app.report import Extras, tell, write_report
-from app.report.story import best_attempt, seed_attempt, speedup
+from app.report.leaders import best_attempt, seed_attempt, speedup
 from app.settings import Settings
 from records.errors import LedgerError, TaskError, UsageError
 from records.experiment import Run

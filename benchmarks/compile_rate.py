@@ -3,10 +3,7 @@
     python -m benchmarks.compile_rate                         times stored from a machine with an H200
     python3 -m benchmarks.compile_rate OUT [--seconds N]      collects: Python, numpy, NVRTC, nvcc, PyTorch
 
-The same 50 distinct kernels for all, by one rule: five of every operation that the project has kernels of, ten in all.
-Of a shipped task there are its seeds for this target with all their legal tunables, of the others the variants that
-`lab_ranking` orders; taken are the first, which is the plainest, and four drawn from the rest with the seed of `mix`.
-So there are naive, tiled and unrolled kernels and some with matrix instructions; each operation has its own figure.
+The same 50 distinct kernels for all, see compile_jobs.py.
 
 Ours is the judge's own path: a fenced process that keeps NVRTC loaded, an empty cache. Beside it NVRTC in this process,
 `nvcc -cubin` with the same headers, macros and optimisation, and PyTorch's `load_inline` (nvcc, the host's compiler and
@@ -18,7 +15,6 @@ from __future__ import annotations
 
 import math
 import os
-import random
 import statistics
 import sys
 import tempfile
@@ -26,69 +22,27 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.collection import Collection, number, quantile
 from benchmarks.collection import stored as measured
-from benchmarks.held_out import held_out
-from benchmarks.mix import SEED
-from benchmarks.variants import families
+from benchmarks.compile_jobs import TARGET, Job, jobs, warm_up
 from records.errors import ScientistError
-from sandbox.candidate.parse import parse
-from sandbox.candidate.plan import Candidate
-from sandbox.candidate.resolve import choices
 from sandbox.gpu.compile.dialect import dialect_of, spell
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.compile.nvrtc import Nvcc, Nvrtc, find_compiler
 from sandbox.target import load_target
-from tasks.loader import load_task, task_names
 
 if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
 FILE = "compile_rate_h200.json"
 DATA = Path(__file__).parent / "data"
-TARGET = "h200"
-EACH = 5  # kernels of an operation
 IN_TURN_S, INLINE_S = 120.0, 100.0  # what the first three may take together, and the last
 CORES = 2
 FAULTS = (ScientistError, ValueError, OSError, RuntimeError, ImportError)
 BINDING = "int64_t ready() { return 1; }\n"  # the least there can be: it does not even launch the kernel
-
-
-@dataclass(frozen=True)
-class Job:
-    """One kernel to compile."""
-
-    name: str
-    operation: str
-    candidate: Candidate
-    tunables: Mapping[str, int]
-
-
-def jobs() -> list[Job]:
-    """50 distinct kernels; the first of each operation, then the second of each, and so on."""
-    pools = {name: shipped(name) for name in task_names()}
-    for family in (*families(), *held_out()):
-        pools.setdefault(family.name, [(s.candidate, s.chosen) for s in family.variants])
-    rng = random.Random(SEED)  # equal steps would meet the same tunables again and again: they are in order
-    taken = {name: [pool[0], *rng.sample(pool[1:], EACH - 1)] for name, pool in pools.items()}
-    return [Job(f"{operation} {i}", operation, *taken[operation][i]) for i in range(EACH) for operation in taken]
-
-
-def shipped(name: str) -> list[tuple[Candidate, dict[str, int]]]:
-    """A task's seeds, the naive one first, each with all its legal tunables."""
-    task = load_task(name, TARGET)
-    seeds = [parse(path.read_text(encoding="utf-8")) for path in task.seeds]
-    return [(seed, tunables) for seed in seeds for tunables in choices(seed, task)]
-
-
-def warm_up(number: int) -> Job:
-    """A kernel that is none of the 50: a compiler's first one loads its tables."""
-    seed = (load_task("rms_norm").folder / "seed.hip").read_text(encoding="utf-8")
-    return Job("warm-up", "", parse(f"{seed}\n__device__ int warm_up() {{ return {number}; }}\n"), {})
 
 
 def seconds_of(work: Callable[[Job], object], job: Job) -> float:

@@ -148,55 +148,59 @@ def model_rows(rng: random.Random) -> list[Row]:
 
 def figures(rows: Sequence[Row], stored: str) -> list[Figure]:
     """The worst of the durations, for kernels that compute and for kernels that move memory."""
-    from benchmarks.figure import Figure
-
-    found = []
+    found: list[Figure] = []
     for kind in ("work", "copy"):
         ours = [r for r in rows if r.timer == OURS and r.kernel.startswith(kind)]
         bench = {r.kernel: r for r in rows if r.timer == "do_bench" and r.kernel.startswith(kind)}
         pairs = [(r, bench[r.kernel]) for r in ours if r.kernel in bench]
         if not pairs:
             continue
-        worst = max(pairs, key=lambda p: p[0].decision_ms / p[1].decision_ms)
-        found += [
-            Figure(
-                f"measure_truth.{kind}.false_winners",
-                max(r.false_winners for r in ours),
-                "%",
-                "do_bench, at least 1 % better",
-                max(b.false_winners for _, b in pairs),
-                "<= 1",
-                stored,
-            ),
-            Figure(
-                f"measure_truth.{kind}.ratios_within",
-                max(r.within for r in ours),
-                "%",
-                "do_bench",
-                max(b.within for _, b in pairs),
-                "<= 0.2",
-                stored,
-            ),
-            Figure(
-                f"measure_truth.{kind}.one_percent_found",
-                min(r.found for r in ours),
-                "%",
-                "do_bench, larger mean",
-                min(b.found for _, b in pairs),
-                ">= 95",
-                stored,
-            ),
-            Figure(
-                f"measure_truth.{kind}.device_time",
-                worst[0].decision_ms / worst[1].decision_ms,
-                "of do_bench",
-                "do_bench",
-                1.0,
-                "<= 0.2",
-                stored,
-            ),
-        ]
+        found += _figures_of(kind, ours, pairs, stored)
     return found
+
+
+def _figures_of(kind: str, ours: Sequence[Row], pairs: Sequence[tuple[Row, Row]], stored: str) -> list[Figure]:
+    from benchmarks.figure import Figure
+
+    worst = max(pairs, key=lambda p: p[0].decision_ms / p[1].decision_ms)
+    return [
+        Figure(
+            f"measure_truth.{kind}.false_winners",
+            max(r.false_winners for r in ours),
+            "%",
+            "do_bench, at least 1 % better",
+            max(b.false_winners for _, b in pairs),
+            "<= 1",
+            stored,
+        ),
+        Figure(
+            f"measure_truth.{kind}.ratios_within",
+            max(r.within for r in ours),
+            "%",
+            "do_bench",
+            max(b.within for _, b in pairs),
+            "<= 0.2",
+            stored,
+        ),
+        Figure(
+            f"measure_truth.{kind}.one_percent_found",
+            min(r.found for r in ours),
+            "%",
+            "do_bench, larger mean",
+            min(b.found for _, b in pairs),
+            ">= 95",
+            stored,
+        ),
+        Figure(
+            f"measure_truth.{kind}.device_time",
+            worst[0].decision_ms / worst[1].decision_ms,
+            "of do_bench",
+            "do_bench",
+            1.0,
+            "<= 0.2",
+            stored,
+        ),
+    ]
 
 
 def show(rows: Sequence[Row], unit: str) -> None:

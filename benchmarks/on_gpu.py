@@ -113,10 +113,6 @@ def buffers_of(
     return made
 
 
-def _read(specimen: Specimen, tensor: Tensor, memory: DeviceMemory) -> np.ndarray[Any, Any]:
-    return memory.read(tensor.dtype, specimen.shape(tensor))
-
-
 def run_counters(device: Device, folder: Path, results: Results | None, only: Sequence[str] = ()) -> None:
     """Each counter specimen once; its output's checksum where results are kept."""
     skipped = results.spoiled() if results else set()
@@ -133,7 +129,7 @@ def run_counters(device: Device, folder: Path, results: Results | None, only: Se
         device.synchronize()
         if results:
             output = specimen.outputs()[0]
-            values = _read(specimen, output, buffers[output.name])
+            values = buffers[output.name].read(output.dtype, specimen.shape(output))
             words = int(np.bitwise_xor.reduce(np.ascontiguousarray(values).view(np.uint32).ravel()))
             with np.errstate(all="ignore"):
                 total = float(np.nansum(values.astype(np.float64)))
@@ -144,7 +140,7 @@ def run_counters(device: Device, folder: Path, results: Results | None, only: Se
 
 def _wrong(family: Family, specimen: Specimen, memory: DeviceMemory, expected: np.ndarray[Any, Any]) -> str:
     output = specimen.outputs()[0]
-    values = _read(specimen, output, memory)
+    values = memory.read(output.dtype, specimen.shape(output))
     got = as_float(values) if values.dtype == np.uint16 else values
     worst = float(np.max(np.abs(got - expected) / (1.0 + np.abs(expected))))
     return "" if worst <= family.tolerance else f"largest error {worst:g}, allowed {family.tolerance:g}"

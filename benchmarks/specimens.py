@@ -162,6 +162,23 @@ def _shaped(name: str, file: str, tensors: tuple[Tensor, ...], dims: Mapping[str
     return Specimen(name, KERNELS / f"{file}.hip", tunables, dims, tensors)
 
 
+def _gathers(count: int) -> list[Specimen]:
+    fills = (
+        ("random", 1),
+        ("random", 2),
+        ("random", 4),
+        ("clustered", 1),
+        ("wave", 1),
+        ("wave", 4),
+        ("pairs", 2),
+        ("pairs", 4),
+    )
+    return [
+        _vectors(f"gather {fill}, float{w}", "gather", count, count * w, count * w, fill, limit=count, WIDTH=w)
+        for fill, w in fills
+    ]
+
+
 def counter_specimens() -> list[Specimen]:
     """What `lab_counters` runs both ways; small, because the lab executes every workgroup."""
     n, square = 1 << 18, {"rows": 512, "cols": 512}
@@ -176,19 +193,7 @@ def counter_specimens() -> list[Specimen]:
         *shifted,
         *stores,
         _vectors("store shifted by 1", "scatter_strided", n // 4, 0, n // 4 + 8, SHIFT=1),
-        *(
-            _vectors(f"gather {fill}, float{w}", "gather", n // 4, n // 4 * w, n // 4 * w, fill, limit=n // 4, WIDTH=w)
-            for fill, w in (
-                ("random", 1),
-                ("random", 2),
-                ("random", 4),
-                ("clustered", 1),
-                ("wave", 1),
-                ("wave", 4),
-                ("pairs", 2),
-                ("pairs", 4),
-            )
-        ),
+        *_gathers(n // 4),
         _vectors("scatter permutation", "scatter", n // 4, fill="permutation"),
         *(_vectors(f"lanes without bits {k}", "half_waves", n // 4 + 5, KEEP=k) for k in (1, 3)),
         _vectors("records of three", "triples", n // 4, 3 * n // 4),

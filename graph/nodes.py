@@ -5,25 +5,30 @@ Every node asks the ledger before it works, so that running it again after a cra
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from agents.author import Idea, Selection, Step
-from agents.strategy import strategy
 from graph.context import Context
-from graph.evaluating import evaluate
-from graph.events import annotate, emit, tell_attempt
-from graph.memory import reason_of, remember
-from graph.pausing import pausing, together
-from graph.picks import pick
+from graph.events import annotate, emit
+from graph.memory import remember
+from graph.pausing import pausing
 from graph.population import best, members, population, roofline_fraction, specimen
+from graph.seeds import judge_seeds
 from graph.state import SCHEMA_VERSION, Pick, State
 from records.codec import dumps
-from records.errors import KnowledgeError, MalformedReply, Pending, TaskError, UsageError
+from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 from records.quantity import counted
+
+RULES: Mapping[str, Callable[[Idea], float]] = {
+    "most_innovative": lambda idea: idea.innovation,
+    "highest_potential": lambda idea: idea.gain_max_pct,
+    "most_certain": lambda idea: idea.gain_min_pct,
+}
 
 
 @pausing
@@ -37,7 +42,7 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context.ledger.add_run(context.run)
     annotate(runtime, generation=0)
     emit(runtime, "generation", "0", generation=0, of=context.limits.generations)
-    attempts = _judge_seeds(runtime)
+    attempts = judge_seeds(runtime)
     first = attempts[0] if attempts else None
     if first is None or first.status != "accepted":
         why = first.reason if first else "it has none"
@@ -185,74 +190,6 @@ def after_reflect(state: State) -> Literal["select", "__end__"]:
     return "__end__" if state["stop"] else "select"
 
 
-def _judge_seeds(runtime: Runtime[Context]) -> list[Attempt]:
-    """All seeds; where answers are pending, all of them are asked for before the run waits."""
-    attempts, pendings = list[Attempt](), list[Pending]()
-    for slot in range(len(runtime.context.assignment.task.seeds)):
-        try:
-            attempts.append(_judge_seed(runtime, slot))
-        except Pending as pending:
-            pendings.append(pending)
-    if pendings:
-        raise together(pendings)
-    return attempts
-
-
-def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
-    """Verify and time one seed as it is; record it as an experiment without a parent."""
-    context = runtime.context
-    path = context.assignment.task.seeds[slot]
-    experiment = Experiment(
-        id=f"g000-e{slot}",
-        run_id=context.run.id,
-        generation=0,
-        slot=slot,
-        parent_id=None,
-        reference_id=None,
-        title=f"seed {path.name}",
-        description=f"The task's own kernel {path.name}.",
-        picked_as="seed",
-    )
-    context.ledger.add_experiment(experiment)
-    emit(
-        runtime,
-        "stage",
-        f"{experiment.id}:benchmark:0",
-        generation=0,
-        experiment=experiment.id,
-        stage="benchmark",
-        number=0,
-    )
-    try:
-        source = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"the seed {path} cannot be read ({error})") from None
-    digest = context.artefacts.put(source)
-    result = evaluate(context, "benchmark", context.sandbox.prepare(source, context.assignment.task))
-    accepted = result.verdict.accepted
-    attempt = Attempt(
-        id=f"{experiment.id}-a0",
-        run_id=context.run.id,
-        experiment_id=experiment.id,
-        generation=0,
-        number=0,
-        candidate_id=result.candidate_id,
-        source=digest,
-        status="accepted" if accepted else "rejected",
-        evaluation_key=result.key,
-        tunables=result.tunables,
-        geomean_us=result.geomean_us if accepted else None,
-        time_kind=result.time_kind if accepted else None,
-        code=result.verdict.code,
-        stage=result.verdict.stage,
-        reason="" if accepted else reason_of(result),
-        strategy=strategy(source),
-    )
-    context.ledger.add_attempt(attempt)
-    tell_attempt(runtime, attempt)
-    return attempt
-
-
 def _tell_best(runtime: Runtime[Context], generation: int, attempt: Attempt, time_us: float, first_us: float) -> None:
     won = [c for c in runtime.context.ledger.comparisons(attempt.evaluation_key) if c.verdict == "faster"]
     contrast = {"contrast": won[-1].text} if won else {}  # to the one that led until then
@@ -289,3 +226,13 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
     digest = context.artefacts.put(dumps(idea))
     context.ledger.add_experiment(experiment)
     return {"experiment_id": experiment.id, "idea": digest}
+
+
+def pick(ideas: Sequence[Idea], count: int = 3) -> tuple[tuple[Idea, str], ...]:
+    """Choose without replacement, rule by rule in their order and over again; ties go to the earlier idea."""
+    rest, picked, rules = list(ideas), list[tuple[Idea, str]](), list(RULES)
+    while rest and len(picked) < count:
+        rule = rules[len(picked) % len(rules)]
+        best = max(range(len(rest)), key=lambda i: (RULES[rule](rest[i]), -i))
+        picked.append((rest.pop(best), rule))
+    return tuple(picked)

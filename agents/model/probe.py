@@ -10,8 +10,8 @@ from pydantic import BaseModel
 
 from agents.model.endpoint import Endpoint, add
 from agents.model.structured_output import RUNGS, ReplyError, instruction, read_json, response_format
-from agents.model.transport import Message, Options, Rejected, Transport
-from records.errors import ModelRefused
+from agents.model.transport import NOT_A_COMPLETION, Message, Options, Rejected, Transport, cause_of
+from records.errors import ModelRefused, ModelUnreachable
 from records.experiment import Usage
 
 PROBE_TOKENS = 512  # enough for a model that thinks before it says three words
@@ -48,7 +48,7 @@ class Capabilities:
 def probe(endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> Capabilities:
     """Ask for a tiny answer on every rung. ModelUnreachable or ModelRefused say what is wrong with the endpoint."""
     transport = Transport(replace(endpoint, retries=min(endpoint.retries, 1)), sleep)
-    listed = transport.models()
+    listed = listed_models(transport)
     options = Options(token_field="max_completion_tokens" if endpoint.is_openai else "max_tokens")
     talk = (Message("system", "You are being tested."), Message("user", f"Say pong. {instruction(Pong)}"))
     works, usage, seconds, counts = list[str](), Usage(), 0.0, True
@@ -88,3 +88,29 @@ def probe(endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> Ca
             continue
         works.insert(0, RUNGS[rung])
     return Capabilities(endpoint.address, endpoint.model, listed, tuple(works), counts, seconds, usage)
+
+
+def listed_models(transport: Transport) -> tuple[str, ...]:
+    """Names the endpoint lists; empty where it does not list any."""
+    import openai
+
+    endpoint = transport.endpoint
+    client = openai.OpenAI(
+        api_key=endpoint.key_to_send.get_secret_value(),
+        base_url=endpoint.base_url,
+        max_retries=0,
+        timeout=min(endpoint.timeout_s, 20.0),
+    )
+    try:
+        return tuple(sorted(model.id for model in client.models.list()))
+    except openai.APIConnectionError as error:
+        raise ModelUnreachable(
+            f"nothing answers at {endpoint.address} ({cause_of(error)}); "
+            "check OPENAI_BASE_URL and that the server is running"
+        ) from None
+    except openai.APIStatusError as error:
+        if error.status_code in (401, 403):
+            raise transport.refused(error.status_code, "") from None
+        return ()
+    except (openai.OpenAIError, *NOT_A_COMPLETION):
+        return ()

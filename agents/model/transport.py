@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from langchain_openai import ChatOpenAI
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-_NOT_A_COMPLETION = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+NOT_A_COMPLETION = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
 
 
@@ -144,30 +144,6 @@ class Transport:
                 f"({fault}); check that it is up and reachable, then resume the run"
             ) from None
 
-    def models(self) -> tuple[str, ...]:
-        """Names the endpoint lists; empty where it does not list any."""
-        import openai
-
-        client = openai.OpenAI(
-            api_key=self.endpoint.key_to_send.get_secret_value(),
-            base_url=self.endpoint.base_url,
-            max_retries=0,
-            timeout=min(self.endpoint.timeout_s, 20.0),
-        )
-        try:
-            return tuple(sorted(model.id for model in client.models.list()))
-        except openai.APIConnectionError as error:
-            raise ModelUnreachable(
-                f"nothing answers at {self.endpoint.address} ({_cause(error)}); "
-                "check OPENAI_BASE_URL and that the server is running"
-            ) from None
-        except openai.APIStatusError as error:
-            if error.status_code in (401, 403):
-                raise self._refused(error.status_code, "") from None
-            return ()
-        except (openai.OpenAIError, *_NOT_A_COMPLETION):
-            return ()
-
     def _once(
         self, model: str, talk: list[tuple[str, str]], body: dict[str, Any], config: Mapping[str, Any]
     ) -> RawReply:
@@ -176,12 +152,12 @@ class Transport:
         try:
             answer = self._client(model).invoke(talk, config=dict(config), extra_body=body)  # type: ignore[arg-type]
         except openai.APIConnectionError as error:  # time-outs too
-            raise _Passing(_cause(error)) from None
+            raise _Passing(cause_of(error)) from None
         except openai.APIStatusError as error:
             raise self._status(error) from None
         except openai.OpenAIError as error:
             raise self._not_a_completion(error) from None
-        except _NOT_A_COMPLETION as error:
+        except NOT_A_COMPLETION as error:
             raise self._not_a_completion(error) from None
         return _raw(answer, model, self.endpoint, sum(len(text.encode()) for _, text in talk))
 
@@ -215,16 +191,17 @@ class Transport:
         status, text = int(error.status_code), self.endpoint.hide(str(error.body or error.message))[:400]
         if status in PASSING or status >= 500:
             if "insufficient_quota" in text:
-                return self._refused(status, "the account has no credit left")
+                return self.refused(status, "the account has no credit left")
             after_s = retry_after_s(error.response.headers)
             if after_s is not None and after_s > 10 * self.endpoint.max_wait_s:
                 return ModelUnreachable(
                     f"the endpoint {self.endpoint.address} asks to wait {after_s:.0f} s; resume the run then"
                 )
             return _Passing(f"HTTP {status}", after_s)
-        return Rejected(status, text) if status in (400, 422) else self._refused(status, text)
+        return Rejected(status, text) if status in (400, 422) else self.refused(status, text)
 
-    def _refused(self, status: int, text: str) -> ModelRefused:
+    def refused(self, status: int, text: str) -> ModelRefused:
+        """The exception for a refusal that no retry changes."""
         advice = {
             401: "check the key",
             403: "check what the key may use",
@@ -272,7 +249,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     return None
 
 
-def _cause(error: BaseException) -> str:
+def cause_of(error: BaseException) -> str:
+    """The reason of a failed connection in a few words."""
     cause = error.__cause__
     kind = type(cause or error).__name__
     return "timed out" if "Timeout" in kind or "Timeout" in type(error).__name__ else f"no connection, {kind}"

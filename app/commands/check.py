@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from app.commands.options import Json, On, TargetName
-from app.screen import emit, format_us, say, table
+from app.screen import emit
+from app.verdict import show, verdict_json
 from records.errors import UsageError
-from records.quantity import plain
-
-if TYPE_CHECKING:
-    from records.evaluation import CaseResult, Evaluation, Finding, HotLine, Resources
 
 MAX_FILE_BYTES = 1_000_000
-MIN_SHARE = 0.05  # of a kernel, below which a line's cost is not shown
-EXCERPT = 60  # characters of a source line
 
 
 def command(
@@ -61,7 +56,7 @@ def command(
     if json:
         emit(verdict_json(evaluation))
     else:
-        _print(evaluation, source, file.name)
+        show(evaluation, source, file.name)
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
 
@@ -78,64 +73,6 @@ def read_source(path: Path) -> str:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from None
 
 
-def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
-    """The object of `check --json`."""
-    verdict = evaluation.verdict
-    return {
-        "accepted": verdict.accepted,
-        "stage": verdict.stage,
-        "code": verdict.code,
-        "findings": [{"kind": f.kind, "line": f.line, "message": f.message} for f in verdict.findings],
-        "resources": _resources_json(evaluation.resources),
-        "cases": _cases_json(evaluation),
-        "counters": dict(evaluation.counters),
-        "kernel_counters": {kernel: dict(values) for kernel, values in evaluation.kernel_counters.items()},
-        "hot_lines": [
-            {"line": h.line, "kernel": h.kernel, "counters": dict(h.counters), "shares": dict(h.shares)}
-            for h in evaluation.hot_lines
-        ],
-        "explanation": evaluation.explanation,
-    }
-
-
-def _resources_json(resources: Sequence[Resources]) -> dict[str, int]:
-    """One object for the file: the hungriest kernel's figure in each field."""
-    if not resources:
-        return {}
-    most = {
-        name: max(getattr(r, name) for r in resources)
-        for name in ("vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes")
-    }
-    return most | {"waves_per_simd": min(r.waves_per_simd for r in resources)}
-
-
-def _cases_json(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Verified cases, then timed ones; a case that was both is one object."""
-    timed = {m.case: m for m in evaluation.measurements}
-    rows: list[dict[str, Any]] = []
-    for case in evaluation.cases:
-        m = timed.pop(case.name, None) if case.role == "benchmark" else None
-        rows.append({"name": case.name, "correct": case.correct, "error": case.error, **_time_json(m)})
-    return rows + [{"name": m.case, "correct": None, "error": None, **_time_json(m)} for m in timed.values()]
-
-
-def _time_json(m: Any) -> Mapping[str, Any]:
-    if m is None:
-        return dict.fromkeys(
-            ("time_us", "time_kind", "ci_low", "ci_high", "warm_us", "bound", "roofline_fraction", "resources_us")
-        )
-    return {
-        "time_us": m.time_us,
-        "time_kind": m.kind,
-        "ci_low": m.ci_low_us,
-        "ci_high": m.ci_high_us,
-        "warm_us": m.warm_us or None,
-        "bound": m.bound,
-        "roofline_fraction": m.roofline_fraction,
-        "resources_us": dict(m.resources_us),
-    }
-
-
 def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
     """The choices of `--set NAME=VALUE`; UsageError for another form."""
     chosen: dict[str, int] = {}
@@ -146,189 +83,3 @@ def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
         except ValueError:
             raise UsageError(f"--set wants NAME=VALUE with a whole number, not {pair!r}") from None
     return chosen
-
-
-def _print(evaluation: Evaluation, source: str, name: str) -> None:
-    from records.evaluation import CODES
-
-    verdict = evaluation.verdict
-    if verdict.accepted:
-        say(f"{name}: accepted")
-    else:
-        say(f"{name}: rejected at stage {verdict.stage}: {verdict.code}, {CODES.get(verdict.code, '')}")
-    excerpts(verdict.findings, source, verdict.stage)
-    _print_resources(evaluation)
-    _print_cases(evaluation)
-    _print_times(evaluation)
-    if evaluation.hot_lines:
-        say("\nWhere it goes, over the benchmarks: the lines that cause most of each cost")
-        _print_hot_lines(evaluation.hot_lines, source)
-    if evaluation.explanation:
-        say("\n" + evaluation.explanation.strip())
-
-
-def excerpts(findings: Sequence[Finding], source: str, stage: str = "") -> None:
-    """Each finding with the lines around the one it names."""
-    lines = source.split("\n")
-    for finding in findings:
-        say()
-        where = f"line {finding.line}: " if finding.line else ""
-        say(
-            f"  {where}{_title(finding, stage)}: {finding.message}"
-            + (f" (case {finding.case})" if finding.case else "")
-        )
-        if finding.line and finding.line <= len(lines):
-            for number in range(max(1, finding.line - 1), min(len(lines), finding.line + 1) + 1):
-                say(f"  {'>' if number == finding.line else ' '} {number:4} | {lines[number - 1].rstrip()}")
-
-
-def _print_hot_lines(hot: Sequence[HotLine], source: str) -> None:
-    lines = source.split("\n")
-    rows = []
-    for h in hot:
-        said = lines[h.line - 1].strip() if h.line <= len(lines) else ""
-        costs = ", ".join(
-            f"{name.replace('_', ' ')} {value:,.4g} ({h.shares[name]:.0%})"
-            for name, value in h.counters.items()
-            if h.shares.get(name, 0.0) >= MIN_SHARE
-        )
-        if costs:
-            rows.append([f"  {h.line}", h.kernel, costs, said[:EXCERPT]])
-    table(["  line", "kernel", "cost (share of the kernel's)", "source"], rows)
-
-
-def _title(finding: Finding, stage: str) -> str:
-    """What kind of thing it is, in words; what is wrong with the plan is called so at whatever stage it shows."""
-    return "launch plan" if stage == "parse" or finding.kind == "over_limit" else finding.kind.replace("_", " ")
-
-
-def _print_resources(evaluation: Evaluation) -> None:
-    if evaluation.tunables:
-        say("\nTunables: " + ", ".join(f"{k}={v}" for k, v in evaluation.tunables.items()))
-    if evaluation.resources:
-        say("\nResources, by the compiler")
-        table(
-            ["  kernel", "VGPR", "AGPR", "SGPR", "LDS bytes", "scratch bytes", "waves per SIMD"],
-            [
-                [
-                    f"  {r.kernel}",
-                    str(r.vgpr),
-                    str(r.agpr),
-                    str(r.sgpr),
-                    str(r.lds_bytes),
-                    str(r.scratch_bytes),
-                    str(r.waves_per_simd or "-"),
-                ]
-                for r in evaluation.resources
-            ],
-            right=range(1, 7),
-        )
-
-
-def _print_cases(evaluation: Evaluation) -> None:
-    if not evaluation.cases:
-        return
-    say("\nVerification (error in multiples of the baseline's own)")
-    rows = []
-    for case in evaluation.cases:
-        rows.append(
-            [
-                f"  {case.name}",
-                case.role.replace("_", " "),
-                _result(case),
-                f"{case.error:.3g}" if case.error is not None else "-",
-                _share(case),
-            ]
-        )
-    table(["  case", "role", "result", "error", ""], rows, right=[3])
-
-
-def _result(case: CaseResult) -> str:
-    return "correct" if case.correct else "stopped, see above" if case.error is None else "wrong, see above"
-
-
-def _share(case: CaseResult) -> str:
-    """How much of a case was looked at, where that is not all of it; nothing is compared of a case that was stopped."""
-    if case.error is None or (case.executed >= 1 and case.compared >= 1):
-        return ""
-    return f"sample: {case.executed:.1%} executed, {case.compared:.1%} compared"
-
-
-def _print_times(evaluation: Evaluation) -> None:
-    if evaluation.measurements:
-        kind = evaluation.time_kind
-        say(f"\nTimes: {kind}" + (", not measured: counted work at published rates" if kind == "predicted" else ""))
-        if kind == "measured":
-            _print_measured(evaluation)
-        else:
-            table(
-                ["  case", f"{kind} time", "bound", "speed of light", "share"],
-                [
-                    [
-                        f"  {m.case}",
-                        format_us(m.time_us),
-                        m.bound or "-",
-                        format_us(m.roofline_us),
-                        f"{m.roofline_fraction:.0%}",
-                    ]
-                    for m in evaluation.measurements
-                ],
-                right=[1, 3, 4],
-            )
-        say(f"  geometric mean: {format_us(evaluation.geomean_us)} ({kind})")
-        _print_per_resource(evaluation)
-    if evaluation.counters:
-        by_kernel = evaluation.kernel_counters
-        kernels = list(by_kernel) if len(by_kernel) > 1 else []
-        say("\nCounters, over the benchmarks")
-        rows = [
-            [
-                f"  {name}",
-                f"{value:,.0f}",
-                *(f"{by_kernel[k][name]:,.0f}" if name in by_kernel[k] else "-" for k in kernels),
-            ]
-            for name, value in sorted(evaluation.counters.items())
-        ]
-        table(["  counter", "all", *kernels], rows, right=range(1, 2 + len(kernels)))
-
-
-def _print_measured(evaluation: Evaluation) -> None:
-    """Cold times with their intervals, and the same calls with the data still in the caches."""
-    table(
-        ["  case", "measured time", "95 % interval", "warm", "speed of light", "share"],
-        [
-            [
-                f"  {m.case}",
-                format_us(m.time_us),
-                f"{format_us(m.ci_low_us)} to {format_us(m.ci_high_us)}",
-                format_us(m.warm_us) if m.warm_us else "-",
-                format_us(m.roofline_us),
-                f"{m.roofline_fraction:.0%}",
-            ]
-            for m in evaluation.measurements
-        ],
-        right=range(1, 6),
-    )
-    say(f"  on {evaluation.measurements[0].device}; {evaluation.measurements[0].clocks or 'its clocks cannot be read'}")
-
-
-def _print_per_resource(evaluation: Evaluation) -> None:
-    """What each resource alone would need; the star is on the one that binds."""
-    names = list(dict.fromkeys(n for m in evaluation.measurements for n in m.resources_us))
-    if not names:
-        return
-    say("\nWhat each resource alone would need, us (* binds)")
-    table(
-        ["  case", *names],
-        [
-            [
-                f"  {m.case}",
-                *(
-                    f"{plain(m.resources_us[n], 3)}{'*' if n == m.bound else ''}" if n in m.resources_us else "-"
-                    for n in names
-                ),
-            ]
-            for m in evaluation.measurements
-        ],
-        right=range(1, 1 + len(names)),
-    )

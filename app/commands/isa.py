@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.check import excerpts, read_source, tunables_of
+from app.commands.check import read_source, tunables_of
 from app.commands.options import Json, TargetName
 from app.screen import emit, say, table
+from app.verdict import excerpts
 from records.errors import UsageError
 from records.quantity import counted
 

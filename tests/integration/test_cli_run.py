@@ -15,10 +15,10 @@ import pytest
 import typer
 
 from agents.author import Author, Draft, Idea, Specimen, Step
-from app.commands.check import verdict_json
 from app.commands.run import drive, finish
 from app.session import Session, summary
 from app.settings import load_settings
+from app.verdict import verdict_json
 from app.wiring import make_author
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agents.author import Idea
 from graph.calibration import Forecast, calibrate, gain_pct, paragraph
-from graph.picks import pick
+from graph.nodes import pick
 
 
 @st.composite
