@@ -198,6 +198,20 @@ def test_modules_and_scripts_named_in_documents_exist() -> None:
     assert missing == []
 
 
+def test_paths_named_in_documents_exist() -> None:
+    """Paths in backticks that begin with one of our folders; NAME and ROLE in capitals stand for any name."""
+    rooms = "|".join((*PACKAGES, "tests", "benchmarks", "docs", "examples"))
+    path = re.compile(rf"`((?:{rooms})/[\w./*-]+)`")
+    named = {(p, name) for p in MARKDOWN if p.name != "CHANGELOG.md" for name in path.findall(text(p))}
+    missing = [
+        f"{p}: {name}"
+        for p, name in sorted(named)
+        if not any(ROOT.glob(re.sub(r"\b_?[A-Z]{3,}\b", "*", name).rstrip("/")))
+    ]
+    assert named
+    assert missing == []
+
+
 def section(heading: str) -> str:
     """The README's section of that name."""
     parts = re.split(r"^## ", text("README.md"), flags=re.MULTILINE)
