@@ -1,4 +1,4 @@
-"""What an author is asked and what it answers. The graph knows authors by this file only."""
+"""The questions to an author and its answers. The graph knows authors by this file only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What is fixed for a run."""
+    """The fixed part of a run: task, target and seed."""
 
     task: Task
     target_brief: str  # the hardware in words, from the target file
@@ -105,7 +105,7 @@ class Critique:
 
 @dataclass(frozen=True)
 class Memory:
-    """What the run has learnt so far."""
+    """The run's experience so far."""
 
     failures: tuple[str, ...] = ()  # one line each, newest first: title, code, reason
     lessons: tuple[str, ...] = ()
@@ -122,7 +122,7 @@ class Author(Protocol):
         """Choose base and reference."""
 
     def queries(self, step: Step, work: Assignment, base: Specimen) -> tuple[str, ...]:
-        """What to look up in the literature before planning."""
+        """Name the questions to the literature before planning."""
 
     def plan(
         self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int

@@ -1,4 +1,4 @@
-"""What can be said of a draft without a compiler: form, names, argument counts, brackets, classic slips."""
+"""Faults of a draft that show without a compiler: form, names, argument counts, brackets, common slips."""
 
 from __future__ import annotations
 

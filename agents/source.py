@@ -33,7 +33,7 @@ class Parameter:
 
     @property
     def is_pointer(self) -> bool:
-        """Whether it takes a buffer."""
+        """True where it takes a buffer."""
         return "*" in self.text
 
     @property
@@ -148,7 +148,7 @@ def closing(code: str, at: int) -> int:
 
 
 def on_directive(code: str, at: int) -> bool:
-    """Whether an offset lies on a preprocessor line, continuation lines included."""
+    """True where an offset lies on a preprocessor line, continuation lines included."""
     start = code.rfind("\n", 0, at) + 1
     while start > 1 and code[start - 2] == "\\":
         start = code.rfind("\n", 0, start - 1) + 1

@@ -1,4 +1,4 @@
-"""What to send us from a machine with an MI300X, where this project has not run yet: device, compiler, a first test."""
+"""The report to send us from a machine with an MI300X, where this project has not run yet: device, compiler, test."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]
 
 
 def has_amd() -> bool:
-    """Whether the amdgpu driver lets this user in and there is a HIP library."""
+    """True where there is a HIP library and the amdgpu driver is loaded."""
     from sandbox.gpu.driver.hip import HIP
 
     if not Path("/dev/kfd").exists():

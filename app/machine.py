@@ -1,4 +1,4 @@
-"""What this machine can do, one line each: what was found, and the remedy where something is missing."""
+"""Capabilities of this machine, one line each, with a remedy where something is missing."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ STYLES = {"accepted": "green", "rejected": "red", "failed": "red", "duplicate": 
 
 @dataclass
 class Board:
-    """What is known of a run at a moment."""
+    """The state of a run at a moment."""
 
     run: Run
     titles: Mapping[str, str]

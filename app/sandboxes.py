@@ -1,4 +1,4 @@
-"""Where verdicts and times come from: the lab, a GPU of this machine, a spool folder, a served worker."""
+"""Sources of verdicts and times: the lab, a GPU of this machine, a spool folder, a served worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAB_VENDOR = "amd"  # whose machine code the lab compiles to and whose instructi
 
 
 def resolve_on(on: str, target: str) -> str:
-    """Where verdicts come from, in full: `auto` is a GPU of that kind if there is one, else the lab.
+    """The value of `--on` in full: `auto` is a GPU of that kind if there is one, else the lab.
 
     MachineError for what is not on this machine, UsageError for what is none of these.
     """
@@ -50,7 +50,7 @@ def resolve_on(on: str, target: str) -> str:
 
 
 def is_elsewhere(on: str) -> bool:
-    """Whether answers come from another process, maybe later."""
+    """True where answers come from another process, maybe later."""
     return on.partition(":")[0] in ELSEWHERE
 
 

@@ -1,4 +1,4 @@
-"""What a person sees: standard output for answers, standard error for the way there. No colour unless at a terminal."""
+"""Output for people: answers on standard output, progress on standard error. No colour unless at a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def is_terminal(stderr: bool = False) -> bool:
-    """Whether a person is watching, so that lines may be redrawn."""
+    """True where the output is a terminal, so that lines may be redrawn."""
     return (sys.stderr if stderr else sys.stdout).isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -28,7 +28,7 @@ def printable(text: str) -> str:
 
 
 def is_unread() -> bool:
-    """Whether standard output or standard error is a pipe that nobody reads any more."""
+    """True where standard output or standard error is a pipe without a reader."""
     return bool(_unread())
 
 

@@ -38,7 +38,7 @@ class Best:
 
 @dataclass(frozen=True)
 class RunResult:
-    """What `run --json` prints."""
+    """The object of `run --json`."""
 
     run_id: str
     best: Best | None
@@ -51,7 +51,7 @@ class RunResult:
 
     @property
     def is_gain(self) -> bool:
-        """Whether a verified kernel is faster than the seed."""
+        """True where a verified kernel is faster than the seed."""
         return self.best is not None and (self.best.speedup_over_seed or 0.0) > 1.0
 
 
@@ -85,7 +85,7 @@ class Session:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the run is paused until answers come from elsewhere."""
+        """True where the run is paused until answers come from elsewhere."""
         return self.run.pause == "waiting"
 
     def drive(self, progress: Progress) -> RunResult:
@@ -127,7 +127,7 @@ def resume_session(settings: Settings, run_id: str, budget_usd: float | None = N
 
 
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
-    """What came of a run so far."""
+    """The result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seed = best_attempt(attempts, ledger), seed_attempt(attempts)
     return RunResult(

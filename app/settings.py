@@ -107,7 +107,7 @@ class Settings(BaseSettings):
 
     @property
     def has_model(self) -> bool:
-        """Whether a model's endpoint is configured: a key, or the address of one that may need none."""
+        """True where a model's endpoint is configured: a key, or the address of one that may need none."""
         return self.api_key is not None or self.base_url is not None
 
     @property

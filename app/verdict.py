@@ -120,7 +120,7 @@ def _print_hot_lines(hot: Sequence[HotLine], source: str) -> None:
 
 
 def _title(finding: Finding, stage: str) -> str:
-    """What kind of thing it is, in words; what is wrong with the plan is called so at whatever stage it shows."""
+    """The kind of a finding in words; a fault of the launch plan has that name at every stage."""
     return "launch plan" if stage == "parse" or finding.kind == "over_limit" else finding.kind.replace("_", " ")
 
 
@@ -170,7 +170,7 @@ def _result(case: CaseResult) -> str:
 
 
 def _share(case: CaseResult) -> str:
-    """How much of a case was looked at, where that is not all of it; nothing is compared of a case that was stopped."""
+    """The share of a case that was executed and compared, if not the whole; empty for a case that was stopped."""
     if case.error is None or (case.executed >= 1 and case.compared >= 1):
         return ""
     return f"sample: {case.executed:.1%} executed, {case.compared:.1%} compared"
@@ -235,7 +235,7 @@ def _print_measured(evaluation: Evaluation) -> None:
 
 
 def _print_per_resource(evaluation: Evaluation) -> None:
-    """What each resource alone would need; the star is on the one that binds."""
+    """Print the time that each resource alone would need; a star marks the one that binds."""
     names = list(dict.fromkeys(n for m in evaluation.measurements for n in m.resources_us))
     if not names:
         return

@@ -33,7 +33,7 @@ OPENAI = "https://api.openai.com/v1"
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a person asks of a run."""
+    """A person's request for a run."""
 
     task: str
     target: str = "mi300x"

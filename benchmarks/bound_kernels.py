@@ -67,7 +67,7 @@ class Bound:
 
 
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
-    """What the kernel is called with."""
+    """The kernel's arguments."""
     types: dict[str, Any] = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i64": ctypes.c_int64}
     return [
         buffers[a.name] if isinstance(a, BufferArg) else types.get(a.dtype, ctypes.c_int)(a.value) for a in launch.args

@@ -1,4 +1,4 @@
-"""What collectors of figures on a GPU machine share: a clock, a description of the machine, a file saved often."""
+"""The common part of collectors on a GPU machine: a clock, a description of the machine, a file saved often."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def stored(name: str, collector: str) -> dict[str, Any]:
-    """What a collector has measured; ends the program with a sentence where nobody has measured it yet."""
+    """A collector's stored data; the program ends with one sentence where there are none yet."""
     path = DATA / name
     if not path.is_file():
         sys.exit(

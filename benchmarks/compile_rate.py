@@ -1,4 +1,4 @@
-"""How fast CUDA kernels become machine code (sm_90a): in our worker, and by the ways that other projects use.
+"""Rate of compilation of CUDA kernels to machine code (sm_90a): in our worker, and by the ways that other projects use.
 
     python -m benchmarks.compile_rate                         times stored from a machine with an H200
     python3 -m benchmarks.compile_rate OUT [--seconds N]      collects: Python, numpy, NVRTC, nvcc, PyTorch
@@ -46,7 +46,7 @@ BINDING = "int64_t ready() { return 1; }\n"  # the least there can be: it does n
 
 
 def seconds_of(work: Callable[[Job], object], job: Job) -> float:
-    """How long one kernel takes."""
+    """Duration of the work on one kernel."""
     before = time.perf_counter()
     work(job)
     return time.perf_counter() - before

@@ -1,4 +1,4 @@
-"""How long gfx942 code takes to make: 50 sources, each compiled once with nothing cached and once more from the cache.
+"""Duration of compilation to gfx942 code: 50 sources, each compiled once with nothing cached and once from the cache.
 
 The sources are the tasks' seeds and this folder's kernels in turn, each with one further kernel whose arithmetic no
 other source has. The anchor of both is an empty kernel without any header, compiled in the same run: what starting the

@@ -1,4 +1,4 @@
-"""How often a right kernel is rejected: independent right kernels of every task, judged again and again on new inputs.
+"""Rate of false rejections: independent right kernels of every task, judged repeatedly on new inputs.
 
     python -m benchmarks.false_rejects [--repeats N]          in the lab, now, on small copies of the tasks
     python -m benchmarks.false_rejects --on h200              verdicts stored from an H200, on the whole tasks

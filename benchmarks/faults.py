@@ -1,4 +1,4 @@
-"""How the judge lives through kernels that break: 200 faults in a row, each followed by a kernel that is right.
+"""Recovery of the judge from faulty kernels: 200 faults in a row, each followed by a kernel that is right.
 
     python -m benchmarks.faults                                    a run stored from an H200
     python3 -m benchmarks.faults OUT [--faults N] [--seconds N]    collects: Python, numpy, NVRTC, driver

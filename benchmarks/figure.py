@@ -1,4 +1,4 @@
-"""How every benchmark reports: a table for people, then one JSON line a figure for machines."""
+"""The report of every benchmark: a table for people, then one JSON line a figure for machines."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether the goal is reached; None when there is none."""
+        """True where the goal is reached, None where there is none."""
         if not self.goal:
             return None
         comparison, bound = self.goal.split()

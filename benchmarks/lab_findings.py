@@ -1,4 +1,4 @@
-"""What the lab finds in the corpus of tests/lab: faults found at their line, and false alarms on their honest twins.
+"""The lab's findings in the corpus of tests/lab: faults found at their line, and false alarms on their honest twins.
 
 Run with `python -m benchmarks.lab_findings` from the root of the repository.
 """

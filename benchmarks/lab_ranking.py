@@ -51,7 +51,7 @@ class Row:
 
     @property
     def exceeds(self) -> bool:
-        """Whether the bound is none."""
+        """True where the bound is above the measurement, so that it is none."""
         return self.bound_us > self.measured_us
 
 
@@ -116,13 +116,13 @@ def chosen(row: Row, found: Sequence[Row]) -> float:
 
 
 def recall(found: Sequence[Row]) -> float:
-    """How many of the TOP fastest by measurement are among the TOP by bound; ties at the edge count by their share."""
+    """Number of the TOP fastest by measurement among the TOP by bound; ties at the edge count by their share."""
     fastest = sorted(found, key=lambda r: r.measured_us)[:TOP]
     return sum(chosen(r, found) for r in fastest) / TOP
 
 
 def figures(by_family: Mapping[str, Sequence[Row]], prefix: str, file: str, asked: int) -> list[Figure]:
-    """What the table amounts to."""
+    """The figures of the table."""
     every = [r for found in by_family.values() for r in found]
     correlations = {
         name: spearman([r.bound_us for r in found], [r.measured_us for r in found]) for name, found in by_family.items()

@@ -102,7 +102,7 @@ def interpreter_seconds(command: str, work: Algorithm, options: Sequence[str]) -
 
 
 def expected(work: Algorithm) -> float:
-    """What every element of the output is for inputs of ones."""
+    """The value of every output element for inputs of ones."""
     return {"vector_add": 2.0, "tiled_transpose": 1.0, "lds_reduction": 256.0, "tiled_gemm": 128.0}[work.name]
 
 

@@ -1,4 +1,4 @@
-"""How far "this kernel is faster" can be trusted, for this project's rule and for the timers of other projects.
+"""Reliability of "this kernel is faster", by this project's rule and by the timers of other projects.
 
     python -m benchmarks.measure_truth               trials stored from an H200
     python -m benchmarks.measure_truth --replay      the rule of today on the noise stored there, and on made-up noise

@@ -109,7 +109,7 @@ class Member:
 
     @property
     def is_right(self) -> bool:
-        """Whether it must be accepted and timed."""
+        """True where it must be accepted and timed."""
         return self.kind in ("right", "slow")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Noise:
-    """What is added to a kernel's time. Parts are of the time itself."""
+    """The noise added to a kernel's time. Parts are of the time itself."""
 
     drift: float = 0.015  # standard deviation of a slow wave of clocks and heat
     memory: float = 0.995  # of the wave, from one window to the next

@@ -49,7 +49,7 @@ class Results:
             file.write(json.dumps({"kind": kind, "name": name, **values}) + "\n")
 
     def rows(self) -> list[dict[str, Any]]:
-        """What is there; a line that was cut off is left out."""
+        """The rows written so far; a line that was cut off is left out."""
         found = []
         for line in self.path.read_text(encoding="utf-8").splitlines() if self.path.exists() else ():
             try:
@@ -65,7 +65,7 @@ class Results:
 
 
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
-    """What the kernel is called with."""
+    """The kernel's arguments."""
     made: list[Argument] = []
     for argument in launch.args:
         if isinstance(argument, BufferArg):
@@ -186,7 +186,7 @@ def flush_specimen() -> Specimen:
 
 
 def anchors() -> list[Specimen]:
-    """What every family is timed beside: a kernel that does nothing, and a copy of 256 MiB."""
+    """The kernels timed beside every family: one that does nothing, and a copy of 256 MiB."""
     x, y = Tensor("x", "float32", ("n",), "normal"), Tensor("y", "float32", ("n",))
     return [
         Specimen("empty", KERNELS / "empty.hip", {}, {"n": 256}, (y,)),

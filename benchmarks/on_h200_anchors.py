@@ -79,7 +79,7 @@ class Clock:
 
 
 def spread(times: Sequence[float]) -> dict[str, Any]:
-    """What is kept of samples in microseconds."""
+    """The statistics kept of samples in microseconds."""
     low, middle, high = statistics.quantiles(times, n=4)
     return {
         "median_us": round(middle, 3),

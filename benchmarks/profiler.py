@@ -1,4 +1,4 @@
-"""What is asked of `ncu`, and its tables read."""
+"""Arguments of `ncu`, and the reader of its tables."""
 
 from __future__ import annotations
 

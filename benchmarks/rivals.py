@@ -1,4 +1,4 @@
-"""What else computes a shipped task on an NVIDIA GPU: PyTorch as it is, compiled, and its library calls.
+"""Other implementations of a shipped task on an NVIDIA GPU: PyTorch as it is, compiled, and its library calls.
 
 Every rival is a function without arguments that queues its work on the default stream. A library that wants its inputs
 another way gets them so beforehand, untimed, which favours it; the names say so. What this PyTorch does not have is

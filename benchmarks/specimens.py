@@ -180,7 +180,7 @@ def _gathers(count: int) -> list[Specimen]:
 
 
 def counter_specimens() -> list[Specimen]:
-    """What `lab_counters` runs both ways; small, because the lab executes every workgroup."""
+    """The specimens that `lab_counters` runs both ways; small, because the lab executes every workgroup."""
     n, square = 1 << 18, {"rows": 512, "cols": 512}
     ragged, product = {"rows": 300, "cols": 517}, {"rows": 256, "cols": 256, "inner": 128}
     strided = [_vectors(f"load stride {s}", "copy_strided", n // 4, n // 4 * s + 8, STRIDE=s) for s in (2, 3, 8, 32)]

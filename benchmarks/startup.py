@@ -1,4 +1,4 @@
-"""How long a person waits: `kernel-scientist --help` and `check` on the softmax seed, each in a fresh process.
+"""A person's wait: `kernel-scientist --help` and `check` on the softmax seed, each in a fresh process.
 
 The anchor is the same interpreter doing nothing (`python -c pass`), measured between the samples. Every `check` gets a
 source that was never compiled before, so that no cached answer is timed. Cold is the first run of the session, with

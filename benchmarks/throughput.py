@@ -1,4 +1,4 @@
-"""How many candidates an hour one GPU verifies and times, and how busy it is meanwhile.
+"""Candidates an hour that one GPU verifies and times, and the share of time it is busy.
 
     python -m benchmarks.throughput                                                a run stored from an H200
     python3 -m benchmarks.throughput OUT [--limit N] [--seconds N] [--clients N]   collects: Python, numpy and CUDA
@@ -82,7 +82,7 @@ def compile_ahead(compiler: GpuCompiler, members: Sequence[Member]) -> None:
 
 
 def row_of(member: Member, said: Evaluation, began_s: float, ended_s: float) -> dict[str, Any]:
-    """What is stored of one verdict."""
+    """The stored part of one verdict."""
     verdict = said.verdict
     timed = bool(said.measurements)
     right = verdict.accepted and timed if member.is_right else not verdict.accepted

@@ -1,4 +1,4 @@
-"""How other projects time a kernel, re-implemented on the same driver interface as ours.
+"""The timers of other projects, re-implemented on the same driver interface as ours.
 
 Read in their sources: Triton `testing.do_bench` (25 ms of warm-up, 100 ms of calls counted from five, 256 MiB zeroed
 before each, one pair of events each), KernelBench `time_execution_with_cuda_event` (5 warm-ups, one call dropped, 100
@@ -19,7 +19,7 @@ from benchmarks.timed_kernels import Bench, Start
 
 @dataclass(frozen=True)
 class Timed:
-    """What one of them says of one kernel, and how long it held the device."""
+    """One timer's result for one kernel, and the time it held the device."""
 
     mean_us: float
     median_us: float

@@ -63,7 +63,7 @@ class Trials:
         return order, samples, 1e6 * (time.perf_counter() - began) / len(order)
 
     def keep_windows(self) -> None:
-        """How good each way to make a window is, and a long stream of the one that is used."""
+        """The quality of each way to make a window, and a long stream of the one in use."""
         wanted = [calls for calls in (1, 2, 4, 8, 16, 32) if calls <= self.calls]
         self.found["ways"] = {
             f"{how} {calls}": quality(*self.stream(calls, how, TRACE)) for how in ("read", "both") for calls in wanted

@@ -1,4 +1,4 @@
-"""How the planner's predicted gains compared with what was found: one paragraph that goes back to the planner."""
+"""Comparison of the planner's predicted gains with those found: one paragraph that goes back to the planner."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Calibration:
 
 
 def gain_pct(parent_us: float, child_us: float) -> float:
-    """How much faster in percent of the parent's speed: 100 is twice as fast, -50 half as fast."""
+    """Gain in percent of the parent's speed: 100 is twice as fast, -50 half as fast."""
     return 100.0 * (parent_us / child_us - 1.0)
 
 
@@ -59,7 +59,7 @@ def calibrate(outcomes: Sequence[Forecast]) -> Calibration:
 
 
 def paragraph(outcomes: Sequence[Forecast]) -> str:
-    """What the planner is told; empty before anything was tried."""
+    """The paragraph for the planner; empty before anything was tried."""
     if not outcomes:
         return ""
     c = calibrate(outcomes)

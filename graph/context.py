@@ -1,4 +1,4 @@
-"""What is fixed for a run: the collaborators, as protocols, and the limits. Nothing here changes while it runs."""
+"""The fixed part of a run: the collaborators, as protocols, and the limits. Nothing here changes while it runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Context", "Deferred", "Limits", "Literature", "Sandbox"]
 
 @runtime_checkable
 class Deferred(Protocol):
-    """What a sandbox has besides when each question costs a long way: it wants to know what will be asked next."""
+    """A sandbox whose answers come from far away: it is told early which questions will follow."""
 
     def announce(self, prepared: Prepared, tuning: Tuning, rival: Rival | None) -> None:
         """This candidate will be compiled, verified, tuned so, benchmarked, and compared with the rival if it is close.
@@ -37,7 +37,7 @@ class Literature(Protocol):
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop and how often to try again."""
+    """Limits of a run: generations, repairs, tunings, conditions to stop."""
 
     generations: int = 4
     picks: int = 3  # experiments a generation

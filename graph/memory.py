@@ -1,4 +1,4 @@
-"""What a run has learnt: failures, lessons and how well gains were predicted, told in one line each."""
+"""The experience of a run: failures, lessons and the quality of predictions, one line each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def remember(attempts: Sequence[Attempt], experiments: Sequence[Experiment], bef
 
 
 def gain_pct(attempt: Attempt, parent: Attempt | None) -> float | None:
-    """How much faster than its parent in percent of the parent's speed; None where the two cannot be compared."""
+    """Gain over the parent in percent of the parent's speed; None where the two cannot be compared."""
     if parent is None or parent.time_kind != attempt.time_kind or not attempt.geomean_us or not parent.geomean_us:
         return None
     return calibration.gain_pct(parent.geomean_us, attempt.geomean_us)
@@ -49,7 +49,7 @@ def lesson_of(experiment: Experiment, attempt: Attempt, parent: Attempt | None, 
 
 
 def reason_of(evaluation: Evaluation) -> str:
-    """Why an evaluation was refused, in the words of its first finding or its first wrong case."""
+    """The reason of a refusal, in the words of the first finding or the first wrong case."""
     for finding in evaluation.verdict.findings:
         where = f" (line {finding.line})" if finding.line else ""
         return f"{finding.message}{where}"
@@ -60,7 +60,7 @@ def reason_of(evaluation: Evaluation) -> str:
 
 
 def _outcomes(attempts: Sequence[Attempt], experiments: Sequence[Experiment]) -> list[Forecast]:
-    """How each experiment ended, seeds left out: by its last attempt, because the ones before were mended."""
+    """The outcome of each experiment but the seeds: that of its last attempt, which repaired the ones before."""
     by_id, last = {a.id: a for a in attempts}, {a.experiment_id: a for a in attempts}
     outcomes = []
     for experiment in experiments:

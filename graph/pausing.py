@@ -22,7 +22,7 @@ Node = TypeVar("Node", bound=Callable[..., dict[str, Any]])
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a paused graph waits for."""
+    """The answers that a paused graph waits for."""
 
     awaited: tuple[str, ...]  # hashes of requests
     place: str
@@ -66,7 +66,7 @@ def together(pendings: Iterable[Pending]) -> Pending:
 
 
 def waiting(interrupts: Iterable[Interrupt]) -> Waiting | None:
-    """What the interrupts of a paused graph are about; None where there are none."""
+    """The subject of a paused graph's interrupts; None where there are none."""
     values = [i.value for i in interrupts if isinstance(i.value, dict) and "awaited" in i.value]
     if not values:
         return None

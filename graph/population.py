@@ -75,7 +75,7 @@ def best(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel:
 
 
 def is_faster(context: Context, new: VerifiedKernel, old: VerifiedKernel) -> bool:
-    """Whether the new kernel is faster; of measured times that are close only a comparison can say so."""
+    """True where the new kernel is faster; close measured times are decided by a comparison only."""
     decided = by_level(new.evaluation, old.evaluation)
     return decided if decided is not None else compare(context, new.attempt, old.attempt).verdict == "faster"
 

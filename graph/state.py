@@ -1,4 +1,4 @@
-"""What changes while a run goes on: plain JSON of ids, counters and scores, so that a checkpoint stays small.
+"""The changing part of a run: plain JSON of ids, counters and scores, so that a checkpoint stays small.
 
 Sources, ideas and passages live in the artefact store and are named here by digest; results live in the ledger.
 """
@@ -25,7 +25,7 @@ class Pick(TypedDict):
 
 
 class Start(TypedDict):
-    """What a run is started with; the rest is in the context."""
+    """The input of a run; the rest is in the context."""
 
     run_id: str
 
@@ -74,6 +74,6 @@ class TrialState(TypedDict, total=False):
 
 
 class TrialOutcome(TypedDict):
-    """What an experiment hands back to the main graph."""
+    """The result that an experiment returns to the main graph."""
 
     outcomes: dict[str, str]

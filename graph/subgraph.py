@@ -155,7 +155,7 @@ def record(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def follow(state: TrialState) -> str:
-    """Where the stage before sent the draft."""
+    """The stage to which the one before sent the draft."""
     return state["route"]
 
 
@@ -247,7 +247,7 @@ def _enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int
 
 
 def _repeated(trial: Trial, prepared: Prepared, result: Evaluation, by_code: bool) -> dict[str, Any] | None:
-    """What to do with a kernel that an earlier generation had; None when it is new."""
+    """The next step for a kernel that an earlier generation had; None when it is new."""
     earlier = twin(trial.context, trial.state["generation"], prepared, result, by_code)
     if earlier is None:
         return None

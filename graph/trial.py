@@ -63,7 +63,7 @@ class Trial:
         return self.context.artefacts.put(dumps(draft))
 
     def evaluation(self) -> Evaluation | None:
-        """What the last stage found, or None before the first one."""
+        """The last stage's evaluation, or None before the first one."""
         if not self.state.get("key"):
             return None
         return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))

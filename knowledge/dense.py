@@ -36,7 +36,7 @@ class DenseDamaged(Exception):
 
 @dataclass(frozen=True)
 class Seal:
-    """Which folder holds the collection, how many vectors it has, and what its index files looked like."""
+    """The collection's folder, its number of vectors, and the hashes of its index files."""
 
     folder: str
     count: int
@@ -82,7 +82,7 @@ class DenseIndex:
         return self._write(seal, added, removed)
 
     def problems(self, seal: Seal | None, chunks: set[int]) -> list[str]:
-        """What is wrong, compared with the chunk numbers of the truth; nothing to report is an empty list."""
+        """Differences from the chunk numbers in SQLite, one sentence each; empty if there are none."""
         try:
             if seal is None:
                 raise DenseDamaged("it has not been built")
@@ -153,7 +153,7 @@ class DenseIndex:
 
 
 def seal_text(seal: Seal) -> str:
-    """What `Seal.parse` reads."""
+    """The text that `Seal.parse` reads."""
     return dumps(seal)
 
 

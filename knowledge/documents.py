@@ -49,7 +49,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Added:
-    """What adding one file came to."""
+    """The outcome of adding one file."""
 
     id: str
     title: str

@@ -35,7 +35,7 @@ class Held(KnowledgeError):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What every search needs in memory, for one state of the store."""
+    """The data that every search needs in memory, for one state of the store."""
 
     epoch: str
     lengths: dict[int, int]  # tokens by chunk number
@@ -125,7 +125,7 @@ class Index:
             return self._derive()
 
     def problems(self) -> list[str]:
-        """What is wrong, one sentence each; repairs nothing."""
+        """Faults of the store, one sentence each; nothing is repaired."""
         try:
             with self.reading() as db:
                 report = str(db.execute("PRAGMA quick_check").fetchone()[0])

@@ -118,7 +118,7 @@ class KnowledgeStore:
         return self._index.rebuild()
 
     def check(self) -> list[str]:
-        """What is wrong with the store, one sentence each; empty if all is well. Repairs nothing."""
+        """Report the faults of the store, one sentence each; empty if there are none. Nothing is repaired."""
         return self._index.problems()
 
     def close(self) -> None:

@@ -87,7 +87,7 @@ def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> str:
 
 
 def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> str:
-    """Whether each row is right but for a factor of its own, as when a row's sum leaves something out."""
+    """Test for rows that are right but for a factor of their own, as when a row's sum leaves something out."""
     if got.ndim != 2 or not keep.all() or got.shape[1] < 4:
         return ""
     squares = np.sum(want * want, axis=1)
@@ -108,7 +108,7 @@ def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> str:
 
 
 def _moved_rows(got: Array, want: Array, wrong: Array) -> str:
-    """Whether most wrong rows hold another row's values."""
+    """Test for wrong rows that mostly hold another row's values."""
     bad = np.flatnonzero(wrong.any(axis=1))[:ROWS]
     if bad.size < 2 or got.shape[1] < 4:
         return ""
@@ -143,7 +143,7 @@ def _region(wrong: Array) -> str:
 
 
 def _is_accuracy(error: Array, want: Array, keep: Array) -> bool:
-    """Whether even the largest error is small beside the typical value, so that the formula must be right."""
+    """True where even the largest error is small beside the typical value, so that the formula must be right."""
     typical = float(np.sqrt(np.mean(want[keep] ** 2)))
     largest = float(error[keep].max())
     return typical > 0 and largest < 0.1 * typical

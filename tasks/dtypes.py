@@ -38,7 +38,7 @@ def size_bytes(name: str) -> int:
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """Whether values of this type are rounded (fp8 and bf16 included)."""
+    """True where values of this type are rounded (fp8 and bf16 included)."""
     return dtype.kind not in "iub"
 
 

@@ -48,7 +48,7 @@ def affordable(task: Task) -> list[Case]:
 
 
 def cost_limit(task: Task) -> float:
-    """What a derived case may cost: a fixed amount, or four times the cheapest test where that is more."""
+    """Highest cost of a derived case: a fixed amount, or four times the cheapest test where that is more."""
     return max(SMALL, 4 * min(cost(task, case.dims) for case in task.tests))
 
 

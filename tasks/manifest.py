@@ -36,7 +36,7 @@ class Adaptation:
 
     @property
     def mark(self) -> bytes:
-        """What the digest of the task gets for this target; empty where it computes what the file says."""
+        """The target's part of the task's digest; empty where the computation is that of the file."""
         changes: dict[str, str | float] = {**self.dtypes, **self.bounds}
         return json.dumps(changes, sort_keys=True).encode() if changes else b""
 

@@ -1,4 +1,4 @@
-"""Where the model answers: address, key, model of each role, limits and prices. The key never leaves a SecretStr."""
+"""The model's endpoint: address, key, model of each role, limits and prices. The key never leaves a SecretStr."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Price:
     completion_usd: float = 0.0
 
     def cost_usd(self, prompt_tokens: int, completion_tokens: int) -> float:
-        """What so many tokens cost."""
+        """Cost of this many tokens."""
         return (prompt_tokens * self.prompt_usd + completion_tokens * self.completion_usd) / 1e6
 
     def worst_usd(self, prompt_bytes: int, messages: int, max_tokens: int) -> float:
@@ -72,7 +72,7 @@ class Endpoint:
 
     @property
     def is_openai(self) -> bool:
-        """Whether this is OpenAI's own service, which wants newer parameter names than most others."""
+        """True for OpenAI's own service, which requires newer parameter names than most others."""
         host = urlsplit(self.base_url).hostname or ""
         return host == "api.openai.com" or host.endswith(".api.openai.com")
 

@@ -38,7 +38,7 @@ class Reply(Generic[Value]):
 
 
 class LanguageModel(Protocol):
-    """What the agents ask."""
+    """The model as the agents use it."""
 
     def ask(
         self, role: str, step: Step, messages: Sequence[Message], form: Form[Value], candidate: str = ""
@@ -151,7 +151,7 @@ class Gateway:
             return raw
 
     def options(self, model: str) -> Options:
-        """What is known of the server for one model."""
+        """Options that the server accepts for one model, as far as known."""
         newer = Options(token_field="max_completion_tokens")
         with self._lock:
             return self._options.get(model, newer if self.endpoint.is_openai else Options())

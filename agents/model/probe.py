@@ -1,4 +1,4 @@
-"""What an endpoint can do: one tiny request a rung. For `doctor`; nothing here touches a ledger or a budget."""
+"""Capabilities of an endpoint, found by one tiny request a rung. For `doctor`; no ledger and no budget is involved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Pong(BaseModel):
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What was found. `rungs` are the ways of asking for JSON that gave JSON, best first."""
+    """Capabilities found. `rungs` are the ways of asking for JSON that gave JSON, best first."""
 
     address: str
     model: str

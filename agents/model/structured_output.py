@@ -123,7 +123,7 @@ def clean(text: str) -> str:
 
 
 def response_format(rung: int, schema: type[BaseModel] | None) -> dict[str, Any] | None:
-    """What to put under `response_format` on this rung; None for plain text."""
+    """The value of `response_format` on this rung; None for plain text."""
     if schema is None or rung >= 3:
         return None
     if rung == 2:

@@ -38,7 +38,7 @@ class Message:
 
 @dataclass(frozen=True)
 class RawReply:
-    """What came back: the text, why it ended, what it cost. Stored as JSON before anything reads it."""
+    """An answer as it came: text, reason of its end, cost. It is stored as JSON before anything reads it."""
 
     text: str
     finish_reason: str
@@ -48,7 +48,7 @@ class RawReply:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the token limit ended the answer."""
+        """True where the token limit ended the answer."""
         return self.finish_reason.lower() in _CUT
 
     def to_text(self) -> str:
@@ -63,7 +63,7 @@ class RawReply:
 
 @dataclass(frozen=True)
 class Options:
-    """What differs between servers: found by their refusals, kept for the rest of the run."""
+    """Differences between servers: found by their refusals, kept for the rest of the run."""
 
     rung: int = 0  # into ladder.RUNGS
     token_field: str = "max_tokens"  # or max_completion_tokens

@@ -107,7 +107,7 @@ def _axes(launch: Mapping[str, object], key: str) -> list[str]:
 
 
 def _only_inside(file: KernelFile, word: str, axes: str, required: bool = True) -> bool:
-    """Whether every use of `word` is one of its axes within a launched kernel, and each such kernel uses it."""
+    """True where every use of `word` is one of its axes within a launched kernel, and each such kernel uses it."""
     inside = [m for k in _launched(file) for m in words(file.code, rf"{word}\s*\.\s*[{axes}]", *k.body)]
     if required and not all(words(file.code, word, *k.body) for k in _launched(file)):
         return False
@@ -132,7 +132,7 @@ def _swapped(file: KernelFile, names: tuple[str, ...], key: str, mark: str) -> s
 
 
 def _paddings(file: KernelFile, most_bytes: int) -> list[tuple[int, int]]:
-    """Where to insert and how many elements, for every LDS array that can be padded; none when LDS might overflow."""
+    """Place and number of elements of the padding of each LDS array that can take one; none when LDS might overflow."""
     sizes, found, total = _constants(file), list[tuple[int, int]](), 0
     for match in _SHARED.finditer(file.code):
         element = _BYTES.get(" ".join(match["type"].split()))

@@ -151,7 +151,7 @@ def _store(code: str, use: re.Match[str]) -> tuple[int, int, int, int] | None:
 
 
 def _is_cast(code: str, end: int) -> bool:
-    """Whether the parenthesis that ends here is not the head of an if, for or while."""
+    """True where the parenthesis that ends here is not the head of an if, for or while."""
     depth = 0
     for index in range(end - 1, -1, -1):
         depth += (code[index] == ")") - (code[index] == "(")

@@ -136,7 +136,7 @@ def _with_name(plan: Mapping[str, Any], size: int, name: str) -> dict[str, Any]:
 
 
 def on_plan(file: KernelFile, at: int) -> bool:
-    """Whether an offset lies in the plan's comment."""
+    """True where an offset lies in the plan's comment."""
     return file.plan_span[0] <= at < file.plan_span[1]
 
 

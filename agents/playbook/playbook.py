@@ -96,7 +96,7 @@ class Playbook:
         return self._draft(base, work, _handle(idea), idea)
 
     def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
-        """What the mechanical checks find in the draft and not in the base."""
+        """Report the findings of the mechanical checks in the draft that the base does not have."""
         before = {_kind(r) for r in check(base.source, work.arch)}
         remarks = tuple(r for r in check(draft.source, work.arch) if _kind(r) not in before)
         return Critique(not remarks, remarks)
@@ -146,7 +146,7 @@ class Playbook:
         return [*found, *moves.offers(file, work.arch, _taken(work.task))]
 
     def _worth(self, handle: str, base: Specimen) -> float:
-        """How promising a change is on this kernel: its usual gain, and more when it relieves what binds."""
+        """Promise of a change on this kernel: its usual gain, and more when it relieves the resource that binds."""
         name = handle.split(":")[0]
         if name == "search":
             return 100.0 - int(handle.split(":")[1])

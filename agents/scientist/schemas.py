@@ -1,4 +1,4 @@
-"""What the model is asked to fill in. No defaults, no constraints, no dicts: strict servers take this subset only.
+"""Forms that the model fills in. No defaults, no constraints, no dicts: strict servers accept this subset only.
 
 Field descriptions are part of the prompt. Bounds are checked when an answer is turned into the records of author.py.
 """

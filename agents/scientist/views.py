@@ -44,7 +44,7 @@ def work_view(work: Assignment) -> dict[str, Any]:
 
 
 def task_view(task: Task) -> dict[str, Any]:
-    """What is computed, on what, how exactly."""
+    """The task: computation, shapes and tolerance."""
     return {
         "name": task.name,
         "title": task.title,
@@ -139,7 +139,7 @@ def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
 
 
 def failure_view(evaluation: Evaluation) -> dict[str, Any]:
-    """What the compiler or the judge found, with the definition of its code."""
+    """Findings of the compiler or the judge, with the definition of the verdict's code."""
     verdict = evaluation.verdict
     wrong = [c for c in evaluation.cases if not c.correct]
     return {

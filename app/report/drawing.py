@@ -47,7 +47,7 @@ class Curve:
 
     @property
     def roofline_label_y(self) -> float:
-        """Where the speed of light is named: clear of the winner's own label."""
+        """Height of the label of the speed of light, clear of the winner's own."""
         best = next((m.y for m in self.marks if m.state == "best"), 0.0)
         return max(self.roofline_y or 0.0, best + 15) + 4
 
@@ -62,7 +62,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Tree:
-    """Who was written from whom: one column a generation, one row a leaf."""
+    """The family tree of the kernels: one column a generation, one row a leaf."""
 
     width: float
     height: float
@@ -72,7 +72,7 @@ class Tree:
 
 
 def state_of(row: Row, best: Row | None) -> str:
-    """How an attempt is drawn."""
+    """The style in which an attempt is drawn."""
     if best is not None and row.attempt.id == best.attempt.id:
         return "best"
     if row.attempt.status != "accepted":

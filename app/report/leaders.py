@@ -51,7 +51,7 @@ def seed_attempt(attempts: Sequence[Attempt]) -> Attempt | None:
 
 
 def speedup(seed: Attempt | None, attempt: Attempt | None) -> float | None:
-    """How many times faster than the seed; None unless both have a time of the same kind."""
+    """Speed-up over the seed; None unless both have a time of the same kind."""
     if seed is None or attempt is None or not seed.geomean_us or not attempt.geomean_us:
         return None
     return seed.geomean_us / attempt.geomean_us if seed.time_kind == attempt.time_kind else None

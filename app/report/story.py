@@ -1,4 +1,4 @@
-"""What a run's records say, gathered for reading: the winner, the seed, every attempt, the cost."""
+"""A run's records gathered for reading: the winner, the seed, every attempt, the cost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from records.quantity import counted
 
 @dataclass(frozen=True)
 class Extras:
-    """What the records do not hold: names of task and target in words, the environment, texts to blot out."""
+    """Data that the records do not hold: titles of task and target, the environment, texts to redact."""
 
     task_title: str = ""
     task_description: str = ""
@@ -42,7 +42,7 @@ class Row:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the sandbox said against it."""
+        """The sandbox's findings."""
         return self.evaluation.verdict.findings if self.evaluation else ()
 
     @property
@@ -60,13 +60,13 @@ class Shape:
 
     @property
     def speedup(self) -> float | None:
-        """How many times faster than the seed."""
+        """Speed-up over the seed."""
         return self.seed_us / self.measurement.time_us if self.seed_us else None
 
 
 @dataclass(frozen=True)
 class Bill:
-    """What one model cost in one role."""
+    """Cost of one model in one role."""
 
     role: str
     model: str
@@ -95,22 +95,22 @@ class Story:
 
     @property
     def accepted(self) -> int:
-        """How many attempts were verified."""
+        """Number of verified attempts."""
         return sum(row.attempt.status == "accepted" for row in self.rows)
 
     @property
     def usd(self) -> float:
-        """What the model cost."""
+        """Cost of the model."""
         return sum(bill.usd for bill in self.bills)
 
     @property
     def calls(self) -> int:
-        """How many answered questions were paid for."""
+        """Number of paid answers."""
         return sum(bill.calls for bill in self.bills)
 
     @property
     def calibration(self) -> str:
-        """How the planner's hopes compared with what was found; empty where nothing can be compared."""
+        """Comparison of predicted and found gains in a sentence; empty where nothing can be compared."""
         pairs = [
             (row.experiment, row.gain_pct)
             for row in self.rows
@@ -127,7 +127,7 @@ class Story:
 
     @property
     def lessons(self) -> tuple[str, ...]:
-        """What was learnt, each once, in the order it was learnt."""
+        """Lessons, each once, oldest first."""
         return tuple(dict.fromkeys(row.attempt.lesson for row in self.rows if row.attempt.lesson))
 
 
