@@ -14,10 +14,12 @@ from records.errors import LabError, PlanError
 from records.evaluation import (
     CaseComparison,
     CaseResult,
+    Code,
     Comparison,
     Contrast,
     Evaluation,
     Finding,
+    FindingKind,
     Measurement,
     Stage,
     TimeKind,
@@ -166,8 +168,8 @@ def _applies(when: str | None, chosen: Mapping[str, int]) -> bool:
 
 def _refused(plain: Evaluation, stage: str, text: str, task: Task) -> Evaluation:
     hangs = text == "hang"
-    kind = "compile_error" if stage == "compile" else "timeout" if hangs else "wrong_result"
-    code = "A.1" if stage == "compile" else "B.5" if hangs else "C.1"
+    kind: FindingKind = "compile_error" if stage == "compile" else "timeout" if hangs else "wrong_result"
+    code: Code = "A.1" if stage == "compile" else "B.5" if hangs else "C.1"
     at: Stage = "compile" if stage == "compile" else "execute" if hangs else "correct"
     finding = Finding(kind, "the kernel did not end in time" if hangs else text, line=1)
     cases = () if stage == "compile" else (CaseResult(task.tests[0].name, "test", False, message=text),)

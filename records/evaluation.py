@@ -6,14 +6,14 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 Stage = Literal["parse", "compile", "execute", "correct", "time"]
 TimeKind = Literal["measured", "predicted"]
 CaseRole = Literal["test", "held_out", "benchmark"]
 Contrast = Literal["faster", "slower", "same", "undecided"]
 
-FINDING_KINDS = (
+FindingKind = Literal[
     "out_of_bounds",
     "race",
     "uninitialised",
@@ -32,9 +32,17 @@ FINDING_KINDS = (
     "wrong_result",
     "below_roofline",
     "nondeterministic",
-)
+]
+FINDING_KINDS: tuple[FindingKind, ...] = get_args(FindingKind)
+
+
+def kind_named(name: str) -> FindingKind:
+    """The kind of finding that has this name; ValueError where there is none."""
+    return FINDING_KINDS[FINDING_KINDS.index(name)]
+
 
 # Three categories, twelve sub-categories after Dou et al. (arXiv 2407.06153), read for kernels.
+Code = Literal["OK", "A.1", "A.2", "A.3", "B.1", "B.2", "B.3", "B.4", "B.5", "C.1", "C.2", "C.3", "C.4"]
 CODES: Mapping[str, str] = {
     "OK": "accepted",
     "A.1": "the source or its launch plan does not parse or compile",
@@ -56,21 +64,27 @@ CODES: Mapping[str, str] = {
 class Finding:
     """One thing a person can act on."""
 
-    kind: str  # one of FINDING_KINDS
-    message: str  # one sentence that says what to change
+    kind: FindingKind
+    message: str  # one sentence that says what to change; for people and prompts, nothing is decided by it
     line: int | None = None  # 1-based line of the candidate's file
     kernel: str | None = None
     case: str | None = None
     buffer: str | None = None
+    code: Code | None = None  # where it is finer than what the kind says
+
+    def __post_init__(self) -> None:
+        """Refuse a kind or a code outside the vocabulary, whatever process or file it comes from."""
+        if self.kind not in FINDING_KINDS or (self.code is not None and self.code not in CODES):
+            raise ValueError(f"{self.kind!r} is no kind of finding, or {self.code!r} no code")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The last stage reached and whether it was passed; `code` is a key of CODES."""
+    """The last stage reached and whether it was passed."""
 
     stage: Stage
     accepted: bool
-    code: str
+    code: Code
     findings: tuple[Finding, ...] = ()
 
 

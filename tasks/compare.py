@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.diagnosis import describe, non_finite_problem
+from tasks.diagnosis import Pattern, diagnose, diagnose_non_finite
 from tasks.dtypes import is_float, spacing_at, to_float64
 from tasks.task import Array
 from tasks.tolerance import Tolerance
@@ -36,7 +36,8 @@ class Match:
 
     correct: bool
     error: float
-    message: str = ""  # what is wrong and where, in a form that helps to mend it
+    message: str = ""  # what is wrong and where, for who fixes it
+    pattern: Pattern | None = None  # of the errors; None when correct
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,12 @@ def compare(
     has them. With `mask` only elements where it is True count.
     """
     if candidate.shape != reference.shape:
-        return Match(False, WORST, f"the output has the shape {candidate.shape}, expected is {reference.shape}")
+        return Match(
+            False, WORST, f"the output has the shape {candidate.shape}, expected is {reference.shape}", "shape"
+        )
     keep = np.ones(reference.shape, bool) if mask is None else mask.astype(bool)
     if not keep.any():
-        return Match(False, WORST, "no element of the output was compared")
+        return Match(False, WORST, "no element of the output was compared", "empty")
     with np.errstate(over="ignore", invalid="ignore"):
         return _judge(candidate, reference, baseline, tolerance, keep)
 
@@ -141,9 +144,9 @@ def _judge(candidate: Array, reference: Array, baseline: Array, tolerance: Toler
     ratio, rtol = tolerance.ratio, tolerance.rtol
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
     expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
-    problem = non_finite_problem(got, expected, keep)
-    if problem:
-        return Match(False, WORST, problem)
+    unlike = diagnose_non_finite(got, expected, keep)
+    if unlike is not None:
+        return Match(False, WORST, unlike.message, unlike.pattern)
     finite = keep & np.isfinite(expected)
     if not finite.any():
         return Match(True, 0.0)
@@ -163,7 +166,8 @@ def _judge(candidate: Array, reference: Array, baseline: Array, tolerance: Toler
         wrong |= beyond
     if score <= ratio:
         return Match(True, score)
-    return Match(False, score, describe(got, want, error, wrong, finite, score, ratio))
+    found = diagnose(got, want, error, wrong, finite, score, ratio)
+    return Match(False, score, found.message, found.pattern)
 
 
 def _floor(magnitude: _Measures, dtype: np.dtype[Any]) -> _Measures:

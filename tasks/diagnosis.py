@@ -1,6 +1,9 @@
-"""Says what a wrong output looks like: where the worst element is, and the mistake its pattern points to."""
+"""Describes a wrong output: the pattern of its errors, the worst element, and what to look for in the kernel."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -8,116 +11,143 @@ from tasks.task import Array
 
 ROWS, COLUMNS = 256, 64  # how much of a matrix the search for moved rows looks at
 SHARE = 0.9  # of the wrong elements a pattern must explain
+Pattern = Literal[
+    "shape",  # the output has another shape
+    "empty",  # there was nothing to compare
+    "non_finite",
+    "zero",
+    "constant",
+    "scaled",
+    "shifted",
+    "transposed",
+    "moved",  # rows or columns stand in the place of others
+    "zero_rows",
+    "row_factors",
+    "accuracy",  # right but for rounding
+    "scattered",  # no pattern
+]
 
 
-def non_finite_problem(got: Array, expected: Array, keep: Array) -> str:
-    """A sentence when NaN or infinities are not where they should be, else an empty string."""
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a wrong output looks like; `message` is for people, `pattern` for everything that is decided."""
+
+    pattern: Pattern
+    message: str
+
+
+def diagnose_non_finite(got: Array, expected: Array, keep: Array) -> Diagnosis | None:
+    """NaN or infinities that are not where they should be; None when they are."""
     same = (got == expected) | (np.isnan(got) & np.isnan(expected)) | (np.isfinite(got) & np.isfinite(expected))
     bad = keep & ~same
-    count = int(bad.sum())
+    count, total = int(bad.sum()), int(keep.sum())
     if not count:
-        return ""
+        return None
     at = _first(bad)
-    kind = "NaN" if np.isnan(got[at]) else "infinite" if np.isinf(got[at]) else "finite"
-    if kind == "finite":
-        return (
+    if np.isfinite(got[at]):
+        message = (
             f"{count} elements should not be finite; the first is at {_index(at)}: got {got[at]:.6g}, "
             f"expected {expected[at]:.6g}"
         )
-    hint = "every element" if count == int(keep.sum()) else f"{count} of {int(keep.sum())} elements"
-    return (
-        f"{hint} {'is' if hint.startswith('every') else 'are'} {kind} where a finite value is expected; the first "
-        f"is at {_index(at)}, expected {expected[at]:.6g}: look for an overflow, 0/0 or memory never written"
-    )
+    else:
+        which = "every element is" if count == total else f"{count} of {total} elements are"
+        message = (
+            f"{which} {'NaN' if np.isnan(got[at]) else 'infinite'} where a finite value is expected; the first "
+            f"is at {_index(at)}, expected {expected[at]:.6g}: look for an overflow, 0/0 or memory never written"
+        )
+    return Diagnosis("non_finite", message)
 
 
-def describe(got: Array, want: Array, error: Array, wrong: Array, keep: Array, score: float, ratio: float) -> str:
-    """The message of a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared."""
+def diagnose(got: Array, want: Array, error: Array, wrong: Array, keep: Array, score: float, ratio: float) -> Diagnosis:
+    """The diagnosis of a failed comparison. `wrong` marks the elements beyond the limit, `keep` those compared."""
     at = tuple(int(i) for i in np.unravel_index(int(np.argmax(error)), error.shape))
     worst = f"worst at {_index(at)}: got {got[at]:.6g}, expected {want[at]:.6g}"
-    pattern = _whole(got, want, keep) or _matrix(got, want, wrong, keep)
-    if not pattern and score > 5 * ratio:
-        pattern = _row_factors(got, want, error, keep)
-    if pattern:
-        return f"{pattern} ({worst})"
-    count, total = int(wrong.sum()), int(keep.sum())
+    found = _whole(got, want, keep) or _matrix(got, want, wrong, keep)
+    if found is None and score > 5 * ratio:
+        found = _row_factors(got, want, error, keep)
+    if found is not None:
+        return Diagnosis(found.pattern, f"{found.message} ({worst})")
     if _is_accuracy(error, want, keep):
-        return (
+        return Diagnosis(
+            "accuracy",
             f"close but not accurate enough: the error is {score:.3g} times the standard implementation's own and "
             f"the limit is {ratio:g}; look for accumulation in a narrow type, a fast approximation or a "
-            f"truncating conversion ({worst})"
+            f"truncating conversion ({worst})",
         )
-    count = count or int((keep & (error > 0)).sum())
-    return f"{count} of {total} elements are wrong{_region(wrong)}; {worst}"
+    count = int(wrong.sum()) or int((keep & (error > 0)).sum())
+    return Diagnosis("scattered", f"{count} of {int(keep.sum())} elements are wrong{_region(wrong)}; {worst}")
 
 
-def _whole(got: Array, want: Array, keep: Array) -> str:
+def _whole(got: Array, want: Array, keep: Array) -> Diagnosis | None:
     """Patterns of all compared elements."""
     g, w = got[keep], want[keep]
     if not g.any():
-        return "all elements are zero: nothing was computed or stored"
+        return Diagnosis("zero", "all elements are zero: nothing was computed or stored")
     if g.size > 1 and (g == g[0]).all():
-        return f"all elements are {g[0]:.6g}: the same value was stored everywhere"
+        return Diagnosis("constant", f"all elements are {g[0]:.6g}: the same value was stored everywhere")
     square = float(np.dot(w, w))
     factor = float(np.dot(g, w)) / square if square > 0 and np.isfinite(square) else 1.0
     if factor and abs(factor - 1) > 0.02 and _near(g / factor, w):
-        return f"every element is the expected one times {factor:.4g}: look for a missing or doubled factor"
+        return Diagnosis(
+            "scaled", f"every element is the expected one times {factor:.4g}: look for a missing or doubled factor"
+        )
     if g.size > 1:
         shift = float(np.mean(g - w))
         spread = float(np.std(g - w))
         if abs(shift) > 1e-3 * float(np.std(w)) and spread < 1e-3 * abs(shift):
-            return f"every element is the expected one plus {shift:.4g}"
-    return ""
+            return Diagnosis("shifted", f"every element is the expected one plus {shift:.4g}")
+    return None
 
 
-def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> str:
+def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> Diagnosis | None:
     """Patterns of two-dimensional outputs compared whole."""
     if got.ndim != 2 or not keep.all() or min(got.shape) < 2:
-        return ""
+        return None
     rows, columns = got.shape
     if _near(got.reshape(columns, rows).T, want):
-        return "the output is transposed: its memory has the order of the other layout"
+        return Diagnosis("transposed", "the output is transposed: its memory has the order of the other layout")
     if rows == columns and _near(got.T, want):
-        return "the output is transposed"
-    moved = _moved_rows(got, want, wrong)
-    if moved:
-        return moved
-    moved = _moved_rows(got.T, want.T, wrong.T)
-    return moved.replace("row", "column") if moved else ""
+        return Diagnosis("transposed", "the output is transposed")
+    return _moved(got, want, wrong, "row") or _moved(got.T, want.T, wrong.T, "column")
 
 
-def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> str:
-    """Test for rows that are right but for a factor of their own, as when a row's sum leaves something out."""
+def _row_factors(got: Array, want: Array, error: Array, keep: Array) -> Diagnosis | None:
+    """Rows that are right but for a factor of their own, as when a row's sum leaves something out."""
     if got.ndim != 2 or not keep.all() or got.shape[1] < 4:
-        return ""
+        return None
     squares = np.sum(want * want, axis=1)
     factors = np.divide(np.sum(got * want, axis=1), squares, where=squares > 0, out=np.ones_like(squares))
     if float(np.abs(got - factors[:, None] * want).max()) > 0.05 * float(error.max()):
-        return ""
+        return None
     row = int(np.argmax(np.abs(factors - 1)))
     empty = np.flatnonzero(~got.any(axis=1) & want.any(axis=1))
     if row in empty:
-        return (
+        return Diagnosis(
+            "zero_rows",
             f"{empty.size} of {got.shape[0]} rows are zero, from row {empty[0]} to row {empty[-1]}: nothing was "
-            "computed or stored there, or zeros were stored over it"
+            "computed or stored there, or zeros were stored over it",
         )
-    return (
+    return Diagnosis(
+        "row_factors",
         f"each row is the expected one times a factor of its own (row {row}: {factors[row]:.6g}): look at what the "
-        "row's sum or maximum leaves out or takes twice"
+        "row's sum or maximum leaves out or takes twice",
     )
 
 
-def _moved_rows(got: Array, want: Array, wrong: Array) -> str:
-    """Test for wrong rows that mostly hold another row's values."""
+def _moved(got: Array, want: Array, wrong: Array, line: str) -> Diagnosis | None:
+    """Lines of the matrix, rows as given here, most of whose wrong ones hold another one's values."""
     bad = np.flatnonzero(wrong.any(axis=1))[:ROWS]
     if bad.size < 2 or got.shape[1] < 4:
-        return ""
+        return None
     g, w = got[bad, :COLUMNS], want[: ROWS * 4, :COLUMNS]
     nearest = np.array([int(np.argmin(np.abs(w - row).max(axis=1))) for row in g])
     hits = [(int(b), int(n)) for b, n, row in zip(bad, nearest, g, strict=True) if n != b and _near(row, w[n])]
     if len(hits) < SHARE * bad.size:
-        return ""
-    return f"rows are in the wrong order, swapped or shifted: row {hits[0][0]} holds the values of row {hits[0][1]}"
+        return None
+    at, source = hits[0]
+    return Diagnosis(
+        "moved", f"{line}s are in the wrong order, swapped or shifted: {line} {at} holds the values of {line} {source}"
+    )
 
 
 def _region(wrong: Array) -> str:
@@ -143,7 +173,7 @@ def _region(wrong: Array) -> str:
 
 
 def _is_accuracy(error: Array, want: Array, keep: Array) -> bool:
-    """True where even the largest error is small beside the typical value, so that the formula must be right."""
+    """Even the largest error is small beside the typical value, so the formula must be right."""
     typical = float(np.sqrt(np.mean(want[keep] ** 2)))
     largest = float(error[keep].max())
     return typical > 0 and largest < 0.1 * typical

@@ -34,9 +34,11 @@ from sandbox.candidate.diagnostics import (
     SOURCE,
     assembler_findings,
     compiler_findings,
+    ending_of,
     linker_findings,
     listing_findings,
     readable,
+    refusal,
 )
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
@@ -99,6 +101,7 @@ class Compilation:
     listing: str = ""  # assembly text
     diagnostics: str = ""  # warnings and errors as clang prints them, with carets; at most 64 KiB
     seconds: float = 0.0
+    is_final: bool = True  # False where this machine's limits ended a tool: not stored, the next try may succeed
 
 
 class Compiler:
@@ -127,7 +130,7 @@ class Compiler:
             work = kept or Path(tempfile.mkdtemp(dir=self.cache / "work"))
             try:
                 result = replace(self._build(candidate, tunables, work), seconds=time.monotonic() - started)
-                if not any(f.message.startswith("the compiler") for f in result.findings):  # else this machine's limits
+                if result.is_final:
                     write_whole(stored, dumps(result).encode())
                 return result
             finally:
@@ -162,17 +165,13 @@ class Compiler:
         )
         said = readable(done.stderr)
         if done.returncode != 0:
-            return Compilation(False, compiler_findings(done, candidate.source), diagnostics=said)
+            found = compiler_findings(done, candidate.source)
+            return Compilation(False, found, diagnostics=said, is_final=ending_of(done) is None)
         assembly = work / ASSEMBLY
         if assembly.stat().st_size > MAX_LISTING:
             return Compilation(
                 False,
-                (
-                    Finding(
-                        "compile_error",
-                        "the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables",
-                    ),
-                ),
+                (refusal("the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables"),),
                 diagnostics=said,
             )
         listing = assembly.read_text(encoding="utf-8", errors="replace")
@@ -191,7 +190,8 @@ class Compiler:
         )
         if done.returncode != 0:
             said = readable(said + "\n" + done.stderr)
-            return Compilation(False, assembler_findings(done, listing), diagnostics=said)
+            found = assembler_findings(done, listing)
+            return Compilation(False, found, diagnostics=said, is_final=ending_of(done) is None)
         done = self._tool(
             work,
             "ld.lld",
@@ -205,15 +205,14 @@ class Compiler:
             "candidate.co",
         )
         if done.returncode != 0:
-            return Compilation(False, linker_findings(done), diagnostics=readable(said + "\n" + done.stderr))
+            said = readable(said + "\n" + done.stderr)
+            return Compilation(False, linker_findings(done), diagnostics=said, is_final=ending_of(done) is None)
         return self._finish(work, listing, said)
 
     def _finish(self, work: Path, listing: str, said: str) -> Compilation:
         kernels = kernels_in(listing, SOURCE)
         if not kernels:
-            return Compilation(
-                False, (Finding("compile_error", "the file defines no __global__ function"),), diagnostics=said
-            )
+            return Compilation(False, (refusal("the file defines no __global__ function"),), diagnostics=said)
         image = (work / "candidate.co").read_bytes()
         digest = hashlib.sha256(image).hexdigest()
         write_whole(self.code_object_path(digest), image)
@@ -265,6 +264,7 @@ class Compiler:
 
 def _load(path: Path) -> Compilation | None:
     try:
-        return loads(Compilation, path.read_text(encoding="utf-8"))
+        known = loads(Compilation, path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return None  # not compiled yet, or written by another version: compile again
+    return known if all(f.code for f in known.findings) else None  # written before findings had codes

@@ -1,13 +1,14 @@
-"""From evidence to a code of the fixed taxonomy (`records.evaluation.CODES`): no model, no guess, rules only."""
+"""Codes of the fixed taxonomy (`records.evaluation.CODES`) from typed evidence: a finding's own code, else its kind."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from records.evaluation import Finding, Stage, Verdict
+from records.evaluation import Code, Finding, FindingKind, Stage, Verdict
+from tasks.compare import Match
+from tasks.diagnosis import Pattern
 
-_BY_KIND = {
+BY_KIND: Mapping[FindingKind, Code] = {
     "over_limit": "B.4",
     "out_of_bounds": "B.3",
     "timeout": "B.5",
@@ -24,33 +25,30 @@ _BY_KIND = {
     "wave_mask": "B.1",
     "below_roofline": "C.2",
     "nondeterministic": "C.1",
+    "compile_error": "A.1",
+    "wrong_result": "C.1",
 }
-_COMPILE = (
-    ("A.3", re.compile(r"file not found|(cannot|may not) be included|no member named .* in namespace", re.I)),
-    ("B.2", re.compile(r"undeclared identifier|unknown type name|undefined symbol|no member", re.I)),
-    ("B.1", re.compile(r"builtin|intrinsic|cannot select|must be a constant|inline asm|argument to .* must", re.I)),
-    ("B.4", re.compile(r"lds size|local memory|exceeds limit|launch_bounds|workgroup size", re.I)),
-)
-_WORST_FIRST = ("B.5", "B.3", "B.4", "C.2", "B.1", "C.3", "C.1", "C.4")
+BY_PATTERN: Mapping[Pattern, Code] = {"transposed": "C.3", "moved": "C.3", "accuracy": "C.4"}  # of a wrong result
+_WORST_FIRST: tuple[Code, ...] = ("B.5", "B.3", "B.4", "C.2", "B.1", "C.3", "C.1", "C.4")
 
 
-def rejected(stage: Stage, findings: Sequence[Finding], code: str | None = None) -> Verdict:
+def rejected(stage: Stage, findings: Sequence[Finding], code: Code | None = None) -> Verdict:
     """A verdict of no at this stage, with the code its findings show."""
     return Verdict(stage=stage, accepted=False, code=code or classify(findings), findings=tuple(findings))
 
 
-def classify(findings: Sequence[Finding]) -> str:
-    """The gravest code among the findings; A.1 when there is nothing more precise to say."""
+def classify(findings: Sequence[Finding]) -> Code:
+    """The gravest code among the findings; A.1 when there are none."""
     codes = {code_of(f) for f in findings}
     return next((c for c in _WORST_FIRST if c in codes), min(codes, default="A.1"))
 
 
-def code_of(finding: Finding) -> str:
-    """The code of one finding, from its kind and, for compiler and comparison messages, its text."""
-    if finding.kind == "compile_error":
-        return next((code for code, pattern in _COMPILE if pattern.search(finding.message)), "A.1")
-    if finding.kind == "wrong_result":
-        if re.search(r"transposed|layout|order|swapped", finding.message, re.I):
-            return "C.3"
-        return "C.4" if re.search(r"close but|accuracy|precision", finding.message, re.I) else "C.1"
-    return _BY_KIND.get(finding.kind, "C.1")
+def wrong_result(output: str, match: Match, case: str) -> Finding:
+    """The finding of an output that does not match its reference, with the code of its pattern."""
+    code = None if match.pattern is None else BY_PATTERN.get(match.pattern)
+    return Finding("wrong_result", f"{output}: {match.message}", case=case, buffer=output, code=code)
+
+
+def code_of(finding: Finding) -> Code:
+    """The code that was set where the finding arose, else that of its kind."""
+    return finding.code or BY_KIND[finding.kind]

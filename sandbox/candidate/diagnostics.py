@@ -1,12 +1,17 @@
-"""Turn what clang, the assembler and lld print into findings on the candidate's own lines."""
+"""Findings on the candidate's own lines from what clang, the assembler and lld print.
+
+Their texts are read here and nowhere else: every finding leaves this file with its code.
+"""
 
 from __future__ import annotations
 
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from records.evaluation import Finding
+from records.evaluation import Code, Finding
 from sandbox.candidate.kernel import source_name_of
 from sandbox.process import Completed
 
@@ -31,8 +36,58 @@ _NOISE = re.compile(
 )
 _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+)")
 _FILE = re.compile(r'^\t\.file\t(\d+) (?:"[^"]*" )?"([^"]*)"')
+_CODES: tuple[tuple[Code, re.Pattern[str]], ...] = (  # the first that fits what a compiler says
+    ("A.3", re.compile(r"file not found|(cannot|may not) be included|no member named .* in namespace", re.I)),
+    ("B.2", re.compile(r"undeclared identifier|unknown type name|undefined symbol|no member", re.I)),
+    ("B.1", re.compile(r"builtin|intrinsic|cannot select|must be a constant|inline asm|argument to .* must", re.I)),
+    ("B.4", re.compile(r"lds size|local memory|exceeds limit|launch_bounds|workgroup size", re.I)),
+)
 _CLOCK = re.compile(r"^\t(s_memtime|s_memrealtime|s_getreg_b32)\b")
 _STATIC_START = re.compile(r"^\t\.section\t\.(init_array|fini_array|ctors|dtors|preinit_array)", re.M)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of a tool that failed and printed nothing about the source; this machine's limits may be the reason."""
+
+    cause: Literal["deadline", "memory", "file_size", "signal", "silent"]
+    signal: int = 0
+
+    def finding(self, tool: str) -> Finding:
+        """The finding for the candidate's author."""
+        said = {
+            "deadline": "did not end within its time limit; make the code smaller (fewer "
+            "unrolled iterations, template instances or macro expansions)",
+            "memory": "ran out of memory; make the code or its arrays smaller",
+            "file_size": "would write more than 256 MiB; make the file's arrays smaller",
+            "signal": f"was ended by signal {self.signal}; the code is too large or "
+            "too deeply nested for it, or makes it crash",
+            "silent": "failed",
+        }[self.cause]
+        return refusal(f"the {tool} {said}")
+
+
+def refusal(message: str, line: int | None = None, code: Code = "A.1") -> Finding:
+    """A compile error with its code; A.1 where nothing more precise is known."""
+    return Finding("compile_error", message, line, code=code)
+
+
+def code_of_error(said: str) -> Code:
+    """The code of a compile error, from a compiler's own text."""
+    return next((code for code, pattern in _CODES if pattern.search(said)), "A.1")
+
+
+def ending_of(done: Completed) -> Ending | None:
+    """The ending of a tool that failed; None where it printed what is wrong with the source."""
+    if done.timed_out:
+        return Ending("deadline")
+    if "out of memory" in done.stderr.lower() or "bad_alloc" in done.stderr:
+        return Ending("memory")
+    if done.returncode == -signal.SIGXFSZ:
+        return Ending("file_size")
+    if done.returncode < 0 and not re.search(r"\berror: ", done.stderr):
+        return Ending("signal", -done.returncode)
+    return None if readable(done.stderr).strip() else Ending("silent")
 
 
 def readable(text: str) -> str:
@@ -42,46 +97,46 @@ def readable(text: str) -> str:
 
 
 def compiler_findings(done: Completed, source: str) -> tuple[Finding, ...]:
-    """Why clang refused the source: one finding an error, at least one."""
-    ended = _ended_badly(done, "compiler")
-    if ended:
-        return (ended,)
+    """The errors for which clang refused the source, at least one."""
+    ending = ending_of(done)
+    if ending:
+        return (ending.finding("compiler"),)
     found = list(dict.fromkeys(_errors(done.stderr, source)))
-    return tuple(found[:MAX_FINDINGS]) or (Finding("compile_error", _last_line(done.stderr, "the compiler failed")),)
+    return tuple(found[:MAX_FINDINGS]) or (_last_line(done.stderr),)
 
 
 def assembler_findings(done: Completed, listing: str) -> tuple[Finding, ...]:
-    """Why the assembler refused the compiler's own output: that can only be inline assembly."""
+    """The errors for which the assembler refused the compiler's own output: only inline assembly can cause them."""
     found = []
     for line in done.stderr.split("\n"):
         match = _ERROR.match(line)
         if match and match["file"] == ASSEMBLY:
             where = _line_of_label(listing, int(match["line"]), SOURCE)
-            found.append(Finding("compile_error", f"inline asm is refused by the assembler: {match['text']}", where))
-    return tuple(found[:MAX_FINDINGS]) or (
-        _ended_badly(done, "assembler")
-        or Finding("compile_error", "inline asm is refused: " + _last_line(done.stderr, "the assembler failed")),
-    )
+            found.append(refusal(f"inline asm is refused by the assembler: {match['text']}", where, "B.1"))
+    if found:
+        return tuple(found[:MAX_FINDINGS])
+    ending = ending_of(done)
+    if ending and ending.cause != "silent":
+        return (ending.finding("assembler"),)
+    return (refusal(f"inline asm is refused: {_last_line(done.stderr).message}", code="B.1"),)
 
 
 def linker_findings(done: Completed) -> tuple[Finding, ...]:
-    """What the linker misses: device code may call nothing that the file does not define."""
-    found, name = [], ""
+    """The symbols that the linker misses: device code may call nothing that the file does not define."""
+    found = list[Finding]()
     for line in done.stderr.split("\n"):
         if match := _UNDEFINED.search(line):
-            name = match[1].strip()
-            found.append(
-                Finding(
-                    "compile_error",
-                    f"undefined symbol: {name} is called but not defined in this file; "
-                    "device code has no library to link with",
-                )
+            message = (
+                f"undefined symbol: {match[1].strip()} is called but not defined in this file; "
+                "device code has no library to link with"
             )
+            found.append(refusal(message, code="B.2"))
         elif (match := _REFERENCED.match(line)) and found and found[-1].line is None:
-            found[-1] = Finding("compile_error", found[-1].message, int(match[1]))
-    return tuple(found[:MAX_FINDINGS]) or (
-        _ended_badly(done, "linker") or Finding("compile_error", _last_line(done.stderr, "the linker failed")),
-    )
+            found[-1] = replace(found[-1], line=int(match[1]))
+    if found:
+        return tuple(found[:MAX_FINDINGS])
+    ending = ending_of(done)
+    return (ending.finding("linker") if ending else _last_line(done.stderr),)
 
 
 def listing_findings(listing: str) -> tuple[Finding, ...]:
@@ -90,28 +145,19 @@ def listing_findings(listing: str) -> tuple[Finding, ...]:
     for number, line in enumerate(lines, 1):
         if match := _FORBIDDEN.search(line):
             where = _line_of_label(listing, number, SOURCE)
-            return (Finding("compile_error", f"the assembler directive .{match[1].lower()} may not be used", where),)
+            return (refusal(f"the assembler directive .{match[1].lower()} may not be used", where),)
         if match := _CLOCK.match(line):
             where = _line_of_label(listing, number, SOURCE)
-            return (
-                Finding(
-                    "compile_error",
-                    f"{match[1]}: a kernel may not read clocks or ask where on the chip it "
-                    "runs; what it computes may not depend on either",
-                    where,
-                ),
+            message = (
+                f"{match[1]}: a kernel may not read clocks or ask where on the chip it "
+                "runs; what it computes may not depend on either"
             )
+            return (refusal(message, where),)
     descriptors = [line.split()[1] for line in lines if line.strip().startswith(".amdhsa_kernel ")]
     if listing.count(".amdgpu_metadata") > 1 or len(set(descriptors)) != len(descriptors):
-        return (Finding("compile_error", "inline asm may not write kernel metadata"),)
+        return (refusal("inline asm may not write kernel metadata", code="B.1"),)
     if _STATIC_START.search(listing) or any(name.startswith("amdgcn.device.") for name in descriptors):
-        return (
-            Finding(
-                "compile_error",
-                "the file has start-up or exit code (a constructor or a global with a "
-                "run-time initialiser); initialise in a kernel instead",
-            ),
-        )
+        return (START_UP,)
     return ()
 
 
@@ -133,21 +179,23 @@ def _errors(said: str, source: str) -> Iterator[Finding]:
                 f"{kernel} declares {memory[1]} bytes of static LDS (local memory exceeds limit {memory[2]}); use "
                 "smaller __shared__ arrays"
             )
-            yield Finding("over_limit", text, where or _line_with(source, kernel), kernel)
+            yield Finding("over_limit", text, where or _line_with(source, kernel), kernel, code="B.4")
             continue
-        message = "".join((message, *_notes(lines, number)))
-        yield Finding("compile_error", message, where or _nearest_place(lines, number))
+        notes = tuple(_notes(lines, number))
+        code = code_of_error(" ".join((message, *(text for _, text in notes))))
+        message = "".join((message, *(f"; line {place}: {text}" for place, text in notes)))
+        yield refusal(message, where or _nearest_place(lines, number), code)
 
 
-def _notes(lines: list[str], number: int) -> Iterator[str]:
-    """What the compiler adds about the candidate's own lines: why an overload does not fit, what was meant."""
-    told = 0
+def _notes(lines: list[str], number: int) -> Iterator[tuple[int, str]]:
+    """The compiler's notes on the candidate's own lines, such as why an overload does not fit: line and text."""
+    seen = 0
     for line in lines[number + 1 : number + 60]:
-        if told == MAX_NOTES or _ERROR.match(line):
+        if seen == MAX_NOTES or _ERROR.match(line):
             return
         if match := _PLACE.match(line):
-            told += 1
-            yield f"; line {match[1]}: {match[2]}"
+            seen += 1
+            yield int(match[1]), match[2]
 
 
 def _nearest_place(lines: list[str], number: int) -> int | None:
@@ -171,14 +219,11 @@ def _backend(text: str, source: str) -> Finding:
         while line is None and builtin.count("_") > 5:  # intrinsics end in the types of their operands
             builtin = builtin.rpartition("_")[0]
             line = _line_with(source, builtin)
-        return Finding(
-            "compile_error",
-            f"Cannot select: this GPU has no instruction for {builtin}; use a builtin that exists on gfx942",
-            line,
-        )
+        message = f"Cannot select: this GPU has no instruction for {builtin}; use a builtin that exists on gfx942"
+        return refusal(message, line, "B.1")
     if "Cannot select" in text:
-        return Finding("compile_error", f"the back end has no instruction for an operation here ({first.strip()})")
-    return Finding("compile_error", f"the back end failed: {first.strip()}")
+        return refusal(f"the back end has no instruction for an operation here ({first.strip()})", code="B.1")
+    return refusal(f"the back end failed: {first.strip()}", code=code_of_error(first))
 
 
 def _line_with(source: str, word: str) -> int | None:
@@ -186,29 +231,10 @@ def _line_with(source: str, word: str) -> int | None:
     return next((n for n, line in enumerate(source.split("\n"), 1) if pattern.search(line)), None)
 
 
-def _ended_badly(done: Completed, what: str) -> Finding | None:
-    if done.timed_out:
-        return Finding(
-            "compile_error",
-            f"the {what} did not end within its time limit; make the code smaller (fewer "
-            "unrolled iterations, template instances or macro expansions)",
-        )
-    if "out of memory" in done.stderr.lower() or "bad_alloc" in done.stderr:
-        return Finding("compile_error", f"the {what} ran out of memory; make the code or its arrays smaller")
-    if done.returncode == -signal.SIGXFSZ:
-        return Finding("compile_error", f"the {what} would write more than 256 MiB; make the file's arrays smaller")
-    if done.returncode < 0 and not re.search(r"\berror: ", done.stderr):
-        return Finding(
-            "compile_error",
-            f"the {what} was ended by signal {-done.returncode}; the code is too large or "
-            "too deeply nested for it, or makes it crash",
-        )
-    return None
-
-
-def _last_line(text: str, default: str) -> str:
-    lines = [line for line in readable(text).split("\n") if line.strip()]
-    return lines[-1].strip()[:500] if lines else default
+def _last_line(said: str) -> Finding:
+    lines = [line for line in readable(said).split("\n") if line.strip()]
+    last = lines[-1].strip()[:500] if lines else "it gave no message"
+    return refusal(last, code=code_of_error(last))
 
 
 def _line_of_label(listing: str, listing_line: int, source_name: str) -> int | None:
@@ -223,3 +249,9 @@ def _line_of_label(listing: str, listing_line: int, source_name: str) -> int | N
         elif (match := _LOC.match(line)) and match[1] in files:
             found = int(match[2]) or found
     return found
+
+
+START_UP = refusal(
+    "the file has start-up or exit code (a constructor or a global with a "
+    "run-time initialiser); initialise in a kernel instead"
+)

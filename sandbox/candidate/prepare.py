@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from records.errors import PlanError
-from records.evaluation import Finding, Verdict
+from records.evaluation import Code, Finding, Verdict
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.fit import check
 from sandbox.candidate.parse import parse
@@ -137,7 +137,7 @@ def _settled(prepared: Prepared) -> Prepared:
 
 
 def _refusal(error: PlanError) -> Verdict:
-    code = "A.2" if error.fault == "form" else "A.1"
+    code: Code = "A.2" if error.fault == "form" else "A.1"
     return rejected("parse", (Finding("compile_error", str(error), line=error.line),), code)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import DeviceError
+from records.evaluation import FindingKind
 from sandbox.gpu.child_messages import ChildChannel, Closed, Late, memory_file, shared_file
 from sandbox.gpu.driver.driver import symbols_of
 from sandbox.gpu.layout import BufferPlace, Layout
@@ -46,7 +47,7 @@ class ChildFault(Exception):
     `lost` when only the device can be to blame, `ended` when the process died while the candidate was running.
     """
 
-    def __init__(self, message: str, kind: str | None, lost: bool, ended: bool = False) -> None:
+    def __init__(self, message: str, kind: FindingKind | None, lost: bool, ended: bool = False) -> None:
         super().__init__(message)
         self.message, self.kind, self.lost, self.ended = message, kind, lost, ended
         self.case: str | None = None

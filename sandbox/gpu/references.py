@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from records.evaluation import Finding
+from sandbox.candidate.codes import wrong_result
 from sandbox.gpu.child_messages import filled_file
 from sandbox.gpu.layout import Layout, content, draw, set_seed
 from tasks.compare import Yardstick
@@ -135,9 +136,7 @@ class References:
             verdict = answer.yardsticks[spec.name].judge(arrays[spec.name])
             worst = max(worst, verdict.error)
             if not verdict.correct:
-                findings.append(
-                    Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name, buffer=spec.name)
-                )
+                findings.append(wrong_result(spec.name, verdict, case.name))
         if self.task.check is not None and not findings:
             right, message = self.task.check(answer.inputs, arrays, case)
             if not right:

@@ -15,6 +15,7 @@ import numpy as np
 
 from records.evaluation import CaseResult, Finding
 from sandbox.amdgcn.compiler import Compilation
+from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
@@ -127,9 +128,7 @@ class Judge:
             )
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
-                findings.append(
-                    Finding("wrong_result", f"{spec.name}: {verdict.message}", case=case.name, buffer=spec.name)
-                )
+                findings.append(wrong_result(spec.name, verdict, case.name))
         if self.task.check is not None and whole and not findings:
             right, message = self.task.check(inputs, outputs, case)
             if not right:

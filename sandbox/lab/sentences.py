@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from records.evaluation import Finding
+from records.evaluation import Finding, FindingKind, kind_named
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab import hazards
 from sandbox.lab.build.lines import LineTable
@@ -14,6 +14,7 @@ from sandbox.lab.build.program import LabProgram, LdsVariable
 from sandbox.lab.executor_request import Region
 
 _NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR = range(9)
+_RENAMED: Mapping[str, FindingKind] = {"trap": "wrong_result", "illegal": "over_limit"}  # the executor's own kinds
 _ARRAYS = {
     _PRIVATE: "in private memory",
     _OWN: "among the file's variables",
@@ -81,9 +82,7 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     }[kind](scene, row)
     if buffer is None and kind in ("race", "undrained_barrier", "uninitialised"):
         buffer = _lds_variable(scene, row)[2]
-    if kind in ("trap", "illegal"):
-        kind = "wrong_result" if kind == "trap" else "over_limit"
-    return Finding(kind, message, line, kernel, buffer=buffer)
+    return Finding(_RENAMED.get(kind) or kind_named(kind), message, line, kernel, buffer=buffer)
 
 
 def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from records.errors import ToolchainError
+from sandbox.candidate.diagnostics import Ending
 from sandbox.gpu.child_messages import ChildChannel, Closed, Late
 
 ROOT = Path(__file__).parents[3]
@@ -42,7 +43,7 @@ class CompileReply:
 
     image: bytes | None
     log: str
-    ended: str = ""
+    ended: Ending | None = None
 
 
 @dataclass(frozen=True)
@@ -119,20 +120,24 @@ class Worker:
             )
             said, _ = self._channel.receive(deadline_s)
         except Late:
-            return CompileReply(None, "", "deadline")
+            return CompileReply(None, "", Ending("deadline"))
         except Closed:
-            return CompileReply(None, "", self._last_words())
+            return CompileReply(None, "", self._ending())
         if "error" in said:
             raise ToolchainError(str(said["error"]))
         image = base64.b64decode(said["image"]) if said["image"] is not None else None
         return CompileReply(image, str(said["log"]))
 
-    def _last_words(self) -> str:
+    def _ending(self) -> Ending:
+        """The reason for which the process closed its socket; it leaves with a status of its own when out of memory."""
         try:
             status = self._process.wait(5)
         except subprocess.TimeoutExpired:
-            return "crash"
-        return "deadline" if status == -signal.SIGXCPU else f"signal {-status}" if status < 0 else "memory"
+            return Ending("silent")
+        if status >= 0:
+            return Ending("memory")
+        known: Mapping[int, Ending] = {-signal.SIGXCPU: Ending("deadline"), -signal.SIGXFSZ: Ending("file_size")}
+        return known.get(status, Ending("signal", -status))
 
     def close(self) -> None:
         """End it and everything that it has started."""

@@ -20,7 +20,15 @@ from records.codec import dumps, loads
 from records.errors import ToolchainError
 from records.evaluation import Finding
 from records.files import write_whole
-from sandbox.candidate.diagnostics import MAX_FINDINGS, SOURCE, compiler_findings, readable
+from sandbox.candidate.diagnostics import (
+    MAX_FINDINGS,
+    SOURCE,
+    code_of_error,
+    compiler_findings,
+    ending_of,
+    readable,
+    refusal,
+)
 from sandbox.candidate.kernel import KernelArgument, KernelMetadata
 from sandbox.candidate.limits import check_arguments
 from sandbox.candidate.plan import Candidate
@@ -34,7 +42,7 @@ from sandbox.target import Target
 
 __all__ = ["DeviceBuild", "GpuCompiler", "ImageKernel"]
 
-FORMAT = "1"  # raise it when a stored build would be read differently
+FORMAT = "2"  # raise it when a stored build would be read differently
 DEADLINE_S = 60.0
 LARGEST_BLOCK = 1024
 _NVIDIA = re.compile(
@@ -59,6 +67,7 @@ class DeviceBuild:
     hidden_bytes: int = 0  # of such variables that the driver cannot find by name: only a new load resets them
     diagnostics: str = ""  # at most 64 KiB
     seconds: float = 0.0
+    is_final: bool = True  # False where this machine's limits decided: not stored, the next try may succeed
 
     def metadata(self, plan: ResolvedPlan | None = None) -> tuple[KernelMetadata, ...]:
         """The kernels in the form that the plan's checks and the resources are made from.
@@ -129,7 +138,7 @@ class GpuCompiler:
         build = self._load(stored)
         if build is None:
             build = self._build(candidate, tunables)
-            if not any(f.message.startswith("the compiler") for f in build.findings):  # else this machine's limits
+            if build.is_final:
                 self._store(stored, build)
         return replace(build, seconds=time.monotonic() - started)
 
@@ -174,17 +183,16 @@ class GpuCompiler:
             reply = self._pool.compile(replace(job, options=[*options, *dialect.rescue]), self._deadline_s)
         said = readable(clean(_PLACE.sub(SOURCE, reply.log)))
         if reply.image is None:
-            return DeviceBuild(_findings(reply, said, source), diagnostics=said)
+            return _refused(reply, said, source)
         try:
-            found = read_image(reply.image)
+            made = read_image(reply.image)
         except ValueError as error:
-            return DeviceBuild(
-                (Finding("compile_error", f"the compiler's output cannot be used: {error}"),), diagnostics=said
-            )
-        if not found.kernels:
-            return DeviceBuild((Finding("compile_error", "the file defines no __global__ function"),), diagnostics=said)
+            found = refusal(f"the compiler's output cannot be used: {error}")
+            return DeviceBuild((found,), diagnostics=said, is_final=False)
+        if not made.kernels:
+            return DeviceBuild((refusal("the file defines no __global__ function"),), diagnostics=said)
         digest = hashlib.sha256(reply.image).hexdigest()
-        return DeviceBuild((), reply.image, digest, found.kernels, found.globals, found.hidden_bytes, said)
+        return DeviceBuild((), reply.image, digest, made.kernels, made.globals, made.hidden_bytes, said)
 
     def _load(self, stored: Path) -> DeviceBuild | None:
         try:
@@ -219,18 +227,17 @@ def _arguments(kernel: ImageKernel, plan: ResolvedPlan | None) -> tuple[KernelAr
     return tuple(found)
 
 
-def _findings(reply: CompileReply, said: str, source: str) -> tuple[Finding, ...]:
-    """Why the compiler gave no image: one finding an error, at least one."""
+def _refused(reply: CompileReply, said: str, source: str) -> DeviceBuild:
+    """The build of a source for which the compiler gave no image: one finding an error, at least one."""
     if reply.ended:
-        signal = int(reply.ended.split()[1]) if reply.ended.startswith("signal ") else 0
-        words = "out of memory" if reply.ended == "memory" else ""
-        return compiler_findings(Completed(-signal or 1, "", words, reply.ended == "deadline", 0.0), source)
-    found = [
-        Finding("compile_error", m["text"].strip(), int(m["line"]) if m["line"] else None)
-        for m in _NVIDIA.finditer(said)
-    ]
-    found += [
-        Finding("over_limit" if "too much shared data" in m["text"] else "compile_error", m["text"].strip())
-        for m in _PTXAS.finditer(said)
-    ]
-    return tuple(dict.fromkeys(found))[:MAX_FINDINGS] or compiler_findings(Completed(1, "", said, False, 0.0), source)
+        return DeviceBuild((reply.ended.finding("compiler"),), diagnostics=said, is_final=False)
+    texts = [(m["text"].strip(), int(m["line"]) if m["line"] else None) for m in _NVIDIA.finditer(said)]
+    found = [refusal(text, line, code_of_error(text)) for text, line in texts]
+    for match in _PTXAS.finditer(said):
+        text = match["text"].strip()
+        is_limit = "too much shared data" in text
+        found.append(Finding("over_limit", text) if is_limit else refusal(text, code=code_of_error(text)))
+    if found:
+        return DeviceBuild(tuple(dict.fromkeys(found))[:MAX_FINDINGS], diagnostics=said)
+    done = Completed(1, "", said, False, 0.0)
+    return DeviceBuild(compiler_findings(done, source), diagnostics=said, is_final=ending_of(done) is None)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from records.evaluation import Finding
-from sandbox.candidate.diagnostics import MAX_FINDINGS
+from sandbox.candidate.diagnostics import MAX_FINDINGS, refusal
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\f\v]+|//[^\n]*|/\*.*?\*/)|(?P<end>\n)
@@ -52,11 +52,10 @@ def refusals(source: str, headers: frozenset[str], assembler_reads: bool) -> tup
 
     `assembler_reads`: the vendor's assembler knows directives that open files (AMD's does, PTX has none).
     """
-    found = itertools.islice(_refusals(source, headers, assembler_reads), MAX_FINDINGS)
-    return tuple(Finding("compile_error", message, line) for line, message in found)
+    return tuple(itertools.islice(_refusals(source, headers, assembler_reads), MAX_FINDINGS))
 
 
-def _refusals(source: str, headers: Collection[str], assembler_reads: bool) -> Iterator[tuple[int, str]]:
+def _refusals(source: str, headers: Collection[str], assembler_reads: bool) -> Iterator[Finding]:
     for pattern, message in (
         ("\0", "the source holds a zero byte; remove it"),
         ("\r(?!\n)", "the source holds a lone carriage return; use line feeds"),
@@ -67,7 +66,7 @@ def _refusals(source: str, headers: Collection[str], assembler_reads: bool) -> I
         ),
     ):
         if match := re.search(pattern, source):
-            yield source.count("\n", 0, match.start()) + 1, message
+            yield refusal(message, source.count("\n", 0, match.start()) + 1)
             return
     text, splices = _spliced(source.replace("\r\n", "\n"))
     tokens = list(_tokens(text, splices))
@@ -102,21 +101,25 @@ def _tokens(text: str, splices: list[int]) -> Iterator[_Token]:
             line += word.count("\n")
 
 
-def _strings(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
+def _strings(tokens: list[_Token]) -> Iterator[Finding]:
     for token in tokens:
         if token.kind == "raw" and token.spliced:
-            yield token.line, "a raw string may not hold a backslash at a line's end; write it as plain strings"
+            yield refusal(
+                "a raw string may not hold a backslash at a line's end; write it as plain strings", token.line
+            )
         elif token.kind == "raw" and re.search(r"\n[ \t]*(#|%:)", token.text):
-            yield token.line, "a raw string may not hold a line that looks like a directive; write it as plain strings"
+            yield refusal(
+                "a raw string may not hold a line that looks like a directive; write it as plain strings", token.line
+            )
         elif token.kind == "open":
-            yield (
-                token.line,
+            yield refusal(
                 "a comment or a quotation has no end (a quotation ends on its line, also where the "
                 "preprocessor skips it)",
+                token.line,
             )
 
 
-def _directives(tokens: list[_Token], text: str, headers: Collection[str]) -> Iterator[tuple[int, str]]:
+def _directives(tokens: list[_Token], text: str, headers: Collection[str]) -> Iterator[Finding]:
     fresh, directive = True, ""
     for index, token in enumerate(tokens):
         if token.kind == "end":
@@ -127,11 +130,11 @@ def _directives(tokens: list[_Token], text: str, headers: Collection[str]) -> It
             directive = word.text
             yield from _directive(word, text, headers)
         elif fresh and token.text == "import":
-            yield token.line, "modules may not be imported; include a header instead"
+            yield refusal("modules may not be imported; include a header instead", token.line)
         elif token.text in _ASKERS and (directive == "define" or not _asks_fairly(token, text)):
-            yield token.line, f"{token.text} may ask only for a header's literal name in <>"
+            yield refusal(f"{token.text} may ask only for a header's literal name in <>", token.line)
         elif token.text == "_Pragma" and _FILE_PRAGMA.search(text, token.at, token.at + 200):
-            yield token.line, "a pragma may not name a file"
+            yield refusal("a pragma may not name a file", token.line)
         fresh = False
 
 
@@ -145,27 +148,28 @@ def _asks_fairly(token: _Token, text: str) -> bool:
     return match is not None and ".." not in match[0] and (token.text == "__has_include" or "(" not in match[0])
 
 
-def _directive(word: _Token, text: str, headers: Collection[str]) -> Iterator[tuple[int, str]]:
+def _directive(word: _Token, text: str, headers: Collection[str]) -> Iterator[Finding]:
     start = word.at + len(word.text)
     if word.text == "include":
         name = _NAME.match(text, start)
         found = (name[1] or name[2] or "") if name else ""
         if not name:
-            yield word.line, "an #include must name its header literally, as in #include <hip/hip_runtime.h>"
+            yield refusal("an #include must name its header literally, as in #include <hip/hip_runtime.h>", word.line)
         elif found not in headers:
-            yield word.line, f"{found!r} may not be included; there are only: {', '.join(sorted(headers)[:40])}"
+            message = f"{found!r} may not be included; there are only: {', '.join(sorted(headers)[:40])}"
+            yield refusal(message, word.line, "A.3")
     elif word.text in _READERS or word.kind == "number":
-        yield word.line, f"the directive #{'line' if word.kind == 'number' else word.text} may not be used"
+        yield refusal(f"the directive #{'line' if word.kind == 'number' else word.text} may not be used", word.line)
     elif word.text == "pragma" and _FILE_PRAGMA.search(text, start, text.find("\n", start) % (len(text) + 1)):
-        yield word.line, "a pragma may not name a file"
+        yield refusal("a pragma may not name a file", word.line)
 
 
-def _assembly(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
+def _assembly(tokens: list[_Token]) -> Iterator[Finding]:
     """Inline assembly may not read files: its text must be plain strings, and these may not hold such a directive."""
     told = "the assembler directive {} may not be used"
     for index, token in enumerate(tokens):
         if token.text == "incbin" and token.kind == "word":
-            yield token.line, told.format(".incbin")
+            yield refusal(told.format(".incbin"), token.line)
         if token.text not in _ASM or token.kind != "word":
             continue
         written, depth = "", 0
@@ -173,7 +177,7 @@ def _assembly(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
             if after.kind == "end" or after.text in ("volatile", "__volatile__", "inline", "goto"):
                 continue
             if not depth and after.text != "(":
-                yield token.line, "asm must be followed by its text in parentheses; do not hide it in a macro"
+                yield refusal("asm must be followed by its text in parentheses; do not hide it in a macro", token.line)
                 break
             if after.text == "(":
                 depth += 1
@@ -182,10 +186,11 @@ def _assembly(tokens: list[_Token]) -> Iterator[tuple[int, str]]:
             elif after.text in (":", ")"):
                 break
             else:
-                yield token.line, "the text of inline assembly must be plain strings, not a macro or an expression"
+                message = "the text of inline assembly must be plain strings, not a macro or an expression"
+                yield refusal(message, token.line, "B.1")
                 break
         if match := _DIRECTIVE.search(written):
-            yield token.line, told.format("." + (match[1] or "incbin").lower())
+            yield refusal(told.format("." + (match[1] or "incbin").lower()), token.line)
 
 
 def _plain(token: _Token) -> str:

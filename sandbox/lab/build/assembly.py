@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from records.evaluation import Finding
+from sandbox.candidate.diagnostics import refusal
 
 _START = re.compile(r"\b(?:asm|__asm__|__asm)\b\s*((?:volatile|__volatile__|inline|goto)\b\s*)*\(")
 _SKIP = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
@@ -25,11 +26,11 @@ def translate(source: str) -> tuple[str, tuple[Finding, ...]]:
             line = source.count("\n", 0, start) + 1
             shown = " ".join(" ".join(_STRING.findall(text)).split())[:80]
             findings.append(
-                Finding(
-                    "compile_error",
+                refusal(
                     f'the lab cannot execute the inline assembly "{shown}"; use the '
                     "builtin (__builtin_amdgcn_...) or plain C++ for it",
                     line,
+                    "B.1",
                 )
             )
             replacement = "((void)0)"

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
-from records.evaluation import Finding
-from sandbox.candidate.diagnostics import SOURCE
+from records.evaluation import Code, Finding
+from sandbox.candidate.diagnostics import SOURCE, refusal
 from sandbox.candidate.header_names import OURS, code_only, header_words
 
 _MARKER = re.compile(r'# (\d+) "([^"]*)"((?: \d)*)$')
@@ -49,7 +50,7 @@ class DeviceText:
 def source_refusals(source: str) -> tuple[Finding, ...]:
     """What only the text before preprocessing shows: the lab's own names, false line numbers, rewritten headers."""
     found = [
-        _finding(
+        refusal(
             f"the name {match[0]} belongs to the judge; the same code must run in the lab and on the GPU, so "
             "a candidate may neither ask for such a name nor define it",
             number,
@@ -67,12 +68,12 @@ def _directives(source: str) -> Iterator[Finding]:
     for line in code_only(spliced).split("\n"):
         match = _DIRECTIVE.match(line.replace("\0", ""))
         if match and (match[1] == "line" or match[1].isdigit()):
-            yield _finding("#line may not be used: findings could not name the line that they mean", number)
+            yield refusal("#line may not be used: findings could not name the line that they mean", number)
         elif match and match[1] in ("define", "undef") and match[2] in header_words():
             early.append((number, match[2]))
         elif match and match[1].startswith("include"):
             yield from (
-                _finding(f"#define {word} after the includes: the headers use this name themselves", where)
+                refusal(f"#define {word} after the includes: the headers use this name themselves", where)
                 for where, word in early
             )
             early = []
@@ -110,33 +111,39 @@ def device_text(preprocessed: str) -> DeviceText | tuple[Finding, ...]:
 
 def _included(name: str, line: int, depth: int) -> str | Finding | None:
     if name.endswith(SOURCE):
-        return _finding("the file may not include itself", line)
+        return refusal("the file may not include itself", line)
     if not depth and "ks_" in name:
-        return _finding("the judge's own headers are not for candidates; include <hip/hip_runtime.h>", line)
+        return refusal("the judge's own headers are not for candidates; include <hip/hip_runtime.h>", line)
     return f"#include <{name.split('/', 2)[2]}>" if name.count("/") > 1 else None
 
 
 def text_refusals(made: DeviceText) -> tuple[Finding, ...]:
     """Words that behave differently in the two builds, or that would switch off what the lab looks at."""
     code = code_only(made.text)
+
+    def refused(at: int, message: str, meaning: Code = "A.1") -> tuple[int, Finding]:
+        return at, refusal(message, made.lines[code.count("\n", 0, at)], meaning)
+
     found = [
-        (
+        refused(
             match.start(),
             f"{match[0]} may not be used: its answer depends on the compiler, and the same code must "
             "run in the lab and on the GPU",
+            "B.1",
         )
         for match in _ASKS.finditer(code)
     ]
     found += [
-        (match.start(), f"the name {match[0]} belongs to the judge; choose another") for match in OURS.finditer(code)
+        refused(match.start(), f"the name {match[0]} belongs to the judge; choose another")
+        for match in OURS.finditer(code)
     ]
     found += [
-        (match.start(), f"{match[0]} may not be used: every memory access is checked")
+        refused(match.start(), f"{match[0]} may not be used: every memory access is checked")
         for match in _SWITCHES.finditer(code)
     ]
     for start, inside in _attributes(code):
         found += [
-            (
+            refused(
                 start,
                 f"the attribute {match[1]} may not be used in a candidate (write __shared__, __device__, "
                 "__constant__ and __global__ as such)",
@@ -144,11 +151,10 @@ def text_refusals(made: DeviceText) -> tuple[Finding, ...]:
             for match in _REFUSED.finditer(inside)
         ]
     found += [
-        (at, "a function without __device__ is host code, which a candidate has none of; mark it or leave it out")
+        refused(at, "a function without __device__ is host code, which a candidate may not have; mark or remove it")
         for at in _unmarked(code)
     ]
-    rows = sorted((made.lines[code.count("\n", 0, at)], message) for at, message in found)
-    return tuple(_finding(message, line) for line, message in dict.fromkeys(rows))[:20]
+    return tuple(dict.fromkeys(finding for _, finding in sorted(found, key=itemgetter(0))))[:20]
 
 
 def _unmarked(code: str) -> Iterator[int]:
@@ -183,7 +189,3 @@ def _attributes(code: str) -> Iterator[tuple[int, str]]:
                 depth += {"(": 1, ")": -1}.get(code[end], 0)
                 end += 1
         yield match.start(), code[match.start() : end]
-
-
-def _finding(message: str, line: int) -> Finding:
-    return Finding("compile_error", message, line)

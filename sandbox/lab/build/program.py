@@ -21,7 +21,7 @@ from records.errors import LabError
 from records.evaluation import Finding
 from sandbox.amdgcn.compiler import FLAGS as DEVICE_FLAGS
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.candidate.diagnostics import SOURCE, compiler_findings
+from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, refusal
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
 from sandbox.evidence import Evidence
@@ -274,13 +274,7 @@ class Builder:
             return compiler_findings(done, candidate.source)
         prepared = prepare_object((work / "candidate.o").read_bytes())
         if prepared.start_up:
-            return (
-                Finding(
-                    "compile_error",
-                    "the file has start-up or exit code (a constructor or a global with a "
-                    "run-time initialiser); initialise in a kernel instead",
-                ),
-            )
+            return (START_UP,)
         (work / "prepared.o").write_bytes(prepared.data)
         done = self._tool(work, *executor.link_command(self.toolchain, self.cache, "prepared.o", "program"))
         if done.returncode != 0:
@@ -363,9 +357,9 @@ def _link_findings(done: Completed) -> tuple[Finding, ...]:
     if not missing:
         raise LabError(f"the lab's linker failed: {(done.stderr.strip() or 'no message')[:400]}")
     return tuple(
-        Finding(
-            "compile_error",
+        refusal(
             f"undefined symbol: {name} is used but not defined in this file, and the lab does not provide it",
+            code="B.2",
         )
         for name in missing[:20]
     )
