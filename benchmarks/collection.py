@@ -22,8 +22,8 @@ def stored(name: str, collector: str) -> dict[str, Any]:
     path = DATA / name
     if not path.is_file():
         sys.exit(
-            f"{name} is not in benchmarks/data: nobody has measured it yet; run `{collector}` on a machine with "
-            "the GPU and put the file there"
+            f"{name} is not in benchmarks/data: it has not been measured yet; run `{collector}` on a machine "
+            "with the GPU and put the file there"
         )
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
@@ -47,7 +47,7 @@ class Collection:
         print(f"{time.monotonic() - self._started:6.1f} s  {text}", flush=True)
 
     def save(self, values: Mapping[str, Any]) -> None:
-        """Write everything anew, whole."""
+        """Write everything again, whole."""
         draft = self._path.with_suffix(".draft")
         draft.write_text(json.dumps({"about": self.about, **values}, indent=1), encoding="utf-8")
         draft.replace(self._path)

@@ -8,7 +8,7 @@ The same 50 distinct kernels for all, see compile_jobs.py.
 Ours is the judge's own path: a fenced process that keeps NVRTC loaded, an empty cache. Beside it NVRTC in this process,
 `nvcc -cubin` with the same headers, macros and optimisation, and PyTorch's `load_inline` (nvcc, the host's compiler and
 the linker), which is given as many kernels as fit its time. The first three take turns at every kernel. Each way is
-held against ours on the kernels that it compiled.
+compared with ours on the kernels that it compiled.
 """
 
 from __future__ import annotations

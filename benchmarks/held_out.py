@@ -1,4 +1,4 @@
-"""Four more families for `lab_ranking`, which nobody had timed when the constants of the model were set."""
+"""Four more families for `lab_ranking`, not timed before the constants of the model were set."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def stored_rows(kernels: Mapping[str, Any]) -> list[Row]:
 
 
 def replayed_rows(kernels: Mapping[str, Any], rng: random.Random) -> list[Row]:
-    """Our rule of today on the stored stream of windows; the others' runs drawn anew from theirs."""
+    """Our rule of today on the stored stream of windows; the others' runs drawn again from theirs."""
     rows = []
     for name, about in kernels.items():
         stream, trials = about["stream"], [*about["same"][OURS], *about["planted"][OURS]]

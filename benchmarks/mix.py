@@ -140,7 +140,7 @@ def _text(task: Task, file: str) -> str:
 
 def _edited(source: str, old: str, new: str) -> str:
     if old not in source:
-        raise ValueError(f"the seed no longer holds {old!r}; mend the edit")
+        raise ValueError(f"the seed no longer holds {old!r}; fix the edit")
     return source.replace(old, new, 1) if old == "[[launch]]" else source.replace(old, new)
 
 

@@ -5,10 +5,10 @@
 
 A fixed mix of 500 candidates (`mix.py`) as a search makes them. All are compiled in the background, ahead of the GPU;
 a few threads ask for verdicts, the GPU serves one candidate at a time. The clock runs from the first compilation to
-the last verdict, references for the comparisons included. Busy is told three times: the share of that time in which a
-candidate has the GPU; in which its process is also at work (uploads, launches and downloads; not while the judge
-compares); and the utilisation that NVML samples (a kernel runs at this moment).
-Every verdict is held against what its candidate is: one misjudged candidate makes the run fail.
+the last verdict, references for the comparisons included. Utilisation is given three times: the share of that time in
+which a candidate has the GPU; in which its process is also at work (uploads, launches and downloads; not while the
+judge compares); and as NVML samples it (a kernel runs at this moment).
+Every verdict is compared with what its candidate is: one misjudged candidate makes the run fail.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ DEADLINE_S = 3.0  # for one call of an endless kernel
 
 
 class Busy(threading.Thread):
-    """Samples the GPU's utilisation by NVML until told to stop; no samples where there is no NVML."""
+    """Samples the GPU's utilisation by NVML until it is stopped; no samples where there is no NVML."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)

@@ -177,7 +177,7 @@ def size(bench: Bench, duration: Duration, rng: random.Random) -> Sized:
     """Find n for the duration by a linear fit of time against n; then, by pairs of windows, the n of 1 % more."""
     low, high = duration.guess
     n, slope = low, 1.0
-    for _ in range(3):  # the fit is made anew around the n that it finds
+    for _ in range(3):  # the fit is repeated around the n that it finds
         points = [int(p) for p in np.linspace(low, high, 9)]
         slope, offset = np.polyfit(points, _medians(bench, duration, points, sets(duration), 15), 1)
         n = min(duration.guess[1], max(duration.guess[0], round((duration.target_us - offset) / slope)))
@@ -199,7 +199,7 @@ def measured_ratio(bench: Bench, duration: Duration, n: int, other: int, pairs: 
 
 
 def _medians(bench: Bench, duration: Duration, points: Sequence[int], calls: int, rounds: int) -> list[float]:
-    """Of windows in turn, the order anew in each round."""
+    """Of windows in turn, in a new order in each round."""
     ready = [bench.calls(duration, 0, p, calls) for p in points]
     taken = np.empty((rounds, len(points)))
     rng = np.random.default_rng(1)
