@@ -13,7 +13,7 @@ from tasks.task import Task
 
 @dataclass(frozen=True)
 class Step:
-    """The place in a run a question is asked at; it keys the stored reply, so a resumed run never pays twice."""
+    """The place of a question in a run; it keys the stored reply, so that a resumed run never pays twice."""
 
     run_id: str
     generation: int
@@ -88,7 +88,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Draft:
-    """A written kernel file and the writer's report of what it really did."""
+    """A kernel file and the writer's report of the changes in it."""
 
     source: str
     implemented: tuple[str, ...] = ()
@@ -127,7 +127,7 @@ class Author(Protocol):
     def plan(
         self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
     ) -> Proposal:
-        """Propose avenues and experiments on the base; `limit` is how many the run can still start."""
+        """Propose avenues and experiments on the base; `limit` is the number that the run can still start."""
 
     def write(
         self,
@@ -154,4 +154,4 @@ class Author(Protocol):
         remarks: Sequence[str],
         evaluation: Evaluation | None,
     ) -> Draft:
-        """Mend a draft: `remarks` from the critic, or `evaluation` with the compiler's or the judge's findings."""
+        """Correct a draft: `remarks` from the critic, or `evaluation` with the compiler's or the judge's findings."""

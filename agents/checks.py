@@ -12,7 +12,7 @@ _NARROW = re.compile(r"\b(?:unsigned|int|uint32_t)(?:\s+int)?\s+\w+\s*=\s*__ball
 
 
 def check(source: str, arch: str) -> tuple[str, ...]:
-    """Remarks a writer can act on; empty when nothing is certain to be wrong."""
+    """Remarks that a writer can act on; empty when nothing is certain to be wrong."""
     try:
         file = read(source)
     except SourceError as error:

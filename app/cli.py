@@ -1,7 +1,7 @@
 """The command line. Heavy libraries are imported inside the commands, so that `--help` is instant.
 
 Exit codes: 0 yes, 1 a clean no, 2 the command or its input cannot be, 3 the machine is at fault, 130 interrupted,
-141 nobody reads the output any more.
+141 the output has no reader any more.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """BrokenPipeError where nobody reads what is said."""
+    """Run one command; BrokenPipeError where the output has no reader."""
     try:
         if list(arguments[:1]) == ["--version"]:
             sys.stdout.write(f"{NAME} {_version()}\n")

@@ -24,7 +24,7 @@ PACKAGES = ("gpu-kernel-scientist", "langgraph", "langchain-openai", "chromadb",
 
 @dataclass(frozen=True)
 class Capability:
-    """One answer. Only a needed thing that is missing makes `doctor` say no."""
+    """One answer. `doctor` says no only where something that is needed is missing."""
 
     name: str
     state: Literal["ok", "warn", "missing"]

@@ -1,4 +1,4 @@
-"""Progress of a run for whoever watches: a live table at a terminal, a line an event elsewhere."""
+"""Progress of a run: a live table at a terminal, a line an event elsewhere."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Watcher:
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[Watcher]:
-        """Show the table while the run goes on, where there is a terminal to show it on."""
+        """Show the table during the run where there is a terminal."""
         if not is_terminal(self._stderr):
             yield self
             return
@@ -75,7 +75,7 @@ class Watcher:
                 self._live = None
 
     def _take(self, event: Mapping[str, Any]) -> str:
-        """Update the board and say it in a line; an unknown event, or one of no news, gives an empty line."""
+        """Update the board and describe the event in a line; empty for an unknown event or one without news."""
         board, kind, experiment = self.board, event.get("event"), str(event.get("experiment", ""))
         if kind == "generation":
             board.generation, board.generations, board.stages = int(event["generation"]), int(event["of"]), {}

@@ -64,7 +64,7 @@ def make_sandbox(
     keep: Path | None = None,
     place_id: str = "",
 ) -> Sandbox:
-    """The sandbox for a target; UsageError or MachineError says what there is not.
+    """The sandbox for a target; UsageError or MachineError names the missing part.
 
     `place_id`: the folder's or the worker's id that a run was started with; another one is refused.
     """

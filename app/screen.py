@@ -23,7 +23,7 @@ def is_terminal(stderr: bool = False) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text without control characters: a kernel's or a model's words must not drive the terminal."""
+    """The text without control characters: a kernel's or a model's output must not control the terminal."""
     return "".join(c if c in "\n\t" or (c >= " " and not "\x7f" <= c <= "\x9f") else "�" for c in text)
 
 
@@ -33,7 +33,7 @@ def is_unread() -> bool:
 
 
 def hush() -> None:
-    """Let what still waits to be written to such a pipe go nowhere, or the interpreter complains of it at its end."""
+    """Discard output that still waits for such a pipe; the interpreter would complain of it at its end."""
     for number in _unread():
         os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
@@ -86,7 +86,7 @@ def format_times(value: float | None) -> str:
 
 
 def heading(title: str) -> str:
-    """An experiment's title without the fingerprint by which the playbook knows what it has tried on which kernel."""
+    """An experiment's title without the fingerprint by which the playbook finds earlier trials on the same kernel."""
     return re.sub(r"(\[[a-z_]+:[\w.+]+) on [0-9a-f]{8}\]", r"\1]", title)
 
 

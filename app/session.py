@@ -1,4 +1,4 @@
-"""One run from the outside: start or resume it, watch it, and take the best kernel and the report home."""
+"""One run from the outside: start or resume it, watch it, and write its best kernel and report."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Session:
 
     @property
     def run(self) -> Run:
-        """The run as the ledger has it, with its status; as asked for before it is in there."""
+        """The run as stored in the ledger, with its status; as requested before it is stored."""
         with suppress(UsageError):
             return self.context.ledger.run(self.context.run.id)
         return self.context.run
@@ -89,7 +89,7 @@ class Session:
         return self.run.pause == "waiting"
 
     def drive(self, progress: Progress) -> RunResult:
-        """Run, or go on where it stopped, to the end; then write the best kernel and the report.
+        """Run, or continue where it stopped, to the end; then write the best kernel and the report.
 
         KeyboardInterrupt and MachineError leave a run that can be resumed.
         """
@@ -121,7 +121,7 @@ def open_session(settings: Settings, request: wiring.RunRequest) -> Session:
 
 
 def resume_session(settings: Settings, run_id: str, budget_usd: float | None = None) -> Session:
-    """An earlier run, to go on; with more money for the model where that is given."""
+    """An earlier run, to continue; with another budget for the model where one is given."""
     ledger, artefacts = wiring.open_records(settings, create=False)
     return _session(settings, wiring.find_run(ledger, run_id), (ledger, artefacts), budget_usd)
 
@@ -145,7 +145,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
 
 
 def publish(settings: Settings, ledger: Any, artefacts: Any, run: Run, path: Path) -> Path:
-    """Write a run's report; what cannot be looked up any more, like a deleted task, is left out."""
+    """Write a run's report; data that are gone, such as a deleted task, are left out."""
     from sandbox.target import load_target
     from tasks.loader import load_task
 
@@ -164,7 +164,9 @@ def write_text(path: Path, text: str) -> None:
     try:
         write_whole(path, text.encode(), is_public=True)
     except OSError as error:
-        raise LedgerError(f"{path} cannot be written ({error.strerror}); free some space or mend the folder") from None
+        raise LedgerError(
+            f"{path} cannot be written ({error.strerror}); free some space or repair the folder"
+        ) from None
 
 
 def _session(settings: Settings, run: Run, stores: tuple[Any, Any], budget_usd: float | None = None) -> Session:

@@ -139,6 +139,6 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def _name(location: tuple[int | str, ...]) -> str:
-    """The variable a person would set for this field."""
+    """The environment variable of this field."""
     name = str(location[0]) if location else "?"
     return name if name.isupper() else PREFIX + name.upper()

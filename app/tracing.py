@@ -1,4 +1,4 @@
-"""LangSmith: off unless asked. Then, keys are blotted out before anything leaves, and the end waits only a moment."""
+"""LangSmith: off by default. Keys are removed before anything is sent; the program waits only briefly at its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPEN_TELEMETRY = ("LANGSMITH_OTEL_ENABLED", "LANGSMITH_OTEL_ONLY", "OTEL_ENABLE
 
 @contextlib.contextmanager
 def tracing(settings: Settings, asked: bool) -> Iterator[None]:
-    """Trace what runs inside, or make sure that nothing is sent; to be entered before langchain is imported."""
+    """Trace the block, or make sure that nothing is sent; enter it before langchain is imported."""
     if not (asked or settings.tracing):
         for name in _SWITCHES:
             os.environ[name] = "false"
@@ -55,7 +55,7 @@ def tracing(settings: Settings, asked: bool) -> Iterator[None]:
 
 
 def _export(settings: Settings) -> None:
-    """Hand the settings on: values from `.env` are not in the environment, where langsmith looks for them."""
+    """Pass the settings on: values from `.env` are not in the environment, where langsmith looks for them."""
     values = {
         "LANGSMITH_TRACING": "true",
         "LANGSMITH_PROJECT": settings.langsmith_project,
@@ -68,7 +68,7 @@ def _export(settings: Settings) -> None:
 
 
 def _check_open_telemetry() -> None:
-    """Asked for OpenTelemetry without its packages, langsmith would post to its own service instead: refuse."""
+    """Refuse OpenTelemetry without its packages: langsmith would post to its own service instead."""
     wanted = [name for name in _OPEN_TELEMETRY if os.environ.get(name, "").lower() in ("1", "true")]
     if not wanted:
         return

@@ -34,7 +34,7 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _resources_json(resources: Sequence[Resources]) -> dict[str, int]:
-    """One object for the file: the hungriest kernel's figure in each field."""
+    """One object for the file: the largest figure of its kernels in each field."""
     if not resources:
         return {}
     most = {

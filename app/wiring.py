@@ -70,7 +70,7 @@ class ShelvedLiterature:
         return tuple(passages)
 
     def close(self) -> None:
-        """Let go of the store's files."""
+        """Close the store's files."""
         self._store.close()
 
 

@@ -1,4 +1,4 @@
-"""Specimens as cubins: compiled in parallel, named by their place so that a profiler's rows can be told apart."""
+"""Specimens as cubins: compiled in parallel, named by their place so that a profiler's rows can be distinguished."""
 
 from __future__ import annotations
 

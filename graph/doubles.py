@@ -23,7 +23,7 @@ Writer = Callable[[Step, Specimen], str | Draft]
 
 
 class ScriptedAuthor:
-    """Answers from functions; what it was asked is in `asked`, what it was told to mend in `repairs`."""
+    """Answers from functions; `asked` holds the questions so far, `repairs` those for a correction."""
 
     name = "scripted"
 

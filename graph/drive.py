@@ -30,7 +30,7 @@ def drive(
     max_concurrency: int | None = None,
     saver: Saver = SqliteSaver,
 ) -> Run:
-    """Run to the end, or from where the run was left, and return it as the ledger has it.
+    """Run to the end, from the point where the run was left, and return it as stored in the ledger.
 
     A budget that is used up pauses the run and is no error, and so is an answer that is not there yet. Ctrl-C, a
     machine at fault and a closed pipe of `progress` pause it too and are raised again; a request that cannot be is
@@ -101,13 +101,13 @@ def run_config(context: Context) -> RunnableConfig:
 
 
 def most_steps(limits: Limits) -> int:
-    """More steps than a run can take; our own counters stop it before this fence does."""
+    """More steps than a run can take; its own counters stop it before this limit does."""
     return 10 + 5 * limits.generations
 
 
 @contextlib.contextmanager
 def checkpoints(path: Path, saver: Saver = SqliteSaver) -> Iterator[SqliteSaver]:
-    """A checkpointer on this file; a damaged file is put aside and begun anew."""
+    """A checkpointer on this file; a damaged file is put aside and started again."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         connection = _open(path) or _open(path)
@@ -121,7 +121,7 @@ def checkpoints(path: Path, saver: Saver = SqliteSaver) -> Iterator[SqliteSaver]
         yield saver(connection)
     except sqlite3.Error as error:
         raise LedgerError(
-            f"the checkpoint {path} cannot be used ({error}); free some space or mend the folder, then resume the run"
+            f"the checkpoint {path} cannot be used ({error}); free some space or repair the folder, then resume the run"
         ) from None
     finally:
         connection.close()
@@ -139,7 +139,7 @@ def _open(path: Path) -> sqlite3.Connection | None:
         if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
             raise LedgerError(
                 f"the checkpoint {path} cannot be used ({error}); "
-                "free some space or mend the folder, then resume the run"
+                "free some space or repair the folder, then resume the run"
             ) from None
     connection.close()
     path.replace(path.with_name(path.name + ".damaged"))

@@ -25,7 +25,7 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
 
 
 def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:
-    """Tell a sandbox that answers later what will be asked of a candidate, so that one round trip brings it all."""
+    """Announce all questions on a candidate to a sandbox that answers later, so that one round trip is enough."""
     if isinstance(context.sandbox, Deferred):
         context.sandbox.announce(prepared, tuning, _rival(context, leader_id))
 

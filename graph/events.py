@@ -1,4 +1,4 @@
-"""Progress as small dicts: streamed to whoever watches, and written to the ledger once, whatever is replayed."""
+"""Progress as small dictionaries: streamed to the watcher, and written to the ledger once, also in a replay."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Value = int | float | str | bool | None
 
 
 def emit(runtime: Runtime[Context], kind: str, key: str, **payload: Value) -> None:
-    """Tell one thing. `key` is unique in the run, so that a replay does not write it twice; spend is streamed only."""
+    """Emit one event. `key` is unique in the run, so that a replay does not write it twice; spend is streamed only."""
     context = runtime.context
     context.ledger.event(context.run.id, kind, payload, key=f"{kind}:{key}")
     runtime.stream_writer({"event": kind, **payload, "usd": context.ledger.spend(context.run.id).usd})
 
 
 def tell_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
-    """Tell an attempt that has been recorded."""
+    """Emit the event of an attempt that has been recorded."""
     emit(
         runtime,
         "attempt",

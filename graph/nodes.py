@@ -94,7 +94,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Look up what the author wants to know; without a knowledge store the run goes on and says so."""
+    """Look up the author's queries; without a knowledge store the run continues with a warning."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
     passages: list[str] = []
@@ -143,7 +143,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 @pausing
 def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Look at what the generation gave, and decide whether there is a reason to stop."""
+    """Examine the generation's results, and decide whether there is a reason to stop."""
     context, generation, limits = runtime.context, state["generation"], runtime.context.limits
     annotate(runtime, generation=generation)
     leader = best(context, population(context, generation + 1))

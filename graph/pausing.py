@@ -57,7 +57,7 @@ def pausing(node: Node) -> Node:
 
 
 def together(pendings: Iterable[Pending]) -> Pending:
-    """One for several, so that a node pauses once for all it has asked."""
+    """One for several, so that a node pauses once for all its questions."""
     found = list(pendings)
     awaited = tuple(dict.fromkeys(name for p in found for name in p.awaited))
     refused = tuple(dict.fromkeys(why for p in found for why in p.refused))

@@ -30,7 +30,7 @@ from sandbox.candidate.tuning import Tuning
 
 
 def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Have the kernel written, or the last draft mended with what the critic, the compiler or the judge said."""
+    """Have the kernel written, or the last draft corrected by the remarks of critic, compiler or judge."""
     trial, number = Trial(state, runtime.context), state.get("number", -1) + 1
     _enter(state, runtime, "write", number)
     author, work = trial.context.author, trial.context.assignment
@@ -147,7 +147,7 @@ def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def record(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Write the experiment's last attempt into the ledger, with what there is to learn from it."""
+    """Write the experiment's last attempt into the ledger, with its lesson."""
     _enter(state, runtime, "record", state["number"])
     trial = Trial(state, runtime.context)
     trial.record(runtime, state["status"], state["reason"], is_last=True)
@@ -169,7 +169,7 @@ ROUTES: Mapping[str, tuple[str, ...]] = {
 
 
 def most_steps(limits: Limits) -> int:
-    """More steps than an experiment can take; our own counters stop it before this fence does."""
+    """More steps than an experiment can take; its own counters stop it before this limit does."""
     return 10 + 7 * (2 + limits.compile_repairs + limits.wrong_repairs)
 
 
@@ -203,7 +203,7 @@ _TRIAL = build_experiment().compile(checkpointer=False, name="experiment")
 
 @pausing
 def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Run one experiment and pass its progress on; it has no checkpoint, so it is here that it pauses."""
+    """Run one experiment and pass its progress on; it has no checkpoint, so that it pauses here."""
     metadata = {"run": runtime.context.run.id, "generation": state["generation"], "experiment": state["experiment_id"]}
     own: RunnableConfig = {
         "run_name": state["experiment_id"],

@@ -1,4 +1,4 @@
-"""A sandbox that believes comments. It shows nothing about a kernel; it drives the graph in tests and examples."""
+"""A sandbox that takes its figures from comments, to drive the graph in tests and examples; it shows nothing else."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LINE = re.compile(
 
 
 class TableSandbox:
-    """Believes what a source says of itself, line by line.
+    """Reads verdicts and times from the lines of a source.
 
     // time_us = 12.5               // time_us[ROWS=2] = 10          the last line that applies counts
     // tunable ROWS = 4, 1, 2       // roofline_us = 5
@@ -83,7 +83,7 @@ class TableSandbox:
         return self._judge("estimate", prepared, ("compile",))
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
-        """Compares what both say of their true time; half a per cent apart is a difference."""
+        """Compares the true times that both claim; half a per cent apart is a difference."""
         keys, task = [self.key(side) for side in (challenger, incumbent)], challenger.task
         new, old = (_number(side, "true_us", "time_us") for side in (challenger, incumbent))
         with self._lock:

@@ -22,7 +22,7 @@ from sandbox.walk import Purpose
 
 
 class Trial:
-    """Reads what a trial's state names, and writes its attempts down."""
+    """Reads the records that a trial's state names, and writes its attempts."""
 
     def __init__(self, state: TrialState, context: Context) -> None:
         """`state` is read only."""
@@ -69,7 +69,7 @@ class Trial:
         return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))
 
     def record(self, runtime: Runtime[Context], status: str, reason: str, is_last: bool = False) -> None:
-        """Append the attempt for the current draft, and tell it. An empty reason is taken from the evaluation."""
+        """Append the attempt for the current draft, and emit its event. An empty reason comes from the evaluation."""
         state, draft, result, experiment = self.state, self.draft(), self.evaluation(), self.experiment()
         is_accepted = status == "accepted"
         fields: dict[str, Any] = {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}

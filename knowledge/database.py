@@ -1,4 +1,4 @@
-"""The truth of the knowledge store: documents, chunks, postings and vectors in one SQLite file."""
+"""The primary data of the knowledge store: documents, chunks, postings and vectors in one SQLite file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CREATE TABLE IF NOT EXISTS vectors(
 
 @dataclass(frozen=True)
 class Passage:
-    """A stored chunk with the words its document is cited by."""
+    """A stored chunk with the citation of its document."""
 
     number: int
     document: str

@@ -31,7 +31,7 @@ _BATCH = 2000
 
 
 class DenseDamaged(Exception):
-    """The collection is missing, damaged or not the sealed one; the store builds it anew."""
+    """The collection is missing, damaged or not the sealed one; the store builds it again."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class DenseIndex:
         )
 
     def close(self) -> None:
-        """Let go of Chroma's files."""
+        """Close Chroma's files."""
         if self._client is not None:
             self._client.close()  # type: ignore[attr-defined]
         self._client = self._collection = self._open = None

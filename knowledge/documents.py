@@ -1,4 +1,4 @@
-"""Files to documents: what may come in, front matter, and one clear sentence for what may not."""
+"""Files to documents: accepted kinds, front matter, and one clear sentence for a refusal."""
 
 from __future__ import annotations
 

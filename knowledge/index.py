@@ -119,7 +119,7 @@ class Index:
         return found if len(found) >= wanted else self._exactly(db, vector, allowed, k)
 
     def rebuild(self) -> int:
-        """Derive everything anew from the stored documents; the number of passages."""
+        """Derive everything again from the stored documents; the result is the number of passages."""
         self._start()
         with self._locked(self.wait_s):
             return self._derive()

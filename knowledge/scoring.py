@@ -22,7 +22,7 @@ def rank(
         terms: the query's tokens; repeats count.
         postings: looks up one term.
         lengths: tokens by chunk number; a chunk that is not in it does not exist.
-        allowed: says whether a chunk may be returned.
+        allowed: true for a chunk that may be returned.
     """
     if not lengths:
         return []
@@ -50,7 +50,7 @@ def fuse(rankings: Iterable[tuple[float, Sequence[int]]]) -> list[tuple[int, flo
 def spread(
     ranked: Sequence[tuple[int, float]], document_of: Mapping[int, int], k: int, most: int = 2
 ) -> list[tuple[int, float]]:
-    """The best k chunks, at most `most` a document while other documents have something to say.
+    """The best k chunks, at most `most` of one document while other documents have passages.
 
     Returns:
         Chunk numbers with their scores; those held back fill what is left, so k are returned if k exist.

@@ -1,4 +1,4 @@
-"""The knowledge store: add, list, remove and search documents. SQLite is the truth, the Chroma collection a cache."""
+"""The knowledge store: add, list, remove and search documents. SQLite has the data, Chroma is a cache."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class KnowledgeStore:
         return self._put_all([read_text(path) for path in find_files(paths)])
 
     def ensure_shipped(self) -> list[Added]:
-        """Bring the shipped notes in, or up to date; nothing happens where they have not changed since."""
+        """Add or update the shipped notes; nothing happens where they have not changed."""
         files = sorted(NOTES.glob("*.md"))
         parts = [part for file in files for part in (file.name.encode(), file.read_bytes())]
         state = hashlib.sha256(b"\0".join(parts)).hexdigest()
@@ -114,7 +114,7 @@ class KnowledgeStore:
             return [_hit(db, chunk, score) for chunk, score in spread(ranked, state.document_of, k)]
 
     def rebuild(self) -> int:
-        """Derive passages, postings, vectors and the collection anew from the stored documents; how many passages."""
+        """Derive passages, postings, vectors and the collection again from the documents; the number of passages."""
         return self._index.rebuild()
 
     def check(self) -> list[str]:
@@ -122,7 +122,7 @@ class KnowledgeStore:
         return self._index.problems()
 
     def close(self) -> None:
-        """Let go of Chroma's files; the next search opens them again."""
+        """Close Chroma's files; the next search opens them again."""
         self._index.dense.close()
 
     def _put_all(self, texts: Sequence[Text], shipped: str = "") -> list[Added]:

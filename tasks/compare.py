@@ -1,6 +1,6 @@
 """The verdict on one output: the error-ratio rule against a float64 reference.
 
-A candidate may be wrong by `ratio` times what the standard implementation in the task's own dtype is wrong by, in
+A candidate's error may be `ratio` times that of the standard implementation in the task's own dtype, in
 three measures: the largest error, the root mean square error (the relative Frobenius norm with both sides multiplied
 by the reference's norm, so that a zero reference divides nothing), and the 99.9th percentile of the error. The rule
 has no scale of its own, so zeros cannot pass; it follows the tests of flash-attention.
@@ -36,7 +36,7 @@ class Match:
 
     correct: bool
     error: float
-    message: str = ""  # what is wrong and where, for who fixes it
+    message: str = ""  # the fault and its place, for those who fix it
     pattern: Pattern | None = None  # of the errors; None when correct
 
 
@@ -51,7 +51,7 @@ class Yardstick:
     """A reference and a baseline with all that does not depend on the candidate, for outputs that are compared often.
 
     `judge` gives the same answers as `compare`, in a fraction of the time where the candidate is right. Its `error`
-    leaves the 99.9th percentile out then, which is known to be within the limit but not where.
+    then leaves out the 99.9th percentile, which is known only to be within the limit.
     """
 
     def __init__(self, reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> None:
@@ -85,7 +85,7 @@ class Yardstick:
         return compare(candidate, self._reference, self._baseline, self._tolerance)
 
     def _quick(self, candidate: Array) -> float | None:
-        """The score of a right answer; None when it is wrong or only the long way can tell."""
+        """The score of a right answer; None when it is wrong or needs the whole comparison."""
         ratio, rtol = self._tolerance.ratio, self._tolerance.rtol
         limits = _Measures(
             *(ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))

@@ -1,4 +1,4 @@
-"""Held-out cases: derived from the test cases, never listed, with inputs nobody has seen."""
+"""Held-out cases: derived from the test cases, never listed, with inputs that no candidate has met."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRIES = 16  # draws for each kind of shape before it is given up
 
 
 def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
-    """Up to four cases: a shape one step from a test's, a prime one, one on a round boundary, and a known shape anew.
+    """Up to four cases: a shape one step from a test's, a prime one, one on a round boundary, and a known shape again.
 
     The same task and seed give the same cases. Dims keep the task's multiples; no case costs much more than the
     small test cases, so that a processor can execute it.

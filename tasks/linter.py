@@ -1,4 +1,4 @@
-"""Refuses tasks that cannot tell a right kernel from a wrong one."""
+"""Refuses tasks that cannot distinguish a right kernel from a wrong one."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Table:
         return self.left.pop(key, default)
 
     def text(self, key: str, default: str | None = None) -> str:
-        """A string that says something."""
+        """A string that is not blank."""
         value = self.take(key, default)
         if not isinstance(value, str) or not value.strip():
             self.wrong(key, f"must be a non-empty string, not {value!r}")
@@ -99,6 +99,6 @@ class Table:
         return Table(self.path, f"[{key}]", self.take(key, None if required else {}))
 
     def close(self) -> None:
-        """Refuse what nobody asked for."""
+        """Refuse fields that were not taken."""
         if self.left:
             self.fail(f"has the unknown field {', '.join(repr(k) for k in self.left)}")

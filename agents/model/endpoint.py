@@ -54,7 +54,7 @@ class Endpoint:
     max_wait_s: float = 60.0  # longest single wait, also for a server's Retry-After
 
     def __post_init__(self) -> None:
-        """Refuse what could only fail later."""
+        """Refuse values that could only fail later."""
         parts = urlsplit(self.base_url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise SettingsError("the model's base URL must look like https://host/v1; set OPENAI_BASE_URL")
@@ -97,7 +97,7 @@ class Endpoint:
         return self.prices.get(model, self.price)
 
     def hide(self, text: str) -> str:
-        """The text with the key taken out, should a server have echoed it; a placeholder such as "none" stays."""
+        """The text without the key, which a server may have echoed; a placeholder such as "none" stays."""
         secret = self.api_key.get_secret_value()
         return text.replace(secret, "[key]") if len(secret) >= SHORTEST_SECRET else text
 

@@ -1,7 +1,7 @@
 """The one gateway to a language model. Every question of every agent goes through `Gateway.ask`.
 
-A question is one to three paid requests: the asking, once more with the token limit doubled when the answer was cut
-off, once more with the complaint when it could not be read. Each request has its own key in the ledger; its answer is
+A question is one to three paid requests: the first, one with the token limit doubled when the answer was cut
+off, and one with the complaint when it could not be read. Each request has its own key in the ledger; its answer is
 stored before it is used, so that a resumed run finds it and never pays twice.
 """
 
@@ -30,7 +30,7 @@ QUOTED_CHARS = 20_000  # of an unreadable answer, when it is shown to its writer
 
 @dataclass(frozen=True)
 class Reply(Generic[Value]):
-    """An answer that was read: the text, the record made of it, what all its requests cost."""
+    """An answer that was read: the text, the record made of it, the cost of all its requests."""
 
     text: str
     value: Value
@@ -91,7 +91,7 @@ class Gateway:
             except ReplyError as error:
                 if mended:
                     raise MalformedReply(
-                        f"the {role}'s answer could not be used, also after it was told so: {error}; "
+                        f"the {role}'s answer could not be used, and neither could its correction: {error}; "
                         "use another model for this role, then resume the run"
                     ) from None
                 mended = True
@@ -101,7 +101,7 @@ class Gateway:
                     Message("assistant", raw.text[:QUOTED_CHARS] or "(empty)"),
                     Message(
                         "user",
-                        f"That answer cannot be used: {error}. Give the whole answer again, mended, in "
+                        f"That answer cannot be used: {error}. Give the whole answer again, corrected, in "
                         "the form that was asked for.",
                     ),
                 ]
@@ -171,7 +171,7 @@ class Gateway:
 
 
 def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:
-    """The place of a request in its run and what it asks, as SHA-256."""
+    """SHA-256 of a request's place in its run and of its text."""
     place = [
         step.run_id,
         role,

@@ -28,7 +28,7 @@ _THINK_OPEN = re.compile(r"^\s*<(?:think|thinking|reasoning)>", re.I)
 
 
 class ReplyError(ValueError):
-    """The text is not an answer; the message tells the model what to change."""
+    """The text is not an answer; the message names the change that the model must make."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def spoken(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Text that every store and wire takes: no lone surrogates, no NUL."""
+    """Text that every store and every connection accepts: no lone surrogates, no NUL."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
@@ -140,7 +140,7 @@ def instruction(schema: type[BaseModel]) -> str:
 
 
 def strict_schema(schema: type[BaseModel]) -> dict[str, Any]:
-    """The model's JSON schema in the subset that strict servers take: nothing optional, nothing extra, no titles."""
+    """The model's JSON schema in the subset that strict servers accept: nothing optional, nothing extra, no titles."""
     strict: dict[str, Any] = _strict(schema.model_json_schema())
     return strict
 

@@ -52,7 +52,7 @@ class RawReply:
         return self.finish_reason.lower() in _CUT
 
     def to_text(self) -> str:
-        """The form it is stored in."""
+        """The stored form."""
         return dumps(self)
 
     @staticmethod
@@ -101,7 +101,7 @@ class _Passing(Exception):
 
 
 class Transport:
-    """Sends one request at a time a thread. `sleep` is the clock's only use, so tests need not wait."""
+    """Sends one request at a time a thread. Time is used in `sleep` only, so that tests need not wait."""
 
     def __init__(self, endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> None:
         """Nothing is imported and nothing is sent yet."""

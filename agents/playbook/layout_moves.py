@@ -1,4 +1,4 @@
-"""Changes of where things lie: rows in LDS, work-items along the lanes, blocks on the chiplets."""
+"""Changes of places: rows in LDS, work-items along the lanes, blocks on the chiplets."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def pad_lds(file: KernelFile, variant: str) -> str:
 
 
 def thread_swap_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
-    """`xy` for two-dimensional blocks whose lanes never talk to each other."""
+    """`xy` for two-dimensional blocks whose lanes exchange nothing."""
     if THREADS_MARK in file.source or LANES.search(file.code):
         return ()
     two = all(len(_axes(x, "block")) == 2 for x in file.plan["launch"])

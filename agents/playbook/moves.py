@@ -1,4 +1,4 @@
-"""Small changes of a kernel's text that keep what it computes. Each is offered only where its pattern is certain."""
+"""Small changes of a kernel's text that keep its result. Each is offered only where its pattern is certain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Variants = Callable[[KernelFile, str, frozenset[str]], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Move:
-    """One kind of change. `variants` says which apply to a file, given the architecture and the task's own names."""
+    """One kind of change. `variants` names those that apply to a file of this task on this architecture."""
 
     name: str
     title: str

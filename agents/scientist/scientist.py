@@ -1,4 +1,4 @@
-"""The author behind which a language model stands: one question to it for each of its roles.
+"""The author that asks a language model: one question for each of its roles.
 
 The coder answers with a fenced block of code and a fenced report, not with one JSON object; the reason is in
 agents/model/structured_output.py.
@@ -44,7 +44,7 @@ class Scientist:
         self.model = model
 
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
-        """Two distinct members where there are two; a rule decides when the model, told once, still names others."""
+        """Two distinct members where there are two; a rule decides when the model, corrected once, names others."""
         if len(population) == 1:
             return Selection(population[0].id, None, "it is the only kernel")
 
@@ -58,7 +58,7 @@ class Scientist:
             return _selection_by_rule(population)
 
     def queries(self, step: Step, work: Assignment, base: Specimen) -> tuple[str, ...]:
-        """Two to four different queries; a rule writes them when the model, told once, does not."""
+        """Two to four different queries; a rule writes them when the model, corrected once, does not."""
         messages = conversation("retriever", **work_view(work), base=specimen_view(base))
         try:
             form = json_form(QueriesAnswer, _queries)
@@ -69,7 +69,7 @@ class Scientist:
     def plan(
         self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
     ) -> Proposal:
-        """Exactly ten avenues and five experiments; MalformedReply when the model, told once, gives others."""
+        """Exactly ten avenues and five experiments; MalformedReply when the model, corrected once, gives others."""
         messages = conversation(
             "planner",
             **work_view(work),
@@ -94,7 +94,7 @@ class Scientist:
         reference: Specimen | None,
         literature: str,
     ) -> Draft:
-        """The whole file for one experiment, with the report of what it contains."""
+        """The whole file for one experiment, with the report of its changes."""
         messages = conversation(
             "coder",
             **work_view(work),
@@ -106,7 +106,7 @@ class Scientist:
         return self.model.ask("coder", step, messages, Form(read_draft), base.attempt.candidate_id).value
 
     def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
-        """Approval, or remarks that a writer can act on. The sandbox judges anyway, so a mute critic stops nothing."""
+        """Approval, or remarks that a writer can act on. An unusable answer stops nothing: the sandbox judges."""
         messages = conversation(
             "critic",
             **work_view(work),

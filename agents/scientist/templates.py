@@ -1,4 +1,4 @@
-"""Prompts are Jinja files in `prompts/`; a name that a template uses and nobody gave is an error, not a blank."""
+"""Prompts are Jinja files in `prompts/`; a name that a template uses without a value is an error, not a blank."""
 
 from __future__ import annotations
 

@@ -81,5 +81,5 @@ def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
         try:
             chosen[name.strip()] = int(value)
         except ValueError:
-            raise UsageError(f"--set wants NAME=VALUE with a whole number, not {pair!r}") from None
+            raise UsageError(f"--set takes NAME=VALUE with a whole number, not {pair!r}") from None
     return chosen

@@ -119,7 +119,7 @@ def search(
 
 
 def _store(shipped: bool = False) -> KnowledgeStore:
-    """The store of the settings, with the shipped notes where they are wanted."""
+    """The store of the settings, with the shipped notes where they are asked for."""
     from app.settings import load_settings
     from knowledge.store import KnowledgeStore
 

@@ -22,4 +22,4 @@ TaskName = Annotated[
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
 ]
-Trace = Annotated[bool, typer.Option("--trace", help="Send traces to LangSmith, with keys blotted out.")]
+Trace = Annotated[bool, typer.Option("--trace", help="Send traces to LangSmith, with keys removed.")]

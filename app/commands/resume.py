@@ -1,4 +1,4 @@
-"""`resume`: go on with a run that was stopped."""
+"""`resume`: continue a run that was stopped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def command(
     trace: Trace = False,
     json: Json = False,
 ) -> None:
-    """Go on with a run where it stopped; nothing that was paid for is asked again."""
+    """Continue a run where it stopped; nothing that was paid for is asked again."""
     from app.settings import load_settings
     from app.tracing import tracing
 

@@ -80,7 +80,7 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
         raise typer.Exit(INTERRUPTED) from None
     except MachineError:
-        note(f"the run is kept; once the fault below is mended, go on with: kernel-scientist resume {run.id}")
+        note(f"the run is kept; after the fault below is repaired, continue with: kernel-scientist resume {run.id}")
         raise
 
 
@@ -116,13 +116,13 @@ def _print(result: RunResult, session: Session) -> None:
     if session.is_waiting:
         place = run.on.partition(":")[2]
         say(f"answer with  python -m sandbox.worker --spool {place} --target {run.target}   (where the GPU is)")
-        say(f"go on with   kernel-scientist resume {run.id}")
+        say(f"resume with  kernel-scientist resume {run.id}")
     elif run.pause == "budget":
-        say(f"go on with   kernel-scientist resume {run.id} --budget-usd X")
+        say(f"resume with  kernel-scientist resume {run.id} --budget-usd X")
 
 
 def _contrasts(session: Session, attempt_id: str) -> list[str]:
-    """By how much the best kernel beat those that led before it, where that took a comparison."""
+    """The gains over the kernels that led before the best one, where a comparison decided them."""
     ledger = session.context.ledger
     attempts = {a.id: a for a in ledger.attempts(session.context.run.id) if a.status == "accepted"}
     ids = {a.evaluation_key: a.id for a in attempts.values()}
@@ -134,7 +134,7 @@ def _contrasts(session: Session, attempt_id: str) -> list[str]:
 
 
 def _bound(session: Session, attempt_id: str) -> str:
-    """By what the best kernel's time is bound, over its benchmark cases."""
+    """The resources that bind the best kernel, over its benchmark cases."""
     ledger = session.context.ledger
     attempt = next(a for a in ledger.attempts(session.context.run.id) if a.id == attempt_id)
     evaluation = ledger.evaluation(attempt.evaluation_key)

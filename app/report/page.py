@@ -1,4 +1,4 @@
-"""From a story to the page: autoescaped, unprintable characters made visible, secrets and home paths blotted out."""
+"""From a story to the page: autoescaped, unprintable characters made visible, secrets and home paths removed."""
 
 from __future__ import annotations
 

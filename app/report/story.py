@@ -22,7 +22,7 @@ class Extras:
     task_description: str = ""
     target_title: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
-    secrets: tuple[str, ...] = ()  # blotted out wherever they stand
+    secrets: tuple[str, ...] = ()  # removed wherever they stand
     home: str = ""  # shown as ~
 
 
@@ -122,7 +122,7 @@ class Story:
         above = sum(gain > hoped.gain_max_pct for hoped, gain in pairs)
         return (
             f"Of {counted(len(pairs), 'verified experiment')} {len(pairs) - below - above} gained what the "
-            f"planner had hoped for, {below} less and {above} more."
+            f"planner had predicted, {below} less and {above} more."
         )
 
     @property
@@ -206,7 +206,7 @@ def _rows(
 
 
 def _text(artefacts: ArtefactStore, digest: str) -> str:
-    """A source, or a sentence where it should be: a report must still open when an artefact is lost."""
+    """A source, or a sentence in its place: a report must still open when an artefact is lost."""
     try:
         return artefacts.text(digest)
     except (LedgerError, UnicodeDecodeError):

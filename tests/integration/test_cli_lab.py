@@ -130,7 +130,7 @@ def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
     out, err = capsys.readouterr()
     assert out == ""
     before, last = err.rstrip("\n").splitlines()[-2:]
-    assert re.search(r"go on with: kernel-scientist resume \d+-\d+-row_softmax-", before)
+    assert re.search(r"continue with: kernel-scientist resume \d+-\d+-row_softmax-", before)
     assert last.startswith("kernel-scientist: ")
     assert "127.0.0.1:9" in last
     assert "Traceback" not in err

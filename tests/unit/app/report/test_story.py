@@ -365,7 +365,7 @@ def test_hopes_are_compared_with_what_was_found(notebook: Any) -> None:
     for slot, time_us in enumerate((16.0, 19.9, 2.0)):  # 25 %, 0.5 % and 900 %, where 5 to 40 % had been hoped for
         notebook.attempt(1, slot, time_us, "g000-e0-a0")
     assert tell(notebook.ledger, notebook.artefacts, notebook.run.id).calibration == (
-        "Of 3 verified experiments 1 gained what the planner had hoped for, 1 less and 1 more."
+        "Of 3 verified experiments 1 gained what the planner had predicted, 1 less and 1 more."
     )
 
 
