@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Literal
 
 from agents.source import KernelFile, KernelText, SourceError, closing, read, words
 from records.quantity import counted
@@ -11,12 +13,21 @@ _BARRIER = re.compile(r"__syncthreads\s*\(|__builtin_amdgcn_s_barrier\s*\(")
 _NARROW = re.compile(r"\b(?:unsigned|int|uint32_t)(?:\s+int)?\s+\w+\s*=\s*__ballot")
 
 
-def check(source: str, arch: str) -> tuple[str, ...]:
+@dataclass(frozen=True)
+class Remark:
+    """One fault. Two remarks with equal `kind` and `about` are the same fault, wherever it stands."""
+
+    kind: Literal["form", "brackets", "kernel", "arguments", "barrier", "ballot", "host_code"]
+    about: str  # the name or the words concerned
+    text: str  # for the writer
+
+
+def check(source: str, arch: str) -> tuple[Remark, ...]:
     """Remarks that a writer can act on; empty when nothing is certain to be wrong."""
     try:
         file = read(source)
     except SourceError as error:
-        return (f"{error}; begin with /*+++, the plan in TOML, +++*/",)
+        return (Remark("form", "", f"{error}; begin with /*+++, the plan in TOML, +++*/"),)
     if brackets := _brackets(file):  # nothing else can be found in code that does not nest
         return tuple(brackets)
     remarks = _plan(file)
@@ -24,38 +35,48 @@ def check(source: str, arch: str) -> tuple[str, ...]:
         remarks += _divergent_barriers(file, kernel)
     if arch.startswith("gfx9"):
         remarks += [
-            f"line {_line(file, m.start())}: __ballot gives 64 bits on this GPU; keep it in unsigned long long"
+            Remark(
+                "ballot",
+                "",
+                f"line {_line(file, m.start())}: __ballot gives 64 bits on this GPU; keep it in unsigned long long",
+            )
             for m in _NARROW.finditer(file.code)
         ]
     remarks += [
-        f"line {_line(file, m.start())}: no host code runs; remove {m.group().strip()}"
+        Remark(
+            "host_code",
+            m.group().strip(),
+            f"line {_line(file, m.start())}: no host code runs; remove {m.group().strip()}",
+        )
         for m in re.finditer(r"<<<|\bint\s+main\s*\(|\bhip(?:Malloc|Memcpy|LaunchKernel)\w*", file.code)
     ]
     return tuple(remarks)
 
 
-def _plan(file: KernelFile) -> list[str]:
-    found, kernels = [], {k.name: k for k in file.kernels}
+def _plan(file: KernelFile) -> list[Remark]:
+    found, kernels = list[Remark](), {k.name: k for k in file.kernels}
     for number, launch in enumerate(file.plan["launch"], 1):
         name, args = launch.get("kernel"), launch.get("args", [])
         if name not in kernels:
-            found.append(f"launch {number} names the kernel {name!r}; the file has {', '.join(kernels) or 'none'}")
+            text = f"launch {number} names the kernel {name!r}; the file has {', '.join(kernels) or 'none'}"
+            found.append(Remark("kernel", str(name), text))
         elif len(args) != len(kernels[name].parameters):
             taken = len(kernels[name].parameters)
-            found.append(f"launch {number} passes {counted(len(args), 'argument')}, but {name} takes {taken}")
+            text = f"launch {number} passes {counted(len(args), 'argument')}, but {name} takes {taken}"
+            found.append(Remark("arguments", name, text))
     return found
 
 
-def _brackets(file: KernelFile) -> list[str]:
+def _brackets(file: KernelFile) -> list[Remark]:
     code = file.code[file.plan_span[1] :]
     return [
-        f"the code has {code.count(a)} {a!r} but {code.count(b)} {b!r}"
+        Remark("brackets", a, f"the code has {code.count(a)} {a!r} but {code.count(b)} {b!r}")
         for a, b in ("()", "[]", "{}")
         if code.count(a) != code.count(b) and "#if" not in code
     ]
 
 
-def _divergent_barriers(file: KernelFile, kernel: KernelText) -> list[str]:
+def _divergent_barriers(file: KernelFile, kernel: KernelText) -> list[Remark]:
     """Barriers inside `if (... threadIdx ...)`: work-items that take the other way never arrive."""
     found = []
     for match in words(file.code, "if", *kernel.body):
@@ -66,10 +87,11 @@ def _divergent_barriers(file: KernelFile, kernel: KernelText) -> list[str]:
         block = re.compile(r"\s*\{").match(file.code, close + 1)
         end = closing(file.code, block.end() - 1) if block else file.code.find(";", close) + 1
         if end > 0 and _BARRIER.search(file.code, close, end):
-            found.append(
+            text = (
                 f"line {_line(file, match.start())}: a barrier stands inside a branch that depends on "
                 "threadIdx; move it out, so that every work-item reaches it"
             )
+            found.append(Remark("barrier", "", text))
     return found
 
 

@@ -87,9 +87,7 @@ def _compiler(settings: Settings) -> Capability:
     try:
         version = find_toolchain(settings.cache_folder / "toolchain").version
     except ScientistError as error:
-        told = "KERNEL_SCIENTIST_" in str(error)
-        remedy = "then run this again" if told else "run ./kernel-scientist again to repair it"
-        return Capability("compiler (gfx942, lab)", "missing", str(error), remedy, True)
+        return Capability("compiler (gfx942, lab)", "missing", str(error), "then run this again", True)
     return Capability("compiler (gfx942, lab)", "ok", version, needed=True)
 
 

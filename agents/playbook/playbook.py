@@ -74,8 +74,9 @@ class Playbook:
             file = read(base.source)
         except SourceError:
             return Proposal((), ())
-        told = "\n".join((*memory.tried, *memory.failures, *memory.lessons, base.experiment.title))
-        fresh = [h for h in self._handles(file, work, base) if _tag(h, file) not in told]
+        told = (*memory.tried, *memory.failures, *memory.lessons, base.experiment.title)
+        tried = {tag[0] for line in told for tag in _TAG.finditer(line)}
+        fresh = [h for h in self._handles(file, work, base) if _tag(h, file) not in tried]
         ranked = sorted(fresh, key=lambda h: (-self._worth(h, base), self._dice(step, h).random()))
         firsts = list({h.split(":")[0]: h for h in reversed(ranked)}.values())[::-1]
         order = [*firsts, *(h for h in ranked if h not in firsts)]
@@ -97,8 +98,9 @@ class Playbook:
 
     def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
         """Report the findings of the mechanical checks in the draft that the base does not have."""
-        before = {_kind(r) for r in check(base.source, work.arch)}
-        remarks = tuple(r for r in check(draft.source, work.arch) if _kind(r) not in before)
+        before = {(r.kind, r.about) for r in check(base.source, work.arch)}
+        found = check(draft.source, work.arch)
+        remarks = tuple(r.text for r in found if (r.kind, r.about) not in before)
         return Critique(not remarks, remarks)
 
     def repair(
@@ -196,10 +198,6 @@ def _handle(idea: Idea) -> str:
     """The change an idea stands for; from its title where only that was kept."""
     tag = _TAG.search(idea.title)
     return idea.move or (tag[1] if tag else "none:none")
-
-
-def _kind(remark: str) -> str:
-    return re.sub(r"\d+", "", remark)
 
 
 def _taken(task: Task) -> frozenset[str]:

@@ -115,7 +115,7 @@ class Scientist:
             source=draft.source.rstrip(),
             implemented=list(draft.implemented),
             skipped=list(draft.skipped),
-            checks=list(check(draft.source, work.arch)),
+            checks=[remark.text for remark in check(draft.source, work.arch)],
         )
         try:
             return self.model.ask("critic", step, messages, json_form(CritiqueAnswer, _critique)).value

@@ -56,6 +56,10 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+class Disconnected(SpoolError):
+    """The other end closed the connection."""
+
+
 class SignedChannel:
     """One connection, either end. Every method raises SpoolError, which says what is wrong with the other end."""
 
@@ -149,7 +153,7 @@ class SignedChannel:
             except OSError as error:
                 raise self._lost(error) from None
             if not part:
-                raise SpoolError(f"{self.other} closed the connection; start it again, then resume the run")
+                raise Disconnected(f"{self.other} closed the connection; start it again, then resume the run")
             parts += part
         return bytes(parts)
 

@@ -14,7 +14,7 @@ from typing import Any
 from records.codec import dumps, from_plain, to_plain
 from records.errors import MachineError, ScientistError, SpoolError
 from sandbox.base import HARNESS
-from sandbox.remote.channel import SignedChannel
+from sandbox.remote.channel import Disconnected, SignedChannel
 from sandbox.remote.message import Place, Request, Result, pack, problem_of, unpack
 from sandbox.remote.pool import WorkerPool, WorkerSlot
 
@@ -63,9 +63,10 @@ class Server:
             channel.send({"harness": HARNESS, "place": to_plain(self._bench.place)})
             while True:
                 self._answer(channel, channel.receive(timeout_s=BEAT_S))
+        except Disconnected:
+            pass  # the usual end of a conversation
         except SpoolError as error:
-            if "closed the connection" not in str(error):
-                self._note(str(error))
+            self._note(str(error))
         finally:
             channel.close()
             self._places.release()

@@ -228,17 +228,18 @@ def test_what_is_no_candidate_is_refused_in_words(source: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "word"),
+    ("old", "new", "word", "kind"),
     [
-        ('args = ["x", "y", "rows", "cols"]', 'args = ["x", "y"]', "arguments"),
-        ('kernel = "k"', 'kernel = "kk"', "kk"),
-        ("__syncthreads();", "if (threadIdx.x < 8) { __syncthreads(); }", "barrier"),
-        ("__syncthreads();", "unsigned m = __ballot(1);", "64 bits"),
-        ("__syncthreads();", "{", "'{'"),
-        ("__syncthreads();", "hipMalloc(0, 1);", "host"),
+        ('args = ["x", "y", "rows", "cols"]', 'args = ["x", "y"]', "arguments", "arguments"),
+        ('kernel = "k"', 'kernel = "kk"', "kk", "kernel"),
+        ("__syncthreads();", "if (threadIdx.x < 8) { __syncthreads(); }", "barrier", "barrier"),
+        ("__syncthreads();", "unsigned m = __ballot(1);", "64 bits", "ballot"),
+        ("__syncthreads();", "{", "'{'", "brackets"),
+        ("__syncthreads();", "hipMalloc(0, 1);", "host", "host_code"),
     ],
 )
-def test_the_mechanical_checks_find_classic_slips(old: str, new: str, word: str) -> None:
+def test_the_mechanical_checks_find_classic_slips(old: str, new: str, word: str, kind: str) -> None:
     remarks = check(TILED.replace(old, new), ARCH)
     assert len(remarks) == 1
-    assert word in remarks[0]
+    assert word in remarks[0].text
+    assert remarks[0].kind == kind
