@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knowledge import database
+from knowledge import tables
 from knowledge.chunks import CHUNKER, cut
 from knowledge.dense import DenseDamaged, DenseIndex, Seal, seal_text
 from knowledge.embedder import Embedder
@@ -73,7 +73,7 @@ class Index:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection to a store that exists and is derived by this version."""
         self._start()
-        with database.opened(self.path) as db:
+        with tables.opened(self.path) as db:
             yield db
 
     @contextmanager
@@ -81,22 +81,22 @@ class Index:
         """As the one writer: what the block changes is committed whole, then the collection follows."""
         self._start()
         with self._locked(self.wait_s):
-            with database.opened(self.path) as db:
-                before, seal = _numbers(db), Seal.parse(database.get_meta(db, "dense"))
+            with tables.opened(self.path) as db:
+                before, seal = _numbers(db), Seal.parse(tables.get_meta(db, "dense"))
                 changes = db.total_changes
                 yield db
                 after = _numbers(db)
                 if db.total_changes != changes:
                     self._embed(db)
-                    database.set_meta(db, "epoch", secrets.token_hex(8))
+                    tables.set_meta(db, "epoch", secrets.token_hex(8))
                 if before != after:
-                    database.set_meta(db, "dense", "")
+                    tables.set_meta(db, "dense", "")
             if before != after:
                 self._follow(seal, after - before, before - after)
 
     def snapshot(self, db: sqlite3.Connection) -> Snapshot:
         """The present state, read again only where another write has happened."""
-        epoch = database.get_meta(db, "epoch")
+        epoch = tables.get_meta(db, "epoch")
         if self._snapshot is None or self._snapshot.epoch != epoch:
             rows = db.execute("SELECT number, length, document FROM chunks").fetchall()
             arches = db.execute("SELECT number, arch FROM documents").fetchall()
@@ -129,7 +129,7 @@ class Index:
         try:
             with self.reading() as db:
                 report = str(db.execute("PRAGMA quick_check").fetchone()[0])
-                seal, chunks = Seal.parse(database.get_meta(db, "dense")), _numbers(db)
+                seal, chunks = Seal.parse(tables.get_meta(db, "dense")), _numbers(db)
         except KnowledgeError as error:
             return [str(error)]
         damage = [] if report == "ok" else [f"{self.path} is damaged ({report}); delete it and add the documents again"]
@@ -143,9 +143,9 @@ class Index:
                 self.folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise KnowledgeError(f"the knowledge store {self.folder} cannot be made: {error.strerror}") from error
-            database.create(self.path)
-            with database.opened(self.path) as db:
-                derived = database.get_meta(db, "derived")
+            tables.create(self.path)
+            with tables.opened(self.path) as db:
+                derived = tables.get_meta(db, "derived")
             if derived != self._derived:
                 with self._locked(self.wait_s):
                     self._derive()
@@ -155,40 +155,40 @@ class Index:
         return exclusive(self.folder / "lock", wait_s)
 
     def _derive(self) -> int:
-        with database.opened(self.path) as db:
+        with tables.opened(self.path) as db:
             db.execute("DELETE FROM chunks")
             for number, identity, title, body in db.execute("SELECT number, id, title, body FROM documents").fetchall():
-                database.put_chunks(db, number, title, cut(identity, title, body))
+                tables.put_chunks(db, number, title, cut(identity, title, body))
             self._embed(db)
-            database.set_meta(db, "derived", self._derived)
-            database.set_meta(db, "epoch", secrets.token_hex(8))
-            database.set_meta(db, "dense", "")
+            tables.set_meta(db, "derived", self._derived)
+            tables.set_meta(db, "epoch", secrets.token_hex(8))
+            tables.set_meta(db, "dense", "")
             numbers = _numbers(db)
         self._follow(None, numbers, set())
         return len(numbers)
 
     def _embed(self, db: sqlite3.Connection) -> None:
-        texts = database.texts_without_vector(db, self._vectors_of)
+        texts = tables.texts_without_vector(db, self._vectors_of)
         for start in range(0, len(texts), _EMBED_BATCH):
             part = texts[start : start + _EMBED_BATCH]
             rows = self.embedder.embed([text for _, text in part])
             found = {number: row.tobytes() for (number, _), row in zip(part, rows, strict=True)}
-            database.put_vectors(db, self._vectors_of, found)
+            tables.put_vectors(db, self._vectors_of, found)
 
     def _follow(self, old: Seal | None, added: set[int], removed: set[int]) -> None:
         """Make the collection hold exactly the stored vectors, by the difference if the old one is sound."""
-        with database.opened(self.path) as db:
+        with tables.opened(self.path) as db:
             count = len(_numbers(db))
             new: Seal | None
             try:
                 if old is None or not count:
                     raise DenseDamaged("there is none to start from")
-                new = self.dense.update(old, database.vectors(db, added), sorted(removed))
+                new = self.dense.update(old, tables.vectors(db, added), sorted(removed))
                 if new.count != count:
                     raise DenseDamaged("it did not hold what was stored")
             except DenseDamaged:
-                new = self._built(database.vectors(db)) if count else None
-            database.set_meta(db, "dense", seal_text(new) if new else "")
+                new = self._built(tables.vectors(db)) if count else None
+            tables.set_meta(db, "dense", seal_text(new) if new else "")
         self.dense.sweep((new, old))
 
     def _built(self, vectors: dict[int, bytes]) -> Seal:
@@ -199,7 +199,7 @@ class Index:
 
     def _from_collection(self, db: sqlite3.Connection, vector: NDArray[np.float32], k: int) -> list[int]:
         for _ in range(2):
-            seal = Seal.parse(database.get_meta(db, "dense"))
+            seal = Seal.parse(tables.get_meta(db, "dense"))
             try:
                 if seal is not None:
                     return self.dense.nearest(seal, vector, k)
@@ -217,7 +217,7 @@ class Index:
     ) -> list[int]:
         import numpy as np
 
-        stored = database.vectors(db, sorted(allowed) if len(allowed) < 2000 else None)
+        stored = tables.vectors(db, sorted(allowed) if len(allowed) < 2000 else None)
         numbers = [number for number in stored if number in allowed]
         if not numbers:
             return []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from knowledge import database
+from knowledge import tables
 from knowledge.chunks import cut
 from knowledge.documents import Added, Document, Text, find_files, read_text
 from knowledge.embedder import Embedder, HashingEmbedder
@@ -61,7 +61,7 @@ class KnowledgeStore:
         parts = [part for file in files for part in (file.name.encode(), file.read_bytes())]
         state = hashlib.sha256(b"\0".join(parts)).hexdigest()
         with self._index.reading() as db:
-            if database.get_meta(db, "shipped") == state:
+            if tables.get_meta(db, "shipped") == state:
                 return []
             withheld = {row[0] for row in db.execute("SELECT uri FROM withheld")}
         named = [(file, _SHIPPED + file.name) for file in files]
@@ -70,7 +70,7 @@ class KnowledgeStore:
     def documents(self) -> list[Document]:
         """Every document, by title."""
         with self._index.reading() as db:
-            return database.list_documents(db)
+            return tables.list_documents(db)
 
     def remove(self, identity: str) -> Document:
         """Take one document out, named by its id or a unique beginning of it; a shipped note stays out.
@@ -128,7 +128,7 @@ class KnowledgeStore:
     def _put_all(self, texts: Sequence[Text], shipped: str = "") -> list[Added]:
         with self._index.changing() as db:
             if shipped:
-                database.set_meta(db, "shipped", shipped)
+                tables.set_meta(db, "shipped", shipped)
                 keep = {text.uri for text in texts}
                 for number, uri in db.execute("SELECT number, uri FROM documents").fetchall():
                     if uri.startswith(_SHIPPED) and uri not in keep:
@@ -144,12 +144,12 @@ def _put(db: sqlite3.Connection, text: Text) -> Added:
     if same and same[2] == text.sha256:
         return Added(same[0], same[1], same[3], "unchanged")
     identity = known[0] if known else hashlib.sha256(text.uri.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    number = database.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
+    number = tables.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
     chunks = cut(identity, text.title, text.body)
-    database.put_chunks(db, number, text.title, chunks)
+    tables.put_chunks(db, number, text.title, chunks)
     return Added(identity, text.title, len(chunks), "replaced" if known else "added")
 
 
 def _hit(db: sqlite3.Connection, chunk: int, score: float) -> Hit:
-    found = database.passage(db, chunk)
+    found = tables.passage(db, chunk)
     return Hit(round(score, 6), found.document, found.title, found.section, found.text, found.source, found.licence)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge import database
+from knowledge import tables
 from knowledge.embedder import HashingEmbedder
 from knowledge.index import exclusive
 from knowledge.store import KnowledgeStore
@@ -25,7 +25,7 @@ def note(folder: Path, name: str, body: str, **fields: str) -> Path:
 
 
 def numbers(store: KnowledgeStore) -> set[int]:
-    with database.opened(store.folder / "knowledge.sqlite") as db:
+    with tables.opened(store.folder / "knowledge.sqlite") as db:
         return {row[0] for row in db.execute("SELECT number FROM chunks")}
 
 
@@ -134,8 +134,8 @@ def test_a_damaged_collection_is_rebuilt_from_the_truth(store: KnowledgeStore, t
         shutil.rmtree(chroma.parent)
         chroma.parent.write_text("a file where a folder was")
     else:
-        with database.opened(store.folder / "knowledge.sqlite") as db:
-            database.set_meta(db, "dense", '{"count": 2, "files": {}, "folder": "elsewhere"}')
+        with tables.opened(store.folder / "knowledge.sqlite") as db:
+            tables.set_meta(db, "dense", '{"count": 2, "files": {}, "folder": "elsewhere"}')
     fresh = KnowledgeStore(store.folder, wait_s=0.0)
     assert "the next search rebuilds it" in fresh.check()[0]
     assert fresh.search("ocupancyy", k=1)[0].title == "a"  # no such word: only the vectors can find it
@@ -145,8 +145,8 @@ def test_a_damaged_collection_is_rebuilt_from_the_truth(store: KnowledgeStore, t
 
 def test_a_kill_between_commit_and_collection_is_made_good(store: KnowledgeStore, tmp_path: Path) -> None:
     store.add([note(tmp_path, "a", "occupancy of waves")])
-    with database.opened(store.folder / "knowledge.sqlite") as db:
-        database.set_meta(db, "dense", "")
+    with tables.opened(store.folder / "knowledge.sqlite") as db:
+        tables.set_meta(db, "dense", "")
     assert store.check() != []
     assert store.search("ocupancyy", k=1)[0].title == "a"
     assert store.check() == []
@@ -201,7 +201,7 @@ def test_another_embedder_gets_a_collection_of_its_own(store: KnowledgeStore, tm
     other = KnowledgeStore(store.folder, embedder=HashingEmbedder(64), wait_s=0.0)
     assert other.search("ocupancyy", k=1)[0].title == "a"
     assert other.check() == []
-    with database.opened(store.folder / "knowledge.sqlite") as db:
+    with tables.opened(store.folder / "knowledge.sqlite") as db:
         assert {len(row[0]) for row in db.execute("SELECT vector FROM vectors")} == {256}
     other.close()
 
