@@ -14,7 +14,7 @@ from app.settings import load_settings
 from benchmarks.specimens import Specimen
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.cost.counters import LaunchCounters
-from sandbox.lab.lab import Buffer, Lab, LabProgram
+from sandbox.lab.lab import Buffer, ExecutionRequest, Lab, LabProgram
 from sandbox.target import load_target
 from tasks.task import Array
 
@@ -57,14 +57,16 @@ def count(
         for t in specimen.tensors
     ]
     seen = lab.execute(
-        program,
-        specimen.plan,
-        buffers,
-        count=True,
-        blocks=blocks,
-        deadline_s=DEADLINE_S,
-        recorded=recorded,
-        l1_sharers=l1_sharers,
+        ExecutionRequest(
+            program,
+            specimen.plan,
+            buffers,
+            count=True,
+            blocks=blocks,
+            deadline_s=DEADLINE_S,
+            recorded=recorded,
+            l1_sharers=l1_sharers,
+        )
     )
     if seen.findings:
         sys.exit(f"{specimen.name}: {seen.findings[0].message}")

@@ -25,7 +25,7 @@ from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.prepare import prepare
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.lab.cost.bound import bound
-from sandbox.lab.lab import Buffer, Lab, LabProgram
+from sandbox.lab.lab import Buffer, ExecutionRequest, Lab, LabProgram
 from sandbox.lab.lab_verify import Built
 from sandbox.lab.predict import predict
 from sandbox.target import Target, load_target
@@ -105,7 +105,7 @@ def streaming(lab: Lab, compiler: Compiler, target: Target, work: Stream) -> Row
     )
     resolved = ResolvedPlan((launch,), {})
     buffers = [Buffer(n, np.empty(work.count, np.float32), "workspace") for n in names]
-    seen = lab.execute(program, resolved, buffers, count=True, blocks=8, deadline_s=60.0)
+    seen = lab.execute(ExecutionRequest(program, resolved, buffers, count=True, blocks=8, deadline_s=60.0))
     if seen.findings:
         sys.exit(f"{work.name}: {seen.findings[0].message}")
     code = {k.name: k.blocks for k in compiled.kernels}

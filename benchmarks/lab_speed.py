@@ -33,7 +33,7 @@ from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.prepare import prepare
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
-from sandbox.lab.lab import Buffer, Lab, LabProgram
+from sandbox.lab.lab import Buffer, ExecutionRequest, Lab, LabProgram
 from sandbox.lab.lab_verify import Built, Judge, Patience
 from sandbox.target import load_target
 from tasks.loader import load_task
@@ -125,13 +125,13 @@ def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
     seconds = []
     for _ in range(SAMPLES):
         done = lab.execute(
-            program,
-            ResolvedPlan((launch,), {}),
-            buffers,
-            count=False,
-            blocks=None,
-            deadline_s=DEADLINE_S,
-            checks="all" if instrumented else "bounds",
+            ExecutionRequest(
+                program,
+                ResolvedPlan((launch,), {}),
+                buffers,
+                deadline_s=DEADLINE_S,
+                checks="all" if instrumented else "bounds",
+            )
         )
         if done.findings or not (done.outputs["out"] == expected(work)).all():
             sys.exit(f"{work.name} went wrong in the lab: {done.findings[:1] or 'another result than expected'}")

@@ -20,7 +20,7 @@ from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
 from tasks.dtypes import stored
 
-MAGIC = 0x4B534C4142303032
+MAGIC = 0x4B534C4142303033
 ARENA = 0x100000000000
 GRANULE = 65536
 NONE = (1 << 64) - 1
@@ -82,7 +82,8 @@ class Work:
     line_bytes: int
     checks: int = 2  # 0: bounds only, 1: all but unwritten buffers, 2: all; see runtime/shadow.h
     exact: bool = False  # matrix instructions round as the hardware does
-    device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # the last words of runtime/request.h's header
+    device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # from `wave` to `joins_global` in runtime/request.h's header
+    accesses: int | None = None  # affordable_accesses there
     phases: bytes = b""  # conflict groups, see phases.py
 
 
@@ -171,6 +172,7 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: Layout, work: Work)
         work.checks,
         int(work.exact),
         *work.device,
+        NONE if work.accesses is None else work.accesses,
     ]
 
 

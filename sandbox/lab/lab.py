@@ -34,11 +34,28 @@ from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
 from tasks.task import Task
 
-__all__ = ["Buffer", "Execution", "Lab", "LabProgram"]
+__all__ = ["Buffer", "Execution", "ExecutionRequest", "Lab", "LabProgram"]
 
 Checks = Literal["all", "bounds"]
 RECORDED_BLOCKS = 4  # workgroups of each launch whose accesses are recorded when counting
 GRACE_S = 5.0  # what the executor may take beyond the deadline before it is killed
+
+
+@dataclass(frozen=True)
+class ExecutionRequest:
+    """A program, its launches in numbers, the buffers they get, and how much of them to execute."""
+
+    program: LabProgram
+    plan: ResolvedPlan
+    buffers: Sequence[Buffer]
+    deadline_s: float  # with `accesses` once for the first two workgroups and once for the others
+    count: bool = False  # record the accesses of a few workgroups; nothing is checked but bounds, nothing is read back
+    blocks: int | None = None  # at most so many workgroups of each launch, evenly spread; None: all
+    accesses: int | None = None  # of a plan of one launch: as many workgroups as need so many, at the first ones' rate
+    exact: bool = False  # multiply matrices as CDNA3's matrix cores round, not in the accumulator's type; slower
+    checks: Checks = "all"  # "bounds": neither races nor unwritten memory
+    recorded: int = RECORDED_BLOCKS  # of each launch, when counting
+    l1_sharers: int = 1  # workgroups among which an L1 is divided, when counting
 
 
 @dataclass(frozen=True)
@@ -86,48 +103,19 @@ class Lab:
         """
         return self._builder.build(candidate, tunables, instrumented=instrumented)
 
-    def execute(
-        self,
-        program: LabProgram,
-        plan: ResolvedPlan,
-        buffers: Sequence[Buffer],
-        *,
-        count: bool,
-        blocks: int | None,
-        deadline_s: float,
-        exact: bool = False,
-        checks: Checks = "all",
-        recorded: int = RECORDED_BLOCKS,
-        l1_sharers: int = 1,
-    ) -> Execution:
-        """Run all launches in order; `blocks` limits each launch to that many evenly spread workgroups.
-
-        `exact` multiplies matrices as CDNA3's matrix cores round; else in the accumulator's type, which is faster.
-        When counting, a workgroup has that part of an L1 which is left to one of `l1_sharers`.
-        `checks` "bounds" looks for no races and no unwritten memory; counting never does, as it skips workgroups.
-        """
+    def execute(self, request: ExecutionRequest) -> Execution:
+        """Run all launches in order."""
         started = time.monotonic()
+        work, program, plan = self._work(request), request.program, request.plan
         totals = [math.prod(launch.grid) for launch in plan.launches]
-        chosen = tuple(total if blocks is None else min(total, max(1, blocks)) for total in totals)
-        work = executor_request.Work(
-            blocks=chosen,
-            recorded_blocks=recorded if count else 0,
-            workers=min(self._cores, max(chosen)),
-            deadline_s=deadline_s,
-            l1_lines=max(1, int(self._target.memory["l1_bytes"] // self._target.memory["line_bytes"] // l1_sharers)),
-            line_bytes=int(self._target.memory["line_bytes"]),
-            exact=exact,
-            checks=_checks(checks, count, len(totals) > 1 and chosen != tuple(totals)),
-            device=_device(self._target),
-            phases=lane_groups(self._target.vendor, self._target.wave),
-        )
-        regions, seen, outputs = self._once(program, plan, buffers, work)
+        regions, seen, outputs = self._once(request, work)
         if work.workers > 1 and any(row["kind"] == "race" for row in seen["findings"]):
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
-            regions, seen, outputs = self._once(program, plan, buffers, replace(work, workers=1))
-        scene = sentences.Scene(program, plan, regions, deadline_s, self._target.wave)
+            regions, seen, outputs = self._once(request, replace(work, workers=1))
+        scene = sentences.Scene(program, plan, regions, request.deadline_s, self._target.wave)
         launches = seen["launches"]
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))
+        counted = enumerate(launches if request.count else ())
         return Execution(
             outputs={name: values for name, (values, _) in outputs.items()},
             written={name: mask for name, (_, mask) in outputs.items()},
@@ -135,36 +123,52 @@ class Lab:
             executed=sum(ran) / sum(totals),
             sampled_blocks=tuple(ran),
             ownership_valid=_ownership(seen, regions),
-            launches=tuple(
-                launch_counters(i, row, scene, self._target) for i, row in enumerate(launches) if row["recorded"]
-            )
-            if count
-            else (),
+            launches=tuple(launch_counters(i, row, scene, self._target) for i, row in counted if row["recorded"]),
             seconds=time.monotonic() - started,
             accesses=int(seen["accesses"]),
             launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
         )
 
+    def _work(self, request: ExecutionRequest) -> executor_request.Work:
+        totals = tuple(math.prod(launch.grid) for launch in request.plan.launches)
+        chosen = tuple(t if request.blocks is None else min(t, max(1, request.blocks)) for t in totals)
+        memory = self._target.memory
+        return executor_request.Work(
+            blocks=chosen,
+            recorded_blocks=request.recorded if request.count else 0,
+            workers=min(self._cores, max(chosen)),
+            deadline_s=request.deadline_s,
+            l1_lines=max(1, int(memory["l1_bytes"] // memory["line_bytes"] // request.l1_sharers)),
+            line_bytes=int(memory["line_bytes"]),
+            exact=request.exact,
+            checks=_checks(request.checks, request.count, len(totals) > 1 and chosen != totals),
+            device=_device(self._target),
+            phases=lane_groups(self._target.vendor, self._target.wave),
+            accesses=request.accesses if len(totals) == 1 else None,
+        )
+
     def _once(
-        self, program: LabProgram, plan: ResolvedPlan, buffers: Sequence[Buffer], work: executor_request.Work
+        self, request: ExecutionRequest, work: executor_request.Work
     ) -> tuple[tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
         """One run of the executor: regions, its result, and the outputs unless it only counted."""
-        stored = executor_request.inputs_file(buffers)
-        layout = executor_request.lay_out(buffers, count=work.recorded_blocks > 0)
+        program, plan = request.program, request.plan
+        stored = executor_request.inputs_file(request.buffers)
+        layout = executor_request.lay_out(request.buffers, count=request.count)
         folder = Path(tempfile.mkdtemp(prefix=prefix(), dir=memory_folder(self._cache, layout.memory)))
         try:
             executor_request.write(folder, program, plan, layout, work)
             seen = _read_result(folder, self._run([program.path, folder, *([stored] if stored else [])], work))
-            return layout.regions, seen, {} if work.recorded_blocks else _outputs(folder, layout.regions)
+            return layout.regions, seen, {} if request.count else _outputs(folder, layout.regions)
         finally:
             if self._evidence:
-                self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in buffers}, stored)
+                self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in request.buffers}, stored)
             shutil.rmtree(folder, ignore_errors=True)
 
     def _run(self, argv: Sequence[str | Path], work: executor_request.Work) -> Completed:
-        limits = ProcessLimits(cpu_s=int(work.deadline_s * (self._cores + 1)) + 10, file_bytes=64 << 20)
+        deadline_s = work.deadline_s * (1 if work.accesses is None else 2)
+        limits = ProcessLimits(cpu_s=int(deadline_s * (self._cores + 1)) + 10, file_bytes=64 << 20)
         return run(
-            [str(word) for word in argv], cwd=Path(argv[1]), env={}, timeout_s=work.deadline_s + GRACE_S, limits=limits
+            [str(word) for word in argv], cwd=Path(argv[1]), env={}, timeout_s=deadline_s + GRACE_S, limits=limits
         )
 
     def stored_inputs(self, task: Task) -> StoredInputs:

@@ -18,7 +18,7 @@ from sandbox.amdgcn.compiler import Compilation
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
-from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
+from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram
 from tasks.compare import compare
 from tasks.dtypes import numpy_dtype
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
@@ -32,7 +32,6 @@ class Patience:
 
     accesses: int = 400_000_000  # memory accesses of one case above which workgroups are sampled
     deadline_s: float = 15.0  # for one case
-    pilot_blocks: int = 2  # executed first to learn what one workgroup costs
 
 
 EXACT = Patience(accesses=4_000_000, deadline_s=60.0)  # exact matrix instructions take some 40 times as long
@@ -78,31 +77,20 @@ class Judge:
         return self._compare(execution, inputs, replace(case, name=name))
 
     def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...]) -> Execution:
-        """Execute whole, or a share when the pilot shows that the whole would be too much."""
-        program = self.built.program
-        deadline_s = self.patience.deadline_s
-        total = sum(prod(launch.grid) for launch in plan.launches)
-        if len(plan.launches) > 1 or total <= 4 * self.patience.pilot_blocks:
-            # A later launch reads what earlier ones wrote, so a share of them would show it unwritten memory.
-            return self.lab.execute(
-                program, plan, buffers, count=False, blocks=None, deadline_s=deadline_s, exact=self.exact
-            )
-        pilot = self.lab.execute(
-            program,
-            plan,
-            buffers,
-            count=False,
-            blocks=self.patience.pilot_blocks,
-            deadline_s=deadline_s,
-            exact=self.exact,
-        )
-        if pilot.findings:
-            return pilot
-        each = max(1, pilot.accesses // self.patience.pilot_blocks)
-        affordable = max(2 * self.patience.pilot_blocks, self.patience.accesses // each)
-        blocks = None if affordable >= total or not pilot.ownership_valid else affordable
+        """Execute whole, or a share when the first workgroups show that the whole would be too much.
+
+        A plan of several launches is executed whole: a later launch reads what earlier ones wrote, so a share of them
+        would show it unwritten memory.
+        """
         return self.lab.execute(
-            program, plan, buffers, count=False, blocks=blocks, deadline_s=deadline_s, exact=self.exact
+            ExecutionRequest(
+                self.built.program,
+                plan,
+                buffers,
+                self.patience.deadline_s,
+                accesses=self.patience.accesses,
+                exact=self.exact,
+            )
         )
 
     def _compare(self, execution: Execution, inputs: Mapping[str, Array], case: Case) -> Rows:

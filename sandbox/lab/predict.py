@@ -15,7 +15,7 @@ from sandbox.lab.cost.bound import TimeBound, bound
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.hot_lines import hot_lines
 from sandbox.lab.cost.occupancy import l1_sharers
-from sandbox.lab.lab import Buffer, Lab
+from sandbox.lab.lab import Buffer, ExecutionRequest, Lab
 from sandbox.lab.lab_verify import Built, written_buffers
 from sandbox.target import Target
 from tasks.task import Case
@@ -52,13 +52,15 @@ def predict(lab: Lab, built: Built, target: Target, resources: tuple[Resources, 
             *written_buffers(task, case, plan),
         )
         execution = lab.execute(
-            built.program,
-            plan,
-            buffers,
-            count=True,
-            blocks=COUNTED_BLOCKS,
-            deadline_s=DEADLINE_S,
-            l1_sharers=l1_sharers(plan, resources, code, target),
+            ExecutionRequest(
+                built.program,
+                plan,
+                buffers,
+                DEADLINE_S,
+                count=True,
+                blocks=COUNTED_BLOCKS,
+                l1_sharers=l1_sharers(plan, resources, code, target),
+            )
         )
         if execution.findings:
             return Prediction((), {}, "", execution.findings)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
-from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
+from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Patience
 from sandbox.lab.stored_inputs import Stored
@@ -79,14 +79,16 @@ def execute(
         for n, a in (group or {}).items()
     ]
     return lab().execute(
-        program,
-        ResolvedPlan(tuple(launches), {}),
-        buffers,
-        count=count,
-        blocks=blocks,
-        deadline_s=deadline_s,
-        exact=exact,
-        l1_sharers=l1_sharers,
+        ExecutionRequest(
+            program,
+            ResolvedPlan(tuple(launches), {}),
+            buffers,
+            count=count,
+            blocks=blocks,
+            deadline_s=deadline_s,
+            exact=exact,
+            l1_sharers=l1_sharers,
+        )
     )
 
 

@@ -31,9 +31,18 @@ static Worker** g_workers;
 static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
 static uint32_t g_ready;         // workers that have set themselves up
-static uint32_t g_turn;          // launches opened so far
-static uint32_t g_finished;      // workers that have finished the open launch
-static Shared<uint64_t> g_next;  // next workgroup of the open launch
+static uint32_t g_turn;          // rounds opened so far
+static uint32_t g_finished;      // workers that have finished the open round
+static Shared<uint64_t> g_next;  // next workgroup of the open round
+
+// A launch is one round, or two: the first and the last workgroup to see what one costs, then the others.
+struct Round {
+    uint32_t launch;
+    uint64_t first, end;  // of the workgroups that are executed, see Launch::linear
+    bool last;
+};
+static Round g_round;
+constexpr uint64_t kPilot = 2;
 
 static uint64_t now_ns() {
     struct timespec t;
@@ -49,7 +58,8 @@ static bool is_recorded(const Launch& launch, uint64_t k) {
     return (k * wanted) / launch.blocks != ((k + 1) * wanted) / launch.blocks;
 }
 
-static void work_off(Worker& worker, uint32_t index) {
+static void work_off(Worker& worker, const Round& round) {
+    const uint32_t index = round.launch;
     const Launch& launch = g_request.launches[index];
     worker.launch = &launch;
     worker.launch_index = index;
@@ -60,7 +70,7 @@ static void work_off(Worker& worker, uint32_t index) {
     uint64_t done = 0, failed = 0;
     for (;;) {
         uint64_t k = g_next.add(1);
-        if (k >= launch.blocks || finding_count() >= kFindings) break;
+        if (k >= round.end || finding_count() >= kFindings) break;
         Recorder* recorder = is_recorded(launch, k) ? open_recorder(worker, index) : nullptr;
         worker.recorder = recorder;
         t_hot.recording = recorder != nullptr;
@@ -71,7 +81,7 @@ static void work_off(Worker& worker, uint32_t index) {
         done++;
         failed += worker.failed;
     }
-    worker.launch_group += launch.total();
+    if (round.last) worker.launch_group += launch.total();
     end_launch_shadow(worker);
     worker.launch = nullptr;
     Outcome& outcome = g_outcomes[index];
@@ -106,11 +116,11 @@ static void* worker_main(void* raw) {
     g_ready++;
     pthread_cond_broadcast(&g_changed);
     pthread_mutex_unlock(&g_mutex);
-    for (uint32_t index = 0; index < g_request.head.launches; index++) {
+    for (uint32_t turn = 1;; turn++) {
         pthread_mutex_lock(&g_mutex);
-        while (g_turn <= index) pthread_cond_wait(&g_changed, &g_mutex);
+        while (g_turn < turn) pthread_cond_wait(&g_changed, &g_mutex);
         pthread_mutex_unlock(&g_mutex);
-        work_off(worker, index);
+        work_off(worker, g_round);
         pthread_mutex_lock(&g_mutex);
         g_finished++;
         pthread_cond_broadcast(&g_changed);
@@ -148,35 +158,80 @@ static void create_workers() {
     pthread_mutex_unlock(&g_mutex);
 }
 
-// Opens one launch and waits for its end; false when the deadline came first.
-static bool run_launch(uint32_t index, const struct timespec& deadline) {
-    set_dynamic_lds(g_request.launches[index].lds_bytes);
-    g_next.set(0);
+static struct timespec deadline_from_now() {
+    struct timespec deadline;
+    clock_gettime(CLOCK_REALTIME, &deadline);
+    uint64_t ns = deadline.tv_nsec + g_request.head.deadline_us % 1000000 * 1000;
+    deadline.tv_sec += g_request.head.deadline_us / 1000000 + ns / 1000000000;
+    deadline.tv_nsec = ns % 1000000000;
+    return deadline;
+}
+
+// Opens one round and waits for its end; false when the deadline came first.
+static bool run_round(const Round& round, const struct timespec& deadline) {
+    g_next.set(round.first);
     uint64_t started = now_ns();
     pthread_mutex_lock(&g_mutex);
+    g_round = round;
     g_finished = 0;
-    g_turn = index + 1;
+    g_turn++;
     pthread_cond_broadcast(&g_changed);
     int state = 0;
     while (state == 0 && g_finished < g_request.head.workers)
         state = pthread_cond_timedwait(&g_changed, &g_mutex, &deadline);
     pthread_mutex_unlock(&g_mutex);
-    g_outcomes[index].nanoseconds = now_ns() - started;
+    g_outcomes[round.launch].nanoseconds += now_ns() - started;
     return g_finished >= g_request.head.workers;
+}
+
+static uint64_t atomics_on(uint32_t region) {
+    uint64_t sum = 0;
+    for (uint32_t w = 0; w < g_request.head.workers; w++) sum += g_workers[w]->atomics[region + 1];
+    return sum;
+}
+
+static uint64_t all_accesses() {
+    uint64_t sum = 0;
+    for (uint32_t w = 0; w < g_request.head.workers; w++) sum += g_workers[w]->accesses;
+    return sum;
+}
+
+// Whether every element that is written belongs to one workgroup, so that some of them can be left out.
+static bool owns_its_elements(uint32_t launch) {
+    if (g_outcomes[launch].read_intermediate.get()) return false;
+    for (uint32_t r = 0; r < g_memory.count; r++)
+        if (g_request.regions[r].role != kInput && atomics_on(r)) return false;
+    return true;
+}
+
+// As many workgroups as may be executed at the cost of those two.
+static uint64_t affordable(const Launch& launch) {
+    uint64_t each = all_accesses() / kPilot;
+    uint64_t count = g_request.head.affordable_accesses / (each ? each : 1);
+    if (count < 2 * kPilot) count = 2 * kPilot;
+    return count < launch.total() ? count : launch.total();
+}
+
+// Runs one launch; false when the deadline came first. The others have one again after the pilot.
+static bool run_launch(uint32_t index, const struct timespec& deadline) {
+    Launch& launch = g_request.launches[index];
+    set_dynamic_lds(launch.lds_bytes);
+    if (g_request.head.affordable_accesses == kNone || launch.total() <= 4 * kPilot)
+        return run_round({index, 0, launch.blocks, true}, deadline);
+    launch.blocks = kPilot;  // the first and the last
+    bool in_time = run_round({index, 0, kPilot, false}, deadline);
+    if (!in_time || finding_count()) return in_time;
+    launch.blocks = owns_its_elements(index) ? affordable(launch) : launch.total();
+    return run_round({index, 1, launch.blocks - 1, true}, deadline_from_now());
 }
 
 static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
     fprintf(out, "{\"timed_out\":%s,\"findings\":", timed_out ? "true" : "false");
     write_findings(out);
     fprintf(out, ",\n\"atomics\":[");
-    for (uint32_t r = 0; r < g_memory.count; r++) {
-        uint64_t sum = 0;
-        for (uint32_t w = 0; w < g_request.head.workers; w++) sum += g_workers[w]->atomics[r + 1];
-        fprintf(out, "%s%llu", r ? "," : "", (unsigned long long)sum);
-    }
-    uint64_t accesses = 0;
-    for (uint32_t w = 0; w < g_request.head.workers; w++) accesses += g_workers[w]->accesses;
-    fprintf(out, "],\n\"accesses\":%llu,\"launches\":[", (unsigned long long)accesses);
+    for (uint32_t r = 0; r < g_memory.count; r++)
+        fprintf(out, "%s%llu", r ? "," : "", (unsigned long long)atomics_on(r));
+    fprintf(out, "],\n\"accesses\":%llu,\"launches\":[", (unsigned long long)all_accesses());
     for (uint32_t i = 0; i < launches_run; i++) {
         Outcome& o = g_outcomes[i];
         fprintf(out, "%s\n{\"executed\":%llu,\"failed\":%llu,\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,",
@@ -207,11 +262,7 @@ static int execute(const char* folder, const char* inputs) {
     if (!out) die("result.json");
     create_workers();
     allow_only_listed_calls();
-    struct timespec deadline;
-    clock_gettime(CLOCK_REALTIME, &deadline);
-    uint64_t ns = deadline.tv_nsec + g_request.head.deadline_us % 1000000 * 1000;
-    deadline.tv_sec += g_request.head.deadline_us / 1000000 + ns / 1000000000;
-    deadline.tv_nsec = ns % 1000000000;
+    const struct timespec deadline = deadline_from_now();
     uint32_t launch = 0;
     bool in_time = true;
     while (in_time && launch < g_request.head.launches && !finding_count()) in_time = run_launch(launch++, deadline);

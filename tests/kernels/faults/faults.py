@@ -20,7 +20,7 @@ from sandbox.amdgcn.compiler import Compiler
 from sandbox.candidate.limits import check_limits
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
-from sandbox.lab.lab import Buffer, LabProgram
+from sandbox.lab.lab import Buffer, ExecutionRequest, LabProgram
 from sandbox.lab.lab_verify import coverage
 from sandbox.target import load_target
 from tasks.task import Case as TaskCase
@@ -115,9 +115,7 @@ def findings(case: Case) -> tuple[Finding, ...]:
         Buffer("w", np.zeros(numbers["w"], np.float32), "workspace"),
         Buffer("c", np.zeros(1, np.uint32), "workspace"),
     )
-    done = lab().execute(
-        program, plan, buffers, count=False, blocks=None, deadline_s=float(case.options.get("deadline", "20"))
-    )
+    done = lab().execute(ExecutionRequest(program, plan, buffers, deadline_s=float(case.options.get("deadline", "20"))))
     if done.findings or "covers" not in case.options:
         return done.findings
     return tuple(coverage(TensorSpec("y", "f32", ("n",)), done.written["y"], done, TaskCase("case", {}, 1)))

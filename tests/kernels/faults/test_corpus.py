@@ -7,7 +7,7 @@ import pytest
 
 from records.evaluation import FINDING_KINDS
 from sandbox.candidate.resolve import ResolvedPlan
-from sandbox.lab.lab import Buffer, Checks
+from sandbox.lab.lab import Buffer, Checks, ExecutionRequest
 from tests.kernels.faults.faults import Case, cases, findings, is_found
 from tests.support.lab_bench import HEAD, build, lab, launch
 
@@ -41,7 +41,7 @@ __global__ void k(const float* x, float* y) {
     def kinds(first: float, checks: Checks) -> list[str]:
         x = np.full(128, first, np.float32)
         buffers = (Buffer("x", x, "input"), Buffer("y", np.zeros(128, np.float32), "output"))
-        done = lab().execute(program, plan, buffers, count=False, blocks=None, deadline_s=20, checks=checks)
+        done = lab().execute(ExecutionRequest(program, plan, buffers, deadline_s=20, checks=checks))
         return [finding.kind for finding in done.findings]
 
     assert kinds(0, "all") == ["race"] and kinds(0, "bounds") == [] and kinds(9, "bounds") == ["out_of_bounds"]
@@ -61,7 +61,7 @@ __global__ void k({kind}* y) {{
     def kinds(source: str) -> list[str]:
         buffers = (Buffer("y", np.zeros(128, dtype), "output"),)
         program = build(HEAD + source, plan.launches)
-        done = lab().execute(program, plan, buffers, count=False, blocks=None, deadline_s=20)
+        done = lab().execute(ExecutionRequest(program, plan, buffers, deadline_s=20))
         return [finding.kind for finding in done.findings]
 
     assert kinds(ordered) == []

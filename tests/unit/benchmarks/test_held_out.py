@@ -12,7 +12,7 @@ from benchmarks.emulated import h200_lab
 from benchmarks.held_out import TAPS, held_out, together_with
 from benchmarks.on_gpu import all_variants, placed
 from benchmarks.variants import Family, families
-from sandbox.lab.lab import Buffer, LabProgram
+from sandbox.lab.lab import Buffer, ExecutionRequest, LabProgram
 
 SMALL: Mapping[str, Mapping[str, int]] = {
     "column_sum": {"rows": 256, "cols": 1024},
@@ -34,7 +34,7 @@ def test_every_fifth_variant_computes_the_reference(family: Family) -> None:
             else Buffer(t.name, np.empty(specimen.shape(t), t.dtype), "output")
             for t in specimen.tensors
         ]
-        done = h200_lab().execute(program, specimen.plan, buffers, count=False, blocks=None, deadline_s=60.0)
+        done = h200_lab().execute(ExecutionRequest(program, specimen.plan, buffers, deadline_s=60.0))
         assert done.findings == (), specimen.name
         expected = family.reference(inputs)
         error = np.abs(done.outputs[specimen.outputs()[0].name] - expected) / (1.0 + np.abs(expected))

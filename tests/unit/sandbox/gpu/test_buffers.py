@@ -18,7 +18,7 @@ from sandbox.gpu.compile.gpu_compiler import DeviceBuild, GpuCompiler
 from sandbox.gpu.driver.driver import Device, open_driver
 from sandbox.gpu.layout import lay_out
 from sandbox.gpu.trusted.trusted import SOURCE, Trusted
-from sandbox.lab.lab import Buffer, LabProgram
+from sandbox.lab.lab import Buffer, ExecutionRequest, LabProgram
 from sandbox.target import load_target
 from tasks.dtypes import NUMPY, numpy_dtype, stored
 from tests.support.compiler_cache import COMPILED, toolchain
@@ -95,12 +95,9 @@ def test_a_narrow_number_has_the_same_bits_on_a_device_and_in_the_lab(
         kernel.launch((1, 1, 1), (1, 1, 1), 0, [out, SCALARS[name](value)])
         assert out.read(np.uint32, (1,))[0] == expected, value
         seen = lab().execute(
-            made,
-            plan_of(name, value),
-            [Buffer("out", np.zeros(1, np.uint32), "output")],
-            count=False,
-            blocks=None,
-            deadline_s=10,
+            ExecutionRequest(
+                made, plan_of(name, value), [Buffer("out", np.zeros(1, np.uint32), "output")], deadline_s=10
+            )
         )
         assert seen.findings == () and seen.outputs["out"].view(np.uint32)[0] == expected, value
     out.free()

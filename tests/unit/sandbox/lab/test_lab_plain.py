@@ -12,7 +12,7 @@ import pytest
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedPlan
-from sandbox.lab.lab import Buffer, Execution, LabProgram
+from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, LabProgram
 from sandbox.target import load_target
 from tests.support.compiler_cache import toolchain
 from tests.support.lab_bench import HEAD, execute, floats, lab, launch
@@ -52,13 +52,13 @@ def executed(offset: int, instrumented: bool) -> Execution:
     assert isinstance(program, LabProgram)
     buffers = [Buffer("x", floats(64), "input"), Buffer("y", np.zeros(64, np.float32), "output")]
     return lab().execute(
-        program,
-        ResolvedPlan((launch("k", ["x", "y"]),), {}),
-        buffers,
-        count=False,
-        blocks=None,
-        deadline_s=20.0,
-        checks="all" if instrumented else "bounds",
+        ExecutionRequest(
+            program,
+            ResolvedPlan((launch("k", ["x", "y"]),), {}),
+            buffers,
+            deadline_s=20.0,
+            checks="all" if instrumented else "bounds",
+        )
     )
 
 
@@ -89,7 +89,7 @@ def test_barriers_and_wave_operations_are_the_same_with_and_without_checks(instr
     buffers = [Buffer("x", x, "input"), Buffer("y", np.zeros(7 * 160, np.float32), "output")]
     plan = ResolvedPlan((launch("k", ["x", "y"], [7], [160]),), {})
     done = lab().execute(
-        program, plan, buffers, count=False, blocks=None, deadline_s=20.0, checks="all" if instrumented else "bounds"
+        ExecutionRequest(program, plan, buffers, deadline_s=20.0, checks="all" if instrumented else "bounds")
     )
     assert done.findings == ()
     expected = np.concatenate([ring(part.astype(np.float64)) for part in x.reshape(7, 160)])

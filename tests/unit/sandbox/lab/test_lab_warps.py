@@ -12,7 +12,7 @@ from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.cost.explanation import explain
 from sandbox.lab.cost.occupancy import occupancy
-from sandbox.lab.lab import Buffer, Execution, Lab, LabProgram
+from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.lab_bench import HEAD, floats, launch
@@ -37,7 +37,7 @@ def run(body: str, *, count: bool = False, elements: int = 1024) -> Execution:
     program = lab().build(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan, 1), {})
     assert isinstance(program, LabProgram), program
     buffers = (Buffer("x", floats(elements), "input"), Buffer("y", np.zeros(elements, np.float32), "output"))
-    return lab().execute(program, ResolvedPlan((one,), {}), buffers, count=count, blocks=None, deadline_s=20)
+    return lab().execute(ExecutionRequest(program, ResolvedPlan((one,), {}), buffers, count=count, deadline_s=20))
 
 
 def test_counters_have_the_names_of_ncu() -> None:
