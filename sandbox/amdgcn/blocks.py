@@ -120,9 +120,9 @@ def _finish(drafts: list[_Draft]) -> tuple[BasicBlock, ...]:
         BasicBlock(
             d.valu,
             d.trans,
-            dict(d.anchors),
+            dict(sorted(d.anchors.items())),  # as they are read back: sums of floats depend on the order
             max((start for start, end in loops if start <= index <= end), default=-1),
-            dict(d.issued),
+            dict(sorted(d.issued.items())),
             sum(e.kind == "load" for e in d.events),
             *waited[index],
             next((first for first, last in regions if first <= index <= last), -1),
