@@ -16,7 +16,8 @@ ISSUE = "please open an issue with the lines that begin with MI300X, whatever th
 def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]:
     """The block to send; a broken part is a line, never an exception. `library` is opened instead of ROCm's own."""
     from sandbox.candidate.parse import parse
-    from sandbox.gpu.child_process import ChildFault, ChildProcess, GpuSlot
+    from sandbox.gpu.child_fault import ChildFault
+    from sandbox.gpu.child_process import ChildProcess, GpuSlot
     from sandbox.gpu.compile.gpu_compiler import GpuCompiler
     from sandbox.gpu.gpu_pool import check
     from sandbox.gpu.trusted.trusted import SOURCE
@@ -24,15 +25,15 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]
 
     target, image = load_target("mi300x"), b""
     compiler = GpuCompiler(target, cache, runtime_library=library)
-    with ChildProcess(GpuSlot(target.vendor, 0, library)) as seat:
+    with ChildProcess(GpuSlot(target.vendor, 0, library)) as child:
         try:
-            opened = seat.open()
-            about, sizes = opened["properties"], opened["properties"]["attributes"]
-            memory = f"{about['memory_bytes'] / (1 << 30):.0f} GiB, L2 {sizes['l2_bytes'] >> 20} MiB"
+            gpu = child.open().properties
+            sizes = gpu.attributes
+            memory = f"{gpu.memory_bytes / (1 << 30):.0f} GiB, L2 {sizes['l2_bytes'] >> 20} MiB"
             yield Capability(
                 "MI300X device",
                 "ok",
-                f"{opened['fingerprint']}, {sizes['units']} units of {sizes['wave']} lanes, {memory}, {about['pci']}",
+                f"{gpu.fingerprint}, {sizes['units']} units of {sizes['wave']} lanes, {memory}, {gpu.pci}",
             )
         except ScientistError as error:
             yield Capability("MI300X device", "missing", str(error), ISSUE)
@@ -47,10 +48,10 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]
         except ScientistError as error:
             yield Capability("MI300X compiler", "missing", str(error), ISSUE)
         try:
-            if not image or seat.is_broken:
+            if not image or child.is_broken:
                 raise ScientistError("not done, as device or compiler are missing")
-            seat.trust(image)
-            check(seat)
+            child.trust(image)
+            check(child)
             yield Capability("MI300X test", "ok", "a kernel with a known result gives it")
         except (ScientistError, ChildFault) as error:
             yield Capability("MI300X test", "warn", str(error), ISSUE)

@@ -1,55 +1,93 @@
-"""A candidate that compiled for a GPU, and what the child must be told to launch it."""
+"""A candidate that compiled for a GPU, and the same candidate loaded in a child process."""
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 from math import prod
-from typing import Any
 
 from sandbox.candidate.prepare import Prepared
-from sandbox.candidate.resolve import BufferArg
+from sandbox.candidate.resolve import BufferArg, ScalarArg
+from sandbox.gpu.child_messages import BindRequest, KernelLaunch, LaunchArgument, Launches, LoadRequest
+from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
-from sandbox.gpu.layout import Layout, lay_out
+from sandbox.gpu.layout import BLOCK, Layout, lay_out
 from tasks.dtypes import size_bytes
 from tasks.task import Case, Task
+
+DEADLINE_S = 10.0  # for one call; a kernel that takes longer is taken for endless
+SPREAD_BYTES = 2 << 20  # the arena begins somewhere in so many bytes, so that addresses tell nothing
 
 
 @dataclass(frozen=True)
 class CompiledCandidate:
-    """One side of a trial."""
+    """A prepared candidate and its image."""
 
     prepared: Prepared
     build: DeviceBuild
 
     @property
-    def variables(self) -> list[str]:
-        """Symbols of its device variables, which keep their contents from launch to launch."""
-        return [name for name, _ in self.build.globals]
+    def is_nondeterministic(self) -> bool:
+        """Whether its plan says that the same inputs may give other bits."""
+        return self.prepared.candidate.plan.nondeterministic
 
-    def launches(self, case: Case) -> list[dict[str, Any]]:
+    def launches(self, case: Case) -> Launches:
         """Its launches for the child: symbols instead of names, workspaces under names of their own."""
         symbols = {k.name: k.symbol for k in self.build.kernels}
-        return [
-            {
-                "kernel": symbols.get(launch.kernel, launch.kernel),
-                "grid": list(launch.grid),
-                "block": list(launch.block),
-                "lds_bytes": launch.lds_bytes,
-                "args": [["buffer", a.name] if isinstance(a, BufferArg) else [a.dtype, a.value] for a in launch.args],
-            }
+        return tuple(
+            KernelLaunch(
+                symbols.get(launch.kernel, launch.kernel),
+                launch.grid,
+                launch.block,
+                launch.lds_bytes,
+                tuple(map(_argument, launch.args)),
+            )
             for launch in self.prepared.plan(case).launches
-        ]
+        )
+
+    def load(self, child: ChildProcess, tag: str, deadline_s: float = DEADLINE_S) -> LoadedCandidate:
+        """Load it in a child process under a tag."""
+        variables = tuple(name for name, _ in self.build.globals)
+        child.load(LoadRequest(tag, variables, has_hidden=self.build.hidden_bytes > 0), self.build.image)
+        return LoadedCandidate(child, tag, self, random.SystemRandom(), deadline_s)
 
 
-def layout_of(task: Task, case: Case, *entries: CompiledCandidate) -> Layout:
-    """Places for the task's buffers and for the workspaces of all entries; a name they share has the larger size."""
+@dataclass(frozen=True)
+class LoadedCandidate:
+    """A compiled candidate in a child process."""
+
+    child: ChildProcess
+    tag: str
+    compiled: CompiledCandidate
+    rng: random.Random  # secret
+    deadline_s: float = DEADLINE_S  # for one call
+
+    @property
+    def task(self) -> Task:
+        """The task it is a candidate for."""
+        return self.compiled.prepared.task
+
+    def bind(self, layout: Layout, inputs: int, sets: int, whole: bool) -> None:
+        """Allocate for a case at an address that nobody can foretell; `inputs` is a file with both bases' inputs."""
+        skip = BLOCK * 16 * self.rng.randrange(SPREAD_BYTES // (BLOCK * 16))
+        self.child.bind(BindRequest(layout, sets, whole, self.rng.getrandbits(63), skip), inputs)
+
+
+def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:
+    """Places for the task's buffers and for the workspaces of all candidates; a name they share has the larger size."""
     tensors = [
         (s.name, role, prod(task.shape_of(s, case)) * size_bytes(s.dtype))
         for role, specs in (("input", task.inputs), ("output", task.outputs))
         for s in specs
     ]
     spaces: dict[str, int] = {}
-    for entry in entries:
-        for name, (dtype, shape) in entry.prepared.plan(case).workspaces.items():
+    for compiled in candidates:
+        for name, (dtype, shape) in compiled.prepared.plan(case).workspaces.items():
             spaces[name] = max(spaces.get(name, 0), prod(shape) * size_bytes(dtype))
     return lay_out([*tensors, *((name, "workspace", nbytes) for name, nbytes in spaces.items())])
+
+
+def _argument(given: BufferArg | ScalarArg) -> LaunchArgument:
+    if isinstance(given, BufferArg):
+        return LaunchArgument(buffer=given.name)
+    return LaunchArgument(dtype=given.dtype, value=given.value)

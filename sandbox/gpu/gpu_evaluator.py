@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from records.errors import DeviceError, PlanError, ToolchainError
 from records.evaluation import CaseResult, Comparison, Evaluation, Finding, Measurement, Verdict, comparison_key
@@ -18,11 +18,13 @@ from sandbox.candidate.codes import rejected
 from sandbox.candidate.limits import check_limits, resources_of
 from sandbox.candidate.parse import parse
 from sandbox.candidate.prepare import Prepared
-from sandbox.gpu.child_process import ChildFault, ChildProcess, GpuSlot
+from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.child_process import ChildProcess, GpuSlot
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
-from sandbox.gpu.compiled import CompiledCandidate
+from sandbox.gpu.compiled import DEADLINE_S, CompiledCandidate, LoadedCandidate
+from sandbox.gpu.driver.driver import GpuProperties
 from sandbox.gpu.gpu_pool import GpuPool
-from sandbox.gpu.gpu_verify import DEADLINE_S, DeviceTrial, verify_case
+from sandbox.gpu.gpu_verify import verify_case
 from sandbox.gpu.references import References
 from sandbox.gpu.timing.clocks import open_clocks
 from sandbox.gpu.timing.contrast import CHALLENGER, INCUMBENT, Rule
@@ -36,7 +38,7 @@ from tasks.task import Task
 
 @dataclass(frozen=True)
 class Rules:
-    """How long to measure a kernel alone and two against each other, and when a call is taken for endless."""
+    """Limits of the measurements of one kernel and of two against each other, and of one call."""
 
     alone: LevelRule = STEADY
     deadline_s: float = DEADLINE_S  # for one call
@@ -45,7 +47,7 @@ class Rules:
 
 
 SPARES = 4  # processes that wait ready: a candidate needs two, to be verified and to be timed
-TRIES = 3  # of what fails through no fault of a candidate
+TRIES = 3  # of work that fails through no fault of a candidate
 RULES = Rules()
 T = TypeVar("T")
 
@@ -64,6 +66,7 @@ class GpuEvaluator(SandboxBase):
         compiler: GpuCompiler | None = None,
         spares: int = SPARES,
         rules: Rules = RULES,
+        pool: type[GpuPool] = GpuPool,
     ) -> None:
         """DeviceError when GPU `index` is not there or not of the target's kind, ToolchainError without a compiler.
 
@@ -72,19 +75,18 @@ class GpuEvaluator(SandboxBase):
         """
         self.target, self._cache, self._rules = target, cache, rules
         self._compiler = compiler or GpuCompiler(target, cache, runtime_library=library)
-        self.gpus = GpuPool([GpuSlot(target.vendor, index, library)], self._own_kernels, spares)
-        self._answers: dict[str, References] = {}
+        self.gpus = pool([GpuSlot(target.vendor, index, library)], self._own_kernels, spares)
+        self._references: dict[str, References] = {}
         try:
-            opened = self._look()
+            gpu = self._look()
         except BaseException:
             self.close()
             raise
-        about = opened["properties"]
-        self.device: str = opened["fingerprint"]
-        self.version = f"{self._compiler.version}, driver {about['driver']}"
+        self.device = gpu.fingerprint
+        self.version = f"{self._compiler.version}, driver {gpu.driver}"
         self.policy = ("secret inputs",)
-        self._l2_bytes = int(about["attributes"].get("l2_bytes", 0))
-        self._clocks = open_clocks(target.vendor, about.get("pci", ""))
+        self._l2_bytes = gpu.attributes.get("l2_bytes", 0)
+        self._clocks = open_clocks(target.vendor, gpu.pci)
         self._secret = secrets.randbits(62)
         self._verified: dict[str, Evaluation] = {}
         self._best: dict[str, dict[str, float]] = {}  # by task and case: the least time of a checked kernel
@@ -98,17 +100,16 @@ class GpuEvaluator(SandboxBase):
             )
         return own.image
 
-    def _look(self) -> dict[str, Any]:
-        """What the driver says of the GPU; DeviceError when it is of another kind."""
-        with self.gpus.seat() as seat:
-            opened = seat.open()
-        about = opened["properties"]
-        if not self.target.arch.startswith(str(about["arch"])):
+    def _look(self) -> GpuProperties:
+        """The GPU as its driver describes it; DeviceError when it is of another kind."""
+        with self.gpus.child() as child:
+            gpu = child.open().properties
+        if not self.target.arch.startswith(gpu.arch):
             raise DeviceError(
-                f"this GPU is a {about['name']} ({about['arch']}), not a {self.target.title} "
+                f"this GPU is a {gpu.name} ({gpu.arch}), not a {self.target.title} "
                 f"({self.target.arch}); choose another target or GPU"
             )
-        return opened
+        return gpu
 
     def compile(self, prepared: Prepared) -> Evaluation:
         """Compile; accepted means that neither the compiler nor the plan's checks object."""
@@ -121,9 +122,9 @@ class GpuEvaluator(SandboxBase):
         started = time.monotonic()
         key = self.key(prepared)
         if key not in self._verified:
-            evaluation, entry = self._build(prepared)
-            if entry is not None:
-                evaluation = self._verify(evaluation, entry)
+            evaluation, compiled = self._build(prepared)
+            if compiled is not None:
+                evaluation = self._verify(evaluation, compiled)
             self._verified[key] = replace(evaluation, seconds=time.monotonic() - started)
         return self._verified[key]
 
@@ -139,7 +140,7 @@ class GpuEvaluator(SandboxBase):
         )
 
     def estimate(self, prepared: Prepared) -> Evaluation:
-        """Compile and time a little, without looking at the answers: for ranking tunables, never for a record."""
+        """Compile and time a little, without looking at the outputs: for ranking tunables, never for a record."""
         started = time.monotonic()
         timed = self._time(prepared, QUICK, is_checked=False)
         return replace(timed, seconds=time.monotonic() - started)
@@ -149,7 +150,7 @@ class GpuEvaluator(SandboxBase):
         started, task = time.monotonic(), challenger.task
         sides = {CHALLENGER: challenger, INCUMBENT: incumbent}
         keys = {tag: self.key(side) for tag, side in sides.items()}
-        entries = {tag: self._build(side)[1] for tag, side in sides.items()}
+        compiled = {tag: self._build(side)[1] for tag, side in sides.items()}
         plain = Comparison(
             comparison_key(keys[CHALLENGER], keys[INCUMBENT]),
             keys[CHALLENGER],
@@ -160,22 +161,22 @@ class GpuEvaluator(SandboxBase):
             1.0,
             device=self.device,
         )
-        ready = {tag: entry for tag, entry in entries.items() if entry is not None}
+        ready = {tag: one for tag, one in compiled.items() if one is not None}
         if len(ready) < len(sides):
             return plain
 
-        def duel(seat: ChildProcess) -> Comparison | Refused:
-            trials = {tag: self._load(seat, tag, entry) for tag, entry in ready.items()}
+        def duel(child: ChildProcess) -> Comparison | Refused:
+            loaded = {tag: self._load(child, tag, one) for tag, one in ready.items()}
             try:
-                cases = contrast(self._bench(task), trials, self._rules.contrast, random.SystemRandom())
+                cases = contrast(self._setup(task), loaded, self._rules.contrast, random.SystemRandom())
             except Refused as refused:
                 return refused
             verdict, ratio, low, high = overall(task, cases, self._rules.contrast.delta)
             return replace(plain, verdict=verdict, ratio=ratio, low=low, high=high, cases=tuple(cases))
 
-        found = self._on_seat(duel, is_timed=True)
+        found = self._on_child(duel, is_timed=True)
         if isinstance(found, Comparison) and found.verdict == "faster":
-            again = self._on_seat(duel, is_timed=True)
+            again = self._on_child(duel, is_timed=True)
             confirmed = isinstance(again, Comparison) and again.verdict == "faster"
             found = found if confirmed else replace(found, verdict="undecided")
         if isinstance(found, Refused):
@@ -188,8 +189,8 @@ class GpuEvaluator(SandboxBase):
         """End the processes that wait for work."""
         self.gpus.close()
         self._compiler.close()
-        for answers in self._answers.values():
-            answers.close()
+        for references in self._references.values():
+            references.close()
 
     def _build(self, prepared: Prepared) -> tuple[Evaluation, CompiledCandidate | None]:
         """The steps before a launch."""
@@ -210,22 +211,22 @@ class GpuEvaluator(SandboxBase):
             return replace(evaluation, verdict=rejected("compile", findings)), None
         return evaluation, CompiledCandidate(prepared, build)
 
-    def _verify(self, evaluation: Evaluation, entry: CompiledCandidate) -> Evaluation:
+    def _verify(self, evaluation: Evaluation, compiled: CompiledCandidate) -> Evaluation:
         rows: list[CaseResult] = []
 
-        def work(seat: ChildProcess) -> tuple[Finding, ...]:
+        def work(child: ChildProcess) -> tuple[Finding, ...]:
             rows.clear()
-            trial, answers = self._load(seat, CHALLENGER, entry), self._known(entry.prepared.task)
-            for case, variant in answers.cases():
+            loaded, references = self._load(child, CHALLENGER, compiled), self._references_of(compiled.prepared.task)
+            for case, variant in references.cases():
                 try:
-                    plan = entry.prepared.plan(case)
+                    plan = compiled.prepared.plan(case)
                 except PlanError as error:
                     return (Finding("over_limit", str(error), line=error.line, case=case.name),)
-                refused = check_limits(plan, self.target, entry.build.metadata(plan))
+                refused = check_limits(plan, self.target, compiled.build.metadata(plan))
                 if refused:
                     return refused
                 try:
-                    row, findings = verify_case(trial, answers, case, variant)
+                    row, findings = verify_case(loaded, references, case, variant)
                 except ChildFault as fault:
                     fault.case = case.name
                     raise
@@ -234,22 +235,22 @@ class GpuEvaluator(SandboxBase):
                     return tuple(findings)
             return ()
 
-        found = self._on_seat(work)
+        found = self._on_child(work)
         findings = (found,) if isinstance(found, Finding) else found
         return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
 
     def _time(self, prepared: Prepared, rule: LevelRule, is_checked: bool) -> Evaluation:
-        evaluation, entry = self._build(prepared)
-        if entry is None:
+        evaluation, compiled = self._build(prepared)
+        if compiled is None:
             return evaluation
         task = prepared.task
-        self._known(task).prepare()  # may take long, and needs no GPU
-        ready, best = entry, self._best.setdefault(task.digest, {})
+        self._references_of(task).prepare()  # may take long, and needs no GPU
+        ready, best = compiled, self._best.setdefault(task.digest, {})
 
-        def work(seat: ChildProcess) -> tuple[list[Measurement], list[Stopwatch]]:
-            return measure(self._bench(task), self._load(seat, CHALLENGER, ready), rule, is_checked, best)
+        def work(child: ChildProcess) -> tuple[list[Measurement], list[Stopwatch]]:
+            return measure(self._setup(task), self._load(child, CHALLENGER, ready), rule, is_checked, best)
 
-        timed = self._on_seat(work, is_timed=True)
+        timed = self._on_child(work, is_timed=True)
         found = timed if isinstance(timed, Finding) else concluded(*timed)  # the next candidate has the GPU meanwhile
         if isinstance(found, Finding):
             if is_checked:
@@ -261,13 +262,13 @@ class GpuEvaluator(SandboxBase):
             evaluation, verdict=Verdict("time", True, "OK"), measurements=tuple(found[0]), cases=tuple(found[1])
         )
 
-    def _on_seat(self, work: Callable[[ChildProcess], T], is_timed: bool = False) -> T | Finding:
-        """Do it on a new seat; what the candidate did becomes a finding, what the device did is tried again."""
+    def _on_child(self, work: Callable[[ChildProcess], T], is_timed: bool = False) -> T | Finding:
+        """Do it in a new child process; a candidate's fault becomes a finding, after a device's it is tried again."""
         last, ends, losses = "", 0, 0
         for _ in range(TRIES):
-            with self.gpus.seat(is_timed) as seat:
+            with self.gpus.child(is_timed) as child:
                 try:
-                    return work(seat)
+                    return work(child)
                 except Refused as refused:
                     return refused.finding
                 except ChildFault as fault:
@@ -276,7 +277,7 @@ class GpuEvaluator(SandboxBase):
                     last = fault.message
                     ends, losses = ends + fault.ended, losses + fault.lost
                     if fault.lost:
-                        self.gpus.blame_device(seat)
+                        self.gpus.blame_device(child)
         if ends == TRIES:
             return Finding(
                 "wrong_result",
@@ -286,17 +287,16 @@ class GpuEvaluator(SandboxBase):
             raise DeviceError(last)  # the machine's, and it says what to do
         raise DeviceError(f"the GPU failed {TRIES} times in a row ({last}); look at it with `kernel-scientist doctor`")
 
-    def _load(self, seat: ChildProcess, tag: str, entry: CompiledCandidate) -> DeviceTrial:
-        seat.load(tag, entry.build.image, entry.variables, has_hidden=entry.build.hidden_bytes > 0)
-        return DeviceTrial(seat, tag, entry, random.SystemRandom(), self._rules.deadline_s)
+    def _load(self, child: ChildProcess, tag: str, compiled: CompiledCandidate) -> LoadedCandidate:
+        return compiled.load(child, tag, self._rules.deadline_s)
 
-    def _bench(self, task: Task) -> TimingSetup:
+    def _setup(self, task: Task) -> TimingSetup:
         return TimingSetup(
-            self.target, self._known(task), self.device, self._l2_bytes, self._clocks, self._rules.clock_tries
+            self.target, self._references_of(task), self.device, self._l2_bytes, self._clocks, self._rules.clock_tries
         )
 
-    def _known(self, task: Task) -> References:
+    def _references_of(self, task: Task) -> References:
         with self._lock:
-            return self._answers.get(task.digest) or self._answers.setdefault(
+            return self._references.get(task.digest) or self._references.setdefault(
                 task.digest, References(task, self._secret)
             )

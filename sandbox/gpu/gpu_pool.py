@@ -1,8 +1,8 @@
-"""The GPUs of this machine: who has which, whether it still computes, and which are left alone.
+"""The GPUs of this machine: which are in use, which still compute, and which are given up.
 
-One seat a GPU at a time. After a fault the next seat first runs a kernel with a known result; a GPU that fails this
-three times is put into quarantine. Candidates' faults never count towards that. Processes begin and end in the
-background, which takes longer than most verdicts, but never while a candidate is being timed.
+One child process at a time works on a GPU. After a fault the next one first runs a kernel with a known result; a GPU
+that fails this three times is put into quarantine. Candidates' faults never count towards that. Processes begin and end
+in the background, which takes longer than most verdicts, but never while a candidate is being timed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from functools import partial
 import numpy as np
 
 from records.errors import DeviceError, MachineError
-from sandbox.gpu.child_process import ChildFault, ChildProcess, GpuSlot
+from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.child_process import ChildProcess, GpuSlot
 from sandbox.gpu.driver.driver import open_driver
 from sandbox.gpu.layout import noise
 from sandbox.target import Target
@@ -30,7 +31,9 @@ SENTINEL_WORDS = 4096
 
 
 @dataclass
-class _Gpu:
+class PooledGpu:
+    """A GPU and its child processes."""
+
     slot: GpuSlot
     faults: int = 0
     is_suspect: bool = True  # until a sentinel has run
@@ -42,7 +45,7 @@ class _Gpu:
 
 
 class GpuPool:
-    """Hands out seats."""
+    """Lends child processes, each on a GPU of its own."""
 
     def __init__(
         self,
@@ -55,50 +58,50 @@ class GpuPool:
 
         With none, nothing is done in the background.
         """
-        self._gpus = [_Gpu(slot) for slot in slots]
+        self._gpus = [PooledGpu(slot) for slot in slots]
         self._image, self._spares, self._make = image, spares, make
-        self._attendants = ThreadPoolExecutor(max(1, 2 * spares * len(slots)), "attendant")
-        self._attending, self._is_closed = threading.Lock(), False
+        self._spawners = ThreadPoolExecutor(max(1, 2 * spares * len(slots)), "spawner")
+        self._spawning, self._is_closed = threading.Lock(), False
         self._free = threading.Condition()
         self._busy: set[int] = set()
         self.held_s = 0.0  # by all candidates so far
         self.asked_s = 0.0  # of that, with a request to the GPU's side that is not answered yet
 
     @contextlib.contextmanager
-    def seat(self, is_timed: bool = False) -> Iterator[ChildProcess]:
+    def child(self, is_timed: bool = False) -> Iterator[ChildProcess]:
         """A new process on a GPU that is free and computes; waits for one. DeviceError when all are in quarantine.
 
         With `is_timed` none begins or ends on this GPU from its first window on.
         """
-        last, seat = "", None
-        while seat is None:
+        last, child = "", None
+        while child is None:
             number = self._acquire(last)
             gpu, started = self._gpus[number], time.monotonic()
             try:
-                seat = self._healthy(gpu)
+                child = self._healthy(gpu)
             finally:
-                if seat is None:
+                if child is None:
                     self._release(number, time.monotonic() - started)
             last = gpu.last
-        asked_s = seat.asked_s
+        asked_s = child.asked_s
         try:
             try:
-                seat.alone = partial(_calm, gpu)
+                child.wait_idle = partial(self.wait_idle, gpu)
                 if is_timed:
-                    seat.before_windows = seat.alone
+                    child.before_windows = child.wait_idle
                 else:
-                    self._attend(gpu)
-                yield seat
+                    self._spawn(gpu)
+                yield child
             finally:
-                self._end(gpu, seat)
-                self._attend(gpu)
+                self._end(gpu, child)
+                self._spawn(gpu)
         finally:
-            self._release(number, time.monotonic() - started, seat.asked_s - asked_s)
+            self._release(number, time.monotonic() - started, child.asked_s - asked_s)
 
-    def blame_device(self, seat: ChildProcess) -> None:
+    def blame_device(self, child: ChildProcess) -> None:
         """A fault that no candidate can have caused."""
         for gpu in self._gpus:
-            if gpu.slot == seat.slot:
+            if gpu.slot == child.slot:
                 self._blame(gpu, 1)
 
     def quarantined(self) -> tuple[GpuSlot, ...]:
@@ -106,16 +109,21 @@ class GpuPool:
         return tuple(g.slot for g in self._gpus if g.is_quarantined)
 
     def close(self) -> None:
-        """End the spare processes; a seat that is in use ends when it is given back, and none begins after it."""
-        with self._attending:
+        """End the spare processes; a child that is in use ends when it is given back, and none begins after it."""
+        with self._spawning:
             self._is_closed = True
-        self._attendants.shutdown()
+        self._spawners.shutdown()
         for gpu in self._gpus:
             while gpu.spares:
                 with contextlib.suppress(ChildFault, MachineError, OSError):
                     gpu.spares.popleft().result().close()
             while gpu.started:
                 gpu.started.popleft().close()
+
+    def wait_idle(self, gpu: PooledGpu) -> None:
+        """Wait for the processes that begin or end on a GPU."""
+        wait(gpu.spares)
+        wait(gpu.ending)
 
     def _acquire(self, last: str) -> int:
         with self._free:
@@ -139,99 +147,93 @@ class GpuPool:
             self._busy.discard(number)
             self._free.notify_all()
 
-    def _healthy(self, gpu: _Gpu) -> ChildProcess | None:
-        """A seat with the judge's kernels, tested after a fault; None when the GPU has to be given up."""
+    def _healthy(self, gpu: PooledGpu) -> ChildProcess | None:
+        """A child with the judge's kernels, tested after a fault; None when the GPU has to be given up."""
         while not gpu.is_quarantined:
             spare = gpu.spares.popleft() if gpu.spares else None
             try:
-                seat = spare.result() if spare else self._begin(gpu)
-                if spare and not seat.is_alive:  # for want of memory, perhaps; nobody has asked it anything
-                    seat.close()
+                child = spare.result() if spare else self._begin(gpu)
+                if spare and not child.is_alive:  # for want of memory, perhaps; nobody has asked it anything
+                    child.close()
                     gpu.is_suspect = True
                     continue
                 if gpu.is_suspect:
-                    _check_or_close(seat)
+                    _check_or_close(child)
                     gpu.is_suspect = False
-                return seat
+                return child
             except (ChildFault, DeviceError) as error:
                 gpu.is_suspect, gpu.last = True, str(error)
                 self._blame(gpu, 0 if spare else 1)  # one that was there may have died of the fault before it
         return None
 
-    def _begin(self, gpu: _Gpu) -> ChildProcess:
-        seat = self._fresh(gpu)
+    def _begin(self, gpu: PooledGpu) -> ChildProcess:
+        child = self._fresh(gpu)
         try:
-            seat.open()
-            seat.trust(self._image())
+            child.open()
+            child.trust(self._image())
         except BaseException:
-            seat.close()
+            child.close()
             raise
-        return seat
+        return child
 
-    def _fresh(self, gpu: _Gpu) -> ChildProcess:
+    def _fresh(self, gpu: PooledGpu) -> ChildProcess:
         """A process that has not touched the GPU yet."""
         with contextlib.suppress(IndexError):
             while True:
-                seat = gpu.started.popleft()
-                if seat.is_alive:
-                    return seat
-                seat.close()
+                child = gpu.started.popleft()
+                if child.is_alive:
+                    return child
+                child.close()
         return self._make(gpu.slot)
 
-    def _attend(self, gpu: _Gpu) -> None:
+    def _spawn(self, gpu: PooledGpu) -> None:
         """Have spares made ready when none is left, all at the same time; only who has the GPU may ask for it."""
-        with self._attending:
+        with self._spawning:
             if gpu.is_quarantined or self._is_closed:
                 return
             with contextlib.suppress(DeviceError, OSError, RuntimeError):  # said when there is no other way
                 if not gpu.spares:
-                    gpu.spares.extend(self._attendants.submit(self._begin, gpu) for _ in range(self._spares))
+                    gpu.spares.extend(self._spawners.submit(self._begin, gpu) for _ in range(self._spares))
                 while len(gpu.started) < self._spares:
                     gpu.started.append(self._make(gpu.slot))
 
-    def _end(self, gpu: _Gpu, seat: ChildProcess) -> None:
+    def _end(self, gpu: PooledGpu, child: ChildProcess) -> None:
         """End a process: at once after a fault, since whether it dies says something of the GPU."""
-        gpu.is_suspect = gpu.is_suspect or seat.is_broken
+        gpu.is_suspect = gpu.is_suspect or child.is_broken
         gpu.ending = [one for one in gpu.ending if not one.done()]
-        if self._spares and not seat.is_broken:
+        if self._spares and not child.is_broken:
             with contextlib.suppress(RuntimeError):  # the judge itself ends: nothing is done in the background any more
-                gpu.ending.append(self._attendants.submit(self._close, gpu, seat))
+                gpu.ending.append(self._spawners.submit(self._close, gpu, child))
                 return
-        self._close(gpu, seat)
+        self._close(gpu, child)
 
-    def _close(self, gpu: _Gpu, seat: ChildProcess) -> None:
-        if not seat.close():
+    def _close(self, gpu: PooledGpu, child: ChildProcess) -> None:
+        if not child.close():
             self._blame(gpu, MOST_FAULTS)
 
-    def _blame(self, gpu: _Gpu, faults: int) -> None:
+    def _blame(self, gpu: PooledGpu, faults: int) -> None:
         with self._free:
             gpu.faults += faults
             gpu.is_suspect = True
             gpu.is_quarantined = gpu.is_quarantined or gpu.faults >= MOST_FAULTS
 
 
-def _calm(gpu: _Gpu) -> None:
-    """Wait for the processes that begin or end."""
-    wait(gpu.spares)
-    wait(gpu.ending)
-
-
-def _check_or_close(seat: ChildProcess) -> None:
+def _check_or_close(child: ChildProcess) -> None:
     try:
-        check(seat)
+        check(child)
     except BaseException:
-        seat.close()
+        child.close()
         raise
 
 
-def check(seat: ChildProcess, draw: Callable[[], int] = lambda: secrets.randbits(63)) -> None:
+def check(child: ChildProcess, draw: Callable[[], int] = lambda: secrets.randbits(63)) -> None:
     """The sentinel: a kernel whose result is known. DeviceError when it is another."""
     seed = draw()
     expected = noise(seed, SENTINEL_WORDS)
-    found = np.array(seat.noise(seed, SENTINEL_WORDS), np.uint64)
+    found = np.array(child.noise(seed, SENTINEL_WORDS), np.uint64)
     if not np.array_equal(found, expected):
         raise DeviceError(
-            f"GPU {seat.slot.index} computes wrong results ({int((found != expected).sum())} of "
+            f"GPU {child.slot.index} computes wrong results ({int((found != expected).sum())} of "
             f"{SENTINEL_WORDS} words of a known kernel)"
         )
 

@@ -1,6 +1,7 @@
 """The right answers, on the judge's side only: inputs, float64 references and baselines, drawn from a secret seed.
 
-The child gets inputs. What they must become is worked out here, once for each case, and kept as long as it is needed.
+The child gets inputs. The outputs they must give are computed here, once for each case, and kept as long as they may be
+needed.
 """
 
 from __future__ import annotations
@@ -14,12 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from records.evaluation import Finding
 from sandbox.candidate.codes import wrong_result
-from sandbox.gpu.child_messages import filled_file
 from sandbox.gpu.layout import Layout, content, draw, set_seed
+from sandbox.gpu.memory_file import Raw, filled_file
 from tasks.compare import Yardstick
 from tasks.dtypes import numpy_dtype
 from tasks.held_out import held_out_cases
@@ -27,7 +27,6 @@ from tasks.task import Array, Case, Task
 
 KEPT_SHARE = 0.2  # of the machine's memory: references that may be needed again
 KNOWN = 2  # contents of a benchmark case with known answers
-Raw = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Reference:
 
     @property
     def nbytes(self) -> int:
-        """What keeping it costs."""
+        """The memory that keeping it takes."""
         return (
             self.flat.nbytes
             + sum(a.nbytes for a in self.inputs.values())
@@ -50,14 +49,14 @@ class Reference:
 
 @dataclass(frozen=True)
 class Grade:
-    """How outputs compare: the error over the baseline's own, and what is wrong."""
+    """A comparison of outputs: their error over the baseline's own, and findings where it is too large."""
 
     error: float
     findings: tuple[Finding, ...]
 
 
 class References:
-    """For one task; safe from several threads."""
+    """The references of one task; safe from several threads."""
 
     def __init__(self, task: Task, secret: int, room_bytes: float | None = None) -> None:
         """`secret` decides every drawn value; whoever knows it can embed the answers. `room_bytes` may be kept."""
@@ -81,13 +80,13 @@ class References:
         return [self._secretly(case) for case in self.task.benchmarks]
 
     def known(self, case: Case, sets: int) -> list[tuple[int, int]]:
-        """Seed and set of the contents whose outputs are compared: the same for every candidate, so worked out once."""
+        """Seed and set of the contents whose outputs are compared: the same for every candidate, so computed once."""
         drawn = [draw(self._secret ^ case.seed, n) for n in range(2 * KNOWN)]
         return [(seed >> 1, number % sets) for seed, number in zip(drawn[::2], drawn[1::2], strict=True)]
 
     def verified(self, case: Case, variant: str | None) -> Reference:
-        """Of a test: its own inputs."""
-        return self._keep((case.name, case.seed, variant), lambda: self._answer(case, self._inputs(case, variant)))
+        """The reference of a test, for its own inputs."""
+        return self._keep((case.name, case.seed, variant), lambda: self._reference(case, self._inputs(case, variant)))
 
     def bases(self, case: Case) -> int:
         """A file with both bases' inputs of a benchmark case, one after the other; made once."""
@@ -100,7 +99,7 @@ class References:
             return self._files[key]
 
     def prepare(self) -> None:
-        """Draw what the benchmark cases need, once."""
+        """Draw the inputs of the benchmark cases, once."""
         for case in self.benchmarks():
             self.bases(case)
 
@@ -112,7 +111,7 @@ class References:
         self._files.clear()
 
     def mixed(self, case: Case, layout: Layout, seed: int, number: int) -> Reference:
-        """Of a benchmark case: what the set `number` holds under this seed."""
+        """The reference of a benchmark case, for the contents of the set `number` under this seed."""
 
         def make() -> Reference:
             a, b = (self._base(case, n) for n in (0, 1))
@@ -122,23 +121,23 @@ class References:
                     spec.flatten(a[spec.name]), spec.flatten(b[spec.name]), layout[spec.name], own, not self.task.mix
                 )
                 inputs[spec.name] = spec.unflatten(flat, self.task.shape_of(spec, case))
-            return self._answer(case, inputs)
+            return self._reference(case, inputs)
 
         places = tuple(p.offset for p in layout.places if p.role == "input")
         return self._keep((case.name, case.seed, seed, number, places), make)
 
-    def mark(self, case: Case, answer: Reference, outputs: Mapping[str, Raw]) -> Grade:
-        """Compare a call's outputs with what is right."""
+    def grade(self, case: Case, reference: Reference, outputs: Mapping[str, Raw]) -> Grade:
+        """Compare a call's outputs with the reference."""
         worst, findings, arrays = 0.0, list[Finding](), dict[str, Array]()
         for spec in self.task.outputs:
             shape = self.task.shape_of(spec, case)
             arrays[spec.name] = spec.unflatten(outputs[spec.name].view(numpy_dtype(spec.dtype)), shape)
-            verdict = answer.yardsticks[spec.name].judge(arrays[spec.name])
+            verdict = reference.yardsticks[spec.name].judge(arrays[spec.name])
             worst = max(worst, verdict.error)
             if not verdict.correct:
                 findings.append(wrong_result(spec.name, verdict, case.name))
         if self.task.check is not None and not findings:
-            right, message = self.task.check(answer.inputs, arrays, case)
+            right, message = self.task.check(reference.inputs, arrays, case)
             if not right:
                 findings.append(Finding("wrong_result", message, case=case.name))
         return Grade(worst, tuple(findings))
@@ -161,7 +160,7 @@ class References:
     def _plain(self, inputs: Mapping[str, Array]) -> Reference:
         return Reference(inputs, self._flat(inputs), {})
 
-    def _answer(self, case: Case, inputs: Mapping[str, Array]) -> Reference:
+    def _reference(self, case: Case, inputs: Mapping[str, Array]) -> Reference:
         reference, baseline = self.task.reference(inputs, case), self.task.baseline(inputs, case)
         return Reference(
             inputs,

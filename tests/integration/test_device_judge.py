@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,6 +12,7 @@ import pytest
 
 from records.errors import DeviceError
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
+from sandbox.gpu.gpu_pool import GpuPool, PooledGpu
 from sandbox.gpu.timing.contrast import Rule
 from sandbox.gpu.timing.windows import LevelRule
 from sandbox.target import Target, load_target
@@ -178,18 +180,23 @@ def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: GpuEval
 
 
 def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
-    judge: GpuEvaluator, stub: Stub, task: Task, monkeypatch: pytest.MonkeyPatch
+    stub: Stub, small_caches: Target, task: Task, tmp_path: Path
 ) -> None:
-    greedy = source(extra='[workspace]\nspace = ["u8", "4 * 1024 * 1024"]\n')
     waits: list[int] = []
 
-    def calm(gpu: object) -> None:
-        waits.append(stub.world.memory_bytes)
-        stub.world.memory_bytes = 4 << 30
+    class Freeing(GpuPool):
+        """A pool whose other processes have given their memory back when they were waited for."""
 
-    monkeypatch.setattr("sandbox.gpu.gpu_pool._calm", calm)
-    stub.world.memory_bytes = 8 << 20  # enough without the workspace
-    assert judge.verify(judge.prepare(greedy, task)).verdict.accepted
+        def wait_idle(self, gpu: PooledGpu) -> None:
+            super().wait_idle(gpu)
+            waits.append(stub.world.memory_bytes)
+            stub.world.memory_bytes = 4 << 30
+
+    judge = GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK, pool=Freeing)
+    with contextlib.closing(judge):
+        stub.world.memory_bytes = 8 << 20  # enough without the workspace
+        greedy = source(extra='[workspace]\nspace = ["u8", "4 * 1024 * 1024"]\n')
+        assert judge.verify(judge.prepare(greedy, task)).verdict.accepted
     assert waits == [8 << 20], "once there is enough nobody waits"
 
 

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from records.errors import ToolchainError
-from sandbox.gpu.child_messages import ChildChannel, Closed
+from sandbox.gpu.child_channel import ChildChannel, Closed, Malformed
 from sandbox.gpu.compile import hiprtc, nvrtc
+from sandbox.gpu.compile.compile_messages import CompilerMissing, Description, Job, JobReply
 from sandbox.gpu.compile.nvrtc import Compiled
 
 DATA_BYTES = 8 << 30
@@ -33,7 +34,7 @@ READABLE = ("/usr", "/lib", "/lib64", "/bin", "/opt/rocm", "/dev/urandom", "/sys
 
 
 class SourceCompiler(Protocol):
-    """What the four compilers have in common."""
+    """The face that the four compilers have in common."""
 
     def version(self) -> str:
         """In numbers."""
@@ -52,21 +53,14 @@ def main(number: int, vendor: str, library: str) -> int:
     try:
         compiler, folder = open_compiler(vendor, library)
         kind, build = type(compiler).__name__.lower(), _build()
-        channel.send(
-            {
-                "version": f"{kind} {compiler.version()}",
-                "kind": kind,
-                "fenced": _fence(folder),
-                "include": _toolkit_headers(folder) if kind == "nvrtc" else "",
-                "build": build,
-            }
-        )
+        include = _toolkit_headers(folder) if kind == "nvrtc" else ""
+        channel.send(Description(f"{kind} {compiler.version()}", kind, _fence(folder), include, build))
         while True:
-            job, _ = channel.receive()
+            job, _ = channel.receive((Job,))
             channel.send(_answer(compiler, job))
     except ToolchainError as error:
-        channel.send({"error": str(error)})
-    except Closed:
+        channel.send(CompilerMissing(str(error)))
+    except (Closed, Malformed):
         pass
     return 0
 
@@ -88,21 +82,21 @@ def _toolkit_headers(folder: Path | None) -> str:
 
 
 def _build() -> str:
-    """What tells two builds of a library with the same version apart: the size of its file."""
+    """A mark of the library's build beside its version: the size of its file."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     paths = {line.split()[-1] for line in maps.split("\n") if "libnvrtc.so" in line or "libhiprtc.so" in line}
     return ",".join(str(Path(path).stat().st_size) for path in sorted(paths) if Path(path).is_file())
 
 
-def _answer(compiler: SourceCompiler, job: dict[str, Any]) -> dict[str, Any]:
+def _answer(compiler: SourceCompiler, job: Job) -> JobReply:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + job["cpu_s"], resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + job.cpu_s, resource.RLIM_INFINITY))
     try:
-        made = compiler.compile(job["source"], job["name"], job["arch"], job["options"], job["headers"])
+        made = compiler.compile(job.source, job.name, job.arch, list(job.options), dict(job.headers))
     except MemoryError:
         os._exit(1)  # as if the compiler itself had run out of it
     image = base64.b64encode(made.image).decode() if made.image is not None else None
-    return {"image": image, "log": made.log[:MAX_LOG]}
+    return JobReply(image, made.log[:MAX_LOG])
 
 
 def _limit() -> None:

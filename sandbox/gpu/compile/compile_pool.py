@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import contextlib
 import os
 import queue
@@ -12,14 +13,15 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from records.errors import ToolchainError
 from sandbox.candidate.diagnostics import Ending
-from sandbox.gpu.child_messages import ChildChannel, Closed, Late
+from sandbox.gpu.child_channel import ChildChannel, Closed, Late, Malformed
+from sandbox.gpu.compile.compile_messages import ANSWERS, GREETINGS, CompilerMissing, Description, Job
 
 ROOT = Path(__file__).parents[3]
 START_S = 120.0
@@ -39,33 +41,11 @@ _KEPT = {
 
 @dataclass(frozen=True)
 class CompileReply:
-    """What came of one source: an image, or none and why. `ended` says how the source ended its process, if it did."""
+    """The outcome of one source: an image, or none and why. `ended`: how the source ended its process, if it did."""
 
     image: bytes | None
     log: str
     ended: Ending | None = None
-
-
-@dataclass(frozen=True)
-class Description:
-    """The compiler behind a pool."""
-
-    version: str  # "nvrtc 13.0"
-    kind: str  # nvrtc | nvcc | hiprtc | hipcc
-    fenced: bool  # it can open no file but those it needs
-    include: str  # folder of the toolkit's own headers; "" when there is none or the compiler knows it
-    build: str  # tells builds of the same version apart
-
-
-@dataclass(frozen=True)
-class Job:
-    """One source and how to compile it; `headers` maps include names to texts."""
-
-    source: str
-    name: str
-    arch: str
-    options: Sequence[str]
-    headers: Mapping[str, str]
 
 
 class Worker:
@@ -93,40 +73,31 @@ class Worker:
             theirs.close()
         self.sources = 0
         try:
-            said, _ = self._channel.receive(START_S)
-        except (Closed, Late):
+            found, _ = self._channel.receive(GREETINGS, START_S)
+        except (Closed, Late, Malformed):
             self.close()
             raise ToolchainError(f"the {vendor} compiler's process does not start; reinstall the toolkit") from None
-        if "error" in said:
+        if isinstance(found, CompilerMissing):
             self.close()
-            raise ToolchainError(str(said["error"]))
-        self.description = Description(
-            str(said["version"]), str(said["kind"]), bool(said["fenced"]), str(said["include"]), str(said["build"])
-        )
+            raise ToolchainError(found.message)
+        self.description = found
 
     def compile(self, job: Job, deadline_s: float) -> CompileReply:
         """Compile one source; a reply with `ended` means that this worker is of no use any more."""
         self.sources += 1
         try:
-            self._channel.send(
-                {
-                    "source": job.source,
-                    "name": job.name,
-                    "arch": job.arch,
-                    "headers": dict(job.headers),
-                    "options": list(job.options),
-                    "cpu_s": int(deadline_s) + 1,
-                }
-            )
-            said, _ = self._channel.receive(deadline_s)
+            self._channel.send(replace(job, cpu_s=int(deadline_s) + 1))
+            reply, _ = self._channel.receive(ANSWERS, deadline_s)
+            if isinstance(reply, CompilerMissing):
+                raise ToolchainError(reply.message)
+            image = None if reply.image is None else base64.b64decode(reply.image, validate=True)
+            return CompileReply(image, reply.log)
         except Late:
             return CompileReply(None, "", Ending("deadline"))
         except Closed:
             return CompileReply(None, "", self._ending())
-        if "error" in said:
-            raise ToolchainError(str(said["error"]))
-        image = base64.b64decode(said["image"]) if said["image"] is not None else None
-        return CompileReply(image, str(said["log"]))
+        except (Malformed, binascii.Error):
+            return CompileReply(None, "", Ending("silent"))
 
     def _ending(self) -> Ending:
         """The reason for which the process closed its socket; it leaves with a status of its own when out of memory."""
@@ -160,7 +131,7 @@ class CompilePool:
             self._free.put(None)
 
     def describe(self) -> Description:
-        """What the workers compile with; starts one if there is none."""
+        """The compiler that the workers use; starts one if there is none."""
         worker = self._take()
         try:
             return worker.description

@@ -33,7 +33,8 @@ from sandbox.candidate.kernel import KernelArgument, KernelMetadata
 from sandbox.candidate.limits import check_arguments
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import BufferArg, ResolvedPlan
-from sandbox.gpu.compile.compile_pool import CompilePool, CompileReply, Description, Job
+from sandbox.gpu.compile.compile_messages import Description, Job
+from sandbox.gpu.compile.compile_pool import CompilePool, CompileReply
 from sandbox.gpu.compile.dialect import dialect_of, spell
 from sandbox.gpu.compile.images import ImageKernel, read_image
 from sandbox.gpu.compile.includes import refusals
@@ -172,15 +173,15 @@ class GpuCompiler:
         source = candidate.source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         if refused := refusals(source, dialect.known, self.target.vendor == "amd"):
             return DeviceBuild(refused)
-        options = [
+        options = (
             *dialect.options,
             *(f"-D{name}={value}" for name, value in tunables.items()),
             *((f"-I{self.description.include}{part}" for part in ("", "/cccl")) if self.description.include else ()),
-        ]
+        )
         job = Job(spell(kind, source), SOURCE, self.target.arch, options, dialect.headers)
         reply = self._pool.compile(job, self._deadline_s)
         if dialect.rescue and reply.image is None and _NO_DEVICE in reply.log:  # it also makes constants variables
-            reply = self._pool.compile(replace(job, options=[*options, *dialect.rescue]), self._deadline_s)
+            reply = self._pool.compile(replace(job, options=(*options, *dialect.rescue)), self._deadline_s)
         said = readable(clean(_PLACE.sub(SOURCE, reply.log)))
         if reply.image is None:
             return _refused(reply, said, source)

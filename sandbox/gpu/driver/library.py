@@ -52,7 +52,7 @@ class CallFailed(MachineError):
         blamed = symbols.faults.get(status) or (symbols.refusals.get(status) if verb == "launch" else None)
         self.call = symbols.functions[verb]
         self.status = status
-        self.fault = blamed[0] if blamed else None  # the kind of finding, when a kernel caused it
+        self.fault: FindingKind | None = blamed[0] if blamed else None  # the kind of finding, when a kernel caused it
         self.lost = status in symbols.lost  # only another process, or another machine, can go on
         super().__init__(f"{blamed[1]} ({said})" if blamed else f"{self.call} failed on the GPU ({said})")
 

@@ -1,4 +1,4 @@
-"""How long a candidate takes alone, and which of two is faster; on one seat, over all benchmark cases."""
+"""The times of a candidate alone, and which of two is faster: in one child process, over all benchmark cases."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from typing import Protocol
 
 from records.errors import DeviceError
 from records.evaluation import CaseComparison, CaseResult, Contrast, Finding, Measurement
-from sandbox.gpu.child_process import ChildFault, ClockReading
-from sandbox.gpu.gpu_verify import DeviceTrial
+from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.child_process import ClockReading
+from sandbox.gpu.compiled import LoadedCandidate
 from sandbox.gpu.references import References
 from sandbox.gpu.timing.clocks import Clocks
 from sandbox.gpu.timing.contrast import Decision, Rule, decide
@@ -44,10 +45,10 @@ BUSY = (
 
 @dataclass(frozen=True)
 class TimingSetup:
-    """What timing needs beside the trials."""
+    """The needs of timing beside the candidates."""
 
     target: Target
-    answers: References
+    references: References
     device: str  # fingerprint
     l2_bytes: int
     clocks: Clocks | None
@@ -55,23 +56,23 @@ class TimingSetup:
 
 
 def measure(
-    bench: TimingSetup,
-    trial: DeviceTrial,
+    setup: TimingSetup,
+    loaded: LoadedCandidate,
     rule: LevelRule = STEADY,
     is_checked: bool = True,
     best_us: Mapping[str, float] | None = None,
 ) -> tuple[list[Measurement], list[Stopwatch]]:
     """The level of every benchmark case. Refused when a time cannot be believed, ChildFault when a call fails.
 
-    A case that is hopelessly slower than `best_us` says gets only a few windows. What the comparisons say is for
-    `concluded`, which needs no GPU.
+    A case that is hopelessly slower than its entry in `best_us` gets only a few windows. The comparisons of outputs are
+    left to `concluded`, which needs no GPU.
     """
     found: list[Measurement] = []
     watches: list[Stopwatch] = []
-    for case in bench.answers.benchmarks():
-        watch = stopwatch(bench, {trial.tag: trial}, case, is_checked)
+    for case in setup.references.benchmarks():
+        watch = stopwatch(setup, {loaded.tag: loaded}, case, is_checked)
         hopeless = watch.rough_us > HOPELESS * (best_us or {}).get(case.name, math.inf)
-        found.append(_measurement(bench, trial, case, watch, QUICK if hopeless else rule, is_checked))
+        found.append(_measurement(setup, watch, loaded.tag, QUICK if hopeless else rule))
         watches.append(watch)
     return found, watches
 
@@ -88,32 +89,32 @@ def concluded(
     return times, [row for watch in watches for row in watch.results.values()]
 
 
-def stopwatch(bench: TimingSetup, trials: Mapping[str, DeviceTrial], case: Case, is_checked: bool = True) -> Stopwatch:
+def stopwatch(
+    setup: TimingSetup, candidates: Mapping[str, LoadedCandidate], case: Case, is_checked: bool = True
+) -> Stopwatch:
     """The windows of one case, ready."""
-    task, target = bench.answers.task, bench.target
+    task, target = setup.references.task, setup.target
     flops, nbytes = task.work(case)
     watch = Stopwatch(
-        trials,
-        bench.answers,
+        candidates,
+        setup.references,
         case,
-        flush_bytes(target.memory, bench.l2_bytes),
+        flush_bytes(target.memory, setup.l2_bytes),
         floor_us(flops, nbytes, target.peaks_tflops[task.peak], target.memory),
-        bench.clocks,
+        setup.clocks,
         is_checked,
     )
     watch.prepare()
     return watch
 
 
-def _measurement(
-    bench: TimingSetup, trial: DeviceTrial, case: Case, watch: Stopwatch, rule: LevelRule, is_checked: bool
-) -> Measurement:
-    found = level(watch, trial.tag, rule)
+def _measurement(setup: TimingSetup, watch: Stopwatch, tag: str, rule: LevelRule) -> Measurement:
+    case, found = watch.case, level(watch, tag, rule)
     if math.isnan(found.median_us):
         raise DeviceError(THROTTLED)
     if found.median_us < FLOOR_SLACK * watch.floor_us:
         raise Refused(
-            trial.tag,
+            tag,
             Finding(
                 "below_roofline",
                 f"{found.median_us:.2f} us is below {watch.floor_us:.2f} us, which the memory or the "
@@ -121,10 +122,10 @@ def _measurement(
                 case=case.name,
             ),
         )
-    if is_checked:
-        if clash := disagreement(watch, trial.tag, found.median_us, bench.clock_tries):
+    if watch.is_checked:
+        if clash := disagreement(watch, tag, found.median_us, setup.clock_tries):
             raise Refused(
-                trial.tag,
+                tag,
                 Finding(
                     "below_roofline",
                     f"the device's clock says {clash.device_us:.2f} us a call where "
@@ -134,30 +135,30 @@ def _measurement(
                 ),
             )
         watch.settle()
-    task = bench.answers.task
+    task = setup.references.task
     flops, nbytes = task.work(case)
     return Measurement(
         case.name,
         found.median_us,
         "measured",
-        bench.device,
+        setup.device,
         found.low_us,
         found.high_us,
         found.samples,
         case.weight,
-        roofline_us=bench.target.roofline_us(flops, nbytes, task.peak),
-        warm_us=watch.warm_us(trial.tag) if is_checked else 0.0,
+        roofline_us=setup.target.roofline_us(flops, nbytes, task.peak),
+        warm_us=watch.warm_us(tag) if watch.is_checked else 0.0,
         clocks=str(watch.readings[-1]) if watch.readings else "",
     )
 
 
 def contrast(
-    bench: TimingSetup, trials: Mapping[str, DeviceTrial], rule: Rule, rng: random.Random
+    setup: TimingSetup, candidates: Mapping[str, LoadedCandidate], rule: Rule, rng: random.Random
 ) -> list[CaseComparison]:
-    """The two trials against each other on every benchmark case."""
+    """The two candidates against each other on every benchmark case."""
     found = []
-    for case in bench.answers.benchmarks():
-        watch = stopwatch(bench, trials, case)
+    for case in setup.references.benchmarks():
+        watch = stopwatch(setup, candidates, case)
         decision = decide(watch, rule, rng)
         watch.settle()
         watch.conclude()

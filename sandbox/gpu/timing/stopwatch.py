@@ -1,4 +1,4 @@
-"""Timed windows of one benchmark case on one seat, and the checks that make a time believable.
+"""Timed windows of one benchmark case in one child process, and the checks that make a time believable.
 
 Every window has fresh contents from a secret seed, which no call before had, so a kernel that remembers contents cannot
 tell one window from another. Of a few, at secret places, the outputs come back and are compared with the reference; of
@@ -15,11 +15,12 @@ from dataclasses import astuple, dataclass, field
 
 from records.errors import DeviceError
 from records.evaluation import CaseResult, Finding
-from sandbox.gpu.child_process import ClockReading, Window, WindowResult
-from sandbox.gpu.compiled import layout_of
-from sandbox.gpu.gpu_verify import DeviceTrial, bind_to
+from sandbox.gpu.child_messages import CallRequest, ControlRequest, RepeatRequest, Window, WindowsRequest
+from sandbox.gpu.child_process import ClockReading, WindowResult
+from sandbox.gpu.compiled import LoadedCandidate, layout_of
 from sandbox.gpu.layout import Layout
-from sandbox.gpu.references import Grade, Raw, References
+from sandbox.gpu.memory_file import Raw
+from sandbox.gpu.references import Grade, References
 from sandbox.gpu.timing.clocks import Clocks, ClockSample
 from sandbox.gpu.timing.windows import calls_a_window
 from tasks.task import Case
@@ -47,44 +48,44 @@ class Refused(Exception):
 
 @dataclass
 class Stopwatch:
-    """A source of windows (`Windows`) for one case; all trials share a seat."""
+    """A source of windows (`Windows`) for one case; all candidates share a child process."""
 
-    trials: Mapping[str, DeviceTrial]
-    answers: References
+    candidates: Mapping[str, LoadedCandidate]  # by tag
+    references: References
     case: Case
     flush_bytes: int
     floor_us: float  # what cannot be beaten
     clocks: Clocks | None = None
-    is_checked: bool = True  # else answers are not looked at: for ranking tunables only
+    is_checked: bool = True  # else outputs are not looked at: for ranking tunables only
     calls: int = 1  # a window; set by `prepare`
     rough_us: float = 0.0  # a first look
     readings: list[ClockSample] = field(default_factory=list)
     results: dict[str, CaseResult] = field(default_factory=dict)
     _sums: list[tuple[str, int, int, int]] = field(default_factory=list)  # tag, seed, number, sum
     _known: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # to come: seed and number by tag
-    _marks: list[tuple[str, Future[Grade]]] = field(default_factory=list)
+    _grades: list[tuple[str, Future[Grade]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Allocate and draw the contents with known answers."""
-        first = next(iter(self.trials.values()))
+        first = next(iter(self.candidates.values()))
         self._rng: random.Random = first.rng
-        self.layout: Layout = layout_of(first.task, self.case, *(t.entry for t in self.trials.values()))
+        self.layout: Layout = layout_of(first.task, self.case, *(c.compiled for c in self.candidates.values()))
         self._deadline_s = first.deadline_s
         room = max(1, SETS_BYTES // self.layout.nbytes)
         sets = min(MOST_SETS if first.task.mix else 2, room, calls_a_window(self.floor_us + QUICK_US))
-        bind_to(first, self.layout, self.answers.bases(self.case), sets, not first.task.mix)
-        self.sets, self._seat = sets, first.seat
-        self._launches = {tag: trial.entry.launches(self.case) for tag, trial in self.trials.items()}
+        first.bind(self.layout, self.references.bases(self.case), sets, whole=not first.task.mix)
+        self.sets, self._child = sets, first.child
+        self._launches = {tag: loaded.compiled.launches(self.case) for tag, loaded in self.candidates.items()}
 
     def prepare(self) -> None:
         """See how long a window must be. Refused, ChildFault, DeviceError."""
-        rough = [[us for us in self._take([tag] * 3, calls=1) if not math.isnan(us)] for tag in self.trials]
+        rough = [[us for us in self._take([tag] * 3, calls=1) if not math.isnan(us)] for tag in self.candidates]
         if not all(rough):
             raise DeviceError(THROTTLED)
         self.rough_us = min(times[-1] for times in rough)
         self.calls = min(self.sets, calls_a_window(self.rough_us))
         if self.is_checked:
-            self._known = {tag: self.answers.known(self.case, self.calls) for tag in self.trials}
+            self._known = {tag: self.references.known(self.case, self.calls) for tag in self.candidates}
 
     def settle(self) -> None:
         """When all times are taken: the known contents that have not come, and sums that must come again.
@@ -93,22 +94,22 @@ class Stopwatch:
         """
         while any(self._known.values()):
             self._take([tag for tag, left in self._known.items() if left], self.calls, is_last=True)
-        for tag, trial in self.trials.items():
+        for tag, loaded in self.candidates.items():
             mine = [seen for seen in self._sums if seen[0] == tag]
-            if not trial.entry.prepared.candidate.plan.nondeterministic:
+            if not loaded.compiled.is_nondeterministic:
                 for _, seed, number, total in self._rng.sample(mine, min(REPEATED, len(mine))):
                     self._repeat(tag, seed, number, total)
         self._sums.clear()
 
     def conclude(self) -> None:
         """Wait for the comparisons; Refused when an output was wrong."""
-        for tag, mark in self._marks:
-            done = mark.result()
+        for tag, grade in self._grades:
+            done = grade.result()
             if done.findings:
                 raise Refused(tag, done.findings[0])
             worst = max(done.error, (self.results[tag].error or 0.0) if tag in self.results else 0.0)
             self.results[tag] = CaseResult(self.case.name, "benchmark", True, worst)
-        self._marks.clear()
+        self._grades.clear()
 
     def take(self, order: Sequence[str]) -> Sequence[float]:
         """Microseconds a call for each tag in turn; nan where the GPU was throttled."""
@@ -117,32 +118,24 @@ class Stopwatch:
     def warm_us(self, tag: str, windows: int = 5) -> float:
         """The median with the data still in the caches."""
         calls = calls_a_window(self.floor_us + QUICK_US, MOST_SETS)
-        found = self._seat.windows(
-            [Window(tag, calls, self._rng.getrandbits(63), warm=True, inspect=False)] * windows,
-            self._launches,
-            self.layout,
-            self.flush_bytes,
-            self._patience(windows),
-        )
+        warm = Window(tag, calls, self._rng.getrandbits(63), warm=True, inspect=False)
+        found = self._windows([warm] * windows)
         return sorted(w.time_us for w in found)[windows // 2]
 
     def two_clocks(self, tag: str, time_us: float, doublings: int = 0) -> ClockReading:
         """A call by the device's clock and by ours, from the slope between two stretches of calls."""
-        return self._slope(
-            time_us,
-            doublings,
-            lambda times: self._seat.repeat(
-                tag,
-                self._launches[tag],
-                self._rng.getrandbits(63),
-                times,
-                self._patience(1 + times // 50) + 2e-6 * times * time_us,
-            ),
-        )
+
+        def stretch(times: int) -> ClockReading:
+            request = RepeatRequest(tag, self._launches[tag], self._rng.getrandbits(63), times)
+            return self._child.repeat(request, self._timeout_s(1 + times // 50) + 2e-6 * times * time_us)
+
+        return self._slope(time_us, doublings, stretch)
 
     def control(self, doublings: int = 0) -> ClockReading:
         """The same of a kernel of the judge's own."""
-        return self._slope(SWEEP_US, doublings, lambda times: self._seat.control(times, self.flush_bytes))
+        return self._slope(
+            SWEEP_US, doublings, lambda times: self._child.control(ControlRequest(times, self.flush_bytes))
+        )
 
     def _slope(self, time_us: float, doublings: int, stretch: Callable[[int], ClockReading]) -> ClockReading:
         each = max(5, min(2000, math.ceil(STRETCH_US / max(time_us, QUICK_US))))
@@ -152,7 +145,7 @@ class Stopwatch:
 
     def _repeat(self, tag: str, seed: int, number: int, total: int) -> None:
         """One call on contents that a window has had."""
-        called = self._seat.call(tag, self._launches[tag], self.layout, seed, number, self._deadline_s, fetch=False)
+        called = self._child.call(CallRequest(tag, self._launches[tag], seed, number), self._deadline_s)
         self._unharmed(tag, called.changed)
         if called.sum != total:
             raise Refused(
@@ -169,15 +162,18 @@ class Stopwatch:
         times: list[float] = []
         for at in range(0, len(order), BATCH):
             windows = [self._window(tag, calls, is_last) for tag in order[at : at + BATCH]]
-            found = self._seat.windows(
-                windows, self._launches, self.layout, self.flush_bytes, self._patience(len(windows))
-            )
+            found = self._windows(windows)
             for window, result in zip(windows, found, strict=True):
                 self._believe(window, result)
             reading = self.clocks.sample() if self.clocks else ClockSample()
             self.readings.append(reading)
             times += [math.nan if reading.is_void else result.time_us for result in found]
         return times
+
+    def _windows(self, windows: Sequence[Window]) -> tuple[WindowResult, ...]:
+        outputs = tuple(p.name for p in self.layout.outputs)
+        request = WindowsRequest(tuple(windows), self._launches, self.flush_bytes, outputs)
+        return self._child.windows(request, self._timeout_s(len(windows)))
 
     def _window(self, tag: str, calls: int, is_last: bool) -> Window:
         known = self._known.get(tag, [])
@@ -192,12 +188,12 @@ class Stopwatch:
             number = self._rng.randrange(len(result.sums))
             self._sums.append((window.tag, window.seed, number, result.sums[number]))
         if window.fetch is not None:
-            self._marks.append(
-                (window.tag, self.answers.threads.submit(self._compare, window.seed, window.fetch, result.outputs))
+            self._grades.append(
+                (window.tag, self.references.threads.submit(self._compare, window.seed, window.fetch, result.outputs))
             )
 
     def _compare(self, seed: int, number: int, outputs: Mapping[str, Raw]) -> Grade:
-        return self.answers.mark(self.case, self.answers.mixed(self.case, self.layout, seed, number), outputs)
+        return self.references.grade(self.case, self.references.mixed(self.case, self.layout, seed, number), outputs)
 
     def _unharmed(self, tag: str, changed: int) -> None:
         if changed:
@@ -210,16 +206,16 @@ class Stopwatch:
                 ),
             )
 
-    def _patience(self, windows: int) -> float:
+    def _timeout_s(self, windows: int) -> float:
         return self._deadline_s + windows * self.calls * 0.1
 
 
 def flush_bytes(memory: Mapping[str, float], l2_bytes: int) -> int:
-    """Twice the largest cache that outlasts a kernel, whatever the driver or the target's file says it is."""
+    """Twice the largest cache that outlasts a kernel, by the driver and by the target's file."""
     return 2 * max(l2_bytes, int(memory.get("l2_bytes", 0)), int(memory.get("mall_bytes", 0)), 16 << 20)
 
 
 def floor_us(task_flops: float, task_bytes: float, peak_tflops: float, memory: Mapping[str, float]) -> float:
-    """What no kernel can beat: arithmetic at peak, or the traffic that the last cache cannot have kept."""
+    """The time that no kernel can beat: arithmetic at peak, or the traffic that the last cache cannot have kept."""
     kept = max(memory.get("l2_bytes", 0), memory.get("mall_bytes", 0))
     return max(task_flops / peak_tflops, max(0.0, task_bytes - kept) / memory["hbm_tb_s"]) / 1e6

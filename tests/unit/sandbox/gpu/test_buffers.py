@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.gpu.buffers import SCALARS, CaseBuffers, Need, need_of
+from sandbox.gpu.child_messages import BindRequest
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild, GpuCompiler
 from sandbox.gpu.driver.driver import Device, open_driver
 from sandbox.gpu.layout import lay_out
@@ -103,9 +102,9 @@ def test_a_narrow_number_has_the_same_bits_on_a_device_and_in_the_lab(
     out.free()
 
 
-def message(sets: int, *spaces: int) -> dict[str, Any]:
+def bind_request(sets: int, *spaces: int) -> BindRequest:
     buffers = [("x", "input", 1000), ("y", "output", 5000), *((f"w{i}", "workspace", n) for i, n in enumerate(spaces))]
-    return {"layout": asdict(lay_out(buffers)), "sets": sets, "skip": 4096, "whole": False, "seed": 1}
+    return BindRequest(lay_out(buffers), sets, whole=False, seed=1, skip=4096)
 
 
 @pytest.mark.parametrize("spaces", [(), (1,), (70_000, 100)])
@@ -114,15 +113,15 @@ def test_what_a_case_needs_is_what_it_takes(
 ) -> None:
     own = Trusted(device, builds["trusted"].image, {"units": 1})
     before = device.free_bytes()
-    bound = CaseBuffers(device, own, message(3, *spaces), np.zeros(2000, np.uint8))
-    taken, need = before - device.free_bytes(), need_of(message(3, *spaces))
-    assert taken == need.own + need.asked and need.own == need_of(message(3)).own
+    buffers = CaseBuffers(device, own, bind_request(3, *spaces), np.zeros(2000, np.uint8))
+    taken, need = before - device.free_bytes(), need_of(bind_request(3, *spaces))
+    assert taken == need.own + need.asked and need.own == need_of(bind_request(3)).own
     assert (need.asked > 0) == bool(spaces)
-    bound.free()
+    buffers.free()
     assert device.free_bytes() == before
 
 
 def test_who_is_to_blame_for_memory_is_said_by_the_sizes() -> None:
     need = Need(own=100, asked=50)
-    assert [need.is_the_candidates(room) for room in (99, 100, 149, 150)] == [False, True, True, False]
-    assert not Need(100, 0).is_the_candidates(100)
+    assert [need.blames_candidate(room) for room in (99, 100, 149, 150)] == [False, True, True, False]
+    assert not Need(100, 0).blames_candidate(100)

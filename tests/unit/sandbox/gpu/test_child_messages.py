@@ -1,84 +1,104 @@
-"""The channel between the judge and its child: descriptors arrive, and late, gone and no message are told apart."""
+"""Every message survives the wire, and numbers that cannot be are refused on arrival."""
 
 from __future__ import annotations
 
-import os
-import socket
-import threading
-from collections.abc import Iterator
-from pathlib import Path
+from typing import Any, get_args
 
-import numpy as np
 import pytest
 
-from sandbox.gpu.child_messages import MAX_BYTES, ChildChannel, Closed, Late, filled_file, shared_file
+from sandbox.gpu.child_channel import Malformed, decode, encode
+from sandbox.gpu.child_messages import (
+    MOST_TEXT,
+    REQUESTS,
+    BindRequest,
+    CallReply,
+    CallRequest,
+    ControlRequest,
+    DoneReply,
+    FailedReply,
+    KernelLaunch,
+    LaunchArgument,
+    LoadRequest,
+    NoiseReply,
+    NoiseRequest,
+    OpenReply,
+    OpenRequest,
+    ReadRequest,
+    RepeatRequest,
+    Reply,
+    ShortReply,
+    StretchReply,
+    TrustRequest,
+    Window,
+    WindowRow,
+    WindowsReply,
+    WindowsRequest,
+)
+from sandbox.gpu.driver.driver import GpuProperties
+from sandbox.gpu.layout import lay_out
+
+ARGUMENTS = (LaunchArgument(buffer="x"), LaunchArgument(dtype="f32", value=0.1), LaunchArgument(dtype="i64", value=-7))
+LAUNCHES = (KernelLaunch("_Z1kPf", (7, 1, 1), (64, 2, 1), 1024, ARGUMENTS),)
+WINDOWS = (Window("B", 3, (1 << 63) - 1), Window("A", 1, 5, warm=True, inspect=False), Window("A", 2, 5, fetch=1))
+MESSAGES = (
+    OpenRequest(),
+    TrustRequest(),
+    LoadRequest("B", ("counter",), has_hidden=True),
+    BindRequest(lay_out([("x", "input", 100), ("y", "output", 40)]), 3, whole=False, seed=9, skip=256, is_last=True),
+    CallRequest("B", LAUNCHES, 7, 2, ("y",)),
+    ReadRequest(("x", "y")),
+    WindowsRequest(WINDOWS, {"A": LAUNCHES, "B": ()}, 1 << 30, ("y",)),
+    RepeatRequest("B", LAUNCHES, 7, 100),
+    ControlRequest(100, 1 << 30),
+    NoiseRequest(7, 4096),
+    OpenReply(GpuProperties("a GPU", "sm_90", "13.0", 1 << 37, {"units": 132}, "0000:1b:00.0"), 1 << 36),
+    DoneReply(),
+    ShortReply(),
+    CallReply(0, (1 << 64) - 1),
+    WindowsReply((WindowRow(12.5, 0, (1, 2, 3)), WindowRow(3.0))),
+    StretchReply(100.0, 101.5),
+    NoiseReply((0, (1 << 64) - 1)),
+    FailedReply("the GPU refuses the launch", "over_limit"),
+)
 
 
-@pytest.fixture
-def ends() -> Iterator[tuple[ChildChannel, socket.socket]]:
-    """A channel, and the other end as a bare socket."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        yield ChildChannel(ours), theirs
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda one: type(one).__name__)
+def test_a_message_survives_the_wire(message: object) -> None:
+    kinds: Any = (*REQUESTS, *get_args(Reply))
+    assert decode(encode(message), kinds) == message
 
 
-def opened() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
+def test_no_message_is_left_out() -> None:
+    assert {type(one) for one in MESSAGES} == {*REQUESTS, *get_args(Reply)}
 
 
-def test_a_message_and_its_files_arrive(ends: tuple[ChildChannel, socket.socket]) -> None:
-    channel, before = ChildChannel(ends[1]), opened()
-    with shared_file("one", b"12345") as one, shared_file("two", np.zeros(0, np.uint8)) as two:
-        ends[0].send({"do": "load", "long": "x" * 100_000}, [one, two])
-        message, files = channel.receive(5)
-    assert message == {"do": "load", "long": "x" * 100_000}
-    assert os.pread(files[0], 9, 0) == b"12345"  # although the sender has closed it
-    assert os.fstat(files[1]).st_size == 1
-    for handle in files:
-        os.close(handle)
-    assert opened() == before
-
-
-def test_messages_follow_each_other(ends: tuple[ChildChannel, socket.socket]) -> None:
-    sender, receiver = ends[0], ChildChannel(ends[1])
-    thread = threading.Thread(target=lambda: [sender.send({"n": n, "pad": "x" * 300_000}) for n in range(5)])
-    thread.start()
-    assert [receiver.receive(5)[0]["n"] for _ in range(5)] == list(range(5))
-    thread.join()
-
-
-@pytest.mark.parametrize("begun", [b"", b"\x05\0", (100).to_bytes(8, "little") + b'{"half": '])
-def test_what_does_not_come_is_late(ends: tuple[ChildChannel, socket.socket], begun: bytes) -> None:
-    ends[1].sendall(begun)
-    with pytest.raises(Late):
-        ends[0].receive(0.05)
-
-
-def framed(body: bytes) -> bytes:
-    return len(body).to_bytes(8, "little") + body
+def changed(message: object, /, **fields: object) -> bytes:
+    """The message with fields that its record would refuse."""
+    made = object.__new__(type(message))
+    for name, value in {**vars(message), **fields}.items():
+        object.__setattr__(made, name, value)
+    return encode(made)
 
 
 @pytest.mark.parametrize(
-    "said",
-    [framed(b"no json"), framed(b"[1]"), framed(b"[" * 100_000), (MAX_BYTES + 1).to_bytes(8, "little"), b"\x05\0"],
+    "sent",
+    [
+        changed(CallReply(0, 0), changed=-1),
+        changed(CallReply(0, 0), sum=1 << 64),
+        changed(StretchReply(1.0, 1.0), device_us=float("nan")),
+        changed(StretchReply(1.0, 1.0), calls_us=-1.0),
+        changed(StretchReply(1.0, 1.0), calls_us=float("inf")),
+        changed(WindowsReply(()), rows=({"time_us": -1.0, "changed": 0, "sums": []},)),
+        changed(WindowsReply(()), rows=({"time_us": 1.0, "changed": 0, "sums": [-1]},)),
+        changed(WindowsReply(()), rows=({"time_us": 1.0, "changed": 0},)),
+        changed(NoiseReply(()), words=(1 << 64,)),
+        changed(FailedReply("no"), message=""),
+        changed(FailedReply("no"), message="x" * (MOST_TEXT + 1)),
+        changed(FailedReply("no"), fault="accepted"),
+        changed(FailedReply("no"), lost=None),
+    ],
 )
-def test_what_is_no_message_closes(ends: tuple[ChildChannel, socket.socket], said: bytes) -> None:
-    ends[1].sendall(said)
-    ends[1].shutdown(socket.SHUT_WR)
-    with pytest.raises(Closed):
-        ends[0].receive(5)
-
-
-def test_nobody_there_is_told(ends: tuple[ChildChannel, socket.socket]) -> None:
-    ends[1].close()
-    with pytest.raises(Closed):
-        ends[0].receive(5)
-    with pytest.raises(Closed), shared_file("one", b"1") as one:
-        ends[0].send({"do": "open"}, [one])
-
-
-def test_a_file_holds_what_it_was_given() -> None:
-    data = np.arange(300_000, dtype=np.uint32).view(np.uint8)
-    handle = filled_file("data", data)
-    assert os.pread(handle, data.nbytes + 1, 0) == data.tobytes()
-    os.close(handle)
+def test_a_reply_out_of_range_is_malformed(sent: bytes) -> None:
+    kinds: Any = get_args(Reply)
+    with pytest.raises(Malformed):
+        decode(sent, kinds)

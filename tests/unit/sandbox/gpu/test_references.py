@@ -33,20 +33,20 @@ def counted(task: Task, calls: list[str]) -> Task:
 
 def test_known_contents_are_worked_out_once_for_all_candidates(task: Task) -> None:
     calls: list[str] = []
-    answers = References(counted(task, calls), 7)
-    (case,) = answers.benchmarks()
+    references = References(counted(task, calls), 7)
+    (case,) = references.benchmarks()
     for _ in range(3):
-        (case,) = answers.benchmarks()
-        for seed, number in answers.known(case, 4):
+        (case,) = references.benchmarks()
+        for seed, number in references.known(case, 4):
             assert 0 <= number < 4
-            made = answers.mixed(case, LAYOUT, seed, number)
-    assert len(calls) == len(answers.known(case, 4)) == 2
-    assert np.array_equal(made.inputs["x"], mixed_by_hand(answers, case, seed, number))
-    answers.close()
+            made = references.mixed(case, LAYOUT, seed, number)
+    assert len(calls) == len(references.known(case, 4)) == 2
+    assert np.array_equal(made.inputs["x"], mixed_by_hand(references, case, seed, number))
+    references.close()
 
 
-def mixed_by_hand(answers: References, case: Case, seed: int, number: int) -> Any:
-    bases = np.frombuffer(os.pread(answers.bases(case), 8 * 65536, 0), np.float32).reshape(2, -1)
+def mixed_by_hand(references: References, case: Case, seed: int, number: int) -> Any:
+    bases = np.frombuffer(os.pread(references.bases(case), 8 * 65536, 0), np.float32).reshape(2, -1)
     return content(bases[0], bases[1], LAYOUT["x"], set_seed(seed, number), whole=False)
 
 
@@ -60,29 +60,29 @@ def test_another_secret_gives_other_values_everywhere(task: Task) -> None:
     (mine_,), (theirs_,) = one.benchmarks(), other.benchmarks()
     assert one.known(mine_, 1 << 20) == same.known(mine_, 1 << 20) != other.known(theirs_, 1 << 20)
     assert set(one.known(mine_, 32)).isdisjoint(other.known(mine_, 32))
-    for answers in (one, same, other):
-        answers.close()
+    for references in (one, same, other):
+        references.close()
 
 
 def test_what_is_kept_is_bounded(task: Task) -> None:
     calls: list[str] = []
-    answers = References(counted(task, calls), 7, room_bytes=3e6)
-    (case,) = answers.benchmarks()
-    sizes = [answers.mixed(case, LAYOUT, seed, 0).nbytes for seed in range(6)]
+    references = References(counted(task, calls), 7, room_bytes=3e6)
+    (case,) = references.benchmarks()
+    sizes = [references.mixed(case, LAYOUT, seed, 0).nbytes for seed in range(6)]
     assert min(sizes) >= 4 * 65536 * 5, "inputs twice, reference of 8 bytes, baseline"
     assert len(calls) == 6
-    answers.mixed(case, LAYOUT, 5, 0)
+    references.mixed(case, LAYOUT, 5, 0)
     assert len(calls) == 6, "the last one is still there"
-    answers.mixed(case, LAYOUT, 0, 0)
+    references.mixed(case, LAYOUT, 0, 0)
     assert len(calls) == 7, "the first one is not"
-    answers.close()
+    references.close()
 
 
 def test_files_and_threads_end_with_it(task: Task) -> None:
     before = len(list(Path("/proc/self/fd").iterdir()))
-    answers = References(task, 7)
-    (case,) = answers.benchmarks()
-    assert answers.bases(case) == answers.bases(case)
+    references = References(task, 7)
+    (case,) = references.benchmarks()
+    assert references.bases(case) == references.bases(case)
     assert len(list(Path("/proc/self/fd").iterdir())) == before + 1
-    answers.close()
+    references.close()
     assert len(list(Path("/proc/self/fd").iterdir())) == before

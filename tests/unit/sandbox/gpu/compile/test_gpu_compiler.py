@@ -20,7 +20,8 @@ from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.gpu.compile import nvrtc
-from sandbox.gpu.compile.compile_pool import CompilePool, Job, Worker
+from sandbox.gpu.compile.compile_messages import Job
+from sandbox.gpu.compile.compile_pool import CompilePool, Worker
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild, GpuCompiler
 from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
@@ -149,7 +150,7 @@ def test_the_compilers_process_can_open_no_other_file_either(compiler: GpuCompil
     secret = tmp_path / "secret.h"
     secret.write_text(f"{CANARY} is not C\n", encoding="utf-8")
     pool = CompilePool("nvidia", tmp_path / "work", 1)
-    reply = pool.compile(Job(f'#include "{secret}"\n', "candidate.hip", "sm_90a", [], {}), 60)
+    reply = pool.compile(Job(f'#include "{secret}"\n', "candidate.hip", "sm_90a", (), {}), 60)
     pool.close()
     assert reply.image is None and "ermission denied" in reply.log and CANARY not in reply.log
 

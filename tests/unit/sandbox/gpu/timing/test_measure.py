@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from records.evaluation import Finding
-from sandbox.gpu.child_process import ChildFault, ClockReading
+from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.child_process import ClockReading
 from sandbox.gpu.timing.measure import DOUBLINGS, FOLDER, LENIENT, STRIKES, agree, disagreement, file_incident
 
 TRUE_US = 50.0

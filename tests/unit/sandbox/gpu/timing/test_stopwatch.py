@@ -1,11 +1,11 @@
-"""Timed windows on a seat whose kernels are Python: what a kernel gains that can remember, and what is told of it."""
+"""Timed windows in a child whose kernels are Python: a kernel that can remember gains nothing, and is found."""
 
 from __future__ import annotations
 
 import os
 import random
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,11 @@ import pytest
 from records.errors import DeviceError
 from records.evaluation import CaseComparison
 from sandbox.candidate.prepare import prepare
-from sandbox.gpu.child_process import Called, ChildProcess, ClockReading, GpuSlot, Launches, Window, WindowResult
+from sandbox.gpu.child_messages import BindRequest, CallRequest, RepeatRequest, WindowsRequest
+from sandbox.gpu.child_process import Called, ChildProcess, ClockReading, GpuSlot, WindowResult
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
-from sandbox.gpu.compiled import CompiledCandidate
-from sandbox.gpu.gpu_verify import DeviceTrial
-from sandbox.gpu.layout import Layout, content, set_seed
+from sandbox.gpu.compiled import CompiledCandidate, LoadedCandidate
+from sandbox.gpu.layout import content, set_seed
 from sandbox.gpu.references import References
 from sandbox.gpu.timing.clocks import ClockSample
 from sandbox.gpu.timing.measure import overall
@@ -40,33 +40,28 @@ FACTOR = np.float32(1.7)
 Kernel = Callable[[Array, dict[str, Any]], Array]  # from x and what it remembers
 
 
-class Computing(ChildProcess):
-    """A seat on which a call is a Python function; `memory` is all that a kernel manages to keep."""
+class Remembering(ChildProcess):
+    """A child in which a call is a Python function; `memory` is all that a kernel manages to keep."""
 
     def __init__(self, kernels: Mapping[str, Kernel], time_us: float) -> None:
         self.slot, self.is_broken, self.noise_seed = GpuSlot("amd", 0), False, 0
         self.kernels, self.time_us = kernels, time_us
         self.memory: dict[str, Any] = {}
         self.fetched = self.summed = self.called = 0
+        self.asked: list[tuple[int, float]] = []  # calls of a stretch, and the time for it
 
-    def bind(self, layout: Layout, inputs: int, sets: int, whole: bool, seed: int, skip: int = 0) -> None:
+    def bind(self, request: BindRequest, inputs: int) -> None:
         data = np.frombuffer(os.pread(inputs, os.fstat(inputs).st_size, 0), np.float32).reshape(2, -1)
-        self.layout, self.bases, self.sets, self.whole = layout, data, sets, whole
+        self.bound, self.bases = request, data
 
     def output(self, tag: str, seed: int, number: int) -> Array:
-        x = content(self.bases[0], self.bases[1], self.layout["x"], set_seed(seed, number), self.whole)
+        place, own = self.bound.layout["x"], set_seed(seed, number)
+        x = content(self.bases[0], self.bases[1], place, own, self.bound.whole)
         return self.kernels[tag](x, self.memory)
 
-    def windows(
-        self,
-        windows: Sequence[Window],
-        launches: Mapping[str, Launches],
-        layout: Layout,
-        flush_bytes: int,
-        timeout_s: float,
-    ) -> tuple[WindowResult, ...]:
+    def windows(self, request: WindowsRequest, timeout_s: float) -> tuple[WindowResult, ...]:
         found = []
-        for window in windows:
+        for window in request.windows:
             outputs = [self.output(window.tag, window.seed, n) for n in range(window.calls)]
             self.fetched += window.fetch is not None
             self.summed += window.inspect and window.fetch is None
@@ -80,11 +75,14 @@ class Computing(ChildProcess):
             )
         return tuple(found)
 
-    def call(
-        self, tag: str, launches: Launches, layout: Layout, seed: int, number: int, timeout_s: float, fetch: bool = True
-    ) -> Called:
+    def repeat(self, request: RepeatRequest, timeout_s: float) -> ClockReading:
+        self.asked.append((request.times, timeout_s))
+        stretch_us = request.times * self.time_us
+        return ClockReading(stretch_us, stretch_us + 100.0, stretch_us + 5000.0)
+
+    def call(self, request: CallRequest, timeout_s: float) -> Called:
         self.called += 1
-        return Called(0, {}, zlib.crc32(self.output(tag, seed, number).tobytes()))
+        return Called(0, {}, zlib.crc32(self.output(request.tag, request.seed, request.number).tobytes()))
 
 
 @pytest.fixture(scope="module")
@@ -93,32 +91,32 @@ def task() -> Task:
 
 
 @pytest.fixture
-def answers(task: Task) -> Iterator[References]:
+def references(task: Task) -> Iterator[References]:
     made = References(task, 7)
     yield made
     made.close()
 
 
 def watched(
-    answers: References, kernel: Kernel, seed: int = 0, time_us: float = 20.0, extra: str = "", clocks: Any = None
-) -> tuple[Stopwatch, Computing]:
-    seat = Computing({"B": kernel}, time_us)
+    references: References, kernel: Kernel, seed: int = 0, time_us: float = 20.0, extra: str = "", clocks: Any = None
+) -> tuple[Stopwatch, Remembering]:
+    child = Remembering({"B": kernel}, time_us)
     build = DeviceBuild((), b"", "", (), (), "", 0.0)
-    trial = DeviceTrial(
-        seat, "B", CompiledCandidate(prepare(SOURCE.format(extra=extra), answers.task), build), random.Random(seed)
+    loaded = LoadedCandidate(
+        child, "B", CompiledCandidate(prepare(SOURCE.format(extra=extra), references.task), build), random.Random(seed)
     )
-    (case,) = answers.benchmarks()
-    return Stopwatch({"B": trial}, answers, case, 1 << 20, 1.0, clocks), seat
+    (case,) = references.benchmarks()
+    return Stopwatch({"B": loaded}, references, case, 1 << 20, 1.0, clocks), child
 
 
-def timed(answers: References, kernel: Kernel, seed: int = 0, windows: int = 40, **more: Any) -> Computing:
-    watch, seat = watched(answers, kernel, seed, **more)
+def timed(references: References, kernel: Kernel, seed: int = 0, windows: int = 40, **more: Any) -> Remembering:
+    watch, child = watched(references, kernel, seed, **more)
     watch.prepare()
-    assert list(watch.take(["B"] * windows)) == [seat.time_us] * windows
+    assert list(watch.take(["B"] * windows)) == [child.time_us] * windows
     watch.settle()
     watch.conclude()
     assert watch.results["B"].correct and watch.results["B"].role == "benchmark"
-    return seat
+    return child
 
 
 def right(x: Array, memory: dict[str, Any]) -> Array:
@@ -155,40 +153,40 @@ def lazy_once(x: Array, memory: dict[str, Any]) -> Array:
     return half(x, memory) if is_new and memory["calls"] % 8 else right(x, memory)
 
 
-def refused(answers: References, kernel: Kernel, seed: int, **more: Any) -> str:
+def refused(references: References, kernel: Kernel, seed: int, **more: Any) -> str:
     try:
-        timed(answers, kernel, seed, **more)
+        timed(references, kernel, seed, **more)
     except Refused as said:
         return said.finding.kind
     return ""
 
 
-def test_an_honest_kernel_keeps_its_time_and_is_looked_at(answers: References) -> None:
+def test_an_honest_kernel_keeps_its_time_and_is_looked_at(references: References) -> None:
     for seed in range(4):
-        seat = timed(answers, right, seed)
-        assert seat.fetched == 2 and seat.called == min(6, seat.summed + seat.fetched)
+        child = timed(references, right, seed)
+        assert child.fetched == 2 and child.called == min(6, child.summed + child.fetched)
 
 
-def test_without_any_window_taken_the_known_ones_come_at_the_end(answers: References) -> None:
-    assert timed(answers, right, windows=0).fetched == 2
-    assert refused(answers, half, 0, windows=0) == "wrong_result"
+def test_without_any_window_taken_the_known_ones_come_at_the_end(references: References) -> None:
+    assert timed(references, right, windows=0).fetched == 2
+    assert refused(references, half, 0, windows=0) == "wrong_result"
 
 
 @pytest.mark.parametrize("kernel", [half, lazy_until_seen, lazy_later, lazy_once])
 @pytest.mark.parametrize(("time_us", "windows"), [(20.0, 40), (500.0, 160)])  # windows of 8 calls, and of one
-def test_who_remembers_gains_nothing(answers: References, kernel: Kernel, time_us: float, windows: int) -> None:
-    kinds = [refused(answers, kernel, seed, time_us=time_us, windows=windows) for seed in range(4)]
+def test_who_remembers_gains_nothing(references: References, kernel: Kernel, time_us: float, windows: int) -> None:
+    kinds = [refused(references, kernel, seed, time_us=time_us, windows=windows) for seed in range(4)]
     assert set(kinds) <= {"wrong_result", "nondeterministic"}, kinds
 
 
-def test_a_plan_with_free_bits_is_not_summed_but_compared(answers: References) -> None:
+def test_a_plan_with_free_bits_is_not_summed_but_compared(references: References) -> None:
     def rough(x: Array, memory: dict[str, Any]) -> Array:
         memory["calls"] = memory.get("calls", 0) + 1
         return np.nextafter(right(x, memory), np.float32(memory["calls"] % 2))
 
-    assert refused(answers, rough, 0) == "nondeterministic"
-    assert timed(answers, rough, 0, extra="nondeterministic = true\n").called == 0
-    kinds = {refused(answers, lazy_until_seen, seed, extra="nondeterministic = true\n") for seed in range(3)}
+    assert refused(references, rough, 0) == "nondeterministic"
+    assert timed(references, rough, 0, extra="nondeterministic = true\n").called == 0
+    kinds = {refused(references, lazy_until_seen, seed, extra="nondeterministic = true\n") for seed in range(3)}
     assert kinds == {"wrong_result"}
 
 
@@ -198,23 +196,17 @@ class Throttled:
 
 
 @pytest.mark.parametrize(("time_us", "doublings"), [(3.0, 4), (5e4, 0), (5e4, 4), (1e6, 0), (1e6, 4)])
-def test_a_slow_kernel_has_time_for_a_stretch_of_calls(answers: References, time_us: float, doublings: int) -> None:
-    watch, seat = watched(answers, right, time_us=time_us)
-    asked: list[tuple[int, float]] = []
-
-    def repeat(tag: str, launches: Launches, seed: int, times: int, timeout_s: float) -> ClockReading:
-        asked.append((times, timeout_s))
-        return ClockReading(times * time_us, times * time_us + 100.0, times * time_us + 5000.0)
-
-    seat.repeat = repeat  # type: ignore[method-assign]
+def test_a_slow_kernel_has_time_for_a_stretch_of_calls(references: References, time_us: float, doublings: int) -> None:
+    watch, child = watched(references, right, time_us=time_us)
     assert astuple(watch.two_clocks("B", time_us, doublings)) == pytest.approx((time_us, time_us, time_us))
-    assert all(timeout_s > 1.5e-6 * times * time_us for times, timeout_s in asked), asked
-    assert asked[1][0] == 3 * asked[0][0] and asked[0][0] * time_us <= max(5 * time_us, 1.1e6)
+    assert all(timeout_s > 1.5e-6 * times * time_us for times, timeout_s in child.asked), child.asked
+    (short, _), (long, _) = child.asked
+    assert long == 3 * short and short * time_us <= max(5 * time_us, 1.1e6)
 
 
-def test_a_gpu_that_is_throttled_all_the_time_is_no_fault_of_the_candidate(answers: References) -> None:
+def test_a_gpu_that_is_throttled_all_the_time_is_no_fault_of_the_candidate(references: References) -> None:
     assert Throttled().sample().is_void
-    watch, _ = watched(answers, right, clocks=Throttled())
+    watch, _ = watched(references, right, clocks=Throttled())
     with pytest.raises(DeviceError, match="throttled"):
         watch.prepare()
 
