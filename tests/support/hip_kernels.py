@@ -121,7 +121,8 @@ class Workshop:
             )
         ]
         buffers = [executor_request.Buffer(f"{at:x}", memory[at], "workspace") for at in used]
-        places = {at: region.address for at, region in zip(used, executor_request.lay_out(buffers)[0], strict=True)}
+        layout = executor_request.lay_out(buffers, count=False)
+        places = {at: region.address for at, region in zip(used, layout.regions, strict=True)}
         args = tuple(
             ScalarArg("f64", v) if isinstance(v, float) else ScalarArg("i64", _moved(v, places, memory)) for v in values
         )
@@ -130,18 +131,18 @@ class Workshop:
             (ResolvedLaunch(kernel.name, (x, y, z), (block[0], block[1], block[2]), dynamic, args),), {}
         )
         with tempfile.TemporaryDirectory(dir=self.cache / "work") as folder:
-            seen = self._run(Path(folder), program, plan, buffers)
+            seen = self._run(Path(folder), program, plan, layout)
         return [str(row["kind"]) for row in seen["findings"]]
 
     def _run(
-        self, folder: Path, program: LabProgram, plan: ResolvedPlan, buffers: list[executor_request.Buffer]
+        self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: executor_request.Layout
     ) -> dict[str, Any]:
-        """Recording is what leaves contents as they are, where the lab would begin with memory that nobody has set."""
+        """Recording leaves contents as they are, where the lab would begin with memory that nobody has set."""
         total = int(np.prod(plan.launches[0].grid))
         work = executor_request.Work((total,), 1, 2, DEADLINE_S, 256, 128, checks=0)
-        regions = executor_request.write(folder, program, plan, buffers, work)
+        executor_request.write(folder, program, plan, layout, work)
         with (folder / "memory.bin").open("r+b") as file:
-            for region in regions:
+            for region in layout.regions:
                 file.seek(region.file_offset)
                 file.write(region.buffer.data.tobytes())
         done = run(
@@ -150,7 +151,7 @@ class Workshop:
         seen: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8") or "{}")
         if "findings" not in seen:
             raise RuntimeError(f"the lab's executor failed: {done.stderr}")
-        for region in regions:
+        for region in layout.regions:
             region.buffer.data[:] = np.fromfile(folder / "memory.bin", np.uint8, region.size, offset=region.file_offset)
         return seen
 
