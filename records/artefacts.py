@@ -39,7 +39,7 @@ class ArtefactStore:
         except OSError as error:
             raise LedgerError(
                 f"the artefact {digest[:12]} cannot be written to {self.folder} ({error.strerror}); "
-                "free some space or mend the folder, then resume the run"
+                "free some space or repair the folder, then resume the run"
             ) from None
         return digest
 

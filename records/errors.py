@@ -85,11 +85,11 @@ class ToolchainError(MachineError):
 
 
 class LabError(MachineError):
-    """The lab itself failed; never held against the candidate."""
+    """The lab itself failed; the candidate is never blamed."""
 
 
 class DeviceError(MachineError):
-    """The GPU or its driver failed; never held against the candidate."""
+    """The GPU or its driver failed; the candidate is never blamed."""
 
 
 class SpoolError(MachineError):

@@ -1,4 +1,4 @@
-"""What the sandbox says of one candidate: findings, verdict, resources, cases, times."""
+"""The sandbox's answer on one candidate: findings, verdict, resources, cases, times."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Resources:
-    """What the compiler says one kernel needs, from the code object's own metadata."""
+    """Resources of one kernel, from the code object's own metadata."""
 
     kernel: str
     vgpr: int
@@ -104,7 +104,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """How one case compared with the float64 reference."""
+    """Comparison of one case with the float64 reference."""
 
     name: str
     role: CaseRole
@@ -141,7 +141,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class HotLine:
-    """What one source line costs one kernel, over the benchmark cases. Keys: instructions, misses, conflicts, ..."""
+    """Cost of one source line in one kernel, over the benchmark cases. Keys: instructions, misses, conflicts, ..."""
 
     line: int
     kernel: str
@@ -186,7 +186,7 @@ class Evaluation:
 
     @property
     def time_kind(self) -> TimeKind | None:
-        """Whether the times are measured or predicted."""
+        """Kind of the times: measured or predicted."""
         return self.measurements[0].kind if self.measurements else None
 
 
@@ -247,7 +247,7 @@ class Comparison:
 
     @property
     def windows(self) -> int:
-        """How many timed windows it rests on."""
+        """Number of timed windows it rests on."""
         return sum(case.windows for case in self.cases)
 
     @property

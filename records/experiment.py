@@ -1,4 +1,4 @@
-"""What the scientist does: a run, its experiments, their attempts, and the calls to the model."""
+"""The scientist's work: a run, its experiments, their attempts, and the calls to the model."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ModelCall:
 
 @dataclass(frozen=True)
 class Spend:
-    """What a run has cost so far, and what calls in flight may still cost."""
+    """Cost of a run so far, and the highest cost of the calls in flight."""
 
     calls: int = 0
     prompt_tokens: int = 0

@@ -82,7 +82,7 @@ class Payments(Database):
             db.execute("DELETE FROM calls WHERE key = ? AND state = 'reserved'", (key,))
 
     def spend(self, run_id: str) -> Spend:
-        """What the run's calls cost; `calls` counts the answered ones."""
+        """Cost of the run's calls; `calls` counts the answered ones."""
         with self._reading() as db:
             (reserved,) = db.execute(f"{_RESERVED} AND run_id = ?", (run_id,)).fetchone()
             return Spend(*_settled(db, run_id), reserved)

@@ -1,4 +1,4 @@
-"""Which of two kernels is faster by what the records say, for the graph that decides and for the report that tells."""
+"""The faster of two kernels by their records, for the graph's decision and for the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FAR_APART = 1.05  # between two measured intervals, from where on their levels d
 
 
 def by_level(new: Evaluation, old: Evaluation) -> bool | None:
-    """Whether the new time is below the old one; None where measured levels are too close to say.
+    """True where the new time is below the old one; None where measured levels are too close to decide.
 
     Times of two kinds are never compared, and a predicted time has no noise.
     """

@@ -30,7 +30,7 @@ Pattern = Literal[
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a wrong output looks like; `message` is for people, `pattern` for everything that is decided."""
+    """Description of a wrong output; `message` is for people, `pattern` for every decision."""
 
     pattern: Pattern
     message: str

@@ -1,0 +1,68 @@
+"""The English of docstrings, messages and documents: a noun or a verb first, and plain words."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("app", "graph", "agents", "knowledge", "tasks", "records", "benchmarks", "examples")
+PRODUCT = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+DOCUMENTS = sorted(
+    path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/**/*.md.j2"))
+)
+QUESTION = re.compile(r"(What|How|Whether|Where|When|Which|Who|Why)\b")
+PLAIN = {  # a private word, and the plain one
+    r"\bmend(s|ed|ing)?\b": "fix",
+    r"\banew\b": "again",
+    r"\b(held|holds?|holding) (\w+ )?against\b": "check against, compare with, blame for",
+    r"\btells\b": "say, report, show",
+    r"\b[Aa] MI300X\b": "an MI300X",
+}
+
+
+def texts(source: str) -> Iterator[tuple[int, str]]:
+    """Each string of a module with its line: docstrings, messages and their parts."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def docstrings(source: str) -> Iterator[tuple[int, str]]:
+    """Each docstring of a module with the line of its definition."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
+
+
+def questions(source: str) -> list[int]:
+    """Lines of the definitions whose docstring begins with a question word."""
+    return [line for line, text in docstrings(source) if QUESTION.match(text)]
+
+
+def private_words(text: str) -> list[str]:
+    """Words of a text that have a plainer one."""
+    return [f"{match.group()}: {plain}" for word, plain in PLAIN.items() for match in re.finditer(word, text)]
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=str)
+def test_a_docstring_begins_with_a_noun_or_a_verb_and_words_are_plain(path: Path) -> None:
+    source = (ROOT / path).read_text(encoding="utf-8")
+    assert questions(source) == []
+    assert [(line, found) for line, text in texts(source) for found in private_words(text)] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=str)
+def test_a_document_has_plain_words(path: Path) -> None:
+    assert private_words((ROOT / path).read_text(encoding="utf-8")) == []
+
+
+def test_the_rules_find_what_they_forbid() -> None:
+    assert questions('"""What it is."""\ndef f() -> None:\n    """Whether so."""\n') == [1, 2]
+    assert questions('def f() -> None:\n    """Whatever holds."""\n') == []
+    assert len(private_words("a MI300X tells us anew: it was mended and held against it")) == 5
+    assert private_words("an MI300X; a 2D grid holds; they amended it") == []
