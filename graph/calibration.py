@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from bisect import insort
+from dataclasses import dataclass, field
 from statistics import median
 
 from records.quantity import counted
@@ -20,16 +20,37 @@ class Forecast:
     found_pct: float | None  # None: the kernel never worked
 
 
-@dataclass(frozen=True)
+@dataclass
 class Calibration:
-    """Counts over all outcomes; `bias_pct` is the median of found minus the middle of the range."""
+    """Counts over the outcomes added so far."""
 
-    verified: int
-    failed: int
-    inside: int
-    below: int
-    above: int
-    bias_pct: float
+    failed: int = 0
+    inside: int = 0
+    below: int = 0
+    above: int = 0
+    errors_pct: list[float] = field(default_factory=list)  # found minus the middle of the range, in ascending order
+
+    def add(self, outcome: Forecast) -> None:
+        """Count where one found gain lies."""
+        found = outcome.found_pct
+        if found is None:
+            self.failed += 1
+            return
+        is_below, is_above = found < outcome.gain_min_pct, found > outcome.gain_max_pct
+        self.below += is_below
+        self.above += is_above
+        self.inside += not (is_below or is_above)
+        insort(self.errors_pct, found - (outcome.gain_min_pct + outcome.gain_max_pct) / 2)
+
+    @property
+    def verified(self) -> int:
+        """Experiments that gave a working kernel."""
+        return len(self.errors_pct)
+
+    @property
+    def bias_pct(self) -> float:
+        """Median of found minus the middle of the range."""
+        return median(self.errors_pct) if self.errors_pct else 0.0
 
     @property
     def coverage(self) -> float:
@@ -42,28 +63,11 @@ def gain_pct(parent_us: float, child_us: float) -> float:
     return 100.0 * (parent_us / child_us - 1.0)
 
 
-def calibrate(outcomes: Sequence[Forecast]) -> Calibration:
-    """Count where the found gains lie."""
-    found = [(o, o.found_pct) for o in outcomes if o.found_pct is not None]
-    below = sum(gain < o.gain_min_pct for o, gain in found)
-    above = sum(gain > o.gain_max_pct for o, gain in found)
-    errors = [gain - (o.gain_min_pct + o.gain_max_pct) / 2 for o, gain in found]
-    return Calibration(
-        len(found),
-        len(outcomes) - len(found),
-        len(found) - below - above,
-        below,
-        above,
-        median(errors) if errors else 0.0,
-    )
-
-
-def paragraph(outcomes: Sequence[Forecast]) -> str:
-    """The paragraph for the planner; empty before anything was tried."""
-    if not outcomes:
+def paragraph(c: Calibration) -> str:
+    """The planner's own record in words; empty before anything was tried."""
+    if not c.verified + c.failed:
         return ""
-    c = calibrate(outcomes)
-    text = f"Of {counted(len(outcomes), 'experiment')} so far {c.failed} never gave a working kernel."
+    text = f"Of {counted(c.verified + c.failed, 'experiment')} so far {c.failed} never gave a working kernel."
     if not c.verified:
         return text
     text += (

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
 
 from agents.author import Assignment, Author
+from graph.history import History
 from records.artefacts import ArtefactStore
 from records.evaluation import Rival
 from records.experiment import Run
@@ -61,3 +64,9 @@ class Context:
     ledger: Ledger
     artefacts: ArtefactStore
     limits: Limits = Limits()
+    progress: Callable[[Any], None] | None = None  # where an experiment's events go: the stream of the main graph
+
+    @cached_property
+    def history(self) -> History:
+        """The run so far, as it is shown to the selector and the planner."""
+        return History(self.ledger, self.run.id)

@@ -69,7 +69,7 @@ def drive(
 def step_through(
     context: Context, saver: BaseCheckpointSaver[Any], progress: Progress, max_concurrency: int | None = None
 ) -> Waiting | None:
-    """Stream the graph from its start or from its last checkpoint, each step on the disk before the next begins.
+    """Stream the graph from its start or from its last checkpoint, each step written before the next begins.
 
     What it waits for is returned, None when it has ended. Starting it again runs the nodes that wait again.
     """
@@ -132,6 +132,9 @@ def _open(path: Path) -> sqlite3.Connection | None:
         pass
     connection = sqlite3.connect(path, check_same_thread=False, timeout=30.0)
     try:
+        # Only a cursor: where a loss of power takes its last steps, the ledger, which waits for the disk, has them.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
         if connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",):
             SqliteSaver(connection).setup()
             return connection

@@ -32,7 +32,7 @@ def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: st
 
 def _rival(context: Context, leader_id: str) -> Rival | None:
     """The kernel that leads, where it was measured: predicted times need no comparison."""
-    leader = next((a for a in context.ledger.attempts(context.run.id) if a.id == leader_id), None)
+    leader = context.ledger.attempt(context.run.id, leader_id)
     known = None if leader is None else context.ledger.evaluation(leader.evaluation_key)
     if leader is None or known is None or known.time_kind != "measured":
         return None
@@ -65,19 +65,23 @@ def twin(
     The same kernel is the same normalised source or, if asked, the same device code started by the same launches with
     the same tunables. Siblings are not looked at: which of them is first would depend on the threads.
     """
-    for attempt in context.ledger.attempts(context.run.id):
-        if attempt.generation >= generation or attempt.status == "duplicate":
+    for attempt in context.ledger.attempts_like(context.run.id, evaluation, by_code):
+        if attempt.generation >= generation:
             continue
-        if attempt.candidate_id == evaluation.candidate_id:
-            return attempt
-        known = context.ledger.evaluation(attempt.evaluation_key) if by_code and evaluation.code_object else None
-        if known is None or known.code_object != evaluation.code_object:
-            continue
-        if dict(known.tunables) == dict(evaluation.tunables) and _launches(
-            prepared_again(context, attempt)
-        ) == _launches(prepared):
+        if attempt.candidate_id == evaluation.candidate_id or _is_alike(context, attempt, prepared, evaluation):
             return attempt
     return None
+
+
+def _is_alike(context: Context, attempt: Attempt, prepared: Prepared, evaluation: Evaluation) -> bool:
+    """Whether an attempt with this device code has the same tunables and launches."""
+    known = context.ledger.evaluation(attempt.evaluation_key)
+    return (
+        known is not None
+        and known.code_object == evaluation.code_object
+        and dict(known.tunables) == dict(evaluation.tunables)
+        and _launches(prepared_again(context, attempt)) == _launches(prepared)
+    )
 
 
 def _launches(prepared: Prepared) -> tuple[object, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from langgraph.runtime import Runtime
 from langsmith.run_helpers import get_current_run_tree
 
@@ -11,29 +13,42 @@ from records.experiment import Attempt
 Value = int | float | str | bool | None
 
 
+# These report what begins. A record follows in the same node or experiment, whose commit brings them to the disk;
+# where power is lost before it, the resumed run writes them again.
+BEGINNINGS = frozenset({"generation", "stage"})
+
+
 def emit(runtime: Runtime[Context], kind: str, key: str, **payload: Value) -> None:
     """Emit one event. `key` is unique in the run, so that a replay does not write it twice; spend is streamed only."""
     context = runtime.context
-    context.ledger.event(context.run.id, kind, payload, key=f"{kind}:{key}")
-    runtime.stream_writer({"event": kind, **payload, "usd": context.ledger.spend(context.run.id).usd})
+    context.ledger.event(context.run.id, kind, payload, f"{kind}:{key}", is_synced=kind not in BEGINNINGS)
+    _stream(runtime, kind, payload)
 
 
-def tell_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
-    """Emit the event of an attempt that has been recorded."""
-    emit(
-        runtime,
-        "attempt",
-        attempt.id,
-        generation=attempt.generation,
-        experiment=attempt.experiment_id,
-        attempt=attempt.id,
-        status=attempt.status,
-        geomean_us=attempt.geomean_us,
-        time_kind=attempt.time_kind,
-        code=attempt.code,
-        stage=attempt.stage,
-        reason=attempt.reason,
-    )
+def record_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
+    """Append an attempt and its event to the ledger in one commit, then report it."""
+    payload: dict[str, Value] = {
+        "generation": attempt.generation,
+        "experiment": attempt.experiment_id,
+        "attempt": attempt.id,
+        "status": attempt.status,
+        "geomean_us": attempt.geomean_us,
+        "time_kind": attempt.time_kind,
+        "code": attempt.code,
+        "stage": attempt.stage,
+        "reason": attempt.reason,
+    }
+    ledger = runtime.context.ledger
+    with ledger.together():
+        ledger.add_attempt(attempt)
+        ledger.event(attempt.run_id, "attempt", payload, f"attempt:{attempt.id}")
+    _stream(runtime, "attempt", payload)
+
+
+def _stream(runtime: Runtime[Context], kind: str, payload: Mapping[str, Value]) -> None:
+    context = runtime.context
+    write = context.progress or runtime.stream_writer
+    write({"event": kind, **payload, "usd": context.ledger.spend(context.run.id).usd})
 
 
 def annotate(runtime: Runtime[Context], **metadata: Value) -> None:

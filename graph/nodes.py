@@ -14,12 +14,10 @@ from langgraph.types import Send
 from agents.author import Idea, Selection, Step
 from graph.context import Context
 from graph.events import annotate, emit
-from graph.memory import remember
 from graph.pausing import pausing
-from graph.population import best, members, population, roofline_fraction, specimen
+from graph.population import accepted_of, best, kernel, roofline_fraction, specimen
 from graph.seeds import judge_seeds
 from graph.state import SCHEMA_VERSION, Pick, State
-from records.codec import dumps
 from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 from records.quantity import counted
@@ -49,7 +47,7 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         reason = f"the first seed of task {context.assignment.task.name} must be accepted before a run: {why}"
         context.ledger.finish(context.run.id, "failed", reason)
         raise TaskError(reason)
-    leader = best(context, population(context, 1))
+    leader = best(context, accepted_of(context, 0))
     _tell_best(runtime, 0, leader.attempt, leader.time_us, first.geomean_us or 0.0)
     return {
         "schema_version": SCHEMA_VERSION,
@@ -69,12 +67,12 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation = runtime.context, state["generation"] + 1
     annotate(runtime, generation=generation)
     emit(runtime, "generation", str(generation), generation=generation, of=context.limits.generations)
-    kernels = population(context, generation)
-    known = {k.attempt.id for k in kernels}
-    leader = best(context, kernels).attempt
+    leader = kernel(context, state["best_id"]).attempt
+    members = context.history.members(generation, leader.id)
+    known = {member.id for member in members}
     try:
         step = Step(context.run.id, generation)
-        chosen = context.author.select(step, context.assignment, members(context, kernels))
+        chosen = context.author.select(step, context.assignment, members)
     except MalformedReply as error:
         chosen = Selection(leader.id, leader.parent_id, "the fastest kernel, because the selector gave no answer")
         emit(runtime, "warning", f"{generation}:select", generation=generation, message=str(error))
@@ -112,24 +110,24 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have experiments proposed, pick some of them and write them down."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
-    ledger, limits, run_id = context.ledger, context.limits, context.run.id
-    memory = remember(ledger.attempts(run_id), ledger.experiments(run_id), generation)
+    limits = context.limits
     try:
         proposal = context.author.plan(
-            Step(run_id, generation),
+            Step(context.run.id, generation),
             context.assignment,
             specimen(context, state["base_id"]),
             context.artefacts.text(state["literature"]),
-            memory,
+            context.history.memory(generation),
             (limits.generations - generation + 1) * limits.picks,
         )
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         return {"picks": [], "exhausted": False}
-    picks = [
-        _start_experiment(context, state, slot, idea, rule)
-        for slot, (idea, rule) in enumerate(pick(proposal.ideas, limits.picks), 1)
-    ]
+    with context.ledger.together():
+        picks = [
+            _start_experiment(context, state, slot, idea, rule)
+            for slot, (idea, rule) in enumerate(pick(proposal.ideas, limits.picks), 1)
+        ]
     emit(
         runtime,
         "planned",
@@ -146,7 +144,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Examine the generation's results, and decide whether there is a reason to stop."""
     context, generation, limits = runtime.context, state["generation"], runtime.context.limits
     annotate(runtime, generation=generation)
-    leader = best(context, population(context, generation + 1))
+    incumbent = kernel(context, state["best_id"])
+    leader = best(context, [incumbent, *accepted_of(context, generation, incumbent.attempt.time_kind)])
     gained = leader.attempt.id != state["best_id"]
     if gained:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state["first_us"])
@@ -223,9 +222,8 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         innovation=idea.innovation,
         picked_as=rule,
     )
-    digest = context.artefacts.put(dumps(idea))
     context.ledger.add_experiment(experiment)
-    return {"experiment_id": experiment.id, "idea": digest}
+    return {"experiment_id": experiment.id, "move": idea.move}
 
 
 def pick(ideas: Sequence[Idea], count: int = 3) -> tuple[tuple[Idea, str], ...]:

@@ -10,9 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agents.author import Member, Specimen
+from agents.author import Specimen
 from graph.context import Context
 from graph.evaluating import compare
+from graph.history import evidence, times_us
 from graph.pausing import together
 from records.errors import LedgerError, Pending
 from records.evaluation import Evaluation
@@ -33,21 +34,17 @@ class VerifiedKernel:
         return self.evaluation.geomean_us or math.inf
 
 
-def population(context: Context, before: int) -> list[VerifiedKernel]:
-    """Accepted kernels of the generations below `before`, oldest first, timed the way the first seed was.
-
-    The bound makes a replayed generation see what it saw the first time.
-    """
-    accepted = [a for a in context.ledger.attempts(context.run.id) if a.status == "accepted" and a.generation < before]
-    return [VerifiedKernel(a, evidence(context, a)) for a in accepted if a.time_kind == accepted[0].time_kind]
+def kernel(context: Context, attempt_id: str) -> VerifiedKernel:
+    """One accepted attempt of this run with its evidence; LedgerError when it is missing."""
+    attempt = attempt_of(context, attempt_id)
+    return VerifiedKernel(attempt, evidence(context.ledger, attempt))
 
 
-def evidence(context: Context, attempt: Attempt) -> Evaluation:
-    """The evaluation an attempt rests on; LedgerError when it is missing."""
-    found = context.ledger.evaluation(attempt.evaluation_key)
-    if found is None:
-        raise LedgerError(f"the ledger has no evaluation for attempt {attempt.id}; restore it from a copy")
-    return found
+def accepted_of(context: Context, generation: int, time_kind: str | None = None) -> list[VerifiedKernel]:
+    """The accepted kernels of one generation, oldest first, timed in this way, or as the first of them was."""
+    found = [a for a in context.ledger.attempts(context.run.id, generation) if a.status == "accepted"]
+    kind = time_kind or (found[0].time_kind if found else None)
+    return [VerifiedKernel(a, evidence(context.ledger, a)) for a in found if a.time_kind == kind]
 
 
 def best(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel:
@@ -87,45 +84,28 @@ def roofline_fraction(evaluation: Evaluation) -> float:
 
 def experiment_of(context: Context, experiment_id: str) -> Experiment:
     """An experiment of this run; LedgerError when it is missing."""
-    for experiment in context.ledger.experiments(context.run.id):
-        if experiment.id == experiment_id:
-            return experiment
-    raise LedgerError(f"the ledger has no experiment {experiment_id}; restore it from a copy")
+    found = context.ledger.experiment(context.run.id, experiment_id)
+    if found is None:
+        raise LedgerError(f"the ledger has no experiment {experiment_id}; restore it from a copy")
+    return found
 
 
-def members(context: Context, kernels: Sequence[VerifiedKernel]) -> list[Member]:
-    """The population as the selector sees it: ids, ancestry and times, no code."""
-    titles = {e.id: e.title for e in context.ledger.experiments(context.run.id)}
-    return [
-        Member(
-            id=k.attempt.id,
-            parent_id=k.attempt.parent_id,
-            title=titles[k.attempt.experiment_id],
-            geomean_us=k.time_us,
-            time_kind=k.attempt.time_kind or "",
-            times_us=times_us(k.evaluation),
-            strategy=k.attempt.strategy,
-        )
-        for k in kernels
-    ]
-
-
-def times_us(evaluation: Evaluation) -> dict[str, float]:
-    """Benchmark times by case."""
-    return {m.case: m.time_us for m in evaluation.measurements}
+def attempt_of(context: Context, attempt_id: str) -> Attempt:
+    """An attempt of this run; LedgerError when it is missing."""
+    found = context.ledger.attempt(context.run.id, attempt_id)
+    if found is None:
+        raise LedgerError(f"the ledger has no attempt {attempt_id}; restore it from a copy")
+    return found
 
 
 def specimen(context: Context, attempt_id: str) -> Specimen:
     """One kernel with its code, its evidence and its parent's times."""
-    attempts = {a.id: a for a in context.ledger.attempts(context.run.id)}
-    if attempt_id not in attempts:
-        raise LedgerError(f"the ledger has no attempt {attempt_id}; restore it from a copy")
-    attempt = attempts[attempt_id]
-    parent = attempts.get(attempt.parent_id or "")
+    ledger, attempt = context.ledger, attempt_of(context, attempt_id)
+    parent = ledger.attempt(context.run.id, attempt.parent_id) if attempt.parent_id else None
     return Specimen(
         attempt=attempt,
         experiment=experiment_of(context, attempt.experiment_id),
         source=context.artefacts.text(attempt.source),
-        evaluation=evidence(context, attempt),
-        parent_times_us=times_us(evidence(context, parent)) if parent else {},
+        evaluation=evidence(ledger, attempt),
+        parent_times_us=times_us(evidence(ledger, parent)) if parent else {},
     )

@@ -7,8 +7,8 @@ from langgraph.runtime import Runtime
 from agents.strategy import strategy
 from graph.context import Context
 from graph.evaluating import evaluate
-from graph.events import emit, tell_attempt
-from graph.memory import reason_of
+from graph.events import emit, record_attempt
+from graph.lesson import reason_of
 from graph.pausing import together
 from records.errors import Pending, TaskError
 from records.experiment import Attempt, Experiment
@@ -67,8 +67,7 @@ def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
         reason="" if accepted else reason_of(result),
         strategy=strategy(source),
     )
-    context.ledger.add_attempt(attempt)
-    tell_attempt(runtime, attempt)
+    record_attempt(runtime, attempt)
     return attempt
 
 

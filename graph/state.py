@@ -7,21 +7,25 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 def newest(left: dict[str, str], right: dict[str, str]) -> dict[str, str]:
-    """Merge outcomes by experiment id and keep the latest generation's: `g003-e1` sorts after `g002-e3`."""
+    """Merge outcomes by experiment id and keep the latest generation's: of `g002-e3` and `g003-e1` only the second."""
     merged = left | right
-    latest = max((name.split("-")[0] for name in merged), default="")
-    return {name: merged[name] for name in sorted(merged) if name.split("-")[0] == latest}
+    latest = max(map(_generation, merged), default=0)
+    return {name: merged[name] for name in sorted(merged) if _generation(name) == latest}
+
+
+def _generation(experiment_id: str) -> int:
+    return int(experiment_id.split("-")[0].removeprefix("g"))
 
 
 class Pick(TypedDict):
-    """One experiment to start: its id and the digest of its idea."""
+    """One experiment to start: its id, and the author's own handle for its idea."""
 
     experiment_id: str
-    idea: str
+    move: str
 
 
 class Start(TypedDict):
@@ -55,10 +59,12 @@ class TrialState(TypedDict, total=False):
     experiment_id: str
     generation: int
     leader: str  # the best attempt of the generations before
-    idea: str  # artefact digests
-    literature: str
+    move: str  # the author's own handle for the idea
+    literature: str  # artefact digest
     number: int  # of the current draft
-    draft: str  # artefact digest of the current draft
+    draft: str  # artefact digest of the current draft's source
+    implemented: list[str]  # the writer's report of the current draft
+    skipped: list[str]
     critique: str  # what the critic said of the current draft
     choices: list[dict[str, int]]  # tunables to benchmark, best estimate first, the default last
     source: str  # artefact digest of the source as tuned

@@ -7,6 +7,7 @@ use up a generation. A bad kernel is data, so only a broken machine leaves this 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -211,26 +212,14 @@ def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         "recursion_limit": most_steps(runtime.context.limits),
         "configurable": {**get_config().get("configurable", {}), _DURABILITY: "async"},
     }
-    outcomes: dict[str, str] = {}
-    for mode, part in _TRIAL.stream(state, own, context=runtime.context, stream_mode=["custom", "values"]):
-        if mode == "custom":
-            runtime.stream_writer(part)
-        elif isinstance(part, dict) and "outcomes" in part:
-            outcomes = part["outcomes"]
-    return {"outcomes": outcomes}
+    # Invoked, not streamed: a stream within a stream costs more than all else that is done for a candidate.
+    made = _TRIAL.invoke(state, own, context=replace(runtime.context, progress=runtime.stream_writer))
+    return {"outcomes": made["outcomes"]}
 
 
 def _fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
     """A new draft, and nothing known of it."""
-    return {
-        "number": number,
-        "draft": trial.keep(draft),
-        "critique": "",
-        "key": "",
-        "purpose": "",
-        "source": "",
-        "reason": "",
-    }
+    return {"number": number, **trial.keep(draft), "critique": "", "key": "", "purpose": "", "source": "", "reason": ""}
 
 
 def _enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int) -> None:
@@ -267,7 +256,7 @@ def _ask(trial: Trial) -> walk.Ask:
 
 def _tuning(trial: Trial) -> Tuning:
     """The search of this draft's tunables, from the default and from the parent's choice."""
-    return Tuning((trial.base().attempt.tunables,), trial.context.limits.tunings, trial.context.run.seed)
+    return Tuning((trial.parent().tunables,), trial.context.limits.tunings, trial.context.run.seed)
 
 
 def _with(state: TrialState, **changes: Any) -> TrialState:

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from records.codec import dumps
 from records.errors import LabError, PlanError
@@ -145,14 +146,19 @@ def _claimed(source: str, task: Task) -> Prepared:
 
 def _claims(source: str, word: str, chosen: Mapping[str, int]) -> list[str]:
     """The rest of each line with this word whose condition the choice meets."""
+    return [text for said, when, text in _lines(source) if said == word and _applies(when, chosen)]
+
+
+@lru_cache(maxsize=256)
+def _lines(source: str) -> tuple[tuple[str, str | None, str], ...]:
+    """Word, condition and rest of every line that claims something."""
     found = []
     for match in _LINE.finditer(source):
-        rest, when = match["rest"], match["when"]
+        word, when, rest = match["word"], match["when"], match["rest"]
         if word == "fail" and (inner := re.match(r"\s*(\w+)\[([^\]]*)\](.*)", rest)):
             rest, when = f"{inner[1]}{inner[3]}", inner[2]
-        if match["word"] == word and _applies(when, chosen):
-            found.append(rest.strip().removeprefix("=").strip())
-    return found
+        found.append((word, when, rest.strip().removeprefix("=").strip()))
+    return tuple(found)
 
 
 def _number(prepared: Prepared, *words: str, default: float = math.nan) -> float:

@@ -10,11 +10,10 @@ from langgraph.runtime import Runtime
 from agents.author import Draft, Idea, Specimen
 from agents.strategy import strategy
 from graph.context import Context
-from graph.events import tell_attempt
-from graph.memory import lesson_of, reason_of
-from graph.population import experiment_of, specimen
+from graph.events import record_attempt
+from graph.lesson import lesson_of, reason_of
+from graph.population import attempt_of, experiment_of, specimen
 from graph.state import TrialState
-from records.codec import dumps, loads
 from records.evaluation import Evaluation
 from records.experiment import Attempt, AttemptStatus, Experiment
 from sandbox.candidate.prepare import Prepared
@@ -35,11 +34,18 @@ class Trial:
 
     def idea(self) -> Idea:
         """The planner's idea, with the author's own handle."""
-        return loads(Idea, self.context.artefacts.text(self.state["idea"]))
+        e = self.experiment()
+        return Idea(
+            e.title, e.description, e.rubric, e.gain_min_pct, e.gain_max_pct, e.innovation, self.state.get("move", "")
+        )
 
     def base(self) -> Specimen:
         """The kernel to build on."""
         return specimen(self.context, self.experiment().parent_id or "")
+
+    def parent(self) -> Attempt:
+        """The attempt to build on."""
+        return attempt_of(self.context, self.experiment().parent_id or "")
 
     def reference(self) -> Specimen | None:
         """The kernel to learn from."""
@@ -52,15 +58,20 @@ class Trial:
 
     def draft(self) -> Draft:
         """The current draft."""
-        return loads(Draft, self.context.artefacts.text(self.state["draft"]))
+        source = self.context.artefacts.text(self.state["draft"])
+        return Draft(source, tuple(self.state["implemented"]), tuple(self.state["skipped"]))
 
     def prepared(self) -> Prepared:
         """The current draft, ready for the sandbox."""
         return self.context.sandbox.prepare(self.draft().source, self.context.assignment.task)
 
-    def keep(self, draft: Draft) -> str:
-        """Store a draft and return its digest."""
-        return self.context.artefacts.put(dumps(draft))
+    def keep(self, draft: Draft) -> dict[str, Any]:
+        """Store a draft's source; what the state holds of the draft."""
+        return {
+            "draft": self.context.artefacts.put(draft.source),
+            "implemented": list(draft.implemented),
+            "skipped": list(draft.skipped),
+        }
 
     def evaluation(self) -> Evaluation | None:
         """The last stage's evaluation, or None before the first one."""
@@ -69,7 +80,7 @@ class Trial:
         return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))
 
     def record(self, runtime: Runtime[Context], status: str, reason: str, is_last: bool = False) -> None:
-        """Append the attempt for the current draft, and emit its event. An empty reason comes from the evaluation."""
+        """Record the attempt for the current draft with its event. An empty reason comes from the evaluation."""
         state, draft, result, experiment = self.state, self.draft(), self.evaluation(), self.experiment()
         is_accepted = status == "accepted"
         fields: dict[str, Any] = {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}
@@ -92,7 +103,7 @@ class Trial:
             generation=experiment.generation,
             number=state["number"],
             status=cast(AttemptStatus, status),
-            source=source or self.context.artefacts.put(draft.source),
+            source=source or state["draft"],
             parent_id=experiment.parent_id,
             strategy=strategy(draft.source) if draft.source else "",
             report=draft.implemented,
@@ -102,8 +113,6 @@ class Trial:
             **fields,
         )
         if is_last:
-            parent = next((a for a in self.context.ledger.attempts(attempt.run_id) if a.id == attempt.parent_id), None)
-            lesson = lesson_of(experiment, attempt, parent, result)
-            attempt = replace(attempt, lesson=lesson)
-        self.context.ledger.add_attempt(attempt)
-        tell_attempt(runtime, attempt)
+            parent = self.context.ledger.attempt(attempt.run_id, attempt.parent_id or "")
+            attempt = replace(attempt, lesson=lesson_of(experiment, attempt, parent, result))
+        record_attempt(runtime, attempt)

@@ -31,6 +31,7 @@ from sandbox.candidate.plan import Candidate, Launch, Plan, PlanLines, Workspace
 from tasks.task import DTYPES
 
 MAX_SOURCE_BYTES = 1 << 20
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(:i64|:i32)?")
 _PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic"})
@@ -60,7 +61,7 @@ def parse(source: str) -> Candidate:
     text = normalise(source)
     if len(text.encode("utf-8", errors="replace")) > MAX_SOURCE_BYTES:
         raise PlanError(f"the file is larger than {MAX_SOURCE_BYTES} bytes", 1)
-    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+    if "\0" in text or _SURROGATE.search(text):
         raise PlanError("the file is not plain UTF-8 text", 1, "form")
     if not text.strip():
         raise PlanError("the file is empty; it must hold a launch plan and device code", 1, "form")

@@ -32,7 +32,6 @@ from agents.scientist.scientist import Scientist
 from graph.context import Context, Limits
 from graph.doubles import Bookshelf
 from graph.drive import drive
-from graph.population import best, population
 from records.artefacts import ArtefactStore
 from records.experiment import Attempt, Run
 from records.ledger import Ledger
@@ -135,7 +134,10 @@ def context(url: str, folder: Path) -> Context:
 
 def leader(made: Context) -> Attempt:
     """The best kernel of a run."""
-    return best(made, population(made, made.limits.generations + 1)).attempt
+    events = made.ledger.events(made.run.id)
+    found = made.ledger.attempt(made.run.id, [str(e.payload["attempt"]) for e in events if e.kind == "best"][-1])
+    assert found is not None
+    return found
 
 
 def expectation(found: Attempt) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from graph.nodes import after_reflect, fan_out
 from graph.state import State, TrialState, newest
 from graph.subgraph import ROUTES, build_experiment, follow
 
-PICKS = [{"experiment_id": "g002-e1", "idea": "a"}, {"experiment_id": "g002-e2", "idea": "b"}]
+PICKS = [{"experiment_id": "g002-e1", "move": "a"}, {"experiment_id": "g002-e2", "move": "b"}]
 
 
 def test_every_result_of_every_router_of_the_run_is_a_node() -> None:

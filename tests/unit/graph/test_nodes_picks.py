@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.author import Idea
-from graph.calibration import Forecast, calibrate, gain_pct, paragraph
+from graph.calibration import Calibration, Forecast, gain_pct, paragraph
 from graph.nodes import pick
 
 
@@ -46,18 +46,24 @@ def test_gains_are_percent_of_the_parents_speed() -> None:
     assert gain_pct(50, 100) == pytest.approx(-50)
 
 
+def calibrated(*outcomes: Forecast) -> Calibration:
+    found = Calibration()
+    for outcome in outcomes:
+        found.add(outcome)
+    return found
+
+
 def test_an_optimist_is_told_so() -> None:
-    outcomes = [Forecast(40, 60, 5.0), Forecast(30, 50, 0.0), Forecast(20, 40, 25.0), Forecast(10, 20, None)]
-    found = calibrate(outcomes)
+    found = calibrated(Forecast(40, 60, 5.0), Forecast(30, 50, 0.0), Forecast(20, 40, 25.0), Forecast(10, 20, None))
     assert (found.verified, found.failed, found.inside, found.below, found.above) == (3, 1, 1, 2, 0)
     assert found.coverage == pytest.approx(1 / 3)
     assert found.bias_pct == pytest.approx(-40)
-    assert "too high: lower them by about 40" in paragraph(outcomes)
+    assert "too high: lower them by about 40" in paragraph(found)
 
 
 def test_a_pessimist_is_told_so_and_a_calm_one_is_left_alone() -> None:
-    assert "too low" in paragraph([Forecast(0, 5, 30.0)] * 3)
-    assert "too" not in paragraph([Forecast(0, 50, 30.0)] * 3)
-    assert paragraph([]) == ""
-    assert paragraph([Forecast(0, 5, None)]) == "Of 1 experiment so far 1 never gave a working kernel."
-    assert "lay 1 percentage point above" in paragraph([Forecast(0, 10, 6.0)])
+    assert "too low" in paragraph(calibrated(*[Forecast(0, 5, 30.0)] * 3))
+    assert "too" not in paragraph(calibrated(*[Forecast(0, 50, 30.0)] * 3))
+    assert paragraph(calibrated()) == ""
+    assert paragraph(calibrated(Forecast(0, 5, None))) == "Of 1 experiment so far 1 never gave a working kernel."
+    assert "lay 1 percentage point above" in paragraph(calibrated(Forecast(0, 10, 6.0)))

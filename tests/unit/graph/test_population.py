@@ -8,8 +8,7 @@ from agents.author import Idea, Specimen, Step
 from graph.context import Context
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.evaluating import evaluate
-from graph.memory import remember
-from graph.population import VerifiedKernel, best, population, roofline_fraction, specimen
+from graph.population import VerifiedKernel, accepted_of, best, roofline_fraction, specimen
 from records.errors import Pending
 from records.evaluation import Comparison, Evaluation, Measurement, TimeKind, Verdict
 from records.experiment import Attempt, Experiment
@@ -72,7 +71,7 @@ def nothing(generation: int) -> Sequence[Idea]:
     return []
 
 
-def test_only_accepted_kernels_of_earlier_generations_timed_alike_are_members(tmp_path: Path) -> None:
+def test_the_accepted_kernels_of_a_generation_are_those_timed_alike(tmp_path: Path) -> None:
     context = table_context(tmp_path, table_task(tmp_path, ""), ScriptedAuthor(nothing, lambda step, base: ""))
     context.ledger.add_run(context.run)
     context.ledger.add_evaluation(context.run.id, timed(10))
@@ -84,7 +83,9 @@ def test_only_accepted_kernels_of_earlier_generations_timed_alike_are_members(tm
         attempt("g002-e1-a0", 2),
     ):
         context.ledger.add_attempt(made)
-    assert [k.attempt.id for k in population(context, 2)] == ["g000-e0-a0", "g001-e2-a0"]
+    assert [k.attempt.id for k in accepted_of(context, 1)] == ["g001-e2-a0"]
+    assert [k.attempt.id for k in accepted_of(context, 1, "measured")] == ["g001-e3-a0"]
+    assert accepted_of(context, 3) == []
 
 
 def test_of_equal_kernels_the_first_one_stays_best(tmp_path: Path) -> None:
@@ -189,21 +190,3 @@ def test_a_specimen_has_one_step_of_history(tmp_path: Path) -> None:
     )
     found = specimen(context, "g001-e1-a0")
     assert (found.source, found.experiment.title, found.parent_times_us) == ("int main() {}", "title", {"b": 10.0})
-
-
-def test_memory_tells_failures_and_lessons_newest_first_and_how_predictions_did() -> None:
-    experiments = [
-        Experiment(f"g00{g}-e1", "r", g, 1, None, None, f"idea {g}", "", gain_min_pct=10, gain_max_pct=30)
-        for g in range(4)
-    ]
-    attempts = [
-        attempt("g000-e1-a0", 0),
-        attempt("g001-e1-a0", 1, "failed", code="B.3", reason="reads past x", lesson="check x", parent_id="g000-e1-a0"),
-        attempt("g002-e1-a0", 2, geomean_us=8.0, parent_id="g000-e1-a0", lesson="works"),
-        attempt("g003-e1-a0", 3, "failed", reason="of the future"),
-    ]
-    memory = remember(attempts, experiments, before=3)
-    assert memory.failures == ("idea 1: B.3: reads past x",)
-    assert memory.lessons == ("works", "check x")
-    assert "Of 2 experiments so far 1 never gave a working kernel" in memory.calibration
-    assert "Of the 1 that worked, 1 gained what had been predicted, 0 less, 0 more" in memory.calibration

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from graph.memory import RECENT, lesson_of, reason_of, remember
+from graph.lesson import lesson_of, reason_of
 from records.evaluation import CaseResult, Evaluation, Finding, Verdict
 from records.experiment import Attempt, Experiment
 
@@ -28,27 +28,7 @@ def attempt(of: Experiment, status: str, time_us: float | None = None, **more: s
     )  # type: ignore[arg-type]
 
 
-SEED, TILE, SPLIT = experiment(0, 0, "seed"), experiment(1, 1, "tile"), experiment(2, 1, "split")
-
-
-def test_memory_holds_what_came_before_and_no_seed_as_an_experiment() -> None:
-    attempts = [
-        attempt(SEED, "accepted", 10.0),
-        attempt(TILE, "failed", code="B.3", reason="reads beyond x", lesson="tile: guard"),
-        attempt(SPLIT, "accepted", 5.0, lesson="split: +100 %"),
-    ]
-    memory = remember(attempts, [SEED, TILE, SPLIT], before=3)
-    assert memory.tried == ("tile", "split")
-    assert memory.failures == ("tile: B.3: reads beyond x",)
-    assert memory.lessons == ("split: +100 %", "tile: guard")
-    assert remember(attempts, [SEED, TILE, SPLIT], before=2).tried == ("tile",)
-
-
-def test_failures_are_capped_and_titles_are_not() -> None:
-    experiments = [experiment(g, 1, f"idea {g}") for g in range(1, RECENT + 5)]
-    memory = remember([attempt(e, "rejected", reason="wrong") for e in experiments], experiments, before=100)
-    assert len(memory.failures) == RECENT and memory.failures[0].startswith(f"idea {RECENT + 4}")
-    assert len(memory.tried) == len(experiments)
+TILE, SPLIT = experiment(1, 1, "tile"), experiment(2, 1, "split")
 
 
 def test_a_lesson_compares_times_of_one_kind_only() -> None:

@@ -1,0 +1,154 @@
+"""A run so far, generation by generation: no generation reads the run from its beginning.
+
+What is kept for each experiment is its title and how far its gain lay from the forecast; of kernels, failures and
+lessons only those that an author is shown. Nothing here is stored: any process rebuilds it from the ledger.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import insort
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from agents.author import Member, Memory
+from graph.calibration import Calibration, Forecast, gain_pct, paragraph
+from records.errors import LedgerError
+from records.evaluation import Evaluation
+from records.experiment import Attempt, Experiment
+from records.ledger import Ledger
+
+SHOWN = 100  # kernels that a selector is shown: each is a line of its prompt
+RECENT = 12  # failures and lessons that fit into a prompt without crowding out the rest
+_Ranked = tuple[float, int, Member]  # time and place in the search: of equal times the earlier one comes first
+
+
+class History:
+    """The generations below a bound, as the selector and the planner see them."""
+
+    def __init__(self, ledger: Ledger, run_id: str) -> None:
+        """Nothing is read before it is asked for."""
+        self._ledger, self._run_id = ledger, run_id
+        self._forget()
+
+    def members(self, before: int, leader_id: str) -> list[Member]:
+        """The accepted kernels of the generations below `before`, oldest first, timed the way the first one was.
+
+        Of more than `SHOWN` the fastest, the first and the leader. The bound makes a replayed generation see what it
+        saw the first time.
+        """
+        self._reach(before)
+        shown = {member.id: (place, member) for _, place, member in self._fastest}
+        if self._first is not None:
+            shown[self._first.id] = (0, self._first)
+        missing = [] if leader_id in shown else [m for m in (self._leader(leader_id),) if m is not None]
+        return [member for _, member in sorted(shown.values(), key=lambda s: s[0])] + missing
+
+    def memory(self, before: int) -> Memory:
+        """Failures and lessons of the generations below `before`, newest first, and every experiment's title."""
+        self._reach(before)
+        return Memory(
+            tuple(reversed(self._failures)),
+            tuple(reversed(self._lessons)),
+            paragraph(self._calibration),
+            tuple(self._tried),
+        )
+
+    def _forget(self) -> None:
+        self._before = 0  # generations below are in the rest
+        self._accepted = 0
+        self._first: Member | None = None
+        self._fastest: list[_Ranked] = []
+        self._failures: deque[str] = deque(maxlen=RECENT)
+        self._lessons: deque[str] = deque(maxlen=RECENT)
+        self._tried: list[str] = []
+        self._calibration = Calibration()
+
+    def _reach(self, before: int) -> None:
+        """Add the generations up to the bound; begin anew where a replay asks for an earlier one."""
+        if before < self._before:
+            self._forget()
+        while self._before < before:
+            self._add(
+                self._ledger.experiments(self._run_id, self._before), self._ledger.attempts(self._run_id, self._before)
+            )
+            self._before += 1
+
+    def _add(self, experiments: Sequence[Experiment], attempts: Sequence[Attempt]) -> None:
+        """Add one generation, in the order of the search."""
+        titles = {e.id: e.title for e in experiments}
+        for attempt in attempts:
+            if attempt.status == "accepted":
+                self._admit(attempt, titles)
+            else:
+                title = titles.get(attempt.experiment_id, attempt.experiment_id)
+                self._failures.append(f"{title}: {attempt.code or attempt.status}: {attempt.reason}")
+            if attempt.lesson:
+                self._lessons.append(attempt.lesson)
+        last = {a.experiment_id: a for a in attempts}  # the attempts before it were repaired
+        for experiment in experiments:
+            if experiment.generation:
+                self._tried.append(experiment.title)
+            outcome = self._outcome(experiment, last.get(experiment.id))
+            if outcome is not None:
+                self._calibration.add(outcome)
+
+    def _admit(self, attempt: Attempt, titles: Mapping[str, str]) -> None:
+        member = _member(attempt, evidence(self._ledger, attempt), titles)
+        self._first = self._first or member
+        if member.time_kind != self._first.time_kind:
+            return
+        insort(self._fastest, (member.geomean_us, self._accepted, member), key=lambda r: r[:2])
+        self._accepted += 1
+        del self._fastest[SHOWN:]
+
+    def _leader(self, attempt_id: str) -> Member | None:
+        """A kernel that leads by comparison although a hundred others have lower levels."""
+        attempt = self._ledger.attempt(self._run_id, attempt_id)
+        if attempt is None:
+            return None
+        experiment = self._ledger.experiment(self._run_id, attempt.experiment_id)
+        titles = {experiment.id: experiment.title} if experiment else {}
+        return _member(attempt, evidence(self._ledger, attempt), titles)
+
+    def _outcome(self, experiment: Experiment, attempt: Attempt | None) -> Forecast | None:
+        """How an experiment ended; None for seeds, duplicates, and times that cannot be compared."""
+        if attempt is None or attempt.parent_id is None or attempt.status == "duplicate":
+            return None
+        if attempt.status != "accepted":
+            return Forecast(experiment.gain_min_pct, experiment.gain_max_pct, None)
+        found = gain_over(attempt, self._ledger.attempt(self._run_id, attempt.parent_id))
+        return None if found is None else Forecast(experiment.gain_min_pct, experiment.gain_max_pct, found)
+
+
+def gain_over(attempt: Attempt, parent: Attempt | None) -> float | None:
+    """How much faster than its parent in percent of the parent's speed; None where the two cannot be compared."""
+    if parent is None or parent.time_kind != attempt.time_kind or not attempt.geomean_us or not parent.geomean_us:
+        return None
+    return gain_pct(parent.geomean_us, attempt.geomean_us)
+
+
+def evidence(ledger: Ledger, attempt: Attempt) -> Evaluation:
+    """The evaluation an attempt rests on; LedgerError when it is missing."""
+    found = ledger.evaluation(attempt.evaluation_key)
+    if found is None:
+        raise LedgerError(f"the ledger has no evaluation for attempt {attempt.id}; restore it from a copy")
+    return found
+
+
+def times_us(evaluation: Evaluation) -> dict[str, float]:
+    """Benchmark times by case."""
+    return {m.case: m.time_us for m in evaluation.measurements}
+
+
+def _member(attempt: Attempt, evaluation: Evaluation, titles: Mapping[str, str]) -> Member:
+    """A kernel without its code: ids, ancestry and times."""
+    return Member(
+        id=attempt.id,
+        parent_id=attempt.parent_id,
+        title=titles.get(attempt.experiment_id, attempt.experiment_id),
+        geomean_us=evaluation.geomean_us or math.inf,
+        time_kind=attempt.time_kind or "",
+        times_us=times_us(evaluation),
+        strategy=attempt.strategy,
+    )
