@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.highlights import README, readme
 from benchmarks.registry import BENCHMARKS, Benchmark
 from benchmarks.results import PAGE, ROOT, STORE, Record, figures_in, load, page, save
 from records.files import write_whole
@@ -71,16 +72,23 @@ def check() -> int:
             f"without figures: {', '.join(absent) or 'none'}; figures of no benchmark: {', '.join(unknown) or 'none'}"
         )
         return 1
-    if PAGE.read_text(encoding="utf-8") != page(BENCHMARKS, records):
-        print(f"docs/results.md is not what {STORE.name} says: run `python -m benchmarks --page`")
-        return 1
+    text = README.read_text(encoding="utf-8")
+    for path, is_right in (
+        (PAGE, PAGE.read_text(encoding="utf-8") == page(BENCHMARKS, records)),
+        (README, text == readme(text, BENCHMARKS, records)),
+    ):
+        if not is_right:
+            print(f"{path.name} is not what {STORE.name} says: run `python -m benchmarks --page`")
+            return 1
     print(f"docs/results.md shows {len(records)} benchmarks")
     return 0
 
 
 def write_page() -> None:
-    """Write docs/results.md from the stored figures."""
-    write_whole(PAGE, page(BENCHMARKS, load()).encode(), is_public=True)
+    """Write docs/results.md, and the README's table, from the stored figures."""
+    records = load()
+    write_whole(PAGE, page(BENCHMARKS, records).encode(), is_public=True)
+    write_whole(README, readme(README.read_text(encoding="utf-8"), BENCHMARKS, records).encode(), is_public=True)
 
 
 def main(words: Sequence[str]) -> int:

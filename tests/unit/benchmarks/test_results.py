@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.__main__ import chosen, main, parser
 from benchmarks.figure import Figure, report
+from benchmarks.highlights import END, HIGHLIGHTS, START, found, readme, rounded, table
 from benchmarks.registry import BENCHMARKS, Benchmark
 from benchmarks.results import PAGE, ROOT, Record, figures_in, load, number, origin, page, save
 
@@ -95,6 +96,25 @@ def test_what_is_asked_for_is_run() -> None:
 
 def test_a_need_that_is_absent_is_named() -> None:
     assert Benchmark("x", "X", "", 1, needs=("sh", "no-such-program")).missing() == ["no-such-program"]
+
+
+def test_the_readme_shows_few_figures_in_its_own_words() -> None:
+    startup = Record("startup", "2 cores", "2026-11-22", figures_in(FOUND[0].line()))
+    records = {b.name: Record(b.name, "", "", ()) for b in BENCHMARKS} | load()
+    assert len(HIGHLIGHTS) <= 8
+    assert all(found(each.figure, BENCHMARKS, records)[0].command for each in HIGHLIGHTS)
+    with pytest.raises(KeyError):
+        found("startup.help", [STARTUP], {})
+    assert found("startup.help", [STARTUP], {"startup": startup})[1]["value"] == 0.123457
+    text = f"before {START}old{END} after"
+    assert readme(text, BENCHMARKS, records) == f"before {START}{table(BENCHMARKS, records)}{END} after"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(28.4412, "28.4"), (139.0, "139"), (6140.03, "6,140"), (0.493827, "0.494")]
+)
+def test_the_readme_rounds_to_three_digits(value: float, text: str) -> None:
+    assert rounded(value) == text
 
 
 def test_every_benchmark_on_the_page_names_its_command() -> None:

@@ -1,0 +1,77 @@
+"""The figures that the README shows, in its own words; written with docs/results.md, so that the two agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks.registry import Benchmark
+from benchmarks.results import ROOT, Record
+
+README = ROOT / "README.md"
+START, END = "<!-- figures: python -m benchmarks -->\n", "<!-- end of the figures -->"
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """One figure in the README: its name, what it is, and its value as a pattern."""
+
+    figure: str
+    words: str
+    pattern: str = "{value}"  # {anchor}: the anchor's value; {percent}: a share times 100
+
+
+HIGHLIGHTS = (
+    Highlight("demo.speedup", "demo: predicted speed of the best kernel over the naive seed's", "{value} ×"),
+    Highlight("demo.wall", "demo: time from the command to the report, 2 cores", "{value} s"),
+    Highlight(
+        "lab_findings.found", "faulty kernels that the lab reports with the right kind and line", "{value} of {anchor}"
+    ),
+    Highlight(
+        "exploits.right_verdict", "cheating kernels that get the right verdict in the lab", "{value} of {anchor}"
+    ),
+    Highlight("false_rejects.rejected", "right kernels that the lab rejects", "{value} of {anchor}"),
+    Highlight(
+        "lab_counters.agreeing_share", "kernels whose counters in the lab agree with `ncu` (stored)", "{percent} %"
+    ),
+    Highlight(
+        "measure_truth.work.false_winners",
+        "pairs of equal kernels of which the judge calls one faster (stored)",
+        "{value} %",
+    ),
+    Highlight("throughput.candidates", "candidates that one H200 judges in an hour (stored)"),
+)
+
+
+def rounded(value: float) -> str:
+    """Three significant digits, or all of a whole number."""
+    return f"{value:,.0f}" if value == int(value) or value >= 100 else f"{value:.3g}"
+
+
+def found(
+    name: str, benchmarks: Sequence[Benchmark], records: Mapping[str, Record]
+) -> tuple[Benchmark, Mapping[str, Any]]:
+    """The figure of that name with its benchmark; KeyError where there is none."""
+    for benchmark in benchmarks:
+        for figure in records[benchmark.name].figures if benchmark.name in records else ():
+            if figure["figure"] == name:
+                return benchmark, figure
+    raise KeyError(name)
+
+
+def table(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
+    """The rows of the README, each with the command that prints it."""
+    rows = ["| figure | value | command |", "|---|--:|---|"]
+    for each in HIGHLIGHTS:
+        benchmark, figure = found(each.figure, benchmarks, records)
+        value, anchor = figure["value"], figure["anchor_value"]
+        shown = each.pattern.format(value=rounded(value), anchor=rounded(anchor), percent=rounded(100 * value))
+        rows.append(f"| {each.words} | {shown} | `{benchmark.command}` |")
+    return "\n".join(rows) + "\n"
+
+
+def readme(text: str, benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
+    """The README with its table written again."""
+    before, rest = text.split(START)
+    return before + START + table(benchmarks, records) + END + rest.split(END)[1]
