@@ -41,7 +41,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """What a child may use; None leaves a limit as it is. Address space breaks GPU drivers: leave it to compilers."""
+    """Limits of a child; None leaves a limit as it is. Address space breaks GPU drivers: leave it to compilers."""
 
     cpu_s: int = 60
     memory_bytes: int | None = None
@@ -51,7 +51,7 @@ class ProcessLimits:
 
 @dataclass(frozen=True)
 class Completed:
-    """How a program ended. `returncode` is minus the signal's number when a signal ended it.
+    """The end of a program. `returncode` is minus the signal's number when a signal ended it.
 
     `timed_out` is true for the wall clock's deadline and for the CPU limit.
     """

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "targets"
 
 @dataclass(frozen=True)
 class Target:
-    """What the roofline, the lab and the prompts need to know of a GPU."""
+    """The data of a GPU that the roofline, the lab and the prompts need."""
 
     name: str  # mi300x
     title: str  # AMD Instinct MI300X

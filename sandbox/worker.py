@@ -95,7 +95,8 @@ class Folder:
         try:
             if claim.number > MOST_TRIES:
                 result = self._bench.refuse(
-                    name, f"{MOST_TRIES} workers failed or were lost on it; look at their messages and mend the machine"
+                    name,
+                    f"{MOST_TRIES} workers failed or were lost on it; look at their messages and repair the machine",
                 )
             else:
                 note(f"{slot.name}: {name[:12]} {request.task}")

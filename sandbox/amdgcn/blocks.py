@@ -1,4 +1,4 @@
-"""Basic blocks of a kernel's gfx942 listing: what each of them issues, and what tells how often it runs.
+"""Basic blocks of a kernel's gfx942 listing: the instructions that each issues, and the evidence of how often it runs.
 
 The lab counts how often every line's loads, stores and matrix instructions are executed; the listing says in which
 block they stand. Together they give the executions of a block, and with them those of its vector instructions.

@@ -91,7 +91,7 @@ FLAGS = (
 
 @dataclass(frozen=True)
 class Compilation:
-    """What came of one compilation; `ok` means that there is a code object, and then there are no findings."""
+    """The result of one compilation; `ok` means that there is a code object, and then there are no findings."""
 
     ok: bool
     findings: tuple[Finding, ...] = ()
@@ -140,7 +140,7 @@ class Compiler:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
     def code_object_path(self, digest: str) -> Path:
-        """Where the code object with this digest lies."""
+        """Path of the code object with this digest."""
         return self.cache / "objects" / f"{digest}.co"
 
     def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path) -> Compilation:

@@ -1,4 +1,4 @@
-"""What the mnemonics of gfx942 do: which slot issues them, which memory they move, how many bytes."""
+"""Properties of gfx942's mnemonics: the slot that issues them, the memory they move, the number of bytes."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ def bytes_per_lane(mnemonic: str) -> int:
 
 
 def is_transcendental(mnemonic: str) -> bool:
-    """Whether a vector instruction goes through the slow unit."""
+    """True where a vector instruction goes through the slow unit."""
     return mnemonic.split("_")[1] in _TRANSCENDENTAL
 
 
 def is_copy(mnemonic: str) -> bool:
-    """Whether it only moves a vector register: how many of these there are is the register allocator's doing."""
+    """True where it only moves a vector register; their number depends on the register allocator."""
     return mnemonic.startswith(("v_mov_b", "v_accvgpr_mov", "v_pk_mov"))
 
 
 def is_packed(mnemonic: str) -> bool:
-    """Whether it does two operations on 32 bits a lane, which other instruction sets need two instructions for."""
+    """True where it does two operations on 32 bits a lane, for which other instruction sets need two instructions."""
     return mnemonic.startswith(("v_pk_fma_f32", "v_pk_mul_f32", "v_pk_add_f32"))

@@ -1,4 +1,4 @@
-"""How often a wave stands still for its loads: the waits of a listing, replayed with every load taking one unit.
+"""Number of times that a wave waits for its loads: the waits of a listing, replayed with every load taking one unit.
 
 Loads that were issued before the wait for the first of them cost one unit together; what is fetched ahead costs what is
 left of its unit. Loops are replayed twice, so that what the first turn fetches for the second counts. A wait for a load
@@ -25,7 +25,7 @@ class WaitEvent:
 
 
 def event(mnemonic: str, operands: str) -> WaitEvent | None:
-    """What this instruction means for the waits, None for nothing."""
+    """Effect of this instruction on the waits, None where it has none."""
     if mnemonic == "s_barrier":
         return WaitEvent("barrier")
     if mnemonic == "s_waitcnt":

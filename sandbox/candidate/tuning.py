@@ -19,7 +19,7 @@ _HEADER = re.compile(r"/\*\+\+\+.*?\+\+\+\*/", re.DOTALL)
 
 @dataclass(frozen=True)
 class Tuning:
-    """How the tunables of one source are searched; the same values give the same estimates in the same order."""
+    """Search of the tunables of one source; the same values give the same estimates in the same order."""
 
     starts: tuple[Mapping[str, int], ...] = ()
     limit: int = 24  # estimates
@@ -27,7 +27,7 @@ class Tuning:
 
 
 def finalists(choices: Sequence[Choice], tuning: Tuning, estimate: Estimate) -> list[dict[str, int]]:
-    """What to judge in full, in this order until one is right: the best estimates, then the default."""
+    """The choices to judge in full, in this order until one is right: the best estimates, then the default."""
     if len(choices) <= 1 or tuning.limit < 1:
         return [dict(choices[0]) if choices else {}]
     default = choices[0]

@@ -72,7 +72,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class Work:
-    """How much to do: workgroups of each launch to execute and to record, threads, seconds."""
+    """Amount of work: workgroups of each launch to execute and to record, threads, seconds."""
 
     blocks: tuple[int, ...]
     recorded_blocks: int

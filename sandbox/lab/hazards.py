@@ -15,7 +15,7 @@ _DID = ("wrote", "reads", "wrote")
 
 
 def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
-    """Who meets whom where, and what would order them."""
+    """The two sides of a race, its place, and the remedy that would order them."""
     hazard, relation = int(row["detail"]) & 15, int(row["detail"]) >> 4 & 15
     is_global = bool(int(row["detail"]) >> 8)
     start = f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)}"

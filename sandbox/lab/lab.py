@@ -60,7 +60,7 @@ class ExecutionRequest:
 
 @dataclass(frozen=True)
 class Execution:
-    """What came of executing a plan. Outputs hold poison where `written` is False; there are none when counting."""
+    """The result of executing a plan. Outputs hold poison where `written` is False; there are none when counting."""
 
     outputs: dict[str, npt.NDArray[Any]]  # empty after counting
     written: dict[str, npt.NDArray[np.bool_]]  # per element: every byte of it was written
@@ -172,7 +172,7 @@ class Lab:
         )
 
     def stored_inputs(self, task: Task) -> StoredInputs:
-        """What the benchmarks of this task read when they are counted; made once, until another task is asked for."""
+        """Inputs of this task's benchmarks for counting; made once, until another task is asked for."""
         with self._storing:
             if self._stored is None or self._stored.task is not task:
                 self._stored = StoredInputs(task, memory_folder(self._cache, 0))
@@ -180,7 +180,7 @@ class Lab:
 
 
 def _checks(asked: Checks, count: bool, partial: bool) -> int:
-    """When a later launch reads what an earlier one wrote in part, unwritten memory is no fault."""
+    """Checks to run: unwritten memory is no fault where a later launch reads what an earlier one wrote in part."""
     return 0 if count or asked == "bounds" else 1 if partial else 2
 
 

@@ -28,7 +28,7 @@ Rows = tuple[CaseResult, tuple[Finding, ...]]
 
 @dataclass(frozen=True)
 class Patience:
-    """How much of a case to execute before sampling, and when to give up."""
+    """Limits of the execution of a case: the amount before sampling, and the deadline."""
 
     accesses: int = 400_000_000  # memory accesses of one case above which workgroups are sampled
     deadline_s: float = 15.0  # for one case

@@ -1,4 +1,4 @@
-"""Where the lab puts files that live shortly: in memory while there is ample room, else in the cache."""
+"""The folder of the lab's short-lived files: in memory while there is ample room, else in the cache."""
 
 from __future__ import annotations
 

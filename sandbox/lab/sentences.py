@@ -24,7 +24,7 @@ _ARRAYS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """What is needed to name places: the program, the plan, the buffers, the deadline, the lanes of a wave."""
+    """The data needed to name places: the program, the plan, the buffers, the deadline, the lanes of a wave."""
 
     program: LabProgram
     plan: ResolvedPlan

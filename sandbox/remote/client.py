@@ -29,13 +29,13 @@ class Post(Protocol):
     id: str  # part of every key
 
     def place(self, target: str) -> Place | None:
-        """Where results for a target come from, as far as it is known."""
+        """The place that results for a target come from, as far as it is known."""
 
     def ask(self, request: Request) -> Result:
         """The answer; Pending where it is not there yet."""
 
     def has_result(self, request: Request) -> bool:
-        """Whether asking would find an answer that is there already."""
+        """True where an answer is there already."""
 
 
 class Remote:
@@ -60,7 +60,7 @@ class Remote:
 
     @property
     def version(self) -> str:
-        """What compiles and drives there."""
+        """The compiler and the driver there."""
         place = self._post.place(self.target.name)
         return place.version if place else ""
 
@@ -157,4 +157,4 @@ def own_files(task: Task) -> dict[str, str]:
     try:
         return {name: (task.folder / name).read_text(encoding="utf-8") for name in FILES}
     except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"the task folder {task.folder} cannot be read ({error}); mend it, then resume") from None
+        raise TaskError(f"the task folder {task.folder} cannot be read ({error}); repair it, then resume") from None

@@ -1,4 +1,4 @@
-"""What a worker is asked and what it answers: plain JSON that says all it depends on, named by its content.
+"""Questions to a worker and its answers: plain JSON that states everything it depends on, named by its content.
 
 One request carries everything that a fresh source may need next, so that a kernel costs one round trip.
 """
@@ -25,7 +25,7 @@ Parcel = TypeVar("Parcel")
 
 @dataclass(frozen=True)
 class Place:
-    """Where answers come from. The results of one run come from one place only."""
+    """The origin of answers. The results of one run come from one place only."""
 
     target: str
     device: str  # "NVIDIA H200 / driver 13.0 / sm_90a", "lab:mi300x"
@@ -109,7 +109,7 @@ def unpack(kind: type[Parcel], data: bytes) -> Parcel:
 
 
 def problem_of(result: Result, request: Request, pinned: Place | None) -> str:
-    """Why a result cannot be the answer to a request; empty when it can."""
+    """The reason why a result cannot be the answer to a request; empty when it can."""
     if result.request != request.hash:
         return f"answers another request ({result.request[:12]})"
     if result.harness != request.harness:

@@ -1,4 +1,4 @@
-"""What a worker judges with: one place for each GPU, or the lab."""
+"""The evaluators of a worker: one place for each GPU, or the lab."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class WorkerPool:
         except TASK_FAULTS as error:
             return self.refuse(
                 request.hash,
-                f"the worker failed on it with {type(error).__name__}: {error}; mend the task or the worker",
+                f"the worker failed on it with {type(error).__name__}: {error}; repair the task or the worker",
             )
 
     def refuse(self, request_hash: str, why: str) -> Result:
@@ -97,7 +97,7 @@ def make_bench(
 
 
 def gpu_indices(target: Target) -> tuple[int, ...]:
-    """Which GPUs of this machine are of the target's kind and can be driven; empty without a driver."""
+    """Indices of this machine's GPUs of the target's kind that can be driven; empty without a driver."""
     from sandbox.gpu.gpu_pool import device_indices
 
     return device_indices(target)

@@ -110,7 +110,7 @@ class ServedPost:
         self.id = hashlib.sha256(dumps(self._place).encode()).hexdigest()[:32]
 
     def place(self, target: str) -> Place | None:
-        """What the worker is, if it is for this target."""
+        """The worker's place, if it is for this target."""
         return self._place if self._place is not None and self._place.target == target else None
 
     def has_result(self, request: Request) -> bool:

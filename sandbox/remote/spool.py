@@ -105,7 +105,7 @@ class Spool:
         )
 
     def has_result(self, request: Request) -> bool:
-        """Whether asking would find something."""
+        """True where an answer is there already."""
         return (self.folder / "results" / f"{request.hash}.json").exists()
 
     def put(self, request: Request) -> None:
@@ -178,7 +178,7 @@ class Spool:
         return is_first
 
     def place(self, target: str) -> Place | None:
-        """What the results for a target come from, or None before the first one."""
+        """The place that results for a target come from, or None before the first one."""
         found = self._read_json(f"place-{target}.json")
         return from_plain(Place, found["place"]) if found else None
 
@@ -259,7 +259,7 @@ class Spool:
         except OSError as error:
             raise SpoolError(
                 f"the spool folder {self.folder} cannot be {how} ({error.strerror or error}); free some "
-                "space or mend the folder, then go on"
+                "space or repair the folder, then continue"
             ) from None
 
 

@@ -1,4 +1,4 @@
-"""Which values of a function are ballots of a wave, where they are cut to fewer bits, and whether that is meant.
+"""Ballots of a wave among the values of a function: the places where they are cut to fewer bits, and the intent.
 
 A cut is meant where the function also takes the upper half: `(uint32_t)b` beside `(uint32_t)(b >> 32)`. It also counts
 as meant where the ballot leaves what is followed here: a constant mask, a copy in memory that is read otherwise, a

@@ -48,7 +48,7 @@ class DeviceText:
 
 
 def source_refusals(source: str) -> tuple[Finding, ...]:
-    """What only the text before preprocessing shows: the lab's own names, false line numbers, rewritten headers."""
+    """Faults that show only before preprocessing: the lab's own names, false line numbers, rewritten headers."""
     found = [
         refusal(
             f"the name {match[0]} belongs to the judge; the same code must run in the lab and on the GPU, so "
@@ -158,7 +158,7 @@ def text_refusals(made: DeviceText) -> tuple[Finding, ...]:
 
 
 def _unmarked(code: str) -> Iterator[int]:
-    """Where the body of a function begins that the GPU's compiler takes for the host's and passes over."""
+    """Start of the body of a function that the GPU's compiler takes for the host's and passes over."""
     start, depth = 0, 0
     for match in re.finditer(r"[(){};]", code):
         depth += {"(": 1, ")": -1}.get(match[0], 0)
@@ -176,7 +176,7 @@ def at_source(findings: tuple[Finding, ...], made: DeviceText) -> tuple[Finding,
 
 
 def _attributes(code: str) -> Iterator[tuple[int, str]]:
-    """Where each attribute list starts, and what is in it."""
+    """Start and content of each attribute list."""
     for match in _ATTRIBUTES.finditer(code):
         end = match.end()
         if match[0].startswith("#"):

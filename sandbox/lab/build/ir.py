@@ -28,7 +28,7 @@ class Body:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Which line defines a value."""
+        """The line that defines each value."""
         return {found[1]: number for number, line in enumerate(self.lines) if (found := _DEFINITION.match(line))}
 
     @cached_property
@@ -38,7 +38,7 @@ class Body:
 
     @cached_property
     def variables(self) -> frozenset[str]:
-        """What lies on the stack."""
+        """The variables on the stack."""
         return frozenset(name for name, text in self.definitions.items() if " = alloca " in text)
 
     @cached_property
@@ -49,7 +49,7 @@ class Body:
 
     @cached_property
     def labels(self) -> dict[str, int]:
-        """Where a block starts."""
+        """The line at which each block starts."""
         return {found[1]: number for number, line in enumerate(self.lines) if (found := _LABEL.match(line))}
 
 

@@ -102,7 +102,7 @@ class _Probed:
                     self._probe(number, f"@ks.copied(ptr {pointer[2]}, i64 {pointer[1]}, i64 {1 - position})")
 
     def arrays(self) -> None:
-        """Where clang's check of an index has failed: whether the element is outside of the whole array."""
+        """At a failed check of an index by clang: test whether the element is outside of the whole array."""
         block = ""
         for number, line in enumerate(self.body.lines):
             block = line.split(":")[0] if line[:1].strip() else block
@@ -165,7 +165,7 @@ class _Probed:
         return " icmp ule " in self.body.definitions.get(self.body.conditions.get(block, ""), "")
 
     def _root(self, name: str) -> str:
-        """What a pointer is derived from: a variable, a global, or the value where that cannot be said."""
+        """Origin of a pointer: a variable, a global, or the value itself where the origin is unknown."""
         while name in self.body.definitions and name not in self.body.variables:
             text = self.body.definitions[name]
             step = _ELEMENT.search(text)

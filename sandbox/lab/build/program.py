@@ -166,7 +166,7 @@ _BACK_END = ("-x", "ir", *(flag for flag in FLAGS[3:] if not flag.startswith(("-
 
 @dataclass(frozen=True)
 class LdsVariable:
-    """Where one LDS variable lies in the thread-local image."""
+    """Place of one LDS variable in the thread-local image."""
 
     name: str
     offset: int

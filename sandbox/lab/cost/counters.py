@@ -5,7 +5,7 @@ the L2. `TCP_TOTAL_ACCESSES` counts the 64-byte segments of each four lanes, so 
 scattered one. A lane's n-th access at one place belongs to the wave's n-th instruction there.
 
 The names are those of the vendor's profiler, rocprof's or ncu's; what neither counts has a name of ours: `SQ_BARRIERS`,
-and for NVIDIA those without `__`. ncu tells atomics that return a value (`atom`) from others (`red`), we do not.
+and for NVIDIA those without `__`. ncu separates atomics that return a value (`atom`) from others (`red`), we do not.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
 
 
 def segment_bytes(target: Target) -> int:
-    """What the L1 fetches or hands out in one piece: NVIDIA's sector, half a line of CDNA3."""
+    """Bytes that the L1 fetches or delivers in one piece: NVIDIA's sector, half a line of CDNA3."""
     return int(target.memory.get("sector_bytes", 64))
 
 

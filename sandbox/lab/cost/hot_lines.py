@@ -1,4 +1,4 @@
-"""Which source lines cause a kernel's cost: sums of the counters of each line, and their share of the kernel's."""
+"""The source lines that cause a kernel's cost: sums of the counters of each line, and their share of the kernel's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def hot_lines(launches: Sequence[LaunchCounters], most: int = MOST) -> tuple[Hot
 
 
 def _costs(site: SiteCounters) -> dict[str, float]:
-    """What one place costs, without what is zero."""
+    """Cost of one place, without counters that are zero."""
     if site.kind in _MEMORY:
         costs = {
             "vmem_instructions": site.instructions,

@@ -62,7 +62,7 @@ def _beside(block: BasicBlock, target: Target) -> int:
 
 
 def executions(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> list[float]:
-    """How often a wave runs through each block on average."""
+    """Average number of times that a wave runs through each block."""
     rates = _rates(counted, blocks)
     own = [_own(block, rates) for block in blocks]
     loops: dict[int, float] = {}

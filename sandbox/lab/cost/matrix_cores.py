@@ -1,4 +1,4 @@
-"""What matrix instructions cost: `matrix_cores.toml`, looked up by the shape word of a call."""
+"""Cost of matrix instructions: `matrix_cores.toml`, looked up by the shape word of a call."""
 
 from __future__ import annotations
 

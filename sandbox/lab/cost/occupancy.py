@@ -1,4 +1,4 @@
-"""How many workgroups share a compute unit, and how evenly the grid fills the units."""
+"""Number of workgroups that share a compute unit, and the balance of the grid over the units."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Occupancy:
 
     @property
     def rounds(self) -> int:
-        """How often the busiest unit is filled anew."""
+        """Number of times that the busiest unit is filled."""
         return -(-self.blocks_on_busiest // max(1, self.resident_blocks))
 
     @property
@@ -63,7 +63,7 @@ LISTED_WAVE = 64  # lanes of a wave in the listing, whose compiler leaves out ba
 def l1_sharers(
     plan: ResolvedPlan, resources: Sequence[Resources], code: Mapping[str, Sequence[BasicBlock]], target: Target
 ) -> int:
-    """How many resident workgroups share an L1, the fewest of all launches.
+    """Number of resident workgroups that share an L1, the fewest of all launches.
 
     The lab runs the waves of a workgroup one after another from barrier to barrier. Without barriers that order says
     nothing about how soon they read again what another has read, and each workgroup is taken to have the L1 alone.

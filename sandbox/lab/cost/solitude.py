@@ -46,7 +46,7 @@ def alone_clocks(
 
 
 def _groups(c: LaunchCounters, blocks: Sequence[BasicBlock], target: Target) -> tuple[list[tuple[float, float]], float]:
-    """How often a wave waits and for how many loads together, by loop; and how many waits a barrier lies before."""
+    """Number of waits of a wave and of loads in each, by loop; and the number of waits behind a barrier."""
     loads = c.total("instructions", LOAD) / (c.waves or 1.0)
     runs = executions(c, blocks)
     late = sum(run * b.late for run, b in zip(runs, blocks, strict=True))

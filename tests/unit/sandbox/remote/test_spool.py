@@ -259,7 +259,7 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(spool: Spool) -> None:
     request, done = request_of(spool), request_of(spool, "// time_us = 6\n")
     spool.put(done)
     result, claim = result_of(done, spool), taken(spool, done)
-    with full_disk(), pytest.raises(SpoolError, match=r"cannot be written to \(.*\); free some space or mend"):
+    with full_disk(), pytest.raises(SpoolError, match=r"cannot be written to \(.*\); free some space or repair"):
         spool.ask(request)
     with full_disk(), pytest.raises(SpoolError, match="cannot be written to"):
         spool.publish(result, claim)
