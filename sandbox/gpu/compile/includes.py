@@ -187,7 +187,7 @@ def _assembly(tokens: list[_Token]) -> Iterator[Finding]:
                 break
             else:
                 message = "the text of inline assembly must be plain strings, not a macro or an expression"
-                yield refusal(message, token.line, "B.1")
+                yield refusal(message, token.line)
                 break
         if match := _DIRECTIVE.search(written):
             yield refusal(told.format("." + (match[1] or "incbin").lower()), token.line)

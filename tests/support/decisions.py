@@ -1,0 +1,369 @@
+"""Every kind of decision of the product on representative inputs: what was decided, and the messages beside it.
+
+`python -c "from tests.support.decisions import main; main(FOLDER)"` prints them as JSON; with `reworded.install()`
+before it, of a product whose messages are other texts. No module of the product is imported at this file's top.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+Row = tuple[str, Any, list[str]]  # the input's name, what was decided, the messages
+
+CLANG = (
+    "candidate.hip:3:5: error: use of undeclared identifier 'foo'",
+    "candidate.hip:3:5: error: unknown type name 'half4'; did you mean 'half'?",
+    "candidate.hip:1:10: fatal error: 'cub/cub.cuh' file not found",
+    "candidate.hip:2:1: error: no member named 'min' in namespace 'std'",
+    "candidate.hip:4:1: error: argument to '__builtin_amdgcn_s_waitcnt' must be a constant integer",
+    "candidate.hip:4:1: error: no matching function for call to 'f'\ncandidate.hip:2:6: note: requires 2 arguments",
+    "/include/hip/a.h:4:1: error: static assertion failed\ncandidate.hip:7:2: note: in instantiation of",
+    "candidate.hip:9:1: error: expected ';' after expression",
+    "error: candidate.hip:5:0: local memory (70000) exceeds limit (65536) in function '_Z1kPf'",
+    "fatal error: error in backend: Cannot select: intrinsic %llvm.amdgcn.mfma.f32.16x16x32.bf16",
+    "fatal error: error in backend: Cannot select: t12: f32 = fma",
+    "fatal error: error in backend: unsupported launch_bounds",
+    "LLVM ERROR: out of memory",
+    "the compiler gave up",
+    "",
+)
+LISTINGS = (
+    "\t.amdhsa_kernel k\n\ts_memtime s[0:1]\n",
+    '\t.incbin "/etc/passwd"\n',
+    "\t.amdhsa_kernel k\n\t.amdhsa_kernel k\n",
+    '\t.section\t.init_array,"aw"\n',
+    "\ts_endpgm\n",
+)
+DEVICE_CODE = (
+    "__device__ int a = __builtin_constant_p(3);",
+    "__device__ __attribute__((weak)) void f() {}",
+    '__attribute__((no_sanitize("address"))) __device__ void f() {}',
+    "void host() { }",
+    "__device__ int ks_name;",
+)
+INCLUDES = (
+    "#include <unistd.h>",
+    "#include NAME",
+    "#line 3",
+    "asm(TEXT);",
+    'asm(".incbin \\"a\\"");',
+    "/* no end",
+    '_Pragma("GCC dependency \\"a\\"")',
+    "#include <hip/hip_runtime.h>",
+)
+CRITICISED = ("if (threadIdx.x < 8) { __syncthreads(); }", "unsigned m = __ballot(1);", "hipMalloc(0, 1);", "{")
+SUMS = """/*+++
+[[launch]]
+kernel = "k"
+grid = [1]
+block = [64]
+args = ["x", "y"]
++++*/
+#include <hip/hip_runtime.h>
+__global__ void k(const float* x, float* y) { __shared__ float t[64]; t[threadIdx.x] = x[threadIdx.x]; __syncthreads();
+y[threadIdx.x] = t[63 - threadIdx.x]; }
+"""
+
+
+def finding(found: Any) -> list[Any]:
+    return [found.kind, found.code, found.line, found.kernel, found.case, found.buffer]
+
+
+def judged(name: str, stage: Any, findings: Any) -> Row:
+    """A verdict on findings, as every stage gives it."""
+    from sandbox.candidate.codes import rejected
+
+    verdict = rejected(stage, findings)
+    return name, [verdict.stage, verdict.code, *map(finding, findings)], [f.message for f in findings]
+
+
+def plans(folder: Path) -> Iterator[Row]:
+    """Every plan fault that the parser's own tests know, through the stage that turns it into a verdict."""
+    from sandbox.candidate.prepare import prepare
+    from tests.unit.sandbox.candidate import test_parse as known
+
+    def rows(test: Any) -> Any:
+        return next(mark for mark in test.pytestmark if mark.name == "parametrize").args[1]
+
+    task = known.a_task()
+    texts = [text for text, _, _ in rows(known.test_refuses_files_without_a_readable_plan)]
+    for old, new, *_ in rows(known.test_every_malformed_field_is_named_with_its_line):
+        texts.append(known.source(known.PLAN.replace(old, new)))
+    made = [(text, task, None) for text in texts]
+    for old, new, dims, tunables, _ in rows(known.test_refuses_sizes_that_cannot_be):
+        plan = known.PLAN.replace(old, new) if old else known.PLAN
+        made.append((known.source(plan), known.a_task(({"rows": 7, "cols": 1000, **dims},)), tunables))
+    for number, (text, one, chosen) in enumerate([*made, (known.source(), task, {})]):
+        refusal = prepare(text, one, chosen).refusal
+        if refusal is None:
+            yield f"plan {number}", "fits", []
+        else:
+            yield (
+                f"plan {number}",
+                [refusal.stage, refusal.code, *map(finding, refusal.findings)],
+                [f.message for f in refusal.findings],
+            )
+
+
+def compilers(folder: Path) -> Iterator[Row]:
+    """What clang, the assembler and the linker print, and what is refused before they run."""
+    from sandbox.candidate import diagnostics as read
+    from sandbox.gpu.compile.includes import refusals
+    from sandbox.lab.build.assembly import translate
+    from sandbox.lab.build.device_text import DeviceText, source_refusals, text_refusals
+    from sandbox.process import Completed
+
+    source = "__global__ void k(float* p) {}\n" * 12
+    for number, said in enumerate(CLANG):
+        for status, late in ((1, False), (-9, False), (1, True)):
+            done = Completed(status, "", said, late, 0.0)
+            name = f"clang {number} {status} {late}"
+            _, found, words = judged(name, "compile", read.compiler_findings(done, source))
+            yield name, [read.ending_of(done) is None, found], words
+    for said in ("candidate.s:4:2: error: invalid instruction", "", "bad_alloc", "strange"):
+        yield judged(f"assembler {said}", "compile", read.assembler_findings(Completed(1, "", said, False, 0.0), ""))
+    for said in ("ld.lld: error: undefined symbol: f(int)\n>>> referenced by candidate.hip:8", "", "strange"):
+        yield judged(f"linker {said}", "compile", read.linker_findings(Completed(1, "", said, False, 0.0)))
+    for number, text in enumerate(LISTINGS):
+        yield judged(f"listing {number}", "compile", read.listing_findings(text))
+    for number, text in enumerate(DEVICE_CODE):
+        yield judged(f"text {number}", "compile", text_refusals(DeviceText(text, (1,))))
+    for text in ("#define __syncthreads x\n#include <hip/hip_runtime.h>", "#line 4", "int KS_A;"):
+        yield judged(f"source {text}", "compile", source_refusals(text))
+    for text in ('asm("v_mov_b32 v0, v1");', 'asm volatile("s_nop 0");'):
+        yield judged(f"inline {text}", "compile", translate(text)[1])
+    for text in INCLUDES:
+        yield judged(f"reads {text}", "compile", refusals(text, frozenset({"hip/hip_runtime.h"}), True))
+
+
+def comparisons(folder: Path) -> Iterator[Row]:
+    """A wrong output of every pattern, and a right one."""
+    import numpy as np
+
+    from sandbox.candidate.codes import wrong_result
+    from tasks.compare import compare
+    from tasks.task import Tolerance
+
+    want = np.random.default_rng(3).standard_normal((8, 8))
+    base = want.astype(np.float32)
+    zero_row, factors, scattered = base.copy(), base.copy(), base.copy()
+    zero_row[3], factors[2], scattered[4, 4:6] = 0, 3 * factors[2], 9
+    outputs = {
+        "right": base,
+        "shape": base[:4],
+        "NaN": np.where(base > 1, np.nan, base),
+        "zero": 0 * base,
+        "constant": 0 * base + 2,
+        "scaled": 2 * base,
+        "shifted": base + 7,
+        "transposed": base.T.copy(),
+        "moved rows": np.roll(base, 1, axis=0),
+        "moved columns": np.roll(base, 1, axis=1),
+        "zero row": zero_row,
+        "row factor": factors,
+        "accuracy": base + np.float32(0.01) * np.sign(base),
+        "scattered": scattered,
+    }
+    for name, output in outputs.items():
+        match = compare(output.astype(np.float32), want, base, Tolerance(2.0))
+        found = wrong_result("y", match, "case")
+        yield name, [match.correct, match.pattern, *judged(name, "correct", (found,))[1]], [match.message]
+
+
+def limits(folder: Path) -> Iterator[Row]:
+    """Launches that a GPU refuses, and arguments that do not match."""
+    from sandbox.candidate.kernel import KernelArgument, KernelMetadata
+    from sandbox.candidate.limits import check_arguments, check_limits
+    from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
+    from sandbox.target import load_target
+
+    kernel = KernelMetadata("k", "k", (KernelArgument(True, 0, 8),), 32, 0, 16, 4096, 0, 256)
+    launches: dict[str, tuple[Any, ...]] = {
+        "right": ("k", (4, 1, 1), (64, 1, 1), 0, (BufferArg("x"),)),
+        "block": ("k", (4, 1, 1), (2048, 1, 1), 0, (BufferArg("x"),)),
+        "bounds": ("k", (4, 1, 1), (512, 1, 1), 0, (BufferArg("x"),)),
+        "grid": ("k", (1 << 33, 1, 1), (1, 1, 1), 0, (BufferArg("x"),)),
+        "wide": ("k", (1 << 30, 1, 1), (64, 1, 1), 0, (BufferArg("x"),)),
+        "LDS": ("k", (4, 1, 1), (64, 1, 1), 65536, (BufferArg("x"),)),
+        "count": ("k", (4, 1, 1), (64, 1, 1), 0, ()),
+        "value": ("k", (4, 1, 1), (64, 1, 1), 0, (ScalarArg("i32", 3),)),
+        "absent": ("other", (4, 1, 1), (64, 1, 1), 0, ()),
+    }
+    for name, made in launches.items():
+        plan = ResolvedPlan((ResolvedLaunch(*made),), {})
+        found = (*check_arguments(plan, (kernel,)), *check_limits(plan, load_target("mi300x"), (kernel,)))
+        yield judged(f"limit {name}", "compile", found)
+
+
+def executions(folder: Path) -> Iterator[Row]:
+    """The first kernel of each kind in the corpus of faults, executed by the lab."""
+    from tests.kernels.faults.faults import cases, findings
+
+    seen = set[str]()
+    for case, _ in cases():
+        if case.kind not in seen and case.kind != "timeout":
+            seen.add(case.kind)
+            yield judged(case.id, "execute", findings(case))
+
+
+def drivers(folder: Path) -> Iterator[Row]:
+    """Every status of both drivers, at a launch and elsewhere, and what a dying runtime prints."""
+    from sandbox.gpu.driver.driver import symbols_of
+    from sandbox.gpu.driver.library import CallFailed
+
+    for vendor in ("amd", "nvidia"):
+        symbols = symbols_of(vendor)
+        for status in sorted({*symbols.faults, *symbols.refusals, *symbols.lost, 2, 12345}):
+            for verb in ("launch", "synchronize"):
+                error = CallFailed(symbols, verb, status, "said")
+                decided = [error.fault, error.lost, error.out_of_memory, error.is_unclear]
+                yield f"{vendor} {verb} {status}", decided, [str(error)]
+        for said in (
+            "Memory access fault by GPU node-1",
+            "HW Exception, reason :GPU Hang",
+            "HSA_STATUS_ERROR_EXCEPTION",
+            "x",
+        ):
+            blamed = symbols.blame(said)
+            yield f"{vendor} prints {said}", blamed and blamed[0], []
+
+
+def runs(folder: Path) -> Iterator[Row]:
+    """Whole runs: attempts of every outcome, and every kind of pause."""
+    from graph.doubles import TableSandbox
+    from graph.drive import drive
+    from records.errors import BudgetExhausted, LabError
+    from sandbox.remote.spool import Spool
+    from tests.support.scripted_run import Bench, faster
+    from tests.support.stations import make_context, through, work
+
+    def budget(step: Any, base: Any) -> str:
+        raise BudgetExhausted("the next call could cost more than is left")
+
+    def machine(step: Any, base: Any) -> str:
+        raise LabError("the lab cannot start its child")
+
+    def interrupted(event: Any) -> None:
+        raise KeyboardInterrupt
+
+    def unread(event: Any) -> None:
+        raise BrokenPipeError
+
+    def outcome(context: Any) -> Row:
+        run = context.ledger.run(context.run.id)
+        attempts = context.ledger.attempts(run.id)
+        rows = [[a.id, a.status, a.code, a.stage] for a in attempts]
+        return f"{folder.name} run", [run.status, run.pause, rows], [run.stop_reason, *(a.reason for a in attempts)]
+
+    for name, writer in (("faster", faster), ("budget", budget), ("machine", machine)):
+        bench = Bench(folder / name, writer)
+        with_pause = _left(bench.drive)
+        yield name, [with_pause, outcome(bench.context)[1]], outcome(bench.context)[2]
+    for name, progress in (("interrupted", interrupted), ("unread", unread)):
+        bench = Bench(folder / name)
+        with_pause = _left(lambda b=bench, p=progress: drive(b.context, b.folder / "checkpoint.db", p))
+        yield name, [with_pause, outcome(bench.context)[1]], outcome(bench.context)[2]
+    bench = Bench(folder / "bad seed", faster, "// fail compile line 3\n")
+    yield "bad seed", [_left(bench.drive), outcome(bench.context)[1]], outcome(bench.context)[2]
+    place = folder / "spool"
+    context = make_context(folder / "spooled", through(Spool(place)))
+    for step in range(12):  # the first results come damaged: they are put aside and asked for again
+        drive(context, folder / "spooled" / "checkpoint.db")
+        yield f"spool {step}", [*outcome(context)[1], len(list((place / "refused").iterdir()))], outcome(context)[2]
+        if context.ledger.run(context.run.id).status == "done":
+            break
+        work(place, context.assignment.task, TableSandbox())
+        for result in (place / "results").iterdir() if not step else ():
+            result.write_bytes(result.read_bytes()[:-40])
+
+
+def _left(drive: Callable[[], Any]) -> str:
+    try:
+        drive()
+    except BaseException as error:
+        return type(error).__name__
+    return ""
+
+
+def conversations(folder: Path) -> Iterator[Row]:
+    """A served worker: which ends of a conversation are worth a note."""
+    import time
+
+    from graph.doubles import TableSandbox
+    from sandbox.remote.server import ServedPost
+    from tests.support.stations import make_task, through
+    from tests.unit.sandbox.remote.test_server import TOKEN, serving
+
+    for name, text, token in (
+        ("right", "// fine\n", TOKEN),
+        ("broken", "// machine compile x\n", TOKEN),
+        ("foreign", "", "x" * 64),
+    ):
+        with serving(folder / name, TableSandbox()) as (address, notes):
+
+            def ask(address: Any = address, text: str = text, token: str = token, name: str = name) -> None:
+                remote = through(ServedPost(address, token))
+                remote.compile(remote.prepare(text, make_task(folder / f"{name} task")))
+
+            left = _left(ask)
+            for _ in range(40):
+                if notes:
+                    break
+                time.sleep(0.005)
+        yield f"served {name}", [left, len(notes)], list(notes)
+
+
+def critics(folder: Path) -> Iterator[Row]:
+    """Which remarks on a draft are news beside those on its base."""
+    from types import SimpleNamespace
+
+    from agents.author import Draft, Step
+    from agents.checks import check
+    from agents.playbook.playbook import Playbook
+
+    for slip in CRITICISED:
+        for other in ("", *CRITICISED[:3]):
+            found = check(SUMS.replace("__syncthreads();", f"{slip} {other}"), "gfx942")
+            yield f"checks {slip} {other}", [[r.kind, r.about] for r in found], [r.text for r in found]
+    base, draft = (SUMS.replace("__syncthreads();", slip) for slip in CRITICISED[:2])
+    for name, before, after in (("news", base, draft), ("known", base, base)):
+        work: Any = SimpleNamespace(arch="gfx942")
+        critique = Playbook().critique(Step("r", 1), work, None, SimpleNamespace(source=before), Draft(after))  # type: ignore[arg-type]
+        yield f"critique {name}", [critique.approve, len(critique.remarks)], list(critique.remarks)
+
+
+def faults(folder: Path) -> Iterator[Row]:
+    """The kinds of error and exit codes that commands end with."""
+    from agents.model.transport import Options, Rejected
+    from app.cli import run_command
+
+    for text in ("temperature is unsupported", "max_tokens is unsupported, use max_completion_tokens", "no such model"):
+        adapted = Rejected(400, text).adapt(Options(), True)
+        yield f"endpoint {text}", adapted and [adapted.token_field, adapted.send_temperature, adapted.rung], []
+    kernel = folder / "kernel.hip"
+    kernel.write_text("int main() {}", encoding="utf-8")
+    commands = {
+        "no file": ["check", "absent.hip", "--task", "rms_norm"],
+        "no task": ["check", str(kernel), "--task", "absent"],
+        "no run": ["resume", "absent"],
+    }
+    for name, words in commands.items():
+        yield f"exit code with {name}", run_command(words), []
+
+
+def main(folder: str) -> None:
+    """All of it, to standard output."""
+    import contextlib
+
+    parts = (plans, compilers, comparisons, limits, drivers, critics, executions, runs, conversations, faults)
+    made: dict[str, Any] = {}
+    with contextlib.redirect_stdout(sys.stderr):
+        for part in parts:
+            own = Path(folder, part.__name__)
+            own.mkdir()
+            made[part.__name__] = {name: [decided, words] for name, decided, words in part(own)}
+    json.dump(made, sys.stdout)
