@@ -54,7 +54,7 @@ class Need:
     asked: int
 
     def blames_candidate(self, room: int) -> bool:
-        """Whether so much memory would do without the candidate's share, and does not with it."""
+        """Report whether so much memory would do without the candidate's share, and does not with it."""
         return self.own <= room < self.own + self.asked
 
 

@@ -224,7 +224,7 @@ class Child:
         return self._buffers
 
     def _is_short(self, is_last: bool, need: Need) -> bool:
-        """Whether memory does not suffice yet: the judge asks again when none of its other processes has any."""
+        """Report whether memory does not suffice yet: the judge asks again when none of its other processes has any."""
         self._room, self._need = self._device.free_bytes(), need
         return not is_last and self._room < need.own + need.asked
 

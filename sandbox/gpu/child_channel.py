@@ -145,7 +145,7 @@ def decode(data: bytes, kinds: Sequence[type[Message]]) -> Message:
 
 
 def conforms(kind: Any, value: Any) -> bool:
-    """Whether a plain value is all that a type asks for and nothing else: no missing fields, no integer for a truth."""
+    """Report whether a plain value is exactly of a type: no field missing or unknown, no bool for an int."""
     if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind)
         return (

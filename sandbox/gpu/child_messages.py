@@ -48,7 +48,7 @@ class Window:
     """So many calls of one image, each on its own set; `seed` decides what the sets hold. Warm: all on one set.
 
     Only an inspected window reports what changed and sums the outputs, and only one with `fetch` gives back the outputs
-    of the set with that number; a kernel cannot tell which windows are.
+    of the set with that number; a kernel cannot know which windows are.
     """
 
     tag: str
@@ -203,7 +203,7 @@ class WindowRow:
         _require(_is_time(self.time_us) and 0 <= self.changed < WORD and all(0 <= n < WORD for n in self.sums))
 
     def answers(self, window: Window) -> bool:
-        """Whether it can be this window's: sums of its sets when it was inspected, and nothing when it was not."""
+        """Report whether it can be this window's: one sum a set when it was inspected, nothing when it was not."""
         if not window.inspect:
             return not self.sums and not self.changed
         return len(self.sums) == (1 if window.warm else window.calls)

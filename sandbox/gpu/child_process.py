@@ -62,7 +62,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class GpuSlot:
-    """Which GPU, through which driver library (None: the vendor's own)."""
+    """One GPU and the driver library that leads to it (None: the vendor's own)."""
 
     vendor: str
     index: int
@@ -128,7 +128,7 @@ class ChildProcess:
         self.is_broken = self._is_closed = self._has_run = False
         self.noise_seed = 0  # of the buffers bound last
         self._layout = Layout((), 0)
-        self.before_windows: Callable[[], None] = lambda: None  # waits until nobody disturbs a time
+        self.before_windows: Callable[[], None] = lambda: None  # waits until no other process of ours disturbs a time
         self.wait_idle: Callable[[], None] = lambda: None  # waits for our other processes that begin or end
         self.asked_s = 0.0  # time with a request under way
 
@@ -163,7 +163,7 @@ class ChildProcess:
         self._claim(request, inputs)
 
     def _claim(self, request: LoadRequest | BindRequest, file: int) -> None:
-        """Ask for memory; nobody is blamed for what a process of ours that is ending still holds."""
+        """Ask for memory; memory that an ending process of ours still holds is waited for first."""
         if isinstance(self.ask(request, (DoneReply, ShortReply), [file]), ShortReply):
             self.wait_idle()
             self.ask(replace(request, is_last=True), (DoneReply,), [file])
@@ -266,7 +266,7 @@ class ChildProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process is there."""
+        """The process is there."""
         return self._process.poll() is None
 
     def _last_words(self) -> str:

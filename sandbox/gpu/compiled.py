@@ -16,7 +16,7 @@ from tasks.dtypes import size_bytes
 from tasks.task import Case, Task
 
 DEADLINE_S = 10.0  # for one call; a kernel that takes longer is taken for endless
-SPREAD_BYTES = 2 << 20  # the arena begins somewhere in so many bytes, so that addresses tell nothing
+SPREAD_BYTES = 2 << 20  # the arena begins somewhere in so many bytes, so that addresses reveal nothing
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class CompiledCandidate:
 
     @property
     def is_nondeterministic(self) -> bool:
-        """Whether its plan says that the same inputs may give other bits."""
+        """Its plan declares that the same inputs may give other bits."""
         return self.prepared.candidate.plan.nondeterministic
 
     def launches(self, case: Case) -> Launches:

@@ -1,4 +1,4 @@
-"""A GPU as a sandbox: compile for it, verify on it, time on it. The same face as the lab's evaluator."""
+"""A GPU as a sandbox: compiles for it, verifies and times on it, with the methods of the lab's evaluator."""
 
 from __future__ import annotations
 
@@ -149,18 +149,10 @@ class GpuEvaluator(SandboxBase):
         """Time two verified kernels in turns. A challenger that seems faster must be so again in a new process."""
         started, task = time.monotonic(), challenger.task
         sides = {CHALLENGER: challenger, INCUMBENT: incumbent}
-        keys = {tag: self.key(side) for tag, side in sides.items()}
+        mine, other = self.key(challenger), self.key(incumbent)
         compiled = {tag: self._build(side)[1] for tag, side in sides.items()}
-        plain = Comparison(
-            comparison_key(keys[CHALLENGER], keys[INCUMBENT]),
-            keys[CHALLENGER],
-            keys[INCUMBENT],
-            "undecided",
-            1.0,
-            1.0,
-            1.0,
-            device=self.device,
-        )
+        key = comparison_key(mine, other)
+        plain = Comparison(key, mine, other, "undecided", 1.0, 1.0, 1.0, device=self.device)
         ready = {tag: one for tag, one in compiled.items() if one is not None}
         if len(ready) < len(sides):
             return plain

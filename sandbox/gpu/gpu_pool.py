@@ -153,7 +153,7 @@ class GpuPool:
             spare = gpu.spares.popleft() if gpu.spares else None
             try:
                 child = spare.result() if spare else self._begin(gpu)
-                if spare and not child.is_alive:  # for want of memory, perhaps; nobody has asked it anything
+                if spare and not child.is_alive:  # for want of memory, perhaps; it has not been asked anything
                     child.close()
                     gpu.is_suspect = True
                     continue
@@ -187,7 +187,7 @@ class GpuPool:
         return self._make(gpu.slot)
 
     def _spawn(self, gpu: PooledGpu) -> None:
-        """Have spares made ready when none is left, all at the same time; only who has the GPU may ask for it."""
+        """Have spares made ready when none is left, all at the same time; only the holder of the GPU may ask for it."""
         with self._spawning:
             if gpu.is_quarantined or self._is_closed:
                 return
@@ -198,7 +198,7 @@ class GpuPool:
                     gpu.started.append(self._make(gpu.slot))
 
     def _end(self, gpu: PooledGpu, child: ChildProcess) -> None:
-        """End a process: at once after a fault, since whether it dies says something of the GPU."""
+        """End a process: at once after a fault, since a process that does not die is the GPU's fault."""
         gpu.is_suspect = gpu.is_suspect or child.is_broken
         gpu.ending = [one for one in gpu.ending if not one.done()]
         if self._spares and not child.is_broken:
@@ -239,7 +239,7 @@ def check(child: ChildProcess, draw: Callable[[], int] = lambda: secrets.randbit
 
 
 def device_indices(target: Target, library: str | None = None) -> tuple[int, ...]:
-    """Which GPUs of this machine are of the target's kind; empty where there are none or no driver."""
+    """The GPUs of this machine that are of the target's kind; empty where there are none or no driver."""
     try:
         driver = open_driver(target.vendor, library)
         return tuple(i for i in range(driver.count()) if target.arch.startswith(driver.device(i).properties().arch))

@@ -1,7 +1,7 @@
 """The verdict on one case: executed in a child process, compared on the judge's side.
 
-Every case runs twice on a GPU that holds nothing else, at an address drawn anew: other poison, the same inputs.
-Outputs must be right both times and, unless the plan says otherwise, the same to the last bit; inputs and red zones
+Every case runs twice on a GPU that holds nothing else, at a newly drawn address: other poison, the same inputs.
+Outputs must be right both times and, unless the plan declares otherwise, the same to the last bit; inputs and red zones
 must be as they were.
 """
 
@@ -94,7 +94,7 @@ def unwritten(loaded: LoadedCandidate, layout: Layout, seed: int, outputs: Mappi
                     "unwritten_output",
                     f"{count} of {len(whole)} elements of {spec.name} are never "
                     f"written; the first is number {int(np.argmax(whole))}: launch enough work-items or "
-                    "mend the guard",
+                    "fix the guard",
                     buffer=spec.name,
                 )
             )

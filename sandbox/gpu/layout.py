@@ -1,6 +1,6 @@
-"""What the buffers of a set hold in a call: of each block of 16 bytes, base A's or base B's, drawn by a secret seed.
+"""The contents of a set's buffers in a call: each block of 16 bytes is base A's or base B's, drawn by a secret seed.
 
-The GPU does it in `trusted/kernels.hip`, here is the same in numpy, for the side that knows the right answers.
+The GPU computes them in `trusted/kernels.hip`; here is the same in numpy, for the side that knows the right answers.
 SplitMix64 after Steele, Lea and Flood (OOPSLA 2014).
 """
 
@@ -25,7 +25,7 @@ Words = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class BufferPlace:
-    """Where a buffer lies in a set; bytes."""
+    """The place of a buffer in a set; bytes."""
 
     name: str
     role: str  # input | output | workspace
@@ -45,7 +45,7 @@ class Layout:
 
     @property
     def outputs(self) -> tuple[BufferPlace, ...]:
-        """Where the outputs lie."""
+        """The places of the outputs."""
         return tuple(p for p in self.places if p.role == "output")
 
     @property
@@ -55,7 +55,7 @@ class Layout:
 
 
 def block_roles(places: Sequence[BufferPlace], blocks: int) -> npt.NDArray[np.uint8]:
-    """What each block of a set is for; the last one of a buffer is all the buffer's."""
+    """The role of each block of a set; the last block of a buffer belongs to it entirely."""
     found = np.zeros(blocks, np.uint8)
     for place in places:
         found[place.offset // BLOCK : -(-(place.offset + place.nbytes) // BLOCK)] = ROLES[place.role]
@@ -91,14 +91,14 @@ def set_seed(seed: int, number: int) -> int:
 
 
 def content(a: npt.NDArray[Any], b: npt.NDArray[Any], place: BufferPlace, seed: int, whole: bool) -> npt.NDArray[Any]:
-    """What an input holds: flat arrays `a` and `b` mixed as the set with this seed mixes them."""
+    """The contents of an input: flat arrays `a` and `b` mixed as the set with this seed mixes them."""
     blocks = -(-place.nbytes // BLOCK)
     choice = np.repeat(takes_b(seed, place.offset // BLOCK, blocks, whole), BLOCK)[: place.nbytes]
     return np.where(choice, b.view(np.uint8), a.view(np.uint8)).view(a.dtype)
 
 
 def noise(seed: int, words: int) -> Words:
-    """What `trusted_noise` writes: for the sentinel."""
+    """The words that `trusted_noise` writes, for the sentinel."""
     with np.errstate(over="ignore"):
         return _mixed(np.uint64(seed) + (np.arange(words, dtype=np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
 

@@ -25,7 +25,7 @@ def shared_file(name: str, data: bytes | Raw) -> Iterator[int]:
 
 
 def filled_file(name: str, data: bytes | Raw) -> int:
-    """A memory file with these contents, which nobody can change; the caller closes it.
+    """A memory file with these contents, which no process can change; the caller closes it.
 
     Never empty, as an empty file cannot be mapped.
     """

@@ -143,7 +143,7 @@ def coverage(spec: TensorSpec, written: Array, execution: Execution, case: Case)
             Finding(
                 "unwritten_output",
                 f"{total - done} of {total} elements of {spec.name} are never written; "
-                f"the first is {spec.name}{list(first)}: launch enough work-items or mend the guard",
+                f"the first is {spec.name}{list(first)}: launch enough work-items or fix the guard",
                 case=case.name,
                 buffer=spec.name,
             )

@@ -56,7 +56,7 @@ def cheats() -> list[Exploit]:
 
 
 def blamed_wrongly(judge: GpuEvaluator, fault: Fault) -> str:
-    """What is wrong with the verdict on a fault, or with the next one; empty when nothing is."""
+    """The fault in the verdict on a fault, or with the next one; empty when nothing is."""
     task, number = load_task(FOLDER / "tasks" / "scale"), time.monotonic_ns() % 1_000_000_000
     verdict = judge.verify(judge.prepare(fault.source(number), task)).verdict
     told = [(f.kind, f.message) for f in verdict.findings]
@@ -67,7 +67,7 @@ def blamed_wrongly(judge: GpuEvaluator, fault: Fault) -> str:
 
 
 def not_timed(judge: GpuEvaluator) -> str:
-    """What is wrong with a right kernel's evaluation."""
+    """The fault in a right kernel's evaluation."""
     made = judge.benchmark(judge.prepare(RIGHT.source(1), load_task(FOLDER / "tasks" / "scale")))
     if not made.verdict.accepted or not made.measurements or made.geomean_us is None:
         return f"the right kernel: {made.verdict}"
@@ -75,7 +75,7 @@ def not_timed(judge: GpuEvaluator) -> str:
 
 
 def not_refused(judge: GpuEvaluator, exploit: Exploit) -> str:
-    """What is wrong with the verdict on a cheat; one that does the whole work all the same is also timed."""
+    """The fault in the verdict on a cheat; one that does the whole work all the same is also timed."""
     expected = exploit.expected["device"]
     said = judge.benchmark(judge.prepare(exploit.source, exploit.task, exploit.tunables or None))
     if expected.outcome == "defused" and not said.verdict.accepted:
@@ -85,7 +85,7 @@ def not_refused(judge: GpuEvaluator, exploit: Exploit) -> str:
 
 
 def twin_refused(judge: GpuEvaluator, exploit: Exploit) -> str:
-    """What is wrong with the verdict on the honest kernel beside it."""
+    """The fault in the verdict on the honest kernel beside it."""
     wrong = complaint(Expected("defused"), judge.verify(judge.prepare(exploit.twin, exploit.task)))
     return f"the twin of {exploit.name}: {wrong}" if wrong else ""
 

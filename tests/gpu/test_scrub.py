@@ -90,7 +90,7 @@ def open_bench(folder: Path, library: str | None = None) -> Bench | None:
 
 
 def left(bench: Bench) -> list[tuple[int, int]]:
-    """What scrubs have left, of many."""
+    """The words that scrubs have left, of many."""
     return [one for one in (bench.found(is_scrubbed=True) for _ in range(ROUNDS)) if one != (0, 0)]
 
 

@@ -41,7 +41,7 @@ NEEDS_DEVICE = ("hipM", "hipF", "hipEvent", "hipDeviceS")  # memory, modules, fu
 
 @dataclass
 class World:
-    """What a test may order, and what it may look at afterwards. Shared by all processes that use the stub."""
+    """Faults that a test orders, and calls that it looks at afterwards. Shared by all processes that use the stub."""
 
     workshop: Workshop
     memory_bytes: int = 4 << 30

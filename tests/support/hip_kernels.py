@@ -1,4 +1,4 @@
-"""What the HIP stub does with code: compiles it for gfx942 for real, and executes its kernels in the lab."""
+"""The code side of the HIP stub: compiles for gfx942 for real, and executes kernels in the lab."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Workshop:
         return self.cache / "stub" / f"{hashlib.sha256(image).hexdigest()}.json"
 
     def load(self, image: bytes) -> Image | None:
-        """What an image is made of; None when it is not one of ours."""
+        """The source and variables of an image; None when it is not one of ours."""
         try:
             kept = json.loads(self._kept(image).read_text(encoding="utf-8"))
             found, elf = read_image(image), Elf(image)
@@ -137,7 +137,7 @@ class Workshop:
     def _run(
         self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: executor_request.Layout
     ) -> dict[str, Any]:
-        """Recording leaves contents as they are, where the lab would begin with memory that nobody has set."""
+        """Recording leaves contents as they are, where the lab would begin with memory that was never set."""
         total = int(np.prod(plan.launches[0].grid))
         work = executor_request.Work((total,), 1, 2, DEADLINE_S, 256, 128, checks=0)
         executor_request.write(folder, program, plan, layout, work)
@@ -185,7 +185,7 @@ def _first_value(elf: Elf, section: int, address: int, size: int) -> Bytes:
 
 
 def _unpacked(source: str, kernel: ImageKernel, packed: bytes) -> Any:
-    """The values of the parameters; which of them are real numbers only the source says."""
+    """The values of the parameters; only the source shows which of them are real numbers."""
     match = re.search(rf"__global__[^;{{]*?\b{re.escape(kernel.name)}\s*\(([^)]*)\)", source)
     texts = match[1].split(",") if match else []
     assert kernel.buffers is not None

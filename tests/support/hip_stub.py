@@ -35,7 +35,7 @@ _HEAD, _ANSWER = struct.Struct("<QQQ"), struct.Struct("<qQ")
 
 @dataclass(frozen=True)
 class Stub:
-    """What a test needs: the library (HIP and hipRTC in one) and the world behind it."""
+    """The needs of a test: the library (HIP and hipRTC in one) and the world behind it."""
 
     library: str
     world: World
@@ -82,7 +82,7 @@ class _Conversation(socketserver.BaseRequestHandler):
 
 @contextlib.contextmanager
 def hip_stub(toolchain: Toolchain, cache: Path, memory_bytes: int = 4 << 30) -> Iterator[Stub]:
-    """A stub in a folder of its own; it ends with the block, and then `world.left` says what was not given back."""
+    """A stub in a folder of its own; it ends with the block, and then `world.left` lists what was not given back."""
     cache = cache.resolve()  # as the lab's own: clang compares the paths of its overlay with where it really works
     (cache / "work").mkdir(parents=True, exist_ok=True)
     world = World(Workshop(toolchain, cache), memory_bytes)

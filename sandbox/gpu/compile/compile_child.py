@@ -3,7 +3,7 @@
 Around the compiler, before the first source arrives: an environment of nothing but its own folder and settings of the
 C library, limits on memory, file size and, for each source, CPU time, and where the kernel has Landlock no file but the
 system's libraries and programs can be read and none but those of its own folder written. A source that crashes the
-compiler ends this process, which costs nobody but itself; see `compile_pool.py`.
+compiler ends this process and harms nothing else; see `compile_pool.py`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def open_compiler(vendor: str, library: str = "") -> tuple[SourceCompiler, Path 
 
 
 def _toolkit_headers(folder: Path | None) -> str:
-    """Where CUDA's own headers are: beside the library, else in the usual place; "" when nowhere."""
+    """The folder of CUDA's own headers: beside the library, else in the usual place; "" when nowhere."""
     places = [*((folder.parent / "include",) if folder else ()), Path("/usr/local/cuda/include")]
     return next((str(place) for place in places if (place / "cuda_fp16.h").is_file()), "")
 

@@ -49,7 +49,7 @@ class CompileReply:
 
 
 class Worker:
-    """One process."""
+    """One process that compiles."""
 
     def __init__(self, vendor: str, library: str, folder: Path) -> None:
         """ToolchainError when it finds no compiler."""

@@ -28,7 +28,7 @@ _TOOLKIT = ("cooperative_groups.h", "cuda_bf16.h", "cuda_fp16.h", "cuda_fp8.h", 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one compiler needs of us."""
+    """The needs of one compiler."""
 
     headers: dict[str, str]  # names and texts that it is given
     known: frozenset[str]  # names that a candidate may include

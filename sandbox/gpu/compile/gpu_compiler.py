@@ -58,7 +58,7 @@ _PLACE = re.compile(rf"(?:/[^\s:()]*)?/{re.escape(SOURCE)}\b")
 
 @dataclass(frozen=True)
 class DeviceBuild:
-    """What came of one compilation: findings, or an image and what it says of itself."""
+    """The result of one compilation: findings, or an image and its own description."""
 
     findings: tuple[Finding, ...] = ()  # with the candidate's own lines; empty when it compiled
     image: bytes = field(default=b"", repr=False)
@@ -73,7 +73,7 @@ class DeviceBuild:
     def metadata(self, plan: ResolvedPlan | None = None) -> tuple[KernelMetadata, ...]:
         """The kernels in the form that the plan's checks and the resources are made from.
 
-        A cubin does not say which of its 8-byte parameters are pointers: those are to which `plan` passes buffers.
+        A cubin does not state which of its 8-byte parameters are pointers: those to which `plan` passes buffers.
         """
         return tuple(
             KernelMetadata(

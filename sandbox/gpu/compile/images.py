@@ -1,6 +1,6 @@
-"""What compiled device code says of itself: kernels, parameters, variables. Reads cubins and AMD code objects.
+"""Compiled device code as it describes itself: kernels, parameters, variables of cubins and AMD code objects.
 
-A cubin tells of a kernel in `.nv.info.KERNEL`, a list of attributes (numbers as `cuobjdump -elf` names them); a code
+A cubin describes a kernel in `.nv.info.KERNEL`, a list of attributes (numbers as `cuobjdump -elf` names them); a code
 object in a note of MessagePack. Parameters of a cubin have sizes but no types.
 """
 
@@ -33,13 +33,13 @@ class ImageKernel:
     registers: int  # of a thread; vector registers on AMD
     shared_bytes: int  # static
     local_bytes: int  # of a thread
-    max_threads: int  # what it was compiled for; 0 when the image does not say
-    buffers: tuple[bool, ...] | None = None  # which parameters are pointers; None when the image does not say
+    max_threads: int  # it was compiled for; 0 when the image does not state it
+    buffers: tuple[bool, ...] | None = None  # which parameters are pointers; None when the image does not state it
 
 
 @dataclass(frozen=True)
 class DeviceImage:
-    """Everything an image tells. Variables keep their contents from launch to launch, constants too."""
+    """Everything an image states. Variables keep their contents from launch to launch, constants too."""
 
     kernels: tuple[ImageKernel, ...]
     globals: tuple[tuple[str, int], ...]  # symbol and bytes
@@ -77,7 +77,7 @@ def _bytes_of(elf: Elf, section: Section) -> bytes:
 
 def _read_cubin(elf: Elf) -> DeviceImage:
     sizes = {s.name: s.size for s in elf.sections}
-    known: dict[int, dict[int, int]] = {}  # what the common list says, by symbol number
+    known: dict[int, dict[int, int]] = {}  # from the common list, by symbol number
     for attribute, payload in _attributes(elf.content(".nv.info")):
         if len(payload) == 8:
             symbol, value = struct.unpack("<II", payload)

@@ -1,4 +1,4 @@
-"""What a source may ask a vendor's compiler to read: known headers by their literal name, and nothing else.
+"""The files that a source may make a vendor's compiler read: known headers by their literal name, and nothing else.
 
 Those compilers cannot be given a virtual file system as clang can, so the text decides before they see it. It is read
 as a compiler reads it (line splices, comments, strings, digraphs); whatever two compilers might read differently is
@@ -166,10 +166,10 @@ def _directive(word: _Token, text: str, headers: Collection[str]) -> Iterator[Fi
 
 def _assembly(tokens: list[_Token]) -> Iterator[Finding]:
     """Inline assembly may not read files: its text must be plain strings, and these may not hold such a directive."""
-    told = "the assembler directive {} may not be used"
+    sentence = "the assembler directive {} may not be used"
     for index, token in enumerate(tokens):
         if token.text == "incbin" and token.kind == "word":
-            yield refusal(told.format(".incbin"), token.line)
+            yield refusal(sentence.format(".incbin"), token.line)
         if token.text not in _ASM or token.kind != "word":
             continue
         written, depth = "", 0
@@ -190,7 +190,7 @@ def _assembly(tokens: list[_Token]) -> Iterator[Finding]:
                 yield refusal(message, token.line)
                 break
         if match := _DIRECTIVE.search(written):
-            yield refusal(told.format("." + (match[1] or "incbin").lower()), token.line)
+            yield refusal(sentence.format("." + (match[1] or "incbin").lower()), token.line)
 
 
 def _plain(token: _Token) -> str:

@@ -32,7 +32,7 @@ class Nvrtc(RunTimeCompiler):
         """ToolchainError when there is no libnvrtc."""
         places = [path] if path else [*_wheels(), *_LIBRARIES, *_toolkits()]
         super().__init__(open_library(places, f"libnvrtc is not installed here; {_INSTALL}"), _NAMES)
-        self._knows_minimal = True  # until it says otherwise
+        self._knows_minimal = True  # until it refuses the option
 
     def compile(
         self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None

@@ -1,4 +1,4 @@
-"""What NVRTC and hipRTC have in common, and nvcc and hipcc: one is a library here, the other a process.
+"""The part that NVRTC and hipRTC share, and that nvcc and hipcc share: one is a library here, the other a process.
 
 The libraries export the same functions under another prefix, with the same numbers.
 """

@@ -1,7 +1,7 @@
 """Modules, launches, events and properties of one GPU, through a vendor's C interface by ctypes.
 
 Nothing here knows a vendor: names and numbers come from a `Symbols` table. Every call is checked; a status that is not
-success becomes a CallFailed that names the call and says whether a kernel caused it. After such a fault the device's
+success becomes a CallFailed that names the call and records whether a kernel caused it. After such a fault the device's
 context is lost: only a new process can go on. Launches, fills and device copies run in order on the default stream.
 """
 
@@ -23,7 +23,7 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class GpuProperties:
-    """What the driver says of a GPU; sizes in bytes, clocks in kHz."""
+    """A GPU as its driver describes it; sizes in bytes, clocks in kHz."""
 
     name: str
     arch: str  # sm_90, gfx942
@@ -34,13 +34,13 @@ class GpuProperties:
 
     @property
     def fingerprint(self) -> str:
-        """One line that says on what a time was measured."""
+        """One line that names the GPU on which a time was measured."""
         return f"{self.name} / driver {self.driver} / {self.arch}"
 
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """What one kernel needs, from its module; `blocks_per_unit` is for the block size and dynamic bytes asked for."""
+    """The needs of one kernel, from its module; `blocks_per_unit` is for the block size and dynamic bytes asked for."""
 
     registers: int
     shared_bytes: int
@@ -53,7 +53,7 @@ class Driver(Library):
     """The GPUs behind a driver library."""
 
     def count(self) -> int:
-        """How many GPUs there are."""
+        """The number of GPUs."""
         found = ctypes.c_int()
         self.call("count", ctypes.byref(found))
         return found.value
@@ -112,7 +112,7 @@ class Device:
         )
 
     def free_bytes(self) -> int:
-        """Device memory that nobody holds."""
+        """Free device memory."""
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
         self.driver.call("memory", ctypes.byref(free), ctypes.byref(total))
         return free.value
@@ -123,7 +123,7 @@ class Device:
             self.driver.call("reset_persisting")
 
     def limit_heap(self, nbytes: int) -> None:
-        """How much `malloc` in a kernel may take in all; before the first launch."""
+        """Limit the memory that `malloc` in a kernel may take in all; before the first launch."""
         self.driver.call("limit", self.driver.symbols.heap_limit, ctypes.c_size_t(nbytes))
 
     def allocate(self, nbytes: int) -> DeviceMemory:
@@ -198,7 +198,7 @@ class DeviceKernel:
         return KernelFacts(**found, blocks_per_unit=blocks.value)
 
     def parameters(self) -> tuple[int, ...] | None:
-        """The size of each parameter in bytes; None where the driver does not tell."""
+        """The size of each parameter in bytes; None where the driver does not report it."""
         if not self.device.driver.has("parameter"):
             return None
         offset, size, found = ctypes.c_size_t(), ctypes.c_size_t(), list[int]()

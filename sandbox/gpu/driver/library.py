@@ -58,12 +58,12 @@ class CallFailed(MachineError):
 
     @property
     def out_of_memory(self) -> bool:
-        """Whether the device's memory did not suffice."""
+        """The device's memory did not suffice."""
         return self.status == OUT_OF_MEMORY
 
     @property
     def is_unclear(self) -> bool:
-        """Whether not even the driver knows what has happened: a kernel may have done it, or the device."""
+        """Not even the driver knows the cause: it may be a kernel or the device."""
         return self.status == UNKNOWN
 
 
@@ -78,7 +78,7 @@ class Library:
         self.call("init", 0)
 
     def has(self, verb: str) -> bool:
-        """Whether this library offers the function; some are newer than the drivers still in use."""
+        """Report whether this library offers the function; some are newer than the drivers still in use."""
         return verb in self.symbols.functions and hasattr(self._library, self.symbols.functions[verb])
 
     def call(self, verb: str, *arguments: Any) -> None:

@@ -35,7 +35,7 @@ _AT_CAP = 0.98  # of the allowed power
 
 @dataclass(frozen=True)
 class ClockSample:
-    """One reading."""
+    """One reading of a GPU's clocks and of what slows it down."""
 
     sm_mhz: int | None = None
     memory_mhz: int | None = None
@@ -45,7 +45,7 @@ class ClockSample:
 
     @property
     def is_void(self) -> bool:
-        """Whether times taken now say nothing of the kernel."""
+        """Times taken now show nothing of the kernel."""
         return not VOID.isdisjoint(self.throttled)
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Clocks(Protocol):
     """A GPU whose clocks can be read."""
 
     def sample(self) -> ClockSample:
-        """Read all there is."""
+        """Read everything there is."""
         ...
 
 
@@ -79,13 +79,13 @@ def open_clocks(vendor: str, pci: str, *, library: str | None = None, root: Path
 
 
 class NvmlClocks:
-    """NVIDIA's."""
+    """The clocks of an NVIDIA GPU, from NVML."""
 
     def __init__(self, library: ctypes.CDLL, handle: ctypes.c_void_p) -> None:
         self._library, self._handle = library, handle
 
     def sample(self) -> ClockSample:
-        """Read all there is."""
+        """Read everything there is."""
         milliwatts, bits = self._number("nvmlDeviceGetPowerUsage"), self._bits()
         return ClockSample(
             self._number("nvmlDeviceGetClockInfo", _SM),
@@ -126,13 +126,13 @@ def _nvml(pci: str, path: str | None) -> NvmlClocks | None:
 
 
 class AmdClocks:
-    """AMD's, from the folder of the PCI device: `hwmon` holds clocks in Hz, heat in m°C and power in uW."""
+    """The clocks of an AMD GPU, from its PCI folder: `hwmon` holds clocks in Hz, heat in m°C and power in uW."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def sample(self) -> ClockSample:
-        """Read all there is. The driver tells no reasons in text: they follow from its own limits."""
+        """Read everything there is. The driver gives no reasons in text: they follow from its own limits."""
         monitor = next(iter(sorted(self._folder.glob("hwmon/hwmon*"))), self._folder)
         hottest, reasons = None, []
         for file in sorted(monitor.glob("temp*_input")):

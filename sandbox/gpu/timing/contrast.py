@@ -26,7 +26,7 @@ Answer = Literal["faster", "slower", "same", "undecided"]
 
 @dataclass(frozen=True)
 class Rule:
-    """When to stop, and how sure to be."""
+    """Limits of a contrast: when it stops, and how sure it must be."""
 
     alpha: float = 0.01  # chance that two equal kernels are called faster or slower, both sides and all looks together
     delta: float = 0.005  # differences surely below this are "same", even if they are real
@@ -51,7 +51,7 @@ def _even(pairs: float) -> int:
 
 @dataclass(frozen=True)
 class Decision:
-    """What was found: the ratio is the challenger's time over the incumbent's, the interval holds at alpha."""
+    """The result: the ratio is the challenger's time over the incumbent's, the interval holds at alpha."""
 
     verdict: Answer
     ratio: float

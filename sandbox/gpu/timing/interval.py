@@ -44,7 +44,7 @@ def rank_sum(one: Values, other: Values, alpha: float) -> Interval:
 
 @lru_cache(4096)
 def _tail(first: int, second: int, alpha: float) -> int:
-    """How many of the lowest values of Mann and Whitney's U have a probability of at most `alpha` together."""
+    """The number of the lowest values of Mann and Whitney's U that have a probability of at most `alpha` together."""
     count = first + second
     if count > _EXACT:
         centre, deviation = first * second / 2, math.sqrt(first * second * (count + 1) / 12)

@@ -188,7 +188,7 @@ def overall(task: Task, cases: Sequence[CaseComparison], delta: float) -> tuple[
 
 
 class Clocked(Protocol):
-    """What can be timed by both clocks; each answer is of one call."""
+    """A case that can be timed by both clocks; each reading is of one call."""
 
     def two_clocks(self, tag: str, time_us: float, doublings: int) -> ClockReading:
         """Of a candidate that takes about `time_us`."""
@@ -201,7 +201,7 @@ class Clocked(Protocol):
 
 
 def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> ClockReading | None:
-    """None when the clocks agree once, else what they said last. ChildFault when the host is too busy to tell."""
+    """None when the clocks agree once, else their last readings. ChildFault when the host is too busy to know."""
     strikes = 0
     for number in range(tries):
         doublings = min(number, DOUBLINGS)
@@ -218,7 +218,7 @@ def disagreement(watch: Clocked, tag: str, time_us: float, tries: int) -> ClockR
 
 
 def agree(said: ClockReading) -> bool:
-    """Whether the device's clock accounts for the time that passed by ours."""
+    """Report whether the device's clock accounts for the time that passed by ours."""
     return (
         said.device_us >= said.calls_us - max(AGREE * said.calls_us, AGREE_US)
         and said.device_us >= LEAST_SHARE * said.request_us - AGREE_US

@@ -1,8 +1,9 @@
 """Timed windows of one benchmark case in one child process, and the checks that make a time believable.
 
 Every window has fresh contents from a secret seed, which no call before had, so a kernel that remembers contents cannot
-tell one window from another. Of a few, at secret places, the outputs come back and are compared with the reference; of
-others the sums over the outputs are kept, and when all times are taken the same contents must give the same sums again.
+distinguish one window from another. The outputs of a few, at secret places, come back and are compared with the
+reference; of others the sums over the outputs are kept, and when all times are taken the same contents must give the
+same sums again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ REPEATED = 6  # summed windows of each candidate whose sums must come again
 MOST_SETS = 32
 SETS_BYTES = 6 << 30  # of all sets together
 STRETCH_US = 5000.0  # of calls without a pause, for the two clocks
-LONG_STRETCH_US = 1e6  # longer tells no more of them
+LONG_STRETCH_US = 1e6  # longer stretches show no more
 SWEEP_US = 30.0  # what the judge's own kernel takes, roughly
 QUICK_US = 2.5  # a launch that does nothing
 THROTTLED = "the GPU was throttled all the time; cool it or end what else runs on it, then resume the run"
@@ -88,9 +89,9 @@ class Stopwatch:
             self._known = {tag: self.references.known(self.case, self.calls) for tag in self.candidates}
 
     def settle(self) -> None:
-        """When all times are taken: the known contents that have not come, and sums that must come again.
+        """Take, after all times, the known contents that have not come, and repeat calls whose sums must come again.
 
-        The outputs are compared in the background; `conclude` says what came of it. Refused, ChildFault.
+        The outputs are compared in the background; `conclude` reports the result. Refused, ChildFault.
         """
         while any(self._known.values()):
             self._take([tag for tag, left in self._known.items() if left], self.calls, is_last=True)

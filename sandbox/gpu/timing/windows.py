@@ -31,7 +31,7 @@ class Windows(Protocol):
 
 
 def calls_a_window(time_us: float, most: int = MOST_CALLS) -> int:
-    """How many calls of a kernel that takes about `time_us` make a window that is long enough."""
+    """The number of calls of a kernel that takes about `time_us` in a window that is long enough."""
     return max(1, min(most, math.ceil(LONG_US / max(time_us, 1e-3))))
 
 
@@ -39,7 +39,7 @@ class Replay:
     """Stored samples as a source: each tag's windows in the order in which they were measured, round and round.
 
     What drift, jitter and spikes there were stay where they were in time: the samples are taken as one stream, and a
-    tag only says by which factor a sample of it is slower.
+    tag only gives the factor by which its samples are slower.
     """
 
     def __init__(self, samples: Sequence[float], factors: Mapping[str, float] | None = None, start: int = 0) -> None:
@@ -58,7 +58,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class LevelRule:
-    """When a level is known well enough."""
+    """Limits by which a level is known well enough."""
 
     alpha: float = 0.05  # chance that the true median is outside of the interval, all looks together
     width: float = 0.01  # stop when the interval is narrower than this part of the median

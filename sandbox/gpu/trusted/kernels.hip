@@ -12,7 +12,7 @@ args = []
 
 typedef unsigned long long u64;
 
-__device__ u64 mixed(u64 z) {  // SplitMix64, Steele, Lea and Flood 2014; contents.py computes the same
+__device__ u64 mixed(u64 z) {  // SplitMix64, Steele, Lea and Flood 2014; layout.py computes the same
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
     return z ^ (z >> 31);
@@ -31,7 +31,7 @@ extern "C" __global__ void trusted_noise(u64* base, long long words, u64 seed, i
         base[i] = noisy ? draw(seed, i) : ~0ull;
 }
 
-// Every set anew: each block of 16 bytes from one of the bases.
+// Writes every set: each block of 16 bytes from one of the bases.
 extern "C" __global__ void trusted_refresh(u64* arena, const u64* a, const u64* b, long long blocks, u64 seed, int whole) {
     u64 own = set_seed(seed, blockIdx.y);
     u64* set = arena + 2 * blocks * blockIdx.y;
@@ -55,7 +55,7 @@ __device__ u64 over_block(u64 value, u64* shared) {  // of 512 work-items; the s
     return total;
 }
 
-// For every set: [0] how many blocks changed that must not, [1] a sum over the outputs that any change of a bit moves.
+// For every set: [0] how many blocks changed that may not, [1] a sum over the outputs that any change of a bit moves.
 extern "C" __global__ void trusted_inspect(const u64* arena, const u64* a, const u64* b, const unsigned char* roles,
                                       long long blocks, u64 seed, int whole, u64* report) {
     u64 own = set_seed(seed, blockIdx.y);

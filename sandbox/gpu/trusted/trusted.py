@@ -14,7 +14,7 @@ from sandbox.gpu.driver.driver import Device
 SOURCE = Path(__file__).parent / "kernels.hip"
 THREADS = 512  # as the kernels expect
 BLOCKS_PER_UNIT = 4
-UNITS, LDS_BYTES = 64, 48 << 10  # where the driver does not say
+UNITS, LDS_BYTES = 64, 48 << 10  # where the driver does not report them
 PATIENCE = 4096  # looks of half a microsecond or more for blocks that may never run at the same time
 
 
@@ -72,7 +72,7 @@ class Trusted:
         self._launch("sweep", words, 1, [memory, ctypes.c_int64(words), memory])
 
     def scrub(self) -> None:
-        """Overwrite all LDS, with what nobody can foretell."""
+        """Overwrite all LDS, with words that no kernel can foretell."""
         self._expected += self._scrubbers
         self._kernels["scrub"].launch(
             (self._scrubbers, 1, 1),

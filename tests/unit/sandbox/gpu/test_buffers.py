@@ -1,4 +1,4 @@
-"""What a launch is given, bit for bit, and what the buffers of a case take, byte for byte."""
+"""The arguments of a launch, bit for bit, and the memory that the buffers of a case take, byte for byte."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_narrow_number_has_the_same_bits_on_a_device_and_in_the_lab(
     assert build.findings == () and isinstance(made, LabProgram), (build.diagnostics, made)
     assert build.check_arguments(plan_of(name, 1.0)) == ()
     wrong = build.check_arguments(plan_of(name, 1.0, "f32"))
-    assert [f.kind for f in wrong] == ["over_limit"], "the sizes of the image's parameters are held against it"
+    assert [f.kind for f in wrong] == ["over_limit"], "the sizes of the image's parameters are checked against it"
     kernel, out = device.load(build.image).kernel(f"bits_{name}"), device.allocate(4)
     for value in VALUES:
         expected = int.from_bytes(stored(value, name).tobytes(), "little")

@@ -1,4 +1,4 @@
-"""Who gets which GPU, and which GPUs are given up: only those that the judge's own kernel finds wrong."""
+"""The GPUs that candidates get, and those that are given up: only those that the judge's own kernel finds wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sets hold: numpy against a plain loop, and the judge's own kernels, run by the lab, against numpy."""
+"""The contents of the sets: numpy against a plain loop, and the judge's own kernels, run by the lab, against numpy."""
 
 from __future__ import annotations
 

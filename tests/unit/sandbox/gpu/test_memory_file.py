@@ -21,7 +21,7 @@ def test_a_file_holds_what_it_was_given_and_nobody_can_change_it() -> None:
 
 
 def test_outputs_can_be_filled_but_not_cut() -> None:
-    """Who reads a mapped file that another process has cut gets SIGBUS."""
+    """A read of a mapped file that another process has cut would end in SIGBUS."""
     handle = memory_file("outputs", 5000)
     view_to_fill(handle)[:3] = (1, 2, 3)
     found = view(handle)
