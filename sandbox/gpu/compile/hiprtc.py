@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from records.errors import ToolchainError
-from sandbox.gpu.compile.rtc import Compiled, Names, Program, RunTimeCompiler, open_library
+from sandbox.gpu.compile.rtc import Compiled, LibraryNames, Program, ProgramNames, RunTimeCompiler, open_library
 
 _LIBRARIES = ("libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so", "/opt/rocm/lib/libhiprtc.so")
 _PLACES = ("hipcc", "/opt/rocm/bin/hipcc")
@@ -27,7 +27,7 @@ OPTIONS = (
     "-ferror-limit=20",
     "-fmessage-length=0",
 )
-_NAMES = Names("hipRTC", "hiprtc", "Code", "--offload-arch", OPTIONS, "reinstall ROCm")
+_NAMES = LibraryNames("hipRTC", "hiprtc", "Code", "--offload-arch", OPTIONS, "reinstall ROCm")
 
 
 class Hiprtc(RunTimeCompiler):
@@ -44,14 +44,8 @@ class Hipcc(Program):
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no hipcc."""
-        super().__init__(
-            "hipcc",
-            path,
-            _PLACES,
-            _VERSION,
-            "there is neither libhiprtc nor hipcc here; install ROCm",
-            "reinstall ROCm",
-        )
+        missing = "there is neither libhiprtc nor hipcc here; install ROCm"
+        super().__init__(ProgramNames("hipcc", _PLACES, _VERSION, missing, "reinstall ROCm"), path)
 
     def compile(
         self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None

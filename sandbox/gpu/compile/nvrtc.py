@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from records.errors import ToolchainError
-from sandbox.gpu.compile.rtc import Compiled, Names, Program, RunTimeCompiler, open_library
+from sandbox.gpu.compile.rtc import Compiled, LibraryNames, Program, ProgramNames, RunTimeCompiler, open_library
 
 __all__ = ["OPTIONS", "Compiled", "Nvcc", "Nvrtc", "find_compiler"]
 
@@ -17,7 +17,7 @@ _LIBRARIES = ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 _PLACES = ("nvcc", "/usr/local/cuda/bin/nvcc")
 _VERSION = re.compile(r"V(\d+\.\d+\.\d+)")
 OPTIONS = ("--std=c++20", "--extra-device-vectorization")
-_NAMES = Names("NVRTC", "nvrtc", "CUBIN", "--gpu-architecture", OPTIONS, "reinstall the CUDA toolkit")
+_NAMES = LibraryNames("NVRTC", "nvrtc", "CUBIN", "--gpu-architecture", OPTIONS, "reinstall the CUDA toolkit")
 # Textures, surfaces and run-time types take a sixth of the time of an empty kernel; from 12.4 on they can be left out.
 _MINIMAL = "--minimal"
 _NOT_MINIMAL = re.compile(r"cuda[A-Z]|\b(?:tex|surf)[123C]|cooperative_groups")
@@ -54,14 +54,8 @@ class Nvcc(Program):
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no nvcc."""
-        super().__init__(
-            "nvcc",
-            path,
-            _PLACES,
-            _VERSION,
-            f"there is neither libnvrtc nor nvcc here; {_INSTALL}",
-            "reinstall the toolkit",
-        )
+        missing = f"there is neither libnvrtc nor nvcc here; {_INSTALL}"
+        super().__init__(ProgramNames("nvcc", _PLACES, _VERSION, missing, "reinstall the toolkit"), path)
 
     def compile(
         self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None

@@ -33,8 +33,8 @@ class Compiled:
 
 
 @dataclass(frozen=True)
-class Names:
-    """One vendor's words."""
+class LibraryNames:
+    """The words of one vendor's library."""
 
     title: str  # NVRTC
     prefix: str  # of the exported functions: nvrtc
@@ -44,10 +44,21 @@ class Names:
     remedy: str
 
 
+@dataclass(frozen=True)
+class ProgramNames:
+    """The words of one vendor's program."""
+
+    name: str  # nvcc
+    places: tuple[str, ...]
+    version: re.Pattern[str]  # in the text for --version
+    missing: str  # a sentence
+    remedy: str
+
+
 class RunTimeCompiler:
     """A compiler as a library, opened once."""
 
-    def __init__(self, library: ctypes.CDLL, names: Names) -> None:
+    def __init__(self, library: ctypes.CDLL, names: LibraryNames) -> None:
         self._library, self._names = library, names
         self.folder = Path(library._name).parent if "/" in library._name else None  # of the library
 
@@ -99,19 +110,17 @@ class RunTimeCompiler:
 class Program:
     """A compiler as a process: the fall-back."""
 
-    def __init__(
-        self, name: str, path: str | None, places: Sequence[str], version: re.Pattern[str], missing: str, remedy: str
-    ) -> None:
-        """ToolchainError with `missing` when the program has no path and stands at none of the places."""
-        found = path or next((place for place in map(shutil.which, places) if place), None)
+    def __init__(self, names: ProgramNames, path: str | None = None) -> None:
+        """ToolchainError with `missing` when the program has no path and is in none of the places."""
+        found = path or next((place for place in map(shutil.which, names.places) if place), None)
         if found is None:
-            raise ToolchainError(missing)
-        self._name, self._path, self._version, self._remedy = name, found, version, remedy
+            raise ToolchainError(names.missing)
+        self._names, self._path = names, found
         self.folder = Path(found).resolve().parent  # of the program
 
     def version(self) -> str:
         """Such as "13.0.88"."""
-        found = self._version.search(self._run(["--version"], "/").stdout)
+        found = self._names.version.search(self._run(["--version"], "/").stdout)
         return found[1] if found else "unknown"
 
     def _run(self, words: Sequence[str], folder: str) -> subprocess.CompletedProcess[str]:
@@ -126,7 +135,9 @@ class Program:
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise ToolchainError(f"{self._name} at {self._path} does not run ({error}); {self._remedy}") from None
+            raise ToolchainError(
+                f"{self._names.name} at {self._path} does not run ({error}); {self._names.remedy}"
+            ) from None
 
 
 def open_library(places: Sequence[str], missing: str) -> ctypes.CDLL:
