@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import app
-from records.evaluation import CODES
+from records.evaluation import CODES, FINDING_KINDS
 from sandbox.candidate.fit import check
 from sandbox.candidate.parse import parse
 from sandbox.candidate.resolve import resolve
@@ -46,15 +46,27 @@ def test_the_codes_in_the_document_are_the_codes() -> None:
     assert set(re.findall(r"^\| `(OK|[ABC]\.\d)` \|", text, re.MULTILINE)) == set(CODES)
 
 
+def test_every_kind_of_finding_has_advice_and_no_other() -> None:
+    text = (ROOT / "docs/a-kernel-fails.md").read_text(encoding="utf-8")
+    rows = text.split("## Findings, and what to do")[1].split("## ")[0].splitlines()
+    named = [kind for row in rows if row.startswith("| `") for kind in re.findall(r"`(\w+)`", row.split("|")[1])]
+    assert sorted(named) == sorted(FINDING_KINDS)
+
+
+def test_the_rule_that_the_walk_changes_stands_in_its_file() -> None:
+    before = [line[1:] for line in block("change-a-rule-of-the-lab.md", "diff").splitlines() if line[0] in " -"]
+    assert "\n".join(before) in (ROOT / "sandbox/lab/runtime/witness.cpp").read_text(encoding="utf-8")
+
+
 def commands() -> list[list[str]]:
     """Every `kernel-scientist ...` line of the documents' code blocks, as words."""
     found = []
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
         for body in re.findall(r"```\w*\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL):
             found += [
-                line.split("#")[0].split()[1:]
+                line.removeprefix("$ ").split("#")[0].split()[1:]
                 for line in body.splitlines()
-                if re.match(r"(?:\./)?kernel-scientist [a-z]", line)
+                if re.match(r"(?:\$ )?(?:\./)?kernel-scientist [a-z]", line)
             ]
     return found
 
