@@ -74,7 +74,7 @@ def twin(
 
 
 def _is_alike(context: Context, attempt: Attempt, prepared: Prepared, evaluation: Evaluation) -> bool:
-    """Whether an attempt with this device code has the same tunables and launches."""
+    """True where an attempt with this device code has the same tunables and launches."""
     known = context.ledger.evaluation(attempt.evaluation_key)
     return (
         known is not None

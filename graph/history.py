@@ -65,7 +65,7 @@ class History:
         self._calibration = Calibration()
 
     def _reach(self, before: int) -> None:
-        """Add the generations up to the bound; begin anew where a replay asks for an earlier one."""
+        """Add the generations up to the bound; start again where a replay asks for an earlier one."""
         if before < self._before:
             self._forget()
         while self._before < before:
@@ -112,7 +112,7 @@ class History:
         return _member(attempt, evidence(self._ledger, attempt), titles)
 
     def _outcome(self, experiment: Experiment, attempt: Attempt | None) -> Forecast | None:
-        """How an experiment ended; None for seeds, duplicates, and times that cannot be compared."""
+        """The outcome of an experiment; None for seeds, duplicates, and times that cannot be compared."""
         if attempt is None or attempt.parent_id is None or attempt.status == "duplicate":
             return None
         if attempt.status != "accepted":
@@ -122,7 +122,7 @@ class History:
 
 
 def gain_over(attempt: Attempt, parent: Attempt | None) -> float | None:
-    """How much faster than its parent in percent of the parent's speed; None where the two cannot be compared."""
+    """Gain over the parent in percent of the parent's speed; None where the two cannot be compared."""
     if parent is None or parent.time_kind != attempt.time_kind or not attempt.geomean_us or not parent.geomean_us:
         return None
     return gain_pct(parent.geomean_us, attempt.geomean_us)

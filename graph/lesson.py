@@ -1,4 +1,4 @@
-"""What one attempt has taught: the lesson for the next planner, and the reason of a refusal, in one line each."""
+"""Experience from one attempt: the lesson for the next planner, and the reason of a refusal, in one line each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lesson_of(experiment: Experiment, attempt: Attempt, parent: Attempt | None, 
 
 
 def reason_of(evaluation: Evaluation) -> str:
-    """Why an evaluation was refused, in the words of its first finding or its first wrong case."""
+    """The reason of a refusal, in the words of the first finding or the first wrong case."""
     for finding in evaluation.verdict.findings:
         where = f" (line {finding.line})" if finding.line else ""
         return f"{finding.message}{where}"

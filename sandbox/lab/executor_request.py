@@ -61,7 +61,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemoryLayout:
     """All regions, and the bytes of the arena, of the memory file and of the mask file."""
 
     regions: tuple[Region, ...]
@@ -91,7 +91,7 @@ def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def lay_out(buffers: Sequence[Buffer], *, count: bool) -> Layout:
+def lay_out(buffers: Sequence[Buffer], *, count: bool) -> MemoryLayout:
     """Place the buffers between red zones. When counting, nobody reads what was written, so that needs no file."""
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
@@ -112,10 +112,10 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool) -> Layout:
         at += room
         mask_at += room if masked else 0
         before = zone
-    return Layout(tuple(regions), _round_up(at + before, GRANULE), file_at, mask_at)
+    return MemoryLayout(tuple(regions), _round_up(at + before, GRANULE), file_at, mask_at)
 
 
-def write(folder: Path, program: LabProgram, plan: ResolvedPlan, layout: Layout, work: Work) -> None:
+def write(folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> None:
     """Write the four files."""
     _write_memory(folder / "memory.bin", layout)
     with (folder / "masks.bin").open("wb") as file:
@@ -145,7 +145,7 @@ def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
     return found.pop() if found else None
 
 
-def _header(program: LabProgram, plan: ResolvedPlan, layout: Layout, work: Work) -> list[int]:
+def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     lanes = max(math.prod(launch.block) for launch in plan.launches)
     stacks = work.workers * lanes * (320 << 10)
     sizes = sum(_round_up(region.size, GRANULE) for region in layout.regions)
@@ -176,7 +176,7 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: Layout, work: Work)
     ]
 
 
-def _launches(program: LabProgram, plan: ResolvedPlan, layout: Layout, work: Work) -> list[int]:
+def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     addresses = {region.buffer.name: region.address for region in layout.regions}
     words: list[int] = []
     for launch, blocks in zip(plan.launches, work.blocks, strict=True):
@@ -205,7 +205,7 @@ def _arguments(launch: ResolvedLaunch, addresses: Mapping[str, int]) -> list[int
     return words
 
 
-def _write_memory(path: Path, layout: Layout) -> None:
+def _write_memory(path: Path, layout: MemoryLayout) -> None:
     """Inputs at their places; the rest is a hole, which the executor fills with a poison pattern."""
     try:
         with path.open("wb") as file:
