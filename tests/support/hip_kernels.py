@@ -135,7 +135,7 @@ class Workshop:
         return [str(row["kind"]) for row in seen["findings"]]
 
     def _run(
-        self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: executor_request.Layout
+        self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: executor_request.MemoryLayout
     ) -> dict[str, Any]:
         """Recording leaves contents as they are, where the lab would begin with memory that was never set."""
         total = int(np.prod(plan.launches[0].grid))
