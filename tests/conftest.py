@@ -7,11 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.compiler_cache import FOLDER, toolchain
+from tests.support.compiler_cache import FOLDER, toolchain, withhold
 
 TESTS = Path(__file__).parent
 PRIVATE = ("KERNEL_SCIENTIST_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
 DEVICES = (Path("/dev/kfd"), Path("/dev/nvidiactl"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--without-compiler", action="store_true", help="skip each test when it asks for the compiler")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--without-compiler"):
+        withhold()
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ from tests.support.transcript import PRICE, Transcript, context, leader
 REFRESH = "; if the lab was changed on purpose, run: python -m tests.support.transcript refresh"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_real_authors_run_is_replayed_offline_to_the_same_best_kernel(tmp_path: Path) -> None:
     transcript = Transcript.read()
     with ScriptedEndpoint(transcript.answer) as server:

@@ -49,7 +49,7 @@ class Claims(TableSandbox):
         return replace(plain, measurements=tuple(replace(m, time_us=time_us, bound="hbm") for m in plain.measurements))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_after_fifty_playbook_generations_state_and_checkpoint_are_small(tmp_path: Path) -> None:
     limits = Limits(generations=50, picks=3, stagnation=50, tunings=2)
     context = replace(table_context(tmp_path, load_task("row_softmax"), Wanderer(3), limits), sandbox=Claims())

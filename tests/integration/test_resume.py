@@ -71,6 +71,7 @@ def make(folder: Path, **limits: Any) -> Context:
     return table_context(folder, task, ScriptedAuthor(ideas, writer), Limits(**limits))
 
 
+@pytest.mark.long
 def test_after_fifty_generations_state_and_checkpoint_are_small(tmp_path: Path) -> None:
     context = make(tmp_path, generations=50, picks=3, stagnation=50)
     run = drive(context, tmp_path / "checkpoint.db")

@@ -87,6 +87,7 @@ class CountingLedger(Ledger):
         return self.decoded - before[0], self.steps - before[1]
 
 
+@pytest.mark.slow
 def test_a_look_up_reads_as_much_in_a_long_run_as_in_a_short_one(tmp_path: Path) -> None:
     with CountingLedger(tmp_path / "ledger.db") as ledger:
         ledger.add_run(RUN)

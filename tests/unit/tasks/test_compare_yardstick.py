@@ -35,6 +35,7 @@ def spoiled(base: Array, rng: np.random.Generator) -> list[Array]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 @pytest.mark.parametrize("gate", [None, 1e-2])
 @pytest.mark.parametrize("name", sorted(NUMPY))
@@ -72,6 +73,7 @@ def test_the_wrong_shape_is_told() -> None:
     assert "shape" in Yardstick(reference, reference, NUMPY["f64"], Tolerance(RATIO)).judge(np.ones((3, 2))).message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 999, 1001, _MANY, _MANY + 1, 3 * _MANY])
 def test_the_rank_is_that_of_sorting(size: int) -> None:
     rng = np.random.default_rng(size)

@@ -46,6 +46,7 @@ def test_each_task_has_the_seeds_it_should() -> None:
     assert expected == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "path", "target"), SEEDS, ids=NAMES)
 def test_the_plan_fits_the_task_and_covers_every_case(task: Task, path: Path, target: str) -> None:
     candidate = parse(path.read_text(encoding="utf-8"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from agents.checks import check
@@ -11,11 +9,11 @@ from agents.playbook import moves
 from agents.playbook.moves import MOVES
 from agents.source import SourceError, mask, plan_text, read, with_plan
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.fit import check as check_plan
 from sandbox.candidate.parse import parse
 from sandbox.target import load_target
 from tasks.loader import load_task
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.specimens import TILED_TRANSPOSE, seeds
 
 ARCH = "gfx942"
@@ -86,8 +84,8 @@ def test_each_change_is_offered_somewhere() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OWN)
-def test_every_changed_kernel_compiles(name: str, tmp_path: Path) -> None:
-    compiler = Compiler(find_toolchain(tmp_path), tmp_path, load_target("mi300x"))
+def test_every_changed_kernel_compiles(name: str) -> None:
+    compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
     for handle in offered(OWN[name]):
         candidate = parse(moves.apply(OWN[name], handle, ARCH, TAKEN))
         result = compiler.compile(candidate, candidate.defaults())

@@ -17,10 +17,10 @@ from agents.scientist.scientist import Scientist
 from agents.scientist.templates import FOLDER, conversation, excerpt
 from records.evaluation import Resources
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.target import load_target
 from tasks.loader import load_task
+from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.endpoint import ScriptedEndpoint
 from tests.support.scripted_scientist import DRAFT, EXPERIMENT, PEOPLE, STEP, Bench, planned, proposal, seed, selection
 from tests.support.specimens import TASKS, assignment, idea, specimen
@@ -154,10 +154,10 @@ def test_one_of_a_thing_is_told_in_the_singular(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_example_in_the_contract_parses_compiles_and_passes_the_checks(tmp_path: Path) -> None:
+def test_the_example_in_the_contract_parses_compiles_and_passes_the_checks() -> None:
     text = (FOLDER / "_contract.md.j2").read_text(encoding="utf-8")
     candidate = parse(text.split("```hip\n")[1].split("```")[0])
-    compiler = Compiler(find_toolchain(tmp_path), tmp_path, load_target("mi300x"))
+    compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
     compiled = compiler.compile(candidate, candidate.defaults())
     assert compiled.ok, compiled.findings
     assert [k.name for k in compiled.kernels] == [candidate.plan.launches[0].kernel]

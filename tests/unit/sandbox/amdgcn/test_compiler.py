@@ -10,10 +10,10 @@ import pytest
 from records.errors import UsageError
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.listing import ListedKernel
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.target import load_target
+from tests.support.compiler_cache import toolchain
 
 KERNELS = Path(__file__).parents[3] / "data" / "kernels"
 HIP = "#include <hip/hip_runtime.h>\n"
@@ -24,7 +24,7 @@ CANARY = "ks-canary-7Fq2"
 @pytest.fixture(scope="module")
 def compiler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compiler]:
     folder = tmp_path_factory.mktemp("compiler")
-    yield Compiler(find_toolchain(folder / "zig"), folder / "cache", load_target("mi300x"))
+    yield Compiler(toolchain(), folder / "cache", load_target("mi300x"))
     assert list((folder / "cache" / "work").iterdir()) == []
 
 
@@ -371,4 +371,4 @@ def test_a_target_of_another_vendor_is_refused(tmp_path: Path) -> None:
     target = load_target("mi300x")
     other = type(target)(**{**target.__dict__, "name": "h200", "vendor": "nvidia"})
     with pytest.raises(UsageError, match="h200 needs a machine with its own compiler"):
-        Compiler(find_toolchain(tmp_path), tmp_path, other)
+        Compiler(toolchain(), tmp_path, other)

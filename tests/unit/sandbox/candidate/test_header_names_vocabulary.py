@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from sandbox.amdgcn.compiler import INCLUDE, Compilation, Compiler
-from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.process import ProcessLimits, run
 from sandbox.target import load_target
+from tests.support.compiler_cache import COMPILED, toolchain
 
 DATA = Path(__file__).parents[3] / "data" / "headers"
 LIMITS = ProcessLimits(cpu_s=60)
@@ -34,19 +34,18 @@ STANDARD = "algorithm cfloat climits cmath cstddef cstdint limits type_traits ut
 
 
 @pytest.fixture(scope="module")
-def compiler(tmp_path_factory: pytest.TempPathFactory) -> Compiler:
-    folder = tmp_path_factory.mktemp("headers")
-    return Compiler(find_toolchain(folder / "zig"), folder / "cache", load_target("mi300x"))
+def compiler() -> Compiler:
+    return Compiler(toolchain(), COMPILED, load_target("mi300x"))
 
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """The device headers built for this machine, one thread, with this machine's expf, logf and exp2f."""
     folder = tmp_path_factory.mktemp("host")
-    toolchain = find_toolchain(folder / "zig")
-    clang_headers = toolchain.zig.parent / "lib" / "include"
+    tools = toolchain()
+    clang_headers = tools.zig.parent / "lib" / "include"
     for argv in (
-        toolchain.command(
+        tools.command(
             "clang",
             "-x",
             "c++",
@@ -71,9 +70,9 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
             "-o",
             "maths.o",
         ),
-        toolchain.command("ld.lld", "-shared", "maths.o", "-o", "maths.so"),
+        tools.command("ld.lld", "-shared", "maths.o", "-o", "maths.so"),
     ):
-        done = run(argv, cwd=folder, env=toolchain.environment(), timeout_s=60, limits=LIMITS)
+        done = run(argv, cwd=folder, env=tools.environment(), timeout_s=60, limits=LIMITS)
         assert done.returncode == 0, done.stderr
     ctypes.CDLL("libm.so.6", mode=ctypes.RTLD_GLOBAL)
     return ctypes.CDLL(str(folder / "maths.so"))

@@ -102,6 +102,7 @@ def test_no_kernel_of_ours_is_refused(kind: str, reads: bool) -> None:
         assert refusals(path.read_text(encoding="utf-8"), dialect_of(kind).known, reads) == (), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

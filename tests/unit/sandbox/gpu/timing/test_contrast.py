@@ -24,6 +24,7 @@ def decisions(noise: Noise, factor: float, count: int, rule: Rule = RULE) -> lis
     return [decide(Simulated(noise, seed, {"B": factor}), rule, rng) for seed in range(count)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_of_equal_kernels_at_most_one_in_a_hundred_is_called_a_winner(name: str) -> None:
     said = Counter(d.verdict for d in decisions(MODELS[name], 1.0, 400))

@@ -172,6 +172,7 @@ def test_without_any_window_taken_the_known_ones_come_at_the_end(references: Ref
     assert refused(references, half, 0, windows=0) == "wrong_result"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [half, lazy_until_seen, lazy_later, lazy_once])
 @pytest.mark.parametrize(("time_us", "windows"), [(20.0, 40), (500.0, 160)])  # windows of 8 calls, and of one
 def test_who_remembers_gains_nothing(references: References, kernel: Kernel, time_us: float, windows: int) -> None:
@@ -179,6 +180,7 @@ def test_who_remembers_gains_nothing(references: References, kernel: Kernel, tim
     assert set(kinds) <= {"wrong_result", "nondeterministic"}, kinds
 
 
+@pytest.mark.slow
 def test_a_plan_with_free_bits_is_not_summed_but_compared(references: References) -> None:
     def rough(x: Array, memory: dict[str, Any]) -> Array:
         memory["calls"] = memory.get("calls", 0) + 1
