@@ -103,8 +103,9 @@ def moved_to_front(source: str, choice: Choice) -> tuple[str, frozenset[str]]:
     for name, value in choice.items():
         line = re.search(rf"^(\s*{re.escape(name)}\s*=\s*)\[([^\]]*)\]", table, re.MULTILINE)
         values = _values(line[2]) if line else []
-        if line and value in values:
+        if line is not None and value in values:
             front = ", ".join(str(n) for n in (value, *(n for n in values if n != value)))
+            front += "\n" * line[2].count("\n")  # every line of the file keeps its number
             table = f"{table[: line.start()]}{line[1]}[{front}]{table[line.end() :]}"
             moved.add(name)
     tuned = source[: header.start()] + text[:start] + table + text[stop:] + source[header.end() :]

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import one_way
+
+
+@pytest.mark.slow
+def test_a_candidate_is_read_once_and_resolved_once_on_a_short_way_to_the_compiler(tmp_path: Path) -> None:
+    count = one_way.in_the_lab(tmp_path)
+    assert count.parsed == 1
+    assert max(count.resolved.values()) == 1 and len(count.resolved) > 9
+    assert count.files[0] == "graph/experiment.py" and count.files[-1] == "sandbox/amdgcn/compiler.py"
+    assert len(count.files) <= 4
