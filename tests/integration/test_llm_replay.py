@@ -9,6 +9,7 @@ kernels wins now, look at the difference and make it the expected one:
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from records.evaluation import Evaluation
 from records.experiment import Attempt, ModelCall
 from sandbox.candidate.tuning import with_defaults
 from tests.support.endpoint import ScriptedEndpoint
-from tests.support.transcript import PRICE, Transcript, context, leader
+from tests.support.transcript import PRICE, VERDICTS, Transcript, context, leader, verdicts
 
 REFRESH = "; if the lab was changed on purpose, run: python -m tests.support.transcript refresh"
 
@@ -41,6 +42,7 @@ def test_a_real_authors_run_is_replayed_offline_to_the_same_best_kernel(tmp_path
         check_winner(made, leader(made), transcript)
         check_attempts({a.id: a for a in made.ledger.attempts(run.id)})
         check_calls(made.ledger.calls(run.id), transcript)
+        check_verdicts(made)
 
         # Without its checkpoint a run starts over and finds everything in the ledger.
         made.ledger.finish(run.id, "paused")
@@ -92,6 +94,15 @@ def check_attempts(attempts: dict[str, Attempt]) -> None:
     assert critic.reason.startswith("sent back by the critic: add_splits: `min(k / 512, ...)` rounds down")
     assert name.stage == "compile"
     assert name.reason == "redefinition of 'turn'; line 73: previous definition is here (line 77)"
+
+
+def check_verdicts(made: Context) -> None:
+    """Every verdict, code, finding and predicted time is the stored one."""
+    stored = [json.loads(line) for line in VERDICTS.read_text(encoding="utf-8").splitlines()]
+    found = verdicts(made)
+    assert [{**row, "times_us": None} for row in found] == [{**row, "times_us": None} for row in stored], REFRESH
+    for new, old in zip(found, stored, strict=True):
+        assert new["times_us"] == pytest.approx(old["times_us"], rel=1e-12), REFRESH
 
 
 def check_calls(calls: tuple[ModelCall, ...], transcript: Transcript) -> None:

@@ -42,6 +42,7 @@ from tests.support.lab_bench import evaluator
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).parents[1] / "data" / "fp8_block_gemm_transcript.jsonl"
+VERDICTS = FILE.with_name("fp8_block_gemm_verdicts.jsonl")  # of its replay
 LIMITS = Limits(generations=2, tunings=0)  # the winner was tuned to its defaults; estimates take the time of a test
 PRICE = Price(1.25, 10.0)
 BUDGET_USD = 20.0
@@ -150,6 +151,26 @@ def expectation(found: Attempt) -> dict[str, Any]:
     }
 
 
+def verdicts(made: Context) -> list[dict[str, Any]]:
+    """Each evaluation behind an attempt: verdict, code, findings by kind and line, predicted times by case."""
+    rows = {}
+    for attempt in made.ledger.attempts(made.run.id):
+        for purpose in ("compile", "verify", "benchmark"):
+            found = made.ledger.evaluation(attempt.evaluation_key, purpose) if attempt.evaluation_key else None
+            if found is not None:
+                rows[found.key, purpose] = {
+                    "purpose": purpose,
+                    "candidate": found.candidate_id,
+                    "tunables": dict(found.tunables),
+                    "stage": found.verdict.stage,
+                    "accepted": found.verdict.accepted,
+                    "code": found.verdict.code,
+                    "findings": [[f.kind, f.line] for f in found.verdict.findings],
+                    "times_us": {m.case: m.time_us for m in found.measurements},
+                }
+    return sorted(rows.values(), key=lambda row: json.dumps(row, sort_keys=True))
+
+
 def recorded(runs: Path, run_id: str) -> Transcript:
     """The answered calls of a run, in the order they were asked."""
     ledger, artefacts = Ledger(runs / "ledger.db"), ArtefactStore(runs / "artefacts")
@@ -167,11 +188,12 @@ def recorded(runs: Path, run_id: str) -> Transcript:
 
 
 def refreshed(transcript: Transcript) -> dict[str, Any]:
-    """Replay with the lab as it is now; what the best kernel is."""
+    """Replay with the lab as it is now and store its verdicts; the best kernel is returned."""
     with tempfile.TemporaryDirectory() as name, ScriptedEndpoint(transcript.answer) as server:
         made = context(server.url, Path(name))
         drive(made, Path(name) / "checkpoint.db")
         found = expectation(leader(made))
+        VERDICTS.write_text("".join(json.dumps(row, sort_keys=True) + "\n" for row in verdicts(made)), encoding="utf-8")
         made.ledger.close()
     return found
 

@@ -74,8 +74,8 @@ int ROWS_[] = {1}; // ROWS = [4, 1]
 
 def test_the_chosen_values_come_first_and_nothing_else_changes() -> None:
     tuned = with_defaults(SOURCE, {"ROWS": 2, "COLS": 1})
-    assert "ROWS = [2, 4, 1, 8]  # rows a block\nCOLS=[1, 2]\n" in tuned
-    assert tuned.replace("ROWS = [2, 4, 1, 8]", "ROWS = [4, 1,\n        0x2, 8]") == SOURCE
+    assert "ROWS = [2, 4, 1, 8\n]  # rows a block\nCOLS=[1, 2]\n" in tuned, "every line keeps its number"
+    assert tuned.replace("ROWS = [2, 4, 1, 8\n]", "ROWS = [4, 1,\n        0x2, 8]") == SOURCE
     assert with_defaults(tuned, {"ROWS": 2}) == tuned
 
 
