@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +15,7 @@ from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.candidate.resolve import ResolvedPlan, choices, resolve
 from sandbox.candidate.tuning import moved_to_front
+from sandbox.recent import Recent
 from tasks.task import Case, Task
 
 REMEMBERED = 256  # sources a `Preparer` keeps
@@ -104,27 +103,12 @@ class Preparer:
     def __init__(self, make: Callable[[str, Task], Prepared] = prepare) -> None:
         """`make` is replaced by stand-ins whose sources are no kernels."""
         self._make = make
-        self._known: OrderedDict[tuple[str, str], Prepared] = OrderedDict()
-        self._lock = threading.Lock()
+        self._known: Recent[tuple[str, str], Prepared] = Recent(REMEMBERED)
 
     def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
         """The candidate with this choice of tunables."""
-        key = (source, task.digest)
-        with self._lock:
-            known = self._known.get(key)
-            if known is not None:
-                self._known.move_to_end(key)
-        if known is None:
-            known = self._make(source, task)
-            self.remember(source, known)
+        known = self._known.get((source, task.digest), lambda: self._make(source, task))
         return known.choose(tunables) if tunables else known
-
-    def remember(self, source: str, prepared: Prepared) -> None:
-        """Keep a candidate that was prepared in another way, so that its text is not read."""
-        with self._lock:
-            self._known[source, prepared.task.digest] = prepared
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
 
 
 def _settled(prepared: Prepared) -> Prepared:

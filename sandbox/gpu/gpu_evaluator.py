@@ -32,6 +32,7 @@ from sandbox.gpu.timing.measure import QUICK, STEADY, TimingSetup, concluded, co
 from sandbox.gpu.timing.stopwatch import Refused, Stopwatch
 from sandbox.gpu.timing.windows import LevelRule
 from sandbox.gpu.trusted.trusted import SOURCE
+from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.task import Task
 
@@ -48,6 +49,7 @@ class Rules:
 
 SPARES = 4  # processes that wait ready: a candidate needs two, to be verified and to be timed
 TRIES = 3  # of work that fails through no fault of a candidate
+REMEMBERED = 256  # verdicts, so that timing a candidate does not verify it again
 RULES = Rules()
 T = TypeVar("T")
 
@@ -88,7 +90,7 @@ class GpuEvaluator(SandboxBase):
         self._l2_bytes = gpu.attributes.get("l2_bytes", 0)
         self._clocks = open_clocks(target.vendor, gpu.pci)
         self._secret = secrets.randbits(62)
-        self._verified: dict[str, Evaluation] = {}
+        self._verified: Recent[str, Evaluation] = Recent(REMEMBERED)
         self._best: dict[str, dict[str, float]] = {}  # by task and case: the least time of a checked kernel
         self._lock = threading.Lock()
 
@@ -119,14 +121,7 @@ class GpuEvaluator(SandboxBase):
 
     def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare tests, held-out cases and input families; stops at the first case that fails."""
-        started = time.monotonic()
-        key = self.key(prepared)
-        if key not in self._verified:
-            evaluation, compiled = self._build(prepared)
-            if compiled is not None:
-                evaluation = self._verify(evaluation, compiled)
-            self._verified[key] = replace(evaluation, seconds=time.monotonic() - started)
-        return self._verified[key]
+        return self._verified.get(self.key(prepared), lambda: self._judge(prepared))
 
     def benchmark(self, prepared: Prepared) -> Evaluation:
         """Verify, then time the benchmark cases in a new process."""
@@ -202,6 +197,12 @@ class GpuEvaluator(SandboxBase):
         if findings:
             return replace(evaluation, verdict=rejected("compile", findings)), None
         return evaluation, CompiledCandidate(prepared, build)
+
+    def _judge(self, prepared: Prepared) -> Evaluation:
+        started = time.monotonic()
+        evaluation, compiled = self._build(prepared)
+        made = evaluation if compiled is None else self._verify(evaluation, compiled)
+        return replace(made, seconds=time.monotonic() - started)
 
     def _verify(self, evaluation: Evaluation, compiled: CompiledCandidate) -> Evaluation:
         rows: list[CaseResult] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from sandbox.evidence import Evidence
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
 from sandbox.lab.predict import predict
+from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.held_out import held_out_cases
 from tasks.task import Case, Task
@@ -55,8 +55,8 @@ class LabEvaluator(SandboxBase):
         self._patience = patience or (EXACT if exact else Patience())
         self._compiler = Compiler(toolchain, cache, target, evidence)
         self._lab = Lab(toolchain, cache, target, cores, evidence)
-        self._built: OrderedDict[str, tuple[Evaluation, Built | None]] = OrderedDict()
-        self._verified: dict[str, Evaluation] = {}
+        self._built: Recent[str, tuple[Evaluation, Built | None]] = Recent(REMEMBERED)
+        self._verified: Recent[str, Evaluation] = Recent(REMEMBERED)
         self._turn = threading.Lock()  # the lab uses every core for one candidate; two at once only slow each other
 
     def compile(self, prepared: Prepared) -> Evaluation:
@@ -67,14 +67,8 @@ class LabEvaluator(SandboxBase):
 
     def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare the test cases, then the held-out ones; stops at the first case that fails."""
-        started = time.monotonic()
-        key = self.key(prepared)
         with self._turn:
-            if key not in self._verified:
-                evaluation, built = self._build(prepared)
-                made = evaluation if built is None else self._execute(evaluation, built)
-                self._verified[key] = replace(made, seconds=time.monotonic() - started)
-            return self._verified[key]
+            return self._verified.get(self.key(prepared), lambda: self._judge(prepared))
 
     def benchmark(self, prepared: Prepared) -> Evaluation:
         """Verify, then predict the benchmark times."""
@@ -111,13 +105,13 @@ class LabEvaluator(SandboxBase):
 
     def _build(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
         """The steps before execution, done once for a candidate; nothing is built when it does not get that far."""
-        key = self.key(prepared)
-        known = self._built.get(key)
-        if known is None:
-            known = self._built[key] = self._compiled(prepared)
-            while len(self._built) > REMEMBERED:
-                self._built.popitem(last=False)
-        return known
+        return self._built.get(self.key(prepared), lambda: self._compiled(prepared))
+
+    def _judge(self, prepared: Prepared) -> Evaluation:
+        started = time.monotonic()
+        evaluation, built = self._build(prepared)
+        made = evaluation if built is None else self._execute(evaluation, built)
+        return replace(made, seconds=time.monotonic() - started)
 
     def _compiled(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
         evaluation = self._begun(prepared)

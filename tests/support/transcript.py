@@ -10,9 +10,11 @@ with the lab's figures, so no line depends on a prompt's text.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
+import sqlite3
 import sys
 import tempfile
 import threading
@@ -33,6 +35,8 @@ from graph.context import Context, Limits
 from graph.doubles import Bookshelf
 from graph.drive import drive
 from records.artefacts import ArtefactStore
+from records.codec import loads
+from records.evaluation import Evaluation
 from records.experiment import Attempt, Run
 from records.ledger import Ledger
 from sandbox.target import load_target
@@ -152,23 +156,25 @@ def expectation(found: Attempt) -> dict[str, Any]:
 
 
 def verdicts(made: Context) -> list[dict[str, Any]]:
-    """Each evaluation behind an attempt: verdict, code, findings by kind and line, predicted times by case."""
-    rows = {}
-    for attempt in made.ledger.attempts(made.run.id):
-        for purpose in ("compile", "verify", "benchmark"):
-            found = made.ledger.evaluation(attempt.evaluation_key, purpose) if attempt.evaluation_key else None
-            if found is not None:
-                rows[found.key, purpose] = {
-                    "purpose": purpose,
-                    "candidate": found.candidate_id,
-                    "tunables": dict(found.tunables),
-                    "stage": found.verdict.stage,
-                    "accepted": found.verdict.accepted,
-                    "code": found.verdict.code,
-                    "findings": [[f.kind, f.line] for f in found.verdict.findings],
-                    "times_us": {m.case: m.time_us for m in found.measurements},
-                }
-    return sorted(rows.values(), key=lambda row: json.dumps(row, sort_keys=True))
+    """Each evaluation of a run: verdict, code, findings by kind and line, predicted times by case."""
+    with contextlib.closing(sqlite3.connect(made.ledger.path)) as db:
+        stored = db.execute("SELECT purpose, body FROM evaluations").fetchall()
+    rows = []
+    for purpose, body in stored:
+        found = loads(Evaluation, body)
+        rows.append(
+            {
+                "purpose": purpose,
+                "candidate": found.candidate_id,
+                "tunables": dict(found.tunables),
+                "stage": found.verdict.stage,
+                "accepted": found.verdict.accepted,
+                "code": found.verdict.code,
+                "findings": [[f.kind, f.line] for f in found.verdict.findings],
+                "times_us": {m.case: m.time_us for m in found.measurements},
+            }
+        )
+    return sorted(rows, key=lambda row: json.dumps(row, sort_keys=True))
 
 
 def recorded(runs: Path, run_id: str) -> Transcript:

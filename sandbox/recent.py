@@ -1,0 +1,33 @@
+"""A bounded memory of what was made last."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """The entries used last, up to a number of them. Safe for threads, of which two may make the same entry."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Key, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Key, make: Callable[[], Value]) -> Value:
+        """The entry of a key, made now where it is not kept; of two that are made at once the first stays."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = make()
+        with self._lock:
+            made = self._kept.setdefault(key, made)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+        return made

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import threading
+
+from sandbox.recent import Recent
+
+
+def test_what_was_used_last_is_kept_and_made_once() -> None:
+    made: list[str] = []
+
+    def make(key: str) -> str:
+        made.append(key)
+        return key.upper()
+
+    recent: Recent[str, str] = Recent(2)
+    for key in ("a", "b", "a", "c", "a", "b"):
+        assert recent.get(key, lambda key=key: make(key)) == key.upper()  # type: ignore[misc]
+    assert made == ["a", "b", "c", "b"]
+
+
+def test_of_two_made_at_once_the_first_stays() -> None:
+    recent: Recent[str, object] = Recent(2)
+    both = threading.Barrier(2)
+
+    def make() -> object:
+        both.wait()
+        return object()
+
+    found: list[object] = []
+    threads = [threading.Thread(target=lambda: found.append(recent.get("a", make))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] is found[1]
