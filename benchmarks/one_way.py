@@ -24,7 +24,7 @@ from typing import Any
 
 from agents.author import Idea, Specimen, Step
 from benchmarks.figure import Figure, report
-from graph import experiment
+from graph import subgraph
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, table_context
 from graph.drive import drive
@@ -45,7 +45,7 @@ from tests.support.hip_stub import hip_stub
 
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = ROOT / ".cache" / "tests"
-NODES = experiment.__file__
+NODES = subgraph.__file__
 PACKAGES = ("agents", "app", "graph", "knowledge", "records", "sandbox", "tasks")
 MARK = "counted_on_its_way"
 SOURCE = f"""/*+++
