@@ -232,6 +232,40 @@ def drivers(folder: Path) -> Iterator[Row]:
             yield f"{vendor} prints {said}", blamed and blamed[0], []
 
 
+def devices(folder: Path) -> Iterator[Row]:
+    """The judge of real GPUs on the stub of HIP's runtime: a right kernel and one of each stage that refuses."""
+    from dataclasses import replace
+
+    from sandbox.gpu.gpu_evaluator import GpuEvaluator
+    from sandbox.target import load_target
+    from tasks.loader import load_task
+    from tests.integration.test_device_judge import QUICK, RIGHT, source
+    from tests.support.compiler_cache import COMPILED, toolchain
+    from tests.support.hip_stub import hip_stub
+
+    task = load_task(str(Path(__file__).parents[1] / "kernels" / "exploits" / "tasks" / "scale"))
+    target = load_target("mi300x")
+    target = replace(target, memory={**target.memory, "mall_bytes": 4096, "l2_bytes": 4096})
+    bodies = {
+        "right": RIGHT,
+        "wrong": "if (i < n) y[i] = 2 * factor * x[i];",
+        "unwritten": "if (i < n - 1) y[i] = factor * x[i];",
+        "input": "if (i < n) { y[i] = factor * x[i]; x[i] = 0; }",
+        "undeclared": "if (i < n) y[i] = factor * z[i];",
+        "unknown header": "\n#include <unistd.h>\n",
+    }
+    with hip_stub(toolchain(), COMPILED) as stub:
+        stub.world.skipped |= {"trusted_sweep", "trusted_scrub"}
+        judge = GpuEvaluator(target, folder, 0, library=stub.library, spares=0, rules=QUICK)
+        try:
+            for name, body in bodies.items():
+                verdict = judge.verify(judge.prepare(source(body), task)).verdict
+                decided = [verdict.stage, verdict.code, *map(finding, verdict.findings)]
+                yield f"device {name}", decided, [f.message for f in verdict.findings]
+        finally:
+            judge.close()
+
+
 def runs(folder: Path) -> Iterator[Row]:
     """Whole runs: attempts of every outcome, and every kind of pause."""
     from graph.doubles import TableSandbox
@@ -359,7 +393,7 @@ def main(folder: str) -> None:
     """All of it, to standard output."""
     import contextlib
 
-    parts = (plans, compilers, comparisons, limits, drivers, critics, executions, runs, conversations, faults)
+    parts = (plans, compilers, comparisons, limits, drivers, devices, critics, executions, runs, conversations, faults)
     made: dict[str, Any] = {}
     with contextlib.redirect_stdout(sys.stderr):
         for part in parts:
