@@ -12,7 +12,7 @@ import os
 import socket
 import time
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -146,26 +146,37 @@ def decode(data: bytes, kinds: Sequence[type[Message]]) -> Message:
 
 def conforms(kind: Any, value: Any) -> bool:
     """Report whether a plain value is exactly of a type: no field missing or unknown, no bool for an int."""
-    if isinstance(kind, type) and is_dataclass(kind):
-        hints = _hints(kind)
-        return (
-            isinstance(value, dict)
-            and value.keys() == hints.keys()
-            and all(conforms(hint, value[name]) for name, hint in hints.items())
-        )
-    origin, args = get_origin(kind), get_args(kind)
-    if origin is tuple:
-        wanted = args[:1] * len(value) if args[-1] is ... and isinstance(value, list) else args
-        return isinstance(value, list) and len(value) == len(wanted) and all(map(conforms, wanted, value))
-    if origin in (Union, types.UnionType):
-        return any(conforms(one, value) for one in args)
-    if origin is Literal:
-        return isinstance(value, str) and value in args
-    if origin is not None and issubclass(origin, Mapping):
-        return isinstance(value, dict) and all(conforms(args[1], one) for one in value.values())
-    return type(value) is kind or (kind is float and type(value) is int)
+    return _checker(kind)(value)
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _checker(kind: Any) -> Callable[[Any], bool]:
+    """The check of a type, made once."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        fields = {name: _checker(hint) for name, hint in get_type_hints(kind).items()}
+        return lambda value: (
+            isinstance(value, dict)
+            and value.keys() == fields.keys()
+            and all(check(value[name]) for name, check in fields.items())
+        )
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is tuple and args[-1] is ...:
+        item = _checker(args[0])
+        return lambda value: isinstance(value, list) and all(map(item, value))
+    if origin is tuple:
+        items = tuple(map(_checker, args))
+        return lambda value: (
+            isinstance(value, list)
+            and len(value) == len(items)
+            and all(check(one) for check, one in zip(items, value, strict=True))
+        )
+    if origin in (Union, types.UnionType):
+        kinds = tuple(map(_checker, args))
+        return lambda value: any(check(value) for check in kinds)
+    if origin is Literal:
+        return lambda value: isinstance(value, str) and value in args
+    if origin is not None and issubclass(origin, Mapping):
+        item = _checker(args[1])
+        return lambda value: isinstance(value, dict) and all(map(item, value.values()))
+    exact = (int, float) if kind is float else (kind,)
+    return lambda value: type(value) in exact
