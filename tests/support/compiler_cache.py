@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import Settings
 from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
 
 FOLDER = (
@@ -22,9 +21,6 @@ FOLDER = (
 ).resolve()  # what KERNEL_SCIENTIST_CACHE_FOLDER is in the tests
 COMPILED = FOLDER / "kernels"
 _OWN = FOLDER / "toolchain"
-_USERS = Settings.model_fields["cache_folder"].get_default(call_default_factory=True) / "toolchain"
-
-
 _WITHHELD: list[bool] = []
 
 
@@ -44,11 +40,19 @@ def toolchain() -> Toolchain:
     with (FOLDER / "warmed.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists():
-            if (_USERS / "zig").is_dir() and not (_OWN / "zig").exists():
-                shutil.copytree(_USERS / "zig", _OWN / "zig", copy_function=_link)
+            users = _users_toolchain()
+            if (users / "zig").is_dir() and not (_OWN / "zig").exists():
+                shutil.copytree(users / "zig", _OWN / "zig", copy_function=_link)
             found.warm(lambda _: None)
             stamp.touch()
     return found
+
+
+def _users_toolchain() -> Path:
+    from app.settings import Settings  # here, because a GPU box that runs tests/gpu has no pydantic
+
+    folder: Path = Settings.model_fields["cache_folder"].get_default(call_default_factory=True)
+    return folder / "toolchain"
 
 
 def _link(source: str, target: str) -> None:
