@@ -14,7 +14,6 @@ the compiler itself, which runs with this user's rights.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import tempfile
 import time
@@ -27,8 +26,10 @@ from records.codec import dumps, loads
 from records.errors import ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
+from sandbox.amdgcn.front_end import FrontEnd, begins_with_header, header_digests
 from sandbox.amdgcn.listing import ListedKernel, kernels_in
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.amdgcn.tools import Tools
 from sandbox.candidate.diagnostics import (
     ASSEMBLY,
     SOURCE,
@@ -43,12 +44,9 @@ from sandbox.candidate.diagnostics import (
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.evidence import Evidence
-from sandbox.process import Completed, ProcessLimits, run
+from sandbox.process import Completed
 from sandbox.target import Target
 
-INCLUDE = Path(__file__).parents[1] / "include"
-TIMEOUT_S = 60.0
-LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
 FORMAT = "6"  # raise it when a stored compilation would be read differently
 MAX_LISTING = 16 << 20
 FLAGS = (
@@ -87,6 +85,8 @@ FLAGS = (
     "-Wno-sign-compare",
     "-Werror=date-time",
 )
+_ASSEMBLE = ("-target", "amdgcn-amd-amdhsa")
+_LINK = ("-shared", "--no-undefined", "--no-dependent-libraries", "--strip-debug", "--color-diagnostics=never")
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ class Compiler:
         self.target = target
         self.evidence = evidence
         self.cache = cache.resolve()  # the virtual file system needs paths without links
+        self._tools = Tools(toolchain, evidence)
+        self._front_end = FrontEnd(self._tools, self.cache, (*FLAGS, f"--offload-arch={target.arch}"))
 
     def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation:
         """Compile with these tunables as macros; ToolchainError when the machine, not the candidate, is at fault."""
@@ -125,7 +127,7 @@ class Compiler:
         if known is not None and (not known.ok or self.code_object_path(known.code_object).is_file()):
             return replace(known, seconds=time.monotonic() - started)
         try:
-            for folder in (stored.parent, self.cache / "objects", self.cache / "work"):
+            for folder in (stored.parent, *(self.cache / name for name in ("objects", "assembled", "work"))):
                 folder.mkdir(parents=True, exist_ok=True)
             work = kept or Path(tempfile.mkdtemp(dir=self.cache / "work"))
             try:
@@ -144,114 +146,52 @@ class Compiler:
         return self.cache / "objects" / f"{digest}.co"
 
     def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path) -> Compilation:
-        (work / SOURCE).write_text(candidate.source, encoding="utf-8")
-        (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
         macros = [f"-D{name}={value}" for name, value in tunables.items()]
-        done = self._tool(
-            work,
-            "clang",
-            *FLAGS,
-            f"--offload-arch={self.target.arch}",
-            "-ivfsoverlay",
-            "files.json",
-            "-isystem",
-            "/include",
-            "-isystem",
-            "/clang",
-            *macros,
-            SOURCE,
-            "-o",
-            ASSEMBLY,
-        )
+        prefixed = candidate.source if begins_with_header(candidate.source) else None
+        done = self._front_end.run(work, candidate.source, prefixed, *macros, SOURCE, "-o", ASSEMBLY)
         said = readable(done.stderr)
         if done.returncode != 0:
-            found = compiler_findings(done, candidate.source)
-            return Compilation(False, found, diagnostics=said, is_final=ending_of(done) is None)
+            return _failed(done, compiler_findings(done, candidate.source), said)
         assembly = work / ASSEMBLY
         if assembly.stat().st_size > MAX_LISTING:
-            return Compilation(
-                False,
-                (refusal("the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables"),),
-                diagnostics=said,
-            )
+            much = "the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables"
+            return Compilation(False, (refusal(much),), diagnostics=said)
         listing = assembly.read_text(encoding="utf-8", errors="replace")
         if refused := listing_findings(listing):
             return Compilation(False, refused, diagnostics=said)
-        done = self._tool(
-            work,
-            "clang",
-            "-target",
-            "amdgcn-amd-amdhsa",
-            f"-mcpu={self.target.arch}",
-            "-c",
-            ASSEMBLY,
-            "-o",
-            "candidate.o",
-        )
-        if done.returncode != 0:
-            said = readable(said + "\n" + done.stderr)
-            found = assembler_findings(done, listing)
-            return Compilation(False, found, diagnostics=said, is_final=ending_of(done) is None)
-        done = self._tool(
-            work,
-            "ld.lld",
-            "-shared",
-            "--no-undefined",
-            "--no-dependent-libraries",
-            "--strip-debug",
-            "--color-diagnostics=never",
-            "candidate.o",
-            "-o",
-            "candidate.co",
-        )
-        if done.returncode != 0:
-            said = readable(said + "\n" + done.stderr)
-            return Compilation(False, linker_findings(done), diagnostics=said, is_final=ending_of(done) is None)
-        return self._finish(work, listing, said)
-
-    def _finish(self, work: Path, listing: str, said: str) -> Compilation:
+        made = self._assembled(work, listing, said)
+        if isinstance(made, Compilation):
+            return made
         kernels = kernels_in(listing, SOURCE)
         if not kernels:
             return Compilation(False, (refusal("the file defines no __global__ function"),), diagnostics=said)
+        return Compilation(True, (), kernels, resources_of(kernels, self.target), made, listing, said)
+
+    def _assembled(self, work: Path, listing: str, said: str) -> str | Compilation:
+        """The digest of the code object, which the same listing gives again."""
+        parts = [_ASSEMBLE, _LINK, self.target.arch, self.toolchain.version, listing]
+        known = self.cache / "assembled" / hashlib.sha256(dumps(parts).encode()).hexdigest()
+        if known.is_file() and not self.evidence:
+            digest = known.read_text(encoding="ascii")
+            if self.code_object_path(digest).is_file():
+                return digest
+        arch = f"-mcpu={self.target.arch}"
+        done = self._tools.run(work, "clang", *_ASSEMBLE, arch, "-c", ASSEMBLY, "-o", "candidate.o")
+        if done.returncode != 0:
+            return _failed(done, assembler_findings(done, listing), readable(said + "\n" + done.stderr))
+        done = self._tools.run(work, "ld.lld", *_LINK, "candidate.o", "-o", "candidate.co")
+        if done.returncode != 0:
+            return _failed(done, linker_findings(done), readable(said + "\n" + done.stderr))
         image = (work / "candidate.co").read_bytes()
         digest = hashlib.sha256(image).hexdigest()
         write_whole(self.code_object_path(digest), image)
-        return Compilation(True, (), kernels, resources_of(kernels, self.target), digest, listing, said)
-
-    def _visible_files(self, work: Path) -> dict[str, object]:
-        """The only files that the front end can open; every other path does not exist for it."""
-        return {
-            "version": 0,
-            "redirecting-with": "redirect-only",
-            "case-sensitive": True,
-            "use-external-names": False,
-            "roots": [
-                {"name": str(work / SOURCE), "type": "file", "external-contents": str(work / SOURCE)},
-                {"name": "/include", "type": "directory-remap", "external-contents": str(INCLUDE)},
-                {"name": "/clang", "type": "directory-remap", "external-contents": str(self._clang_headers)},
-            ],
-        }
-
-    def _tool(self, work: Path, tool: str, *args: str) -> Completed:
-        environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
-        argv = self.toolchain.command(tool, *args)
-        done = run(argv, cwd=work, env=environment, timeout_s=TIMEOUT_S, limits=LIMITS, output_cap=2 * 65536)
-        if self.evidence:
-            self.evidence.command(work, argv, environment, done)
-        return done
-
-    @cached_property
-    def _clang_headers(self) -> Path:
-        folder = self.toolchain.zig.parent / "lib" / "include"
-        if not (folder / "stddef.h").is_file():
-            raise ToolchainError(f"clang's own headers are missing at {folder}; run ./kernel-scientist again")
-        return folder
+        write_whole(known, digest.encode())
+        return digest
 
     @cached_property
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: flags, headers, compiler, target."""
-        files = sorted(path for path in INCLUDE.rglob("*") if path.is_file() and "ks_lab" not in str(path))
-        headers = [(str(path.relative_to(INCLUDE)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
+        headers = [list(row) for row in header_digests() if "ks_lab" not in row[0]]
         parts = [FORMAT, FLAGS, headers, self.toolchain.version, self.target.arch, dict(self.target.limits)]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
@@ -260,6 +200,10 @@ class Compiler:
 
     def _path(self, key: str) -> Path:
         return self.cache / "compiled" / key[:2] / f"{key}.json"
+
+
+def _failed(done: Completed, findings: tuple[Finding, ...], said: str) -> Compilation:
+    return Compilation(False, findings, diagnostics=said, is_final=ending_of(done) is None)
 
 
 def _load(path: Path) -> Compilation | None:

@@ -33,9 +33,7 @@
 
 #include "ks_lab/calls.h"
 #include "ks_lab/ids.h"
-// As in device code, any function may wait for other work-items: a call is not to be copied into two branches before it
-// is seen whether it does. Ends in ks_lab/launch.h.
-#pragma clang attribute push(__attribute__((convergent)), apply_to = function)
+#include "ks_lab/convergent.h"
 #include "ks_lab/wave.h"
 #include "ks_lab/maths.h"
 #include "ks_lab/fp8.h"

@@ -7,7 +7,6 @@ compilation; the program gets no library but musl and the runtime.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -19,8 +18,9 @@ from pathlib import Path
 from records.codec import dumps, loads
 from records.errors import LabError
 from records.evaluation import Finding
-from sandbox.amdgcn.compiler import FLAGS as DEVICE_FLAGS
+from sandbox.amdgcn.front_end import FrontEnd, header_digests
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.amdgcn.tools import Tools
 from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, refusal
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
@@ -28,140 +28,16 @@ from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
 from sandbox.lab.build.assembly import translate
 from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
+from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, PLAIN, PREPROCESS
 from sandbox.lab.build.lines import LineTable, read_lines
 from sandbox.lab.build.object_file import DYNAMIC_LDS, prepare_object
 from sandbox.lab.build.probes import add_probes
-from sandbox.process import Completed, ProcessLimits, run
+from sandbox.process import Completed
 
-INCLUDE = executor.INCLUDE
-LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
-TIMEOUT_S = 60.0
 FORMAT = "6"  # raise it when the same source would give another program or description
-_HOST_MACROS = (  # what would tell device code that it runs on the host
-    "__x86_64__",
-    "__x86_64",
-    "__amd64__",
-    "__amd64",
-    "__linux__",
-    "__linux",
-    "linux",
-    "__gnu_linux__",
-    "__unix__",
-    "__unix",
-    "unix",
-    "__k8",
-    "__k8__",
-    "__haswell",
-    "__haswell__",
-    "__SSE__",
-    "__SSE2__",
-    "__SSE3__",
-    "__SSSE3__",
-    "__SSE4_1__",
-    "__SSE4_2__",
-    "__AVX__",
-    "__AVX2__",
-    "__FMA__",
-    "__F16C__",
-    "__BMI__",
-    "__BMI2__",
-    "__MMX__",
-    "__SSE_MATH__",
-    "__SSE2_MATH__",
-    "__SANITIZE_ADDRESS__",
-    "__SEG_FS",
-    "__SEG_GS",
-    "__code_model_small__",
-)
-_DEVICE_MACROS = (
-    "__HIP__=1",
-    "__HIPCC__=1",
-    "__HIP_DEVICE_COMPILE__=1",
-    "__HIP_PLATFORM_AMD__=1",
-    "__AMD__=1",
-    "__AMDGPU__=1",
-    "__AMDGCN__=1",
-    "__gfx942__=1",
-    "__GFX9__=1",
-    '__amdgcn_processor__="gfx942"',
-    "__AMDGCN_WAVEFRONT_SIZE__=64",
-    "__AMDGCN_WAVEFRONT_SIZE=64",
-    "__HAS_FMAF__=1",
-    "__HAS_FP64__=1",
-    "__HAS_LDEXPF__=1",
-    "__CUDA_ARCH_FEAT_NONE=1",
-)
-_CHECKS = (
-    "-fsanitize=kernel-address",
-    "-mllvm",
-    "-asan-instrumentation-with-call-threshold=0",
-    "-mllvm",
-    "-asan-opt=0",
-    "-mllvm",
-    "-asan-stack=0",
-    "-mllvm",
-    "-asan-globals=0",
-    "-mllvm",
-    "-asan-use-stack-safety=1",
-    "-mllvm",
-    "-asan-kernel-mem-intrinsic-prefix=1",
-    "-mllvm",
-    "-asan-instrument-atomics=0",
-    "-fsanitize=alignment,implicit-integer-truncation,array-bounds,local-bounds",
-    "-fno-sanitize-trap=local-bounds",
-    "-fsanitize-recover=all",
-    "-fno-sanitize-recover=local-bounds",
-    "-fstrict-flex-arrays=1",
-)
-_PREPROCESS = (*("-E" if flag == "-S" else flag for flag in DEVICE_FLAGS), "--offload-arch=gfx942")
 EXPANDED = "expanded.hip"
-_IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
-_PLAIN = ("-DKS_PLAIN=1",)  # fences do nothing: they only order what the checks remember
-FLAGS = (
-    "-x",
-    "c++",
-    "-std=c++20",
-    "-target",
-    "x86_64-linux-musl",
-    "-O2",
-    "-march=x86-64-v3",
-    "-fno-vectorize",
-    "-fno-slp-vectorize",
-    "-gdwarf-4",
-    "-gline-tables-only",
-    "-fdebug-compilation-dir=.",
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-nostdinc",
-    "-nostdinc++",
-    "-ffreestanding",
-    "-fbuiltin",
-    "-fno-stack-protector",
-    "-fstack-clash-protection",
-    "-ffp-contract=fast",
-    "-fdeclspec",
-    "-fdata-sections",
-    "-fno-asynchronous-unwind-tables",
-    "-ftls-model=local-exec",
-    "-fno-pic",
-    "-fno-finite-loops",
-    "-fno-delete-null-pointer-checks",
-    "-fno-strict-aliasing",
-    "-fno-crash-diagnostics",
-    "-fno-color-diagnostics",
-    "-ferror-limit=20",
-    "-fmessage-length=0",
-    "-ftemplate-depth=512",
-    "-fconstexpr-steps=2000000",
-    "-mlong-double-64",
-    "-w",
-    "-DKS_LAB=1",
-    "-mllvm",
-    "-disable-block-placement",  # in the source's order: lowest_site() in runtime/workgroup.cpp rests on it
-    *(f"-U{name}" for name in _HOST_MACROS),
-    *(f"-D{text}" for text in _DEVICE_MACROS),
-)
-_BACK_END = ("-x", "ir", *(flag for flag in FLAGS[3:] if not flag.startswith(("-D", "-U"))))
+_HEADER = "#include <hip/hip_runtime.h>"
+_BEHIND_HEADER = "#include <ks_lab/convergent.h>"
 
 
 @dataclass(frozen=True)
@@ -219,7 +95,7 @@ class Builder:
         (self.cache / "lab" / "work").mkdir(parents=True, exist_ok=True)
         work = kept or Path(tempfile.mkdtemp(dir=self.cache / "lab" / "work"))
         try:
-            made = self._build(candidate, tunables, work, folder, _CHECKS if instrumented else ())
+            made = self._build(candidate, tunables, work, folder, CHECKS if instrumented else ())
             if isinstance(made, LabProgram):
                 _keep(work / "program", dumps(made), folder)
                 if kept is not None:
@@ -234,9 +110,8 @@ class Builder:
     @cached_property
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: runtime, flags, headers, compiler."""
-        files = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
-        headers = [(str(path.relative_to(INCLUDE)), hashlib.sha256(path.read_bytes()).hexdigest()) for path in files]
-        parts = [FORMAT, executor.identity(self.toolchain), [*FLAGS, *_CHECKS, *_PLAIN, *_PREPROCESS], headers]
+        headers = [list(row) for row in header_digests()]
+        parts = [FORMAT, executor.identity(self.toolchain), [*FLAGS, *CHECKS, *PLAIN, *PREPROCESS], headers]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _build(
@@ -248,93 +123,73 @@ class Builder:
         text, refused = translate(made.text)
         if refused := (*text_refusals(made), *at_source(refused, made)):
             return refused
-        self._lay_out(work, f"{text}\n{_bridges(candidate)}")
-        macros = _wave_macros(self.wave)  # the tunables stand in the text by now
-        output = [*_IR, "-o", "candidate.ll"] if checks else ["-c", "-o", "candidate.o"]
-        done = self._tool(
-            work,
-            "clang",
-            *FLAGS,
-            *(checks or _PLAIN),
-            "-ivfsoverlay",
-            "files.json",
-            "-isystem",
-            "/include",
-            "-isystem",
-            "/clang",
-            *macros,
-            SOURCE,
-            *output,
-        )
-        if done.returncode == 0 and checks:
-            probed = add_probes((work / "candidate.ll").read_text(encoding="utf-8"))
-            (work / "probed.ll").write_text(probed, encoding="utf-8")
-            done = self._tool(work, "clang", *_BACK_END, *checks, "-c", "probed.ll", "-o", "candidate.o")
+        done = self._compiled(work, f"{text}\n{_bridges(candidate)}", checks)  # the tunables stand in it by now
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         prepared = prepare_object((work / "candidate.o").read_bytes())
         if prepared.start_up:
             return (START_UP,)
         (work / "prepared.o").write_bytes(prepared.data)
-        done = self._tool(work, *executor.link_command(self.toolchain, self.cache, "prepared.o", "program"))
+        command = executor.link_command(self.toolchain, self.cache, "prepared.o", "program")
+        done = self._tools.run(work, *command)
         if done.returncode != 0:
             return _link_findings(done)
         return _describe(
             candidate, Elf((work / "program").read_bytes()), Elf(prepared.data), set(prepared.lds), folder / "program"
         )
 
+    def _compiled(self, work: Path, text: str, checks: Sequence[str]) -> Completed:
+        """Compile to candidate.o; with checks by way of LLVM's text form, to which the probes are added."""
+        front_end, prefixed = self._checked if checks else self._plain, _behind_header(text)
+        if not checks:
+            return front_end.run(work, text, prefixed, SOURCE, "-c", "-o", "candidate.o")
+        done = front_end.run(work, text, prefixed, SOURCE, *IR, "-o", "candidate.ll")
+        if done.returncode != 0:
+            return done
+        probed = add_probes((work / "candidate.ll").read_text(encoding="utf-8"))
+        (work / "probed.ll").write_text(probed, encoding="utf-8")
+        return self._tools.run(work, "clang", *BACK_END, *checks, "-c", "probed.ll", "-o", "candidate.o")
+
     def _as_on_the_gpu(
         self, candidate: Candidate, tunables: Mapping[str, int], work: Path
     ) -> DeviceText | tuple[Finding, ...]:
         if refused := source_refusals(candidate.source):
             return refused
-        self._lay_out(work, candidate.source)
-        macros = [f"-D{name}={value}" for name, value in tunables.items()] + _wave_macros(self.wave)
-        done = self._tool(
-            work,
-            "clang",
-            *_PREPROCESS,
-            "-ivfsoverlay",
-            "files.json",
-            "-isystem",
-            "/include",
-            "-isystem",
-            "/clang",
-            *macros,
-            SOURCE,
-            "-o",
-            EXPANDED,
-        )
+        macros = [f"-D{name}={value}" for name, value in tunables.items()]
+        done = self._preprocessor.run(work, candidate.source, None, *macros, SOURCE, "-o", EXPANDED)
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         return device_text((work / EXPANDED).read_text(encoding="utf-8"))
 
-    def _lay_out(self, work: Path, source: str) -> None:
-        work.mkdir(exist_ok=True)
-        (work / SOURCE).write_text(source, encoding="utf-8")
-        (work / "files.json").write_text(json.dumps(self._visible_files(work)), encoding="utf-8")
+    @cached_property
+    def _tools(self) -> Tools:
+        return Tools(self.toolchain, self.evidence)
 
-    def _visible_files(self, work: Path) -> dict[str, object]:
-        clang = self.toolchain.zig.parent / "lib" / "include"
-        return {
-            "version": 0,
-            "redirecting-with": "redirect-only",
-            "case-sensitive": True,
-            "use-external-names": False,
-            "roots": [
-                {"name": str(work / SOURCE), "type": "file", "external-contents": str(work / SOURCE)},
-                {"name": "/include", "type": "directory-remap", "external-contents": str(INCLUDE)},
-                {"name": "/clang", "type": "directory-remap", "external-contents": str(clang)},
-            ],
-        }
+    @cached_property
+    def _preprocessor(self) -> FrontEnd:
+        return FrontEnd(self._tools, self.cache, (*PREPROCESS, *_wave_macros(self.wave)))
 
-    def _tool(self, work: Path, tool: str, *args: str) -> Completed:
-        environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
-        argv = self.toolchain.command(tool, *args)
-        done = run(argv, cwd=work, env=environment, output_cap=2 * 65536, timeout_s=TIMEOUT_S, limits=LIMITS)
-        if self.evidence:
-            self.evidence.command(work, argv, environment, done)
-        return done
+    @cached_property
+    def _checked(self) -> FrontEnd:
+        flags = (*FLAGS, *CHECKS, *_wave_macros(self.wave))
+        return FrontEnd(self._tools, self.cache, flags, "#pragma clang attribute pop\n")
+
+    @cached_property
+    def _plain(self) -> FrontEnd:
+        flags = (*FLAGS, *PLAIN, *_wave_macros(self.wave))
+        return FrontEnd(self._tools, self.cache, flags, "#pragma clang attribute pop\n")
+
+
+def _behind_header(text: str) -> str | None:
+    """The text as it stands behind the precompiled header; None where it does not begin with that header.
+
+    What the header leaves open, a `#pragma clang attribute`, is no part of the precompiled form.
+    """
+    rows = text.split("\n")
+    first = next((n for n, row in enumerate(rows) if row.strip() and not row.startswith("# ")), None)
+    if first is None or rows[first] != _HEADER:
+        return None
+    return "\n".join([*rows[:first], _BEHIND_HEADER, *rows[first + 1 :]])
 
 
 def _wave_macros(wave: int) -> list[str]:

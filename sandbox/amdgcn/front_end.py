@@ -1,0 +1,114 @@
+"""Clang's front end on one text. It sees that text, our headers and clang's own, and no other file.
+
+Nearly every candidate begins with `#include <hip/hip_runtime.h>`, which takes longer to read than the candidate itself.
+It is read once for each set of flags and kept in clang's precompiled form. That form is used only where nothing stands
+before the include, so that the tokens are the same; and where clang has anything to say, the text is read again as it
+stands, so that its words are the same, too. The form lies under a random name: no condition in a candidate can ask
+whether it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from records.codec import dumps
+from records.errors import ToolchainError
+from records.files import write_whole
+from sandbox.amdgcn.tools import Tools
+from sandbox.candidate.diagnostics import SOURCE
+from sandbox.candidate.header_names import code_only
+from sandbox.process import Completed
+
+INCLUDE = Path(__file__).parents[1] / "include"
+_FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang")
+_HEADER = re.compile(r"\s*#[ \t]*include[ \t]*<hip/hip_runtime\.h>[ \t]*\n")
+_PREFIX, _IMAGE, _PLACE = "prefix.h", "prefix.pch", "place"
+
+
+@dataclass(frozen=True)
+class FrontEnd:
+    """Clang with fixed flags; `cache` may be shared by any number of processes."""
+
+    tools: Tools
+    cache: Path
+    flags: tuple[str, ...]  # without macros of the candidate and without the output
+    closing: str = ""  # lines behind the header in its precompiled form
+
+    def run(self, work: Path, text: str, prefixed: str | None, *args: str) -> Completed:
+        """Run on `text`; `prefixed` is what stands for it behind the precompiled header, None where nothing does."""
+        if prefixed is not None:
+            prefix = self._prefix
+            self.lay_out(work, prefixed, prefix)
+            done = self.tools.run(work, "clang", *self.flags, "-include-pch", str(prefix / _IMAGE), *_FILES, *args)
+            if done.returncode == 0 and not done.stderr.strip():
+                return done
+        self.lay_out(work, text)
+        return self.tools.run(work, "clang", *self.flags, *_FILES, *args)
+
+    def lay_out(self, work: Path, text: str, prefix: Path | None = None) -> None:
+        """Write the text and the list of files that the front end can open; every other path does not exist for it."""
+        work.mkdir(exist_ok=True)
+        (work / SOURCE).write_text(text, encoding="utf-8")
+        shown = [work / SOURCE, *([prefix / _PREFIX, prefix / _IMAGE] if prefix else [])]
+        files = {
+            "version": 0,
+            "redirecting-with": "redirect-only",
+            "case-sensitive": True,
+            "use-external-names": False,
+            "roots": [
+                *({"name": str(path), "type": "file", "external-contents": str(path)} for path in shown),
+                {"name": "/include", "type": "directory-remap", "external-contents": str(INCLUDE)},
+                {"name": "/clang", "type": "directory-remap", "external-contents": str(self._clang_headers)},
+            ],
+        }
+        (work / "files.json").write_text(json.dumps(files), encoding="utf-8")
+
+    @cached_property
+    def _prefix(self) -> Path:
+        """The folder with the precompiled header; made now if there is none."""
+        parts = [header_digests(), self.flags, self.closing, self.tools.toolchain.version, str(self.cache)]
+        known = self.cache / "prefix" / hashlib.sha256(dumps(parts).encode()).hexdigest()
+        try:
+            folder = known / (known / _PLACE).read_text(encoding="ascii")
+            if (folder / _IMAGE).is_file():
+                return folder
+        except OSError:
+            pass  # not made yet
+        folder = known / secrets.token_hex(16)
+        folder.mkdir(parents=True)
+        (folder / _PREFIX).write_text(f"#include <hip/hip_runtime.h>\n{self.closing}", encoding="utf-8")
+        self.lay_out(folder, "", folder)
+        make = ("-c", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", _PREFIX, "-o", _IMAGE)
+        here = [str(folder / word) if word == _PREFIX else word for word in make]
+        done = Tools(self.tools.toolchain).run(folder, "clang", *self.flags, *_FILES, *here)
+        if done.returncode != 0:
+            raise ToolchainError(
+                f"our own headers do not compile ({done.stderr.strip()[:300]}); run ./kernel-scientist again"
+            )
+        write_whole(known / _PLACE, folder.name.encode())
+        return folder
+
+    @cached_property
+    def _clang_headers(self) -> Path:
+        folder = self.tools.toolchain.zig.parent / "lib" / "include"
+        if not (folder / "stddef.h").is_file():
+            raise ToolchainError(f"clang's own headers are missing at {folder}; run ./kernel-scientist again")
+        return folder
+
+
+def begins_with_header(source: str) -> bool:
+    """Whether nothing but comments stands before `#include <hip/hip_runtime.h>`."""
+    return _HEADER.match(code_only(source)) is not None
+
+
+@cache
+def header_digests() -> tuple[tuple[str, str], ...]:
+    """Names and SHA-256 digests of all our headers."""
+    files = sorted(path for path in INCLUDE.rglob("*") if path.is_file())
+    return tuple((str(p.relative_to(INCLUDE)), hashlib.sha256(p.read_bytes()).hexdigest()) for p in files)
