@@ -29,7 +29,7 @@ from records.files import write_whole
 from sandbox.amdgcn.front_end import FrontEnd, begins_with_header, header_digests
 from sandbox.amdgcn.listing import ListedKernel, kernels_in
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.amdgcn.tools import Tools
+from sandbox.amdgcn.tools import TIMEOUT_S, Tools
 from sandbox.candidate.diagnostics import (
     ASSEMBLY,
     SOURCE,
@@ -41,6 +41,7 @@ from sandbox.candidate.diagnostics import (
     readable,
     refusal,
 )
+from sandbox.candidate.header_names import header_words
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.evidence import Evidence
@@ -107,15 +108,25 @@ class Compilation:
 class Compiler:
     """Compiles candidates for one target and remembers what it compiled, by content."""
 
-    def __init__(self, toolchain: Toolchain, cache: Path, target: Target, evidence: Evidence | None = None) -> None:
-        """`cache` may be shared by any number of compilers and processes; `evidence` keeps the first one's files."""
+    def __init__(
+        self,
+        toolchain: Toolchain,
+        cache: Path,
+        target: Target,
+        evidence: Evidence | None = None,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        """`cache` may be shared by any number of compilers and processes; `evidence` keeps the first one's files.
+
+        `timeout_s` is for each tool.
+        """
         if target.vendor != "amd":
             raise UsageError(f"this compiler builds for AMD GPUs; {target.name} needs a machine with its own compiler")
         self.toolchain = toolchain
         self.target = target
         self.evidence = evidence
         self.cache = cache.resolve()  # the virtual file system needs paths without links
-        self._tools = Tools(toolchain, evidence)
+        self._tools = Tools(toolchain, evidence, timeout_s)
         self._front_end = FrontEnd(self._tools, self.cache, (*FLAGS, f"--offload-arch={target.arch}"))
 
     def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation:
@@ -147,8 +158,10 @@ class Compiler:
 
     def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path) -> Compilation:
         macros = [f"-D{name}={value}" for name, value in tunables.items()]
-        prefixed = candidate.source if begins_with_header(candidate.source) else None
-        done = self._front_end.run(work, candidate.source, prefixed, *macros, SOURCE, "-o", ASSEMBLY)
+        # A macro that the header uses would change what it means; no plan may have one.
+        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)
+        text = candidate.source
+        done = self._front_end.run(work, text, text if prefixed else None, *macros, SOURCE, "-o", ASSEMBLY)
         said = readable(done.stderr)
         if done.returncode != 0:
             return _failed(done, compiler_findings(done, candidate.source), said)

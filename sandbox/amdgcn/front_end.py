@@ -46,7 +46,7 @@ class FrontEnd:
             prefix = self._prefix
             self.lay_out(work, prefixed, prefix)
             done = self.tools.run(work, "clang", *self.flags, "-include-pch", str(prefix / _IMAGE), *_FILES, *args)
-            if done.returncode == 0 and not done.stderr.strip():
+            if done.timed_out or (done.returncode == 0 and not done.stderr.strip()):
                 return done
         self.lay_out(work, text)
         return self.tools.run(work, "clang", *self.flags, *_FILES, *args)

@@ -19,12 +19,13 @@ class Tools:
 
     toolchain: Toolchain
     evidence: Evidence | None = None
+    timeout_s: float = TIMEOUT_S
 
     def run(self, work: Path, tool: str, *args: str) -> Completed:
         """Run clang or ld.lld with this folder as its working, home and temporary directory."""
         environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
         argv = self.toolchain.command(tool, *args)
-        done = run(argv, cwd=work, env=environment, timeout_s=TIMEOUT_S, limits=LIMITS, output_cap=2 * 65536)
+        done = run(argv, cwd=work, env=environment, timeout_s=self.timeout_s, limits=LIMITS, output_cap=2 * 65536)
         if self.evidence:
             self.evidence.command(work, argv, environment, done)
         return done

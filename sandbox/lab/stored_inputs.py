@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import os
 import tempfile
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,13 +56,14 @@ class StoredInputs:
         self.task = task
         self._spans: dict[str, tuple[int, int, np.dtype[Any]]] = {}
         try:
-            self._file: IO[bytes] = tempfile.NamedTemporaryFile(prefix=prefix(), dir=folder)  # noqa: SIM115
-            for spec, values in periods(task).items():
-                offset = self._file.tell()
-                self._file.write(np.ascontiguousarray(values).view(np.uint8).data)
-                self._spans[spec] = offset, int(values.nbytes), values.dtype
-                self._file.write(bytes(-self._file.tell() % PAGE))
-            self._file.flush()
+            descriptor, name = tempfile.mkstemp(prefix=prefix(), dir=folder)
+            self._path = Path(name)
+            weakref.finalize(self, self._path.unlink, missing_ok=True)
+            with os.fdopen(descriptor, "wb") as file:
+                for spec, values in periods(task).items():
+                    self._spans[spec] = file.tell(), int(values.nbytes), values.dtype
+                    file.write(np.ascontiguousarray(values).view(np.uint8).data)
+                    file.write(bytes(-file.tell() % PAGE))
         except OSError as error:
             raise LabError(
                 f"{os.strerror(error.errno or 0)} while writing the inputs to {folder}; free some space"
@@ -73,7 +75,7 @@ class StoredInputs:
 
     def _stored(self, spec: TensorSpec, size: int) -> Stored:
         offset, period, dtype = self._spans[spec.name]
-        return Stored(Path(self._file.name), offset, period, dtype, size)
+        return Stored(self._path, offset, period, dtype, size)
 
 
 def periods(task: Task) -> dict[str, Array]:

@@ -298,16 +298,14 @@ def test_bombs_end_in_a_finding(compiler: Compiler, name: str, text: str, messag
     assert len(result.diagnostics) <= 66000
 
 
-def test_a_compiler_that_does_not_end_is_a_finding_and_is_not_stored(
-    compiler: Compiler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sandbox.amdgcn.compiler.TIMEOUT_S", 0.3)
+def test_a_compiler_that_does_not_end_is_a_finding_and_is_not_stored(compiler: Compiler) -> None:
+    hasty = Compiler(compiler.toolchain, compiler.cache, compiler.target, timeout_s=0.3)
     body = "".join(f"#define A{i} {f'A{i + 1} ' * 10}\n" for i in range(9)) + "#define A9 x[0] += 1;\n"
     text = HIP + body + K + "A0 }\n"
-    result = build(compiler, text)
+    result = build(hasty, text)
     assert "did not end within its time limit" in result.findings[0].message
     identity = Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1)
-    assert not compiler._path(compiler._key(identity, {})).exists()
+    assert not hasty._path(hasty._key(identity, {})).exists()
 
 
 def test_mangled_names_are_known_by_their_source_name(compiler: Compiler) -> None:

@@ -1,0 +1,89 @@
+"""The precompiled header changes nothing that anybody can see: neither the code, nor the words, nor a condition."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sandbox.amdgcn.compiler import FLAGS
+from sandbox.amdgcn.front_end import FrontEnd, begins_with_header
+from sandbox.amdgcn.tools import Tools
+from tests.support.compiler_cache import COMPILED, toolchain
+
+ROOT = Path(__file__).parents[4]
+PLAIN = (*FLAGS, "--offload-arch=gfx942")
+HEADER = "#include <hip/hip_runtime.h>\n"
+KERNEL = "__global__ void k(float* x) { x[threadIdx.x] = __shfl_xor(expf(x[threadIdx.x]), LANE); }\n"
+
+
+@pytest.fixture(name="front_end", scope="module")
+def of_gfx942() -> FrontEnd:
+    return FrontEnd(Tools(toolchain()), COMPILED, PLAIN)
+
+
+def listing(front_end: FrontEnd, work: Path, text: str, prefixed: bool) -> tuple[str, str]:
+    """The assembly and what clang printed."""
+    done = front_end.run(work, text, text if prefixed else None, "-DLANE=4", "candidate.hip", "-o", "candidate.s")
+    made = work / "candidate.s"
+    return made.read_text(encoding="utf-8") if made.exists() else "", done.stderr
+
+
+@pytest.mark.parametrize("name", ["row_softmax/seed.hip", "rms_norm/seed.hip", "transpose/seed_tiled.hip"])
+def test_the_listing_is_the_same_to_the_last_byte(front_end: FrontEnd, tmp_path: Path, name: str) -> None:
+    text = (ROOT / "tasks" / name).read_text(encoding="utf-8")
+    macros = ["-DTILE=32", "-DDOWN=8", "-DPAD=1", "candidate.hip", "-o"]
+    assert begins_with_header(text)
+    for prefixed, output in ((text, "with.s"), (None, "without.s")):
+        assert front_end.run(tmp_path, text, prefixed, *macros, output).returncode == 0
+    assert (tmp_path / "with.s").read_bytes() == (tmp_path / "without.s").read_bytes()
+
+
+def test_what_clang_says_is_the_same(front_end: FrontEnd, tmp_path: Path) -> None:
+    for text in (
+        HEADER + KERNEL.replace("expf", "no_such_function"),
+        HEADER + "__global__ void k(float* x) { atomicAdd(x, nullptr); }\n",
+        HEADER + "__global__ void k(float* x) { int unused[LANE]; if (x = nullptr) return; }\n",
+    ):
+        (tmp_path / "with").mkdir(exist_ok=True)
+        _, said = listing(front_end, tmp_path / "with", text, True)
+        _, plain = listing(front_end, tmp_path / "with", text, False)
+        assert said == plain != ""
+
+
+def test_no_condition_shows_which_form_was_read(front_end: FrontEnd, tmp_path: Path) -> None:
+    place = front_end._prefix
+    names = [str(place / name) for name in ("prefix.h", "prefix.pch")]
+    assert all(Path(name).is_file() for name in names)
+    asks = "".join(f'#if __has_include("{name}")\n#error seen\n#endif\n' for name in ("prefix.h", "prefix.pch", *names))
+    assert "seen" not in listing(front_end, tmp_path, HEADER + asks.split('#if __has_include("/')[0] + KERNEL, True)[1]
+    assert "seen" not in listing(front_end, tmp_path, HEADER + asks + KERNEL, False)[1]
+    assert len(place.name) == 32 and place.name not in str(front_end.flags)  # nobody can name it
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        (HEADER + KERNEL, True),
+        ("/*+++ a plan +++*/\n\n// and a remark\n  # include <hip/hip_runtime.h>\n" + KERNEL, True),
+        ("#define expf(x) x\n" + HEADER + KERNEL, False),
+        ("int first;\n" + HEADER + KERNEL, False),
+        ("#include <hip/hip_fp16.h>\n" + HEADER + KERNEL, False),
+        ("#include <hip/hip_runtime.h> // remark\n" + KERNEL, True),
+        (KERNEL, False),
+        ("", False),
+    ],
+)
+def test_only_a_text_that_begins_with_the_header_is_read_behind_it(text: str, begins: bool) -> None:
+    assert begins_with_header(text) is begins
+
+
+def test_a_lost_image_is_made_again(tmp_path: Path) -> None:
+    text = HEADER + KERNEL
+    front_end = FrontEnd(Tools(toolchain()), tmp_path / "cache", PLAIN)
+    first, _ = listing(front_end, tmp_path / "work", text, True)
+    (front_end._prefix / "prefix.pch").unlink()
+    again = FrontEnd(Tools(toolchain()), tmp_path / "cache", PLAIN)
+    assert listing(again, tmp_path / "work", text, True)[0] == first != ""
+    (again._prefix / "prefix.pch").write_bytes(b"broken")
+    assert listing(again, tmp_path / "work", text, True)[0] == first
