@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sandbox.amdgcn.compiler import INCLUDE, Compiler
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.front_end import INCLUDE
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg
