@@ -11,7 +11,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from sandbox.amdgcn.compiler import INCLUDE, Compilation, Compiler
+from sandbox.amdgcn.compiler import Compilation, Compiler
+from sandbox.amdgcn.front_end import INCLUDE
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.process import ProcessLimits, run
 from sandbox.target import load_target
