@@ -132,7 +132,8 @@ def compilers(folder: Path) -> Iterator[Row]:
         yield judged(f"listing {number}", "compile", read.listing_findings(text))
     for number, text in enumerate(DEVICE_CODE):
         yield judged(f"text {number}", "compile", text_refusals(DeviceText(text, (1,))))
-    for text in ("#define __syncthreads x\n#include <hip/hip_runtime.h>", "#line 4", "int KS_A;"):
+    words = [f"#define {word} x\n#include <hip/hip_runtime.h>" for word in ("__syncthreads", "__builtin_amdgcn_fence")]
+    for text in (*words, "#line 4", "int KS_A;"):
         yield judged(f"source {text}", "compile", source_refusals(text))
     for text in ('asm("v_mov_b32 v0, v1");', 'asm volatile("s_nop 0");'):
         yield judged(f"inline {text}", "compile", translate(text)[1])

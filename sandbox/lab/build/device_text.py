@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 
 from records.evaluation import Code, Finding
-from sandbox.candidate.diagnostics import SOURCE, refusal
+from sandbox.candidate.diagnostics import SOURCE, code_of_error, refusal
 from sandbox.candidate.header_names import OURS, code_only, header_words
 
 _MARKER = re.compile(r'# (\d+) "([^"]*)"((?: \d)*)$')
@@ -73,7 +73,11 @@ def _directives(source: str) -> Iterator[Finding]:
             early.append((number, match[2]))
         elif match and match[1].startswith("include"):
             yield from (
-                refusal(f"#define {word} after the includes: the headers use this name themselves", where)
+                refusal(
+                    f"#define {word} after the includes: the headers use this name themselves",
+                    where,
+                    code_of_error(word),  # the word is the candidate's: a builtin, a launch bound
+                )
                 for where, word in early
             )
             early = []
