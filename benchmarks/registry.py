@@ -66,6 +66,12 @@ BENCHMARKS = (
         25,
         ("--repeats", "84"),
     ),
+    Benchmark(
+        "one_way",
+        "One candidate's way",
+        "Parses, resolutions and files between a node of the graph and the compiler, counted for one candidate.",
+        1,
+    ),
     Benchmark("compile_speed", "Compiling for gfx942", "The time to gfx942 code for one of 50 distinct kernels.", 1),
     Benchmark(
         "lab_speed",
