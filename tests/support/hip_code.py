@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import time
 from typing import Any
 
 from sandbox.gpu.compile.images import ImageKernel
@@ -106,6 +107,7 @@ class Coded(Process):
         self.world.launched.append(kernel.name)
         self.world.last[kernel.name] = (grid, block, dynamic, data)
         self.clock_us += self.world.launch_us.get(kernel.name, LAUNCH_US)
+        time.sleep(1e-6 * self.world.host_us.get(kernel.name, 0.0))
         kinds = (
             []
             if kernel.name in self.world.skipped

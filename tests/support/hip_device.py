@@ -53,6 +53,7 @@ class World:
     aborts: bool = False  # an illegal access ends the process, as with ROCm's default handler
     last_words: bytes = LAST_WORDS  # what it prints then
     launch_us: dict[str, float] = field(default_factory=dict)  # device time of a kernel's launch; others take 10
+    host_us: dict[str, float] = field(default_factory=dict)  # time that the host needs at least for a kernel's launch
     violations: list[str] = field(default_factory=list)  # wrong uses of the interface
     left: list[str] = field(default_factory=list)  # what processes had not given back when they ended
     launched: list[str] = field(default_factory=list)  # kernels in the order of their launches
