@@ -194,7 +194,8 @@ def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStor
     path = settings.runs_folder / "ledger.db"
     if not create and not path.exists():
         raise UsageError(f"there are no runs in {settings.runs_folder}; `kernel-scientist demo` makes one")
-    return Ledger(path), ArtefactStore(settings.runs_folder / "artefacts")
+    ledger = Ledger(path)
+    return ledger, ArtefactStore(settings.runs_folder / "artefacts", ledger)
 
 
 def find_run(ledger: Ledger, run_id: str) -> Run:

@@ -141,14 +141,15 @@ def table_task(folder: Path, *seeds: str) -> Task:
 
 def table_context(folder: Path, task: Task, author: Author, limits: Limits | None = None) -> Context:
     """A context on a run folder with a `TableSandbox`; give another collaborator by `dataclasses.replace`."""
+    ledger = Ledger(folder / "ledger.db")
     return Context(
         run=Run("table-run", task.name, "mi300x", "lab", author.name, seed=7),
         assignment=Assignment(task, "a GPU that is a table", "mi300x", "gfx942", 7),
         author=author,
         sandbox=TableSandbox(),
         literature=Bookshelf("A passage."),
-        ledger=Ledger(folder / "ledger.db"),
-        artefacts=ArtefactStore(folder / "artefacts"),
+        ledger=ledger,
+        artefacts=ArtefactStore(folder / "artefacts", ledger),
         limits=limits or Limits(),
     )
 

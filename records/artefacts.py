@@ -1,4 +1,8 @@
-"""A folder of texts and bytes addressed by their SHA-256; written once, verified at every reading."""
+"""Texts and bytes addressed by their SHA-256; written once, verified at every reading.
+
+Up to `SMALL_BYTES` they are rows of the ledger, whose commit is one wait for the disk where a file and its folder are
+two, and none of their own where the record that names them is written together with them. Larger ones are files.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,19 @@ from pathlib import Path
 
 from records.errors import LedgerError
 from records.files import write_whole
+from records.ledger import Ledger
 
+SMALL_BYTES = 256 * 1024
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class ArtefactStore:
     """Sources, prompts, replies and logs. Safe for threads and processes: equal content has one name."""
 
-    def __init__(self, folder: Path) -> None:
-        """Open or create the folder; LedgerError when it cannot be written to."""
+    def __init__(self, folder: Path, ledger: Ledger | None = None) -> None:
+        """Open or create the folder; LedgerError when it cannot be written to. Without a ledger, all are files."""
         self.folder = folder
+        self._ledger = ledger
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -32,6 +39,9 @@ class ArtefactStore:
         """Store text (as UTF-8) or bytes and return the digest; storing it again changes nothing."""
         data = content.encode("utf-8") if isinstance(content, str) else content
         digest = hashlib.sha256(data).hexdigest()
+        if self._ledger is not None and len(data) <= SMALL_BYTES:
+            self._ledger.add_artefact(digest, data)
+            return digest
         path = self._path(digest)
         try:
             if not path.exists() or path.read_bytes() != data:
@@ -45,8 +55,10 @@ class ArtefactStore:
 
     def get(self, digest: str) -> bytes:
         """The stored bytes; LedgerError when they are missing or do not match the digest."""
+        path = self._path(digest)
+        kept = None if self._ledger is None else self._ledger.artefact(digest)
         try:
-            data = self._path(digest).read_bytes()
+            data = path.read_bytes() if kept is None else kept
         except OSError as error:
             raise LedgerError(
                 f"the artefact {digest[:12]} cannot be read from {self.folder} ({error.strerror}); "

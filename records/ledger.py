@@ -218,6 +218,20 @@ class Ledger(Payments):
             ).fetchall()
         return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
 
+    # Artefacts, for the artefact store
+
+    def artefact(self, digest: str) -> bytes | None:
+        """The content stored under a digest, not checked against it; None where there is none."""
+        with self._reading() as db:
+            row = db.execute("SELECT content FROM artefacts WHERE digest = ?", (digest,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def add_artefact(self, digest: str, content: bytes) -> None:
+        """Store content under its digest; the same one again changes nothing, damaged one is replaced."""
+        if self.artefact(digest) != content:
+            with self._writing() as db:
+                db.execute("INSERT OR REPLACE INTO artefacts VALUES (?, ?)", (digest, content))
+
     # Records
 
     def _add(self, table: str, run_id: str, record_id: str, body: str) -> None:

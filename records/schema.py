@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 BUSY_MS = 30_000
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -83,7 +83,16 @@ INSERT INTO spends SELECT run_id, count(*), sum(prompt_tokens), sum(completion_t
     FROM calls WHERE state = 'done' GROUP BY run_id;
 """
 
-STEPS = {1: COMPARISONS, 2: PAUSES, 3: LOOK_UPS}  # from each version to the next one; no record is changed
+ARTEFACTS = """
+CREATE TABLE artefacts (digest TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT;
+"""
+
+STEPS = {
+    1: COMPARISONS,
+    2: PAUSES,
+    3: LOOK_UPS,
+    4: ARTEFACTS,
+}  # from each version to the next one; no record is changed
 
 
 def open_database(path: Path) -> sqlite3.Connection:

@@ -27,6 +27,7 @@ from agents.author import Draft, Proposal, Selection, Step
 from graph.context import Context, Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
+from records.artefacts import ArtefactStore
 from records.codec import dumps, loads
 from records.evaluation import Evaluation
 from records.experiment import ModelCall, Usage
@@ -144,8 +145,9 @@ def make_context(folder: Path, diary: Diary) -> Context:
     plain.ledger.close()
     ledger = FragileLedger(folder / "ledger.db")
     ledger.diary = diary
-    author = PaidAuthor(diary, ledger, plain.artefacts)
-    return replace(plain, ledger=ledger, author=author, sandbox=FragileSandbox(diary))
+    artefacts = ArtefactStore(plain.artefacts.folder, ledger)
+    author = PaidAuthor(diary, ledger, artefacts)
+    return replace(plain, ledger=ledger, artefacts=artefacts, author=author, sandbox=FragileSandbox(diary))
 
 
 def run(folder: Path, at: int | None) -> Diary:
@@ -173,6 +175,8 @@ def contents(folder: Path) -> dict[str, list[Any]]:
             "evaluations": "SELECT * FROM evaluations",
             "calls": "SELECT * FROM calls",
             "comparisons": "SELECT * FROM comparisons",
+            "spends": "SELECT * FROM spends",
+            "artefacts": "SELECT digest FROM artefacts",
             "events": "SELECT run_id, key, kind, body FROM events",
         }
         return {table: sorted(map(list, db.execute(query)), key=str) for table, query in rows.items()}

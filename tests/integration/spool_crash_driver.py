@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from graph.doubles import TableSandbox
 from graph.drive import drive
+from records.artefacts import ArtefactStore
 from records.errors import Pending
 from records.evaluation import Comparison
 from sandbox.remote.message import Request, Result
@@ -115,7 +116,7 @@ def run(folder: Path, at: int | None) -> Diary:
         plain.ledger.close()
         ledger = ComparingLedger(folder / "ledger.db")
         ledger.diary = diary
-        context = replace(plain, ledger=ledger)
+        context = replace(plain, ledger=ledger, artefacts=ArtefactStore(plain.artefacts.folder, ledger))
         status = drive(context, folder / "checkpoint.db", max_concurrency=1, saver=saver).status
         task = context.assignment.task
         ledger.close()

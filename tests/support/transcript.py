@@ -123,7 +123,8 @@ def context(url: str, folder: Path) -> Context:
     seed = next(path for path in whole.seeds if path.name == "seed_mfma.mi300x.hip")
     task = replace(whole, seeds=(seed, seed))
     run = Run("replay", task.name, "mi300x", "lab", "llm", seed=0)
-    ledger, artefacts, target = Ledger(folder / "ledger.db"), ArtefactStore(folder / "artefacts"), load_target("mi300x")
+    ledger, target = Ledger(folder / "ledger.db"), load_target("mi300x")
+    artefacts = ArtefactStore(folder / "artefacts", ledger)
     endpoint = Endpoint(url, "nobody", SecretStr("not-a-secret"), {role: role for role in ROLES}, PRICE, retries=0)
     return Context(
         run=run,
@@ -179,7 +180,8 @@ def verdicts(made: Context) -> list[dict[str, Any]]:
 
 def recorded(runs: Path, run_id: str) -> Transcript:
     """The answered calls of a run, in the order they were asked."""
-    ledger, artefacts = Ledger(runs / "ledger.db"), ArtefactStore(runs / "artefacts")
+    ledger = Ledger(runs / "ledger.db")
+    artefacts = ArtefactStore(runs / "artefacts", ledger)
     lines, count = list[Line](), Counter[tuple[str, str]]()
     for call in ledger.calls(run_id):
         if call.state != "done" or call.reply is None:
