@@ -1,0 +1,66 @@
+"""A candidate costs the ledger as much late in a run as early: counted, not timed."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+
+from benchmarks.scripted_loop import ideas, write
+from graph import Context, Limits
+from graph.doubles import ScriptedAuthor, table_context, table_task
+from graph.drive import drive
+from records.artefacts import ArtefactStore
+from records.ledger import Ledger
+
+EARLY, LATE = (4, 12), (52, 60)  # generations
+PICKS = 2
+
+
+class CountingLedger(Ledger):
+    """Counts the records it builds, its statements, and the hundreds of instructions that SQLite executes."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.counts = {"records": 0, "statements": 0, "instructions": 0}
+        self._connection.set_trace_callback(lambda statement: self._count("statements"))
+        self._connection.set_progress_handler(lambda: self._count("instructions"), 100)
+
+    def _count(self, what: str) -> int:
+        self.counts[what] += 1
+        return 0
+
+    def _decoded(self, kind: Any, body: str) -> Any:
+        self._count("records")
+        return super()._decoded(kind, body)
+
+
+def counted(folder: Path) -> tuple[Context, CountingLedger]:
+    limits = Limits(generations=LATE[1], picks=PICKS, stagnation=LATE[1], roofline_fraction=2.0)
+    plain = table_context(
+        folder, table_task(folder / "task", "// time_us = 1000\n"), ScriptedAuthor(ideas, write), limits
+    )
+    plain.ledger.close()
+    ledger = CountingLedger(folder / "ledger.db")
+    return replace(plain, ledger=ledger, artefacts=ArtefactStore(folder / "artefacts", ledger)), ledger
+
+
+def test_a_candidate_costs_the_ledger_as_much_late_in_a_run_as_early(tmp_path: Path) -> None:
+    context, ledger = counted(tmp_path)
+    at: dict[int, dict[str, int]] = {}
+
+    def progress(event: Mapping[str, Any]) -> None:
+        if event["event"] == "generation":
+            at[event["generation"]] = dict(ledger.counts)
+
+    drive(context, tmp_path / "checkpoint.db", progress)
+    attempts = ledger.attempts(context.run.id)
+    ledger.close()
+    assert sum(a.status == "accepted" for a in attempts) == 1 + PICKS * LATE[1], "every candidate joined the population"
+    early, late = ({n: at[last][n] - at[first][n] for n in at[first]} for first, last in (EARLY, LATE))
+    candidates = PICKS * (EARLY[1] - EARLY[0])
+    for name, count in late.items():
+        assert count <= 1.2 * early[name] + candidates, f"{name}: {early[name]} early, {count} late"
+    assert late["records"] <= 10 * candidates
