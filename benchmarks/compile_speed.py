@@ -37,7 +37,7 @@ extern "C" __global__ __launch_bounds__(256) void extra(float* y, int n) {{
 
 def candidate(source: str) -> Candidate:
     """A source without the launch plan's meaning: only the compiler sees it."""
-    return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(()), 1)
+    return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(()))
 
 
 def sources() -> list[str]:

@@ -92,7 +92,7 @@ def streaming(lab: Lab, compiler: Compiler, target: Target, work: Stream) -> Row
     source = (KERNELS / f"{work.name}.hip").read_text(encoding="utf-8")
     names = [*(f"in{i}" for i in range(work.inputs)), "out"]
     plan = Plan((Launch(work.name, ("1",), ("1",), "0", ("a",) * (len(names) + 1), 1),))
-    candidate = Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan, 1)
+    candidate = Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan)
     program, compiled = lab.build(candidate, {}), compiler.compile(candidate, {})
     if not isinstance(program, LabProgram) or not compiled.ok:
         sys.exit(f"{work.name} does not compile")

@@ -112,7 +112,7 @@ def lab_seconds(lab: Lab, work: Algorithm, instrumented: bool) -> float:
     names = [f"in{i}" for i in range(len(work.inputs))]
     count = len(names) + 1 + (work.scalar is not None)
     plan = Plan((Launch(work.name, ("1",), ("1",), "0", ("a",) * count, 1),))
-    candidate = Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan, 1)
+    candidate = Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan)
     program = lab.build(candidate, {}, instrumented=instrumented)
     if not isinstance(program, LabProgram):
         sys.exit(f"{work.name} does not build: {program[0].message}")

@@ -140,7 +140,7 @@ def _claimed(source: str, task: Task) -> Prepared:
         plan = parse(source).plan
     except PlanError:
         plan = Plan(())
-    candidate = Candidate(_hash(source), source, replace(plan, tunables=tunables), 1)
+    candidate = Candidate(_hash(source), source, replace(plan, tunables=tunables))
     return Prepared(candidate, task, candidate.defaults())
 
 

@@ -85,7 +85,7 @@ def parse(source: str) -> Candidate:
     if "*/" in text[start + 5 : end]:
         raise PlanError("the launch plan holds */, which ends the comment too early", first_line, "form")
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return Candidate(digest, text, plan, first_line + text.count("\n", start, end) + 1, reader.lines)
+    return Candidate(digest, text, plan, reader.lines)
 
 
 class _PlanReader:

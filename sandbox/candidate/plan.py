@@ -60,7 +60,6 @@ class Candidate:
     id: str
     source: str
     plan: Plan
-    body_line: int  # 1-based line where the device code starts
     lines: PlanLines = PlanLines()
 
     def defaults(self) -> dict[str, int]:

@@ -87,7 +87,7 @@ def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) 
     try:
         candidate = parse(source)
     except PlanError as error:
-        unread = Candidate(_digest(source), source, Plan(()), 1)
+        unread = Candidate(_digest(source), source, Plan(()))
         return Prepared(unread, task, dict(tunables or {}), _refusal(error), is_unfit=True)
     prepared = Prepared(candidate, task, {**candidate.defaults(), **(tunables or {})})
     try:

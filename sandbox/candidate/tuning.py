@@ -85,13 +85,11 @@ def _closest(choices: Sequence[Choice], wanted: Choice) -> int:
     return max(range(len(choices)), key=lambda i: (sum(choices[i].get(n) == v for n, v in wanted.items()), -i))
 
 
-def with_defaults(source: str, choice: Choice) -> str:
-    """Move the chosen value of each tunable to the front of its list, so that the file alone gives the tuned kernel."""
-    return moved_to_front(source, choice)[0]
-
-
 def moved_to_front(source: str, choice: Choice) -> tuple[str, frozenset[str]]:
-    """The same, and which tunables now have their chosen value in front."""
+    """The source with the chosen value of each tunable first in its list, and the tunables that are so now.
+
+    So the file alone gives the tuned kernel.
+    """
     header = _HEADER.search(source)
     text = header.group() if header else ""
     start = text.find("[tunables]")

@@ -20,7 +20,7 @@ from graph.context import Context
 from graph.drive import drive
 from records.evaluation import Evaluation
 from records.experiment import Attempt, ModelCall
-from sandbox.candidate.tuning import with_defaults
+from sandbox.candidate.tuning import moved_to_front
 from tests.support.endpoint import ScriptedEndpoint
 from tests.support.transcript import PRICE, VERDICTS, Transcript, context, leader, verdicts
 
@@ -67,7 +67,7 @@ def check_winner(made: Context, best: Attempt, transcript: Transcript) -> None:
     assert all(row.correct and row.executed > 0.5 for row in evaluation.cases)  # the largest are sampled
     drafts = [read_draft(line.text) for line in transcript.lines.values() if line.role == "coder"]
     source = made.artefacts.text(best.source)
-    assert source in [with_defaults(draft.source, best.tunables) for draft in drafts]
+    assert source in [moved_to_front(draft.source, best.tunables)[0] for draft in drafts]
 
 
 def check_attempts(attempts: dict[str, Attempt]) -> None:

@@ -79,7 +79,7 @@ def fault(vendor: str, library: str, image: str, name: str, number: str) -> None
 def compile_kernels(compiler: GpuCompiler) -> DeviceBuild:
     """SOURCE as an image."""
     text = SOURCE.read_text(encoding="utf-8")
-    build = compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), {})
+    build = compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), {})
     assert build.findings == (), build.diagnostics
     return build
 

@@ -168,7 +168,7 @@ class Workshop:
 
 def _candidate(source: str, launches: tuple[Launch, ...]) -> Candidate:
     text = f"{source}\n{launches}"
-    return Candidate(hashlib.sha256(text.encode()).hexdigest(), source, Plan(launches), 1)
+    return Candidate(hashlib.sha256(text.encode()).hexdigest(), source, Plan(launches))
 
 
 def _shifted(said: str) -> str:

@@ -53,7 +53,7 @@ def launch(
 def build(source: str, launches: Sequence[ResolvedLaunch]) -> Any:
     """The program, or its findings."""
     plan = Plan(tuple(Launch(x.kernel, ("1",), ("1",), "0", ("a",) * len(x.args), 1) for x in launches))
-    return lab().build(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan, 1), {})
+    return lab().build(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan), {})
 
 
 def execute(

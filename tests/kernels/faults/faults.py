@@ -124,7 +124,7 @@ def findings(case: Case) -> tuple[Finding, ...]:
 def _limits(case: Case, plan: ResolvedPlan) -> tuple[Finding, ...]:
     target = load_target("mi300x")
     text = Plan(tuple(Launch(x.kernel, ("1",), ("1",), "0", ("a",) * len(x.args), 1) for x in plan.launches))
-    made = Compiler(toolchain(), COMPILED, target).compile(Candidate(case.id, case.source, text, 1), {})
+    made = Compiler(toolchain(), COMPILED, target).compile(Candidate(case.id, case.source, text), {})
     return made.findings or tuple(check_limits(plan, target, made.kernels))
 
 

@@ -29,7 +29,7 @@ def compiler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Compiler]:
 
 
 def build(compiler: Compiler, text: str, **tunables: int) -> Compilation:
-    return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), tunables)
+    return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), tunables)
 
 
 def only(compilation: Compilation) -> ListedKernel:
@@ -101,7 +101,7 @@ def test_a_repeat_is_answered_from_the_store(compiler: Compiler) -> None:
     text = HIP + K + "x[0] = 41; }\n"
     first = build(compiler, text)
     again = Compiler(compiler.toolchain, compiler.cache, compiler.target)
-    stored = again._path(again._key(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), {}))
+    stored = again._path(again._key(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), {}))
     assert stored.is_file()
     before = stored.stat().st_mtime_ns
     second = build(again, text)
@@ -304,7 +304,7 @@ def test_a_compiler_that_does_not_end_is_a_finding_and_is_not_stored(compiler: C
     text = HIP + body + K + "A0 }\n"
     result = build(hasty, text)
     assert "did not end within its time limit" in result.findings[0].message
-    identity = Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1)
+    identity = Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()))
     assert not hasty._path(hasty._key(identity, {})).exists()
 
 

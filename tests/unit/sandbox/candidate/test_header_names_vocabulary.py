@@ -88,7 +88,7 @@ def call(host: ctypes.CDLL, name: str, x: Any, y: Any = 0.0) -> np.ndarray[Any, 
 
 
 def build(compiler: Compiler, text: str) -> Compilation:
-    return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), {})
+    return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), {})
 
 
 def grid(low: float, high: float, count: int = 20001) -> np.ndarray[Any, Any]:

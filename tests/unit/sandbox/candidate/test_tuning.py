@@ -3,7 +3,7 @@ from itertools import product
 
 import pytest
 
-from sandbox.candidate.tuning import FINALISTS, Tuning, finalists, search, with_defaults
+from sandbox.candidate.tuning import FINALISTS, Tuning, finalists, moved_to_front, search
 
 GRID = [dict(zip("XYZ", values, strict=True)) for values in product((4, 1, 2, 8, 16), repeat=3)]
 
@@ -73,12 +73,12 @@ int ROWS_[] = {1}; // ROWS = [4, 1]
 
 
 def test_the_chosen_values_come_first_and_nothing_else_changes() -> None:
-    tuned = with_defaults(SOURCE, {"ROWS": 2, "COLS": 1})
+    tuned = moved_to_front(SOURCE, {"ROWS": 2, "COLS": 1})[0]
     assert "ROWS = [2, 4, 1, 8\n]  # rows a block\nCOLS=[1, 2]\n" in tuned, "every line keeps its number"
     assert tuned.replace("ROWS = [2, 4, 1, 8\n]", "ROWS = [4, 1,\n        0x2, 8]") == SOURCE
-    assert with_defaults(tuned, {"ROWS": 2}) == tuned
+    assert moved_to_front(tuned, {"ROWS": 2})[0] == tuned
 
 
 @pytest.mark.parametrize("source", ["no plan", "/*+++\n[[launch]]\n+++*/ [tunables]\nROWS = [4, 1]\n"])
 def test_a_file_without_tunables_stays_as_it_is(source: str) -> None:
-    assert with_defaults(source, {"ROWS": 1}) == source
+    assert moved_to_front(source, {"ROWS": 1})[0] == source

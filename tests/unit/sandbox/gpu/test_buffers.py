@@ -44,7 +44,7 @@ LAUNCHES = tuple(Launch(f"bits_{name}", ("1",), ("1",), "0", ("out", "value"), 1
 
 
 def candidate() -> Candidate:
-    return Candidate(hashlib.sha256(SCALAR_SOURCE.encode()).hexdigest(), SCALAR_SOURCE, Plan(LAUNCHES), 1)
+    return Candidate(hashlib.sha256(SCALAR_SOURCE.encode()).hexdigest(), SCALAR_SOURCE, Plan(LAUNCHES))
 
 
 def plan_of(name: str, value: float, given: str = "") -> ResolvedPlan:

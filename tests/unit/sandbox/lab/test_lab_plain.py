@@ -44,7 +44,7 @@ __global__ void k(const float* x, float* y) {
 
 
 def candidate(source: str) -> Candidate:
-    return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, PLAN, 1)
+    return Candidate(hashlib.sha256(source.encode()).hexdigest(), source, PLAN)
 
 
 def executed(offset: int, instrumented: bool) -> Execution:

@@ -110,7 +110,7 @@ def test_fragments_multiply_in_every_order_of_storage(case: tuple[str, str, int,
 def test_they_become_matrix_instructions_of_gfx942_without_scratch() -> None:
     text = HEAD + INCLUDE + "".join(kernel(f"k{i}", case, ORDERS[i % 4]) for i, case in enumerate(CASES))
     compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
-    result = compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), {})
+    result = compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), {})
     assert result.ok, result.diagnostics
     assert all(f"{case[4]} " in result.listing for case in CASES)
     assert all(k.scratch_bytes == 0 for k in result.kernels)

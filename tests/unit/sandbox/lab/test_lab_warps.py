@@ -34,7 +34,7 @@ def run(body: str, *, count: bool = False, elements: int = 1024) -> Execution:
     source = f"{HEAD}__global__ void k(const float* x, float* y) {{\n{body}\n}}"
     one = launch("k", ["x", "y"], block=[32])
     plan = Plan((Launch("k", ("1",), ("1",), "0", ("a", "a"), 1),))
-    program = lab().build(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan, 1), {})
+    program = lab().build(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan), {})
     assert isinstance(program, LabProgram), program
     buffers = (Buffer("x", floats(elements), "input"), Buffer("y", np.zeros(elements, np.float32), "output"))
     return lab().execute(ExecutionRequest(program, ResolvedPlan((one,), {}), buffers, count=count, deadline_s=20))

@@ -74,7 +74,7 @@ def hip(stub: Stub, tmp_path: Path) -> Iterator[GpuCompiler]:
 
 
 def build(compiler: GpuCompiler, text: str, **tunables: int) -> DeviceBuild:
-    return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), tunables)
+    return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), tunables)
 
 
 def test_every_seed_for_the_target_compiles(compiler: GpuCompiler) -> None:
@@ -195,7 +195,7 @@ def test_arguments_are_held_against_the_image(compiler: GpuCompiler) -> None:
 
 def test_several_threads_compile_at_once(compiler: GpuCompiler) -> None:
     texts = [f"{HIP}{K}x[{n}] += {n}; }}" for n in range(6)]
-    futures = [compiler.submit(Candidate(hashlib.sha256(t.encode()).hexdigest(), t, Plan(()), 1), {}) for t in texts]
+    futures = [compiler.submit(Candidate(hashlib.sha256(t.encode()).hexdigest(), t, Plan(())), {}) for t in texts]
     digests = [f.result().digest for f in futures]
     assert len(set(digests)) == 6 and digests == [build(compiler, t).digest for t in texts]
 

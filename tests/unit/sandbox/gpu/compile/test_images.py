@@ -22,7 +22,7 @@ DATA = Path(__file__).parents[4] / "data" / "device"
 def code_object() -> bytes:
     source = (DATA / "variables.hip").read_text(encoding="utf-8")
     compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
-    made = compiler.compile(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(()), 1), {})
+    made = compiler.compile(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, Plan(())), {})
     assert made.ok, made.findings
     return compiler.code_object_path(made.code_object).read_bytes()
 

@@ -94,6 +94,6 @@ __global__ void k(int* y) {
 def test_it_compiles_for_gfx942() -> None:
     text = HEAD + SOURCE.replace("WIDTH", "16")
     compiler = Compiler(toolchain(), COMPILED, load_target("mi300x"))
-    result = compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(()), 1), {})
+    result = compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(())), {})
     assert result.ok, result.diagnostics
     assert "s_barrier" in result.listing and "ds_bpermute_b32" in result.listing
