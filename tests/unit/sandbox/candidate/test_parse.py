@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 from records.errors import PlanError
 from sandbox.candidate.fit import check
 from sandbox.candidate.kernel import KernelArgument, KernelMetadata
-from sandbox.candidate.limits import check_arguments, check_limits
 from sandbox.candidate.parse import normalise, parse
-from sandbox.candidate.resolve import BufferArg, ScalarArg, choices, resolve
-from sandbox.target import load_target
 from tasks.task import Case, ScalarSpec, Task, TensorSpec
 from tasks.tolerance import Tolerance
 
@@ -37,6 +34,8 @@ ROWS = [4, 1, 2, 8]
 [constraints]
 fits = "ROWS * cols * 4 <= 65536"
 """
+
+
 BODY = "#include <hip/hip_runtime.h>\n"
 
 
@@ -214,63 +213,6 @@ def test_a_plan_needs_a_launch(plan: str) -> None:
         parse(source(plan))
 
 
-def test_resolves_numbers_and_arguments() -> None:
-    task = a_task()
-    plan = resolve(parse(source()), task, task.tests[0], {"ROWS": 2})
-    first, second = plan.launches
-    assert (first.grid, first.block, first.lds_bytes, first.threads) == ((4, 1, 1), (128, 1, 1), 8, 128)
-    assert first.args == (
-        BufferArg("x"),
-        BufferArg("part"),
-        ScalarArg("i32", 7),
-        ScalarArg("i64", 1000),
-        ScalarArg("f32", 1e-6),
-    )
-    assert (second.grid, second.block, second.lds_bytes) == ((7, 2, 1), (64, 2, 1), 0)
-    assert second.args[2] == ScalarArg("i32", 2)
-    assert plan.workspaces == {"part": ("f32", (7, 4))}
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "dims", "tunables", "message"),
-    [
-        (
-            '"ceil_div(rows, ROWS)"',
-            '"rows - 7"',
-            {},
-            {},
-            r"grid of sums is 0 \(rows - 7\) on the case rows=7,cols=1000",
-        ),
-        ('"64 * ROWS"', '"rows - 9"', {}, {}, "block of sums is -2"),
-        ('"4 * ROWS"', '"rows - 9"', {}, {}, "lds of sums is -2"),
-        ('"rows", 4]', '"rows - 7"]', {}, {}, r"the workspace part has the shape \(0,\)"),
-        ('"rows", 4]', '"rows * 1000000000"]', {}, {}, "the workspace part is larger than 8 GiB"),
-        ('"rows", 4]', "4]", {"rows": 2**31}, {}, "rows is 2147483648 .* write rows:i64 in the args of sums"),
-        ("", "", {}, {"ROWS": 3}, r"the tunable ROWS may not be 3; its values are \[4, 1, 2, 8\]"),
-        ("", "", {}, {"ROWZ": 1}, "the plan has no tunable 'ROWZ'"),
-        ("", "", {"cols": 5000}, {}, "the constraint fits .* does not hold"),
-    ],
-)
-def test_refuses_sizes_that_cannot_be(
-    old: str, new: str, dims: dict[str, int], tunables: dict[str, int], message: str
-) -> None:
-    task = a_task(({"rows": 7, "cols": 1000, **dims},))
-    with pytest.raises(PlanError, match=message):
-        resolve(parse(source(PLAN.replace(old, new) if old else PLAN)), task, task.tests[0], tunables)
-
-
-def test_choices_keep_the_default_first_and_obey_the_constraints_on_every_case() -> None:
-    task = a_task(({"rows": 1, "cols": 4000}, {"rows": 9, "cols": 10}))
-    assert choices(parse(source()), task) == ({"ROWS": 4}, {"ROWS": 1}, {"ROWS": 2})
-
-
-def test_choices_are_capped() -> None:
-    many = "\n".join(f"T{i} = [0, 1, 2, 3]" for i in range(12))
-    found = choices(parse(source(PLAN.replace("ROWS = [4, 1, 2, 8]", f"ROWS = [4]\n{many}"))), a_task())
-    assert len(found) == 4096
-    assert set(found[0].values()) == {0, 4}
-
-
 def kernel(name: str = "sums", **more: object) -> KernelMetadata:
     args = (
         KernelArgument(True, 0, 8),
@@ -291,84 +233,3 @@ def kernel(name: str = "sums", **more: object) -> KernelMetadata:
         "max_block": 1024,
     }
     return KernelMetadata(**{**given, **more})  # type: ignore[arg-type]
-
-
-FINISH = kernel("finish", args=(KernelArgument(True, 0, 8), KernelArgument(True, 8, 8), KernelArgument(False, 16, 4)))
-
-
-def resolved(plan: str = PLAN, rows: int = 7):
-    task = a_task(({"rows": rows, "cols": 1000},))
-    return resolve(parse(source(plan)), task, task.tests[0])
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "more", "message"),
-    [
-        ("64, 2, 1", "64, 17, 1", {}, "the block of finish is 64x17 = 1088 work-items; mi300x allows 1024"),
-        ("64, 2, 1", "1, 1, 2048", {}, "the block of finish is 1x1x2048 = 2048 work-items"),
-        (
-            '"64 * ROWS"',
-            "300",
-            {"max_block": 256},
-            "the block of sums is 300 = 300 work-items, but the kernel is "
-            "compiled for "
-            "at most 256; raise its __launch_bounds__",
-        ),
-        ('"rows", 2]', "2147483648]", {}, "the grid of finish is 2147483648; no extent may be larger than 2147483647"),
-        ('"rows", 2]', "1000000000]", {}, "grid times block of finish does not fit into 32 bits"),
-        (
-            '"4 * ROWS"',
-            "65000",
-            {"lds_bytes": 600},
-            "sums needs 65600 bytes of LDS (600 static and 65000 dynamic); mi300x has 65536 per block",
-        ),
-    ],
-)
-def test_over_limit_launches_are_found(old: str, new: str, more: dict[str, object], message: str) -> None:
-    found = check_limits(resolved(PLAN.replace(old, new)), load_target("mi300x"), (kernel(**more), FINISH))
-    assert [f.kind for f in found] == ["over_limit"]
-    assert found[0].line in (2, 8)
-    assert message in found[0].message
-
-
-def test_a_plan_within_limits_has_no_findings() -> None:
-    assert check_limits(resolved(), load_target("mi300x"), (kernel(), FINISH)) == ()
-    assert check_arguments(resolved(), (kernel(), FINISH)) == ()
-
-
-ARGS = '["x", "part", "rows", "cols:i64", "eps"]'
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ('["x", "part", "rows", "cols:i64"]', "the plan passes 4 arguments to sums, but the kernel takes 5"),
-        (
-            '["x", "part", "rows", "cols", "eps"]',
-            "argument 4 of sums: the plan passes i32 (4 bytes), but the kernel "
-            "takes a "
-            "value of 8 bytes; write NAME:i64 in args",
-        ),
-        ('["x", "part", "rows:i64", "cols:i64", "eps"]', "argument 3 of sums: the plan passes i64 (8 bytes)"),
-        (
-            '["x", "rows", "rows", "cols:i64", "eps"]',
-            "argument 2 of sums: the plan passes the i32 value 7, but the kernel takes a pointer",
-        ),
-        (
-            '["x", "part", "part", "cols:i64", "eps"]',
-            "argument 3 of sums: the plan passes the buffer 'part', but the kernel takes a value of 4 bytes",
-        ),
-    ],
-)
-def test_arguments_are_held_against_the_code_object(args: str, message: str) -> None:
-    found = check_arguments(resolved(PLAN.replace(ARGS, args)), (kernel(), FINISH))
-    assert [(f.kind, f.kernel, f.line) for f in found] == [("over_limit", "sums", 2)]
-    assert message in found[0].message
-
-
-def test_unknown_and_ambiguous_kernels_are_named() -> None:
-    unknown = check_arguments(resolved(), (kernel("total"), FINISH))
-    assert "'sums', but the source has no such kernel; it has: finish, total" in unknown[0].message
-    assert unknown[0].line == 2
-    twice = check_arguments(resolved(), (kernel(), kernel(symbol="_Z4sumsi"), FINISH))
-    assert "the source has 2 kernels named 'sums'" in twice[0].message

@@ -1,0 +1,157 @@
+"""The commands that look and list: runs, tasks, documents and the machine, readable and as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.cli import run_command
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+SEED = ROOT / "tasks" / "row_softmax" / "seed.hip"
+
+
+WEAK = """
+name = "constant"
+title = "Nothing"
+description = "Writes zeros, whatever comes in."
+targets = ["mi300x"]
+[[input]]
+name = "x"
+dtype = "f32"
+shape = ["rows", "cols"]
+[[output]]
+name = "y"
+dtype = "f32"
+shape = ["rows", "cols"]
+[[test]]
+rows = 7
+cols = 10
+[[benchmark]]
+rows = 64
+cols = 64
+[work]
+flops = "rows * cols"
+bytes = "8 * rows * cols"
+peak = "fp32_vector"
+[tolerance]
+ratio = 2.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "file").write_text("not a folder")
+    return tmp_path
+
+
+def refused(capsys: pytest.CaptureFixture[str], arguments: Sequence[str], code: int) -> str:
+    """Run a command that must fail with one sentence on standard error and nothing on standard output."""
+    assert run_command(arguments) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("kernel-scientist: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    return err
+
+
+def test_no_runs_is_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["runs", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+
+
+def test_tasks_are_listed_with_shapes_types_and_seeds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["tasks", "row_softmax", "--json"]) == 0
+    (task,) = json.loads(capsys.readouterr().out)
+    assert task["inputs"] == [{"name": "x", "dtype": "f32", "shape": ["rows", "cols"], "layout": "row_major"}]
+    assert task["seeds"][0] == "seed.hip"
+    assert run_command(["tasks"]) == 0
+    out = capsys.readouterr().out
+    assert "x: f32[rows, cols]" in out
+    assert "fp8_block_gemm" in out
+
+
+def test_seeds_and_types_are_those_of_the_target(capsys: pytest.CaptureFixture[str]) -> None:
+    seen = {}
+    for target in ("mi300x", "h200"):
+        assert run_command(["tasks", "--target", target, "--json"]) == 0
+        (task,) = [t for t in json.loads(capsys.readouterr().out) if t["name"] == "fp8_block_gemm"]
+        assert task["target"] == target
+        seen[target] = task["seeds"], task["inputs"][0]["dtype"]
+    assert seen["mi300x"] == (["seed.hip", "seed_mfma.mi300x.hip"], "e4m3fnuz")
+    assert seen["h200"] == (["seed.h200.hip", "seed_mma.h200.hip", "seed_wgmma.h200.hip"], "e4m3fn")
+    assert run_command(["tasks", "fp8_block_gemm"]) == 0
+    assert "for mi300x: seed.hip, seed_mfma.mi300x.hip\n" in capsys.readouterr().out
+
+
+def test_a_task_that_is_not_for_the_target_is_one_sentence(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    weak_task(place)
+    said = refused(capsys, ["tasks", "./constant", "--target", "h200"], 2)
+    assert "the task constant is not for h200, but for mi300x" in said
+
+
+def weak_task(place: Path) -> Path:
+    folder = place / "constant"
+    folder.mkdir()
+    (folder / "seed.hip").write_text(SEED.read_text())
+    (folder / "task.toml").write_text(WEAK)
+    (folder / "reference.py").write_text(
+        "import numpy as np\n"
+        "def make_inputs(case, rng):\n"
+        "    return {'x': rng.standard_normal((case.dims['rows'], case.dims['cols'])).astype(np.float32)}\n"
+        "def reference(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape)}\n"
+        "def baseline(inputs, case):\n    return {'y': np.zeros(inputs['x'].shape, np.float32)}\n"
+    )
+    return folder
+
+
+def test_a_weak_task_is_a_clean_no(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    code = run_command(["tasks", "--lint", str(weak_task(place)), "--json"])
+    out, err = capsys.readouterr()
+    assert (code, err) == (1, "")
+    assert json.loads(out)["constant"]
+
+
+def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "note.md").write_text("# Zebra stripes in LDS\n\nZebra padding of 33 words avoids bank conflicts.\n")
+    assert run_command(["knowledge", "add", "note.md", "--json"]) == 0
+    (added,) = json.loads(capsys.readouterr().out)
+    assert added["status"] == "added"
+    assert run_command(["knowledge", "search", "zebra padding", "-k", "2", "--json"]) == 0
+    hits = json.loads(capsys.readouterr().out)
+    assert list(hits[0]) == ["score", "document", "title", "section", "text", "source", "licence"]
+    assert hits[0]["document"] == added["id"]
+    assert run_command(["knowledge", "search", "zebra padding", "-k", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "1. Zebra stripes in LDS"
+    assert run_command(["knowledge", "remove", added["id"], "--json"]) == 0
+    capsys.readouterr()
+    assert run_command(["knowledge", "list", "--json"]) == 0
+    assert added["id"] not in [d["id"] for d in json.loads(capsys.readouterr().out)]
+
+
+def test_doctor_says_what_there_is_with_a_remedy(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Path
+) -> None:
+    assert run_command(["doctor", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    lines = {line["name"]: line for line in answer["lines"]}
+    assert answer["ready"] is True
+    assert "clang" in lines["compiler (gfx942, lab)"]["found"]
+    assert [name for name, line in lines.items() if line["state"] == "missing" and not line["remedy"]] == []
+    monkeypatch.setenv("KERNEL_SCIENTIST_RUNS_FOLDER", str(place / "file" / "runs"))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")
+    assert run_command(["doctor"]) == 1
+    out = capsys.readouterr().out
+    assert "set KERNEL_SCIENTIST_RUNS_FOLDER to another place" in out
+    assert re.search(r"^missing +model", out, re.MULTILINE)
+    assert "not ready" in out

@@ -1,0 +1,129 @@
+"""A plan on a case: numbers, buffers and scalars, and the choices of tunables that hold on every case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from records.errors import PlanError
+from sandbox.candidate.parse import parse
+from sandbox.candidate.resolve import BufferArg, ScalarArg, choices, resolve
+from tasks.task import Case, ScalarSpec, Task, TensorSpec
+from tasks.tolerance import Tolerance
+
+PLAN = """\
+[[launch]]
+kernel = "sums"
+grid   = ["ceil_div(rows, ROWS)"]
+block  = ["64 * ROWS"]
+lds    = "4 * ROWS"
+args   = ["x", "part", "rows", "cols:i64", "eps"]
+[[launch]]
+kernel = "finish"
+grid   = ["rows", 2]
+block  = [64, 2, 1]
+args   = ["part", "y", "ROWS"]
+
+[workspace]
+part = ["f32", "rows", 4]
+[tunables]
+ROWS = [4, 1, 2, 8]
+[constraints]
+fits = "ROWS * cols * 4 <= 65536"
+"""
+
+
+BODY = "#include <hip/hip_runtime.h>\n"
+
+
+def nothing(*_: object) -> dict[str, object]:
+    return {}
+
+
+def a_task(tests: tuple[Mapping[str, int], ...] = ({"rows": 7, "cols": 1000},), **more: object) -> Task:
+    cases = tuple(Case(",".join(f"{k}={v}" for k, v in dims.items()), dims, 1) for dims in tests)
+    given: dict[str, object] = {
+        "name": "demo",
+        "title": "",
+        "description": "",
+        "targets": ("mi300x",),
+        "inputs": (TensorSpec("x", "f32", ("rows", "cols")),),
+        "outputs": (TensorSpec("y", "f32", ("rows",)),),
+        "scalars": (ScalarSpec("eps", "f32", 1e-6),),
+        "tests": cases,
+        "benchmarks": (),
+        "flops": "rows",
+        "bytes_moved": "rows",
+        "peak": "fp32_vector",
+        "tolerance": Tolerance(2.0),
+        "folder": Path(),
+        "digest": "",
+        "seeds": (),
+        "make_inputs": nothing,
+        "reference": nothing,
+        "baseline": nothing,
+    }
+    return Task(**{**given, **more})  # type: ignore[arg-type]
+
+
+def source(plan: str = PLAN, body: str = BODY) -> str:
+    return f"/*+++\n{plan}+++*/\n{body}"
+
+
+def test_resolves_numbers_and_arguments() -> None:
+    task = a_task()
+    plan = resolve(parse(source()), task, task.tests[0], {"ROWS": 2})
+    first, second = plan.launches
+    assert (first.grid, first.block, first.lds_bytes, first.threads) == ((4, 1, 1), (128, 1, 1), 8, 128)
+    assert first.args == (
+        BufferArg("x"),
+        BufferArg("part"),
+        ScalarArg("i32", 7),
+        ScalarArg("i64", 1000),
+        ScalarArg("f32", 1e-6),
+    )
+    assert (second.grid, second.block, second.lds_bytes) == ((7, 2, 1), (64, 2, 1), 0)
+    assert second.args[2] == ScalarArg("i32", 2)
+    assert plan.workspaces == {"part": ("f32", (7, 4))}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "dims", "tunables", "message"),
+    [
+        (
+            '"ceil_div(rows, ROWS)"',
+            '"rows - 7"',
+            {},
+            {},
+            r"grid of sums is 0 \(rows - 7\) on the case rows=7,cols=1000",
+        ),
+        ('"64 * ROWS"', '"rows - 9"', {}, {}, "block of sums is -2"),
+        ('"4 * ROWS"', '"rows - 9"', {}, {}, "lds of sums is -2"),
+        ('"rows", 4]', '"rows - 7"]', {}, {}, r"the workspace part has the shape \(0,\)"),
+        ('"rows", 4]', '"rows * 1000000000"]', {}, {}, "the workspace part is larger than 8 GiB"),
+        ('"rows", 4]', "4]", {"rows": 2**31}, {}, "rows is 2147483648 .* write rows:i64 in the args of sums"),
+        ("", "", {}, {"ROWS": 3}, r"the tunable ROWS may not be 3; its values are \[4, 1, 2, 8\]"),
+        ("", "", {}, {"ROWZ": 1}, "the plan has no tunable 'ROWZ'"),
+        ("", "", {"cols": 5000}, {}, "the constraint fits .* does not hold"),
+    ],
+)
+def test_refuses_sizes_that_cannot_be(
+    old: str, new: str, dims: dict[str, int], tunables: dict[str, int], message: str
+) -> None:
+    task = a_task(({"rows": 7, "cols": 1000, **dims},))
+    with pytest.raises(PlanError, match=message):
+        resolve(parse(source(PLAN.replace(old, new) if old else PLAN)), task, task.tests[0], tunables)
+
+
+def test_choices_keep_the_default_first_and_obey_the_constraints_on_every_case() -> None:
+    task = a_task(({"rows": 1, "cols": 4000}, {"rows": 9, "cols": 10}))
+    assert choices(parse(source()), task) == ({"ROWS": 4}, {"ROWS": 1}, {"ROWS": 2})
+
+
+def test_choices_are_capped() -> None:
+    many = "\n".join(f"T{i} = [0, 1, 2, 3]" for i in range(12))
+    found = choices(parse(source(PLAN.replace("ROWS = [4, 1, 2, 8]", f"ROWS = [4]\n{many}"))), a_task())
+    assert len(found) == 4096
+    assert set(found[0].values()) == {0, 4}
