@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.highlights import README, readme
@@ -29,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     which.add_argument("--stored", action="store_true", help="those that print times stored from a GPU")
     which.add_argument("--check", action="store_true", help="run nothing: is the page what the stored figures say?")
     which.add_argument("--page", action="store_true", help="run nothing: write the page again from the stored figures")
+    options.add_argument("--openevolve", default="", metavar="PYTHON", help="an interpreter with OpenEvolve 0.4.0")
     return options
 
 
@@ -50,11 +51,16 @@ def machine() -> str:
     return f"{cores} cores of {'an ' + model if model else 'an unknown processor'}"
 
 
-def run(benchmark: Benchmark) -> Record | str:
-    """Run one benchmark in a process of its own: its record, or the reason that there is none."""
+def run(benchmark: Benchmark, peers: Mapping[str, str]) -> Record | str:
+    """Run one benchmark in a process of its own: its record, or the reason that there is none.
+
+    `peers` are interpreters by the name of the package that they have.
+    """
     if missing := benchmark.missing():
         return f"{', '.join(missing)} is not on this machine"
     argv = [sys.executable, "-m", f"benchmarks.{benchmark.name}", *benchmark.arguments]
+    if peers.get(benchmark.peer):
+        argv += [f"--{benchmark.peer}", peers[benchmark.peer]]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     found = figures_in(done.stdout)
     if done.returncode not in (0, MISSED) or not found:
@@ -101,7 +107,7 @@ def main(words: Sequence[str]) -> int:
     for benchmark in chosen(wanted):
         print(f"{benchmark.command}  (about {benchmark.minutes:g} min)", flush=True)
         start = time.monotonic()
-        answer = run(benchmark)
+        answer = run(benchmark, {"openevolve": wanted.openevolve})
         records = load()
         if isinstance(answer, Record):
             records[benchmark.name] = answer

@@ -18,6 +18,7 @@ class Benchmark:
     minutes: float  # on two cores
     arguments: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()  # programs, or "gpu" and "model"; what is absent leaves the last figures in place
+    peer: str = ""  # a package that needs an interpreter of its own: handed on as `--PEER PYTHON`
     stored: bool = False  # prints times stored from a GPU; the command runs anywhere
     by_hand: str = ""  # the command, where no module can run it: its figures are entered with their device and date
 
@@ -71,6 +72,13 @@ BENCHMARKS = (
         "One candidate's way",
         "Parses, resolutions and files between a node of the graph and the compiler, counted for one candidate.",
         1,
+    ),
+    Benchmark(
+        "loop_rate",
+        "The loop's own cost",
+        "The cost of one candidate when author and sandbox cost next to nothing, early and late in a run of 10,000.",
+        8,
+        peer="openevolve",
     ),
     Benchmark("compile_speed", "Compiling for gfx942", "The time to gfx942 code for one of 50 distinct kernels.", 1),
     Benchmark(

@@ -28,6 +28,7 @@ python -m benchmarks                  # all that this machine can run; some 70 m
 python -m benchmarks --fast           # those under a minute
 python -m benchmarks --stored         # those that print times stored from a GPU
 python -m benchmarks --only startup   # those named
+python -m benchmarks --openevolve PY  # with the OpenEvolve of that interpreter beside loop_rate
 python -m benchmarks --check          # is every benchmark on this page?
 python -m benchmarks --page           # write the page again, run nothing
 ```

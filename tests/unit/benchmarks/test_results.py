@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import chosen, main, parser
+from benchmarks.__main__ import chosen, main, parser, run
 from benchmarks.figure import Figure, report
 from benchmarks.highlights import END, HIGHLIGHTS, START, found, readme, rounded, table
 from benchmarks.registry import BENCHMARKS, Benchmark
@@ -92,6 +92,20 @@ def test_what_is_asked_for_is_run() -> None:
     assert names("--stored") == {b.name for b in BENCHMARKS if b.stored}
     assert "startup" in names("--fast") and "lab_speed" not in names("--fast")
     assert names() == {b.name for b in BENCHMARKS if not b.by_hand}
+
+
+def test_a_benchmark_that_prints_no_figure_gives_the_reason() -> None:
+    assert run(Benchmark("registry", "", "", 1), {}) == "ended with 0: "  # a module without a main
+    assert "No module named" in str(run(Benchmark("no_such_module", "", "", 1), {}))
+    assert (
+        run(Benchmark("startup", "", "", 1, needs=("no-such-program",)), {}) == "no-such-program is not on this machine"
+    )
+
+
+def test_a_benchmark_of_stored_times_runs_and_is_a_record() -> None:
+    record = run(next(b for b in BENCHMARKS if b.name == "measure_truth"), {"openevolve": "ignored"})
+    assert isinstance(record, Record)
+    assert {figure["stored"] for figure in record.figures} == {"measure_truth_h200.json"}
 
 
 def test_a_need_that_is_absent_is_named() -> None:
