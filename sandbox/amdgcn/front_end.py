@@ -103,7 +103,7 @@ class FrontEnd:
 
 
 def begins_with_header(source: str) -> bool:
-    """Whether nothing but comments stands before `#include <hip/hip_runtime.h>`."""
+    """True where nothing but comments stands before `#include <hip/hip_runtime.h>`."""
     return _HEADER.match(code_only(source)) is not None
 
 

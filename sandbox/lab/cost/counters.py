@@ -35,13 +35,13 @@ class SiteCounters:
     size: int  # bytes per lane
     instructions: float
     lanes: float
-    bytes: float  # distinct bytes asked for
-    lines: float  # distinct cache lines, summed over the instructions
-    segments: float
-    misses: float  # of the L1, hence requests to the L2
-    unit_clocks: float  # of the address unit, or of the LDS banks, or of the matrix core
-    conflicts: float
-    port_clocks: float
+    bytes: float = 0.0  # distinct bytes asked for
+    lines: float = 0.0  # distinct cache lines, summed over the instructions
+    segments: float = 0.0
+    misses: float = 0.0  # of the L1, hence requests to the L2
+    unit_clocks: float = 0.0  # of the address unit, or of the LDS banks, or of the matrix core
+    conflicts: float = 0.0
+    port_clocks: float = 0.0
     accesses: float = 0.0
     flops: float = 0.0
     touched_bytes: float = 0.0  # of all segments
@@ -119,25 +119,16 @@ def _by_place(rows: Iterable[Sequence[int]]) -> list[list[int]]:
 def _site(values: Sequence[int], scene: Scene, scale: float, segment: int) -> SiteCounters:
     (pc, kind, size, instructions, lanes, nbytes, lines, segments, misses, clocks, accesses, conflicts, port) = values
     line = scene.lines.line(pc)
-    flops = 0.0
+    seen = instructions * scale, lanes * scale
     if kind == MATRIX:
         matrix = matrix_instruction(size)
-        clocks, flops = instructions * matrix.clocks, float(instructions * matrix.flops)
         return SiteCounters(
             line,
             f"matrix {matrix.counter}",
             0,
-            instructions * scale,
-            lanes * scale,
-            0,
-            0,
-            0,
-            0,
-            clocks * scale,
-            0,
-            0,
-            0,
-            flops * scale,
+            *seen,
+            unit_clocks=instructions * matrix.clocks * scale,
+            flops=float(instructions * matrix.flops) * scale,
         )
     if kind == COLLECTIVE:
         crossbar = instructions if size in _LDS_OPERATIONS else 0
@@ -145,22 +136,15 @@ def _site(values: Sequence[int], scene: Scene, scale: float, segment: int) -> Si
             line,
             "wave operation" if crossbar else "wave vote",
             4,
-            instructions * scale,
-            lanes * scale,
-            0,
-            0,
-            0,
-            0,
-            crossbar * _CROSSBAR_CLOCKS * scale,
-            0,
-            crossbar * _CROSSBAR_PORT_CLOCKS * scale,
+            *seen,
+            unit_clocks=crossbar * _CROSSBAR_CLOCKS * scale,
+            port_clocks=crossbar * _CROSSBAR_PORT_CLOCKS * scale,
         )
     return SiteCounters(
         line,
         _KINDS[kind],
         size,
-        instructions * scale,
-        lanes * scale,
+        *seen,
         nbytes * scale,
         lines * scale,
         segments * scale,
