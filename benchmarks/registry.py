@@ -82,6 +82,12 @@ BENCHMARKS = (
     ),
     Benchmark("compile_speed", "Compiling for gfx942", "The time to gfx942 code for one of 50 distinct kernels.", 1),
     Benchmark(
+        "estimate_cost",
+        "The cost of an estimate",
+        "The processor time of one estimate, as the tuner asks for it, with all the processes it starts.",
+        1,
+    ),
+    Benchmark(
         "lab_speed",
         "The speed of the lab",
         "The lab beside Oclgrind on four algorithms, and one large case verified whole.",

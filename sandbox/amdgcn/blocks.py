@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sandbox.amdgcn.mnemonics import bytes_per_lane, is_copy, is_packed, is_transcendental, issue_category, memory_class
@@ -19,6 +19,7 @@ _FILE = re.compile(r'^\t\.file\t(\d+) (?:"[^"]*" )?"([^"]*)"')
 _LOC = re.compile(r"^\t\.loc\t(\d+) (\d+)")
 _LABEL = re.compile(r"^(\.LBB\d+_\d+):")
 _INSTRUCTION = re.compile(r"^\t([a-z][a-z0-9_]+)(.*)")
+ListingRow = tuple[str, int, str, str, str]  # function, candidate's line or 0, label or mnemonic and operands
 _TARGET = re.compile(r"\.LBB\d+_\d+")
 
 
@@ -53,10 +54,10 @@ class _Draft:
     packed: int = 0
 
 
-def blocks_in(listing: str, source_name: str) -> dict[str, tuple[BasicBlock, ...]]:
+def blocks_in(rows: Iterable[ListingRow]) -> dict[str, tuple[BasicBlock, ...]]:
     """Blocks of every function, by its symbol, in the order of the listing."""
     found: dict[str, list[_Draft]] = {}
-    for function, line, label, mnemonic, operands in walk(listing, source_name):
+    for function, line, label, mnemonic, operands in rows:
         drafts = found.setdefault(function, [_Draft()])
         if label:
             drafts.append(_Draft(label=label))
@@ -65,8 +66,8 @@ def blocks_in(listing: str, source_name: str) -> dict[str, tuple[BasicBlock, ...
     return {name: _finish(drafts) for name, drafts in found.items()}
 
 
-def walk(listing: str, source_name: str) -> Iterator[tuple[str, int, str, str, str]]:
-    """(function, candidate line or 0, label, mnemonic, operands) of every label and instruction; one of the two."""
+def walk(listing: str, source_name: str) -> Iterator[ListingRow]:
+    """Every label and instruction of a listing."""
     function, line, mine = "", 0, set[str]()
     for text in listing.split("\n"):
         if match := _FUNCTION.match(text):

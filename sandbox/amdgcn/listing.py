@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sandbox.amdgcn.blocks import BasicBlock, blocks_in, walk
+from sandbox.amdgcn.blocks import BasicBlock, ListingRow, blocks_in, walk
 from sandbox.candidate.kernel import KernelArgument, KernelMetadata, source_name_of
 
 _METADATA = re.compile(r"^\t\.amdgpu_metadata\n(.*?)^\t\.end_amdgpu_metadata", re.S | re.M)
@@ -35,7 +35,8 @@ def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
     if not blocks:
         return ()
     table = read_metadata(blocks[-1])
-    mixes, code = _mixes(listing, source_name), blocks_in(listing, source_name)
+    rows = list(walk(listing, source_name))
+    mixes, code = _mixes(rows), blocks_in(rows)
     return tuple(_kernel(entry, mixes, code) for entry in table.get("amdhsa.kernels", []))
 
 
@@ -120,9 +121,9 @@ class _Mix:
     lines: dict[int, Counter[str]] = field(default_factory=dict)
 
 
-def _mixes(listing: str, source_name: str) -> dict[str, _Mix]:
+def _mixes(rows: Iterable[ListingRow]) -> dict[str, _Mix]:
     mixes: dict[str, _Mix] = {}
-    for function, line, label, mnemonic, _ in walk(listing, source_name):
+    for function, line, label, mnemonic, _ in rows:
         if label:
             continue
         mix = mixes.setdefault(function, _Mix())

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sandbox.amdgcn.blocks import BasicBlock, blocks_in
+from sandbox.amdgcn.blocks import BasicBlock, blocks_in, walk
 from sandbox.amdgcn.mnemonics import bytes_per_lane, issue_category, memory_class
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
 from sandbox.lab.cost.issue import executions, issue_clocks, merged, vector_clocks
@@ -38,7 +38,7 @@ def counted(waves: float, *sites: SiteCounters) -> LaunchCounters:
 
 
 def test_blocks_end_at_labels_and_branches_and_know_their_loop() -> None:
-    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    blocks = blocks_in(walk(LISTING, "candidate.hip"))["k"]
     assert [(b.valu, b.trans, dict(b.anchors), b.loop) for b in blocks] == [
         (1, 0, {}, -1),
         (1, 1, {"12:load": 16}, 1),
@@ -48,7 +48,7 @@ def test_blocks_end_at_labels_and_branches_and_know_their_loop() -> None:
 
 
 def test_a_block_runs_as_often_as_its_bytes_were_counted() -> None:
-    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    blocks = blocks_in(walk(LISTING, "candidate.hip"))["k"]
     # Source: four loads of 4 bytes a turn, merged by the compiler to two of 8; 5 turns of 3 waves.
     seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
     assert executions(seen, blocks) == [1.0, 5.0, 1.0, 1.0]
@@ -77,7 +77,7 @@ def test_accesses_at_lines_that_the_listing_lacks_count_for_those_that_nobody_ma
 
 def test_another_device_needs_no_copies_and_two_instructions_for_a_packed_one() -> None:
     listing = LISTING.replace("\tv_add_f32_e32 v0, v2, v3", "\tv_pk_add_f32 v[0:1], v[2:3], v[4:5]")
-    blocks = blocks_in(listing, "candidate.hip")["k"]
+    blocks = blocks_in(walk(listing, "candidate.hip"))["k"]
     assert [(b.copies, b.packed) for b in blocks] == [(1, 0), (0, 1), (0, 0), (0, 0)]
     seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
     assert vector_clocks(seen, blocks, MI300X) == 3 * (4 + 5 * (4 + 16) + 4)
@@ -86,10 +86,10 @@ def test_another_device_needs_no_copies_and_two_instructions_for_a_packed_one() 
 
 def test_loops_that_share_a_block_are_one_region_and_waits_belong_to_their_block() -> None:
     text = LISTING.replace("\tv_add_f32_e32 v0", "\ts_waitcnt vmcnt(0)\n\tv_add_f32_e32 v0")
-    blocks = blocks_in(text, "candidate.hip")["k"]
+    blocks = blocks_in(walk(text, "candidate.hip"))["k"]
     assert [(b.region, b.loads, b.stalls) for b in blocks] == [(-1, 0, 0.0), (1, 2, 1.0), (-1, 0, 0.0), (-1, 0, 0.0)]
     crossing = "".join(f".LBB0_{n}:\n\ts_cbranch_scc1 .LBB0_{to}\n" for n, to in ((5, 9), (6, 5), (7, 6), (8, 8)))
-    found = blocks_in("\t.type\tk,@function\nk:\n" + crossing, "candidate.hip")["k"]
+    found = blocks_in(walk("\t.type\tk,@function\nk:\n" + crossing, "candidate.hip"))["k"]
     assert [b.region for b in found if b.issued] == [1, 1, 1, 7]
 
 
@@ -137,7 +137,7 @@ def test_memory_instructions_are_told_apart() -> None:
 
 
 def test_issue_is_the_fullest_category_or_all_over_the_waves_that_share_a_simd() -> None:
-    blocks = blocks_in(LISTING, "candidate.hip")["k"]
+    blocks = blocks_in(walk(LISTING, "candidate.hip"))["k"]
     assert [dict(b.issued) for b in blocks] == [
         {"vector": 1},
         {"memory": 2, "vector": 2, "branch": 1},

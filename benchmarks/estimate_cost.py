@@ -1,0 +1,105 @@
+"""The processor time of one estimate, as the tuner asks for it: its own process and all it starts, together.
+
+An estimate compiles for gfx942, builds the lab's program and counts three workgroups of each benchmark case. The anchor
+is the compilation alone, in the same run. Every sample is a source that was never compiled before.
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from app.settings import load_settings
+from benchmarks.figure import Figure, report
+from records.evaluation import Evaluation
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
+from sandbox.candidate.limits import resources_of
+from sandbox.candidate.prepare import prepare
+from sandbox.lab.lab import Lab, LabProgram
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Built
+from sandbox.lab.predict import predict
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tasks.task import Task
+
+SAMPLES = 7
+TASK, SEED = "row_softmax", "seed_tunable.hip"
+GOAL = "<= 0.4"
+Made = TypeVar("Made")
+
+
+def cpu_seconds() -> float:
+    """Of this process and of every child that has ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def timed(make: Callable[[], Made]) -> tuple[float, Made]:
+    """Processor seconds, and what was made."""
+    start = cpu_seconds()
+    made = make()
+    return cpu_seconds() - start, made
+
+
+def source(task: Task, sample: int) -> str:
+    """The seed with a remark of its own."""
+    return (task.folder / SEED).read_text(encoding="utf-8") + f"// sample {sample}\n"
+
+
+def parts(toolchain: Toolchain, cache: Path, task: Task, sample: int) -> tuple[float, float, float]:
+    """Processor seconds of the compilation, of the build and of the count, one after the other."""
+    target = load_target("mi300x")
+    compiler, lab = Compiler(toolchain, cache, target), Lab(toolchain, cache, target)
+    lab.stored_inputs(task)
+    prepared = prepare(source(task, sample), task)
+    compiled_s, compilation = timed(lambda: compiler.compile(prepared.candidate, prepared.tunables))
+    built_s, program = timed(lambda: lab.build(prepared.candidate, prepared.tunables))
+    if not compilation.ok or not isinstance(program, LabProgram):
+        sys.exit("the seed does not compile")
+    resources = resources_of(compilation.kernels, target, prepared.plans)
+    counted_s, forecast = timed(lambda: predict(lab, Built(prepared, compilation, program), target, resources))
+    if not forecast.measurements:
+        sys.exit(f"the seed cannot be timed: {forecast.findings[0].message}")
+    return compiled_s, built_s, counted_s
+
+
+def estimate(evaluator: LabEvaluator, text: str, task: Task) -> Evaluation:
+    """One estimate of a file's defaults."""
+    return evaluator.estimate(evaluator.prepare(text, task))
+
+
+def main() -> int:
+    """Warm the cache with one estimate, then take the medians of the others."""
+    toolchain, task = find_toolchain(load_settings().cache_folder / "toolchain"), load_task(TASK, "mi300x")
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder)
+        evaluator = LabEvaluator(toolchain, cache, load_target("mi300x"), seed=0)
+        wholes, rows = [], []
+        for sample in range(SAMPLES + 1):
+            seconds, made = timed(partial(estimate, evaluator, source(task, 1000 + sample), task))
+            if not made.verdict.accepted:
+                sys.exit(f"the seed cannot be estimated: {made.verdict.findings[0].message}")
+            wholes.append(seconds)
+            rows.append(parts(toolchain, cache, task, sample))
+    compiled, built, counted = (statistics.median(row[part] for row in rows[1:]) for part in range(3))
+    anchor = "the compilation alone"
+    return report(
+        "One estimate: processor time with all children",
+        [
+            Figure("estimate_cost.whole", statistics.median(wholes[1:]), "s", anchor, compiled, GOAL),
+            Figure("estimate_cost.build", built, "s", anchor, compiled),
+            Figure("estimate_cost.count", counted, "s", anchor, compiled),
+        ],
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
