@@ -91,6 +91,7 @@ class Tests:
         data = os.read(self.process.stdout.fileno(), 1 << 16)
         if not data:
             self.is_running = False
+            self.process.stdout.close()
             self.process.wait()
             return
         self.to.flush()
