@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ anchor from the same run, and *ratio* is the value over the anchor's. *Goal* is 
 unit; a figure without one is only observed. Times that the lab predicts are called *predicted*.
 
 ```
-python -m benchmarks                  # all that this machine can run; some 70 minutes on two quiet cores
+python -m benchmarks                  # all that this machine can run; some MINUTES minutes on two quiet cores
 python -m benchmarks --fast           # those under a minute
 python -m benchmarks --stored         # those that print times stored from a GPU
 python -m benchmarks --only startup   # those named
@@ -130,4 +131,7 @@ def group(benchmark: Benchmark, record: Record | None) -> str:
 
 def page(benchmarks: Sequence[Benchmark], records: Mapping[str, Record]) -> str:
     """The whole of docs/results.md."""
-    return "\n".join([HEAD, *(group(each, records.get(each.name)) for each in benchmarks)])
+    minutes = 10 * math.ceil(sum(each.minutes for each in benchmarks if not each.by_hand) / 10)
+    return "\n".join(
+        [HEAD.replace("MINUTES", str(minutes)), *(group(each, records.get(each.name)) for each in benchmarks)]
+    )
