@@ -55,10 +55,9 @@ class ArtefactStore:
 
     def get(self, digest: str) -> bytes:
         """The stored bytes; LedgerError when they are missing or do not match the digest."""
-        path = self._path(digest)
         kept = None if self._ledger is None else self._ledger.artefact(digest)
         try:
-            data = path.read_bytes() if kept is None else kept
+            data = self._path(digest).read_bytes() if kept is None else kept
         except OSError as error:
             raise LedgerError(
                 f"the artefact {digest[:12]} cannot be read from {self.folder} ({error.strerror}); "
