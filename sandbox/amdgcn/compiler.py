@@ -27,7 +27,7 @@ from records.errors import ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
 from sandbox.amdgcn.front_end import FrontEnd, begins_with_header, header_digests
-from sandbox.amdgcn.listing import ListedKernel, kernels_in
+from sandbox.amdgcn.listing import ListedKernel, kernels_in, plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.amdgcn.tools import TIMEOUT_S, Tools
 from sandbox.candidate.diagnostics import (
@@ -182,7 +182,7 @@ class Compiler:
 
     def _assembled(self, work: Path, listing: str, said: str) -> str | Compilation:
         """The digest of the code object, which the same listing gives again."""
-        parts = [_ASSEMBLE, _LINK, self.target.arch, self.toolchain.version, listing]
+        parts = [_ASSEMBLE, _LINK, self.target.arch, self.toolchain.version, plain_listing(listing)]
         known = self.cache / "assembled" / hashlib.sha256(dumps(parts).encode()).hexdigest()
         if known.is_file() and not self.evidence:
             digest = known.read_text(encoding="ascii")

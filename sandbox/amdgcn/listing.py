@@ -17,6 +17,7 @@ from sandbox.amdgcn.blocks import BasicBlock, ListingRow, blocks_in, walk
 from sandbox.candidate.kernel import KernelArgument, KernelMetadata, source_name_of
 
 _METADATA = re.compile(r"^\t\.amdgpu_metadata\n(.*?)^\t\.end_amdgpu_metadata", re.S | re.M)
+_SUM = re.compile(r"^(\t\.file\t.*) md5 0x[0-9a-f]+$", re.M)
 _HIDDEN = "hidden_"
 _BUFFER_KINDS = ("global_buffer", "dynamic_shared_pointer")
 
@@ -38,6 +39,11 @@ def kernels_in(listing: str, source_name: str) -> tuple[ListedKernel, ...]:
     rows = list(walk(listing, source_name))
     mixes, code = _mixes(rows), blocks_in(rows)
     return tuple(_kernel(entry, mixes, code) for entry in table.get("amdhsa.kernels", []))
+
+
+def plain_listing(listing: str) -> str:
+    """The listing without the source file's checksum, which no code and no line depends on."""
+    return _SUM.sub(r"\1", listing)
 
 
 def read_metadata(text: str) -> dict[str, Any]:

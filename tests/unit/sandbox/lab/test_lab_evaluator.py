@@ -212,6 +212,22 @@ def test_column_major_buffers_reach_the_kernel_as_they_lie_in_memory(evaluator: 
     assert np.isfortran(np.asfortranarray(task.draw(small)["a"]))
 
 
+def test_equal_listings_and_launches_have_one_estimate_and_another_block_has_its_own(
+    evaluator: LabEvaluator, softmax: Task
+) -> None:
+    first = evaluator.estimate(evaluator.prepare(PLAIN, softmax))
+    again = evaluator.estimate(evaluator.prepare(PLAIN + "// a remark\n", softmax))
+    assert again.measurements is first.measurements and again.hot_lines is first.hot_lines
+    assert again.candidate_id != first.candidate_id and again.key == evaluator.key(
+        evaluator.prepare(PLAIN + "// a remark\n", softmax)
+    )
+    moved = evaluator.estimate(evaluator.prepare(PLAIN.replace("#include", "\n#include", 1), softmax))
+    assert moved.code_object == first.code_object and moved.geomean_us == first.geomean_us
+    assert [h.line for h in moved.hot_lines] == [h.line + 1 for h in first.hot_lines]
+    wider = evaluator.estimate(evaluator.prepare(PLAIN.replace("rows, 64)", "rows, 32)", 1), softmax))
+    assert wider.code_object == first.code_object and wider.geomean_us != first.geomean_us
+
+
 def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: Task) -> None:
     tunable = (softmax.folder / "seed_tunable.hip").read_text()
     naive = evaluator.estimate(evaluator.prepare(PLAIN, softmax)).geomean_us
