@@ -1,7 +1,8 @@
 """The processor time of one estimate, as the tuner asks for it: its own process and all it starts, together.
 
-An estimate compiles for gfx942, builds the lab's program and counts three workgroups of each benchmark case. The anchor
-is the compilation alone, in the same run. Every sample is a source that was never compiled before.
+An estimate compiles for gfx942, builds the lab's program and counts three workgroups of each benchmark case; one whose
+listing an earlier one had, line by line, compiles only. The anchor is the compilation alone, in the same run. Every
+sample is a source that was never compiled before.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def timed(make: Callable[[], Made]) -> tuple[float, Made]:
 
 
 def source(task: Task, sample: int) -> str:
-    """The seed with a remark of its own."""
-    return (task.folder / SEED).read_text(encoding="utf-8") + f"// sample {sample}\n"
+    """The seed with its code moved down by so many lines: another listing, where a remark would make the same one."""
+    return (task.folder / SEED).read_text(encoding="utf-8").replace("#include", "\n" * sample + "#include", 1)
 
 
 def parts(toolchain: Toolchain, cache: Path, task: Task, sample: int) -> tuple[float, float, float]:
@@ -82,19 +83,21 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         evaluator = LabEvaluator(toolchain, cache, load_target("mi300x"), seed=0)
-        wholes, rows = [], []
+        wholes, repeats, rows = [], [], []
         for sample in range(SAMPLES + 1):
-            seconds, made = timed(partial(estimate, evaluator, source(task, 1000 + sample), task))
+            seconds, made = timed(partial(estimate, evaluator, source(task, 2 * sample + 1), task))
             if not made.verdict.accepted:
                 sys.exit(f"the seed cannot be estimated: {made.verdict.findings[0].message}")
             wholes.append(seconds)
-            rows.append(parts(toolchain, cache, task, sample))
+            repeats.append(timed(partial(estimate, evaluator, source(task, 2 * sample + 1) + "// again\n", task))[0])
+            rows.append(parts(toolchain, cache, task, 2 * sample + 2))
     compiled, built, counted = (statistics.median(row[part] for row in rows[1:]) for part in range(3))
     anchor = "the compilation alone"
     return report(
         "One estimate: processor time with all children",
         [
             Figure("estimate_cost.whole", statistics.median(wholes[1:]), "s", anchor, compiled, GOAL),
+            Figure("estimate_cost.equal_listing", statistics.median(repeats[1:]), "s", anchor, compiled),
             Figure("estimate_cost.build", built, "s", anchor, compiled),
             Figure("estimate_cost.count", counted, "s", anchor, compiled),
         ],
