@@ -4,7 +4,8 @@
 
 A run of one experiment on `transpose` with nine listed cases: compile, verify, tune, benchmark. Its kernel is counted
 wherever it is parsed, wherever its plan is put into numbers for a case and a choice of tunables, and through which of
-our files the call goes from the node to the start of the first compilation, the file that starts it left out. The GPU
+our files the call goes from the node to the first compilation: the node's own file and the one that starts a process
+are left out. The GPU
 is the stub of HIP's runtime that the tests use; what is counted is the same on a real one. The anchor is the count
 before candidates were prepared: one source was parsed 11 times and resolved 38 times for 9 cases, through 10 files.
 """
@@ -102,7 +103,7 @@ def _way(frame: FrameType) -> list[str]:
         if own and str(path) not in files:
             files.append(str(path))
         if str(path) == NODES:
-            return [str(Path(name).relative_to(ROOT)) for name in reversed(files)]
+            return [str(Path(name).relative_to(ROOT)) for name in reversed(files) if name != NODES]
         at = at.f_back
     return []
 

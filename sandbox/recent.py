@@ -19,15 +19,22 @@ class Recent(Generic[Key, Value]):
         self._kept: OrderedDict[Key, Value] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The entry of a key, made now where it is not kept; of two that are made at once the first stays."""
+    def known(self, key: Key) -> Value | None:
+        """The entry of a key, if it is kept."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
-                return self._kept[key]
-        made = make()
+            return self._kept.get(key)
+
+    def keep(self, key: Key, made: Value) -> Value:
+        """The entry of a key: this one, unless another was kept meanwhile."""
         with self._lock:
             made = self._kept.setdefault(key, made)
             while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
-        return made
+            return made
+
+    def get(self, key: Key, make: Callable[[], Value]) -> Value:
+        """The entry of a key, made now where it is not kept; of two that are made at once the first stays."""
+        known = self.known(key)
+        return self.keep(key, make()) if known is None else known

@@ -26,10 +26,9 @@ from records.codec import dumps, loads
 from records.errors import ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
-from sandbox.amdgcn.front_end import FrontEnd, begins_with_header, header_digests
+from sandbox.amdgcn.front_end import TIMEOUT_S, FrontEnd, Tools, begins_with_header, header_digests
 from sandbox.amdgcn.listing import ListedKernel, kernels_in, plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.amdgcn.tools import TIMEOUT_S, Tools
 from sandbox.candidate.diagnostics import (
     ASSEMBLY,
     SOURCE,

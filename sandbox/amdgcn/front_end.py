@@ -1,4 +1,7 @@
-"""Clang's front end on one text. It sees that text, our headers and clang's own, and no other file.
+"""The compiler's tools, and clang's front end on one text.
+
+A tool runs in a folder of its own with an empty environment, limits and a deadline. The front end sees the text, our
+headers and clang's own, and no other file.
 
 Nearly every candidate begins with `#include <hip/hip_runtime.h>`, which takes longer to read than the candidate itself.
 It is read once for each set of flags and kept in clang's precompiled form. That form is used only where nothing stands
@@ -20,15 +23,36 @@ from pathlib import Path
 from records.codec import dumps
 from records.errors import ToolchainError
 from records.files import write_whole
-from sandbox.amdgcn.tools import Tools
+from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.header_names import code_only
-from sandbox.process import Completed
+from sandbox.evidence import Evidence
+from sandbox.process import Completed, ProcessLimits, run
 
+TIMEOUT_S = 60.0
+LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
 INCLUDE = Path(__file__).parents[1] / "include"
 _FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang")
 _HEADER = re.compile(r"\s*#[ \t]*include[ \t]*<hip/hip_runtime\.h>[ \t]*\n")
 _PREFIX, _IMAGE, _PLACE = "prefix.h", "prefix.pch", "place"
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Clang and the linker, and the evidence that keeps a record of their calls."""
+
+    toolchain: Toolchain
+    evidence: Evidence | None = None
+    timeout_s: float = TIMEOUT_S
+
+    def run(self, work: Path, tool: str, *args: str) -> Completed:
+        """Run clang or ld.lld with this folder as its working, home and temporary directory."""
+        environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
+        argv = self.toolchain.command(tool, *args)
+        done = run(argv, cwd=work, env=environment, timeout_s=self.timeout_s, limits=LIMITS, output_cap=2 * 65536)
+        if self.evidence:
+            self.evidence.command(work, argv, environment, done)
+        return done
 
 
 @dataclass(frozen=True)

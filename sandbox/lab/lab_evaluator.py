@@ -130,7 +130,8 @@ class LabEvaluator(SandboxBase):
 
     def _build(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
         """The steps before execution, done once for a candidate; nothing is built when it does not get that far."""
-        return self._built.get(self.key(prepared), lambda: self._compiled(prepared))
+        key = self.key(prepared)
+        return self._built.known(key) or self._built.keep(key, self._compiled(prepared))
 
     def _judge(self, prepared: Prepared) -> Evaluation:
         started = time.monotonic()
@@ -140,7 +141,8 @@ class LabEvaluator(SandboxBase):
 
     def _compile(self, prepared: Prepared) -> tuple[Evaluation, Compilation | None]:
         """Compile for the GPU alone; no compilation where it or the plan's checks object."""
-        return self._compilations.get(self.key(prepared), lambda: self._on_target(prepared))
+        key = self.key(prepared)
+        return self._compilations.known(key) or self._compilations.keep(key, self._on_target(prepared))
 
     def _on_target(self, prepared: Prepared) -> tuple[Evaluation, Compilation | None]:
         evaluation = self._begun(prepared)

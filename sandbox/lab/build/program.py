@@ -18,9 +18,8 @@ from pathlib import Path
 from records.codec import dumps, loads
 from records.errors import LabError
 from records.evaluation import Finding
-from sandbox.amdgcn.front_end import FrontEnd, header_digests
+from sandbox.amdgcn.front_end import FrontEnd, Tools, header_digests
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.amdgcn.tools import Tools
 from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, refusal
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.amdgcn.compiler import FLAGS
-from sandbox.amdgcn.front_end import FrontEnd, begins_with_header
-from sandbox.amdgcn.tools import Tools
+from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
 from tests.support.compiler_cache import COMPILED, toolchain
 
 ROOT = Path(__file__).parents[4]
