@@ -20,7 +20,7 @@ struct Header {
     uint64_t exact;   // 1: matrix instructions round as the hardware does
     uint64_t wave;    // lanes
     uint64_t segment_bytes, fill_bytes, address_lanes, l1_bytes_per_clock;  // see coalescing.h
-    uint64_t joins_global;  // the compiler makes one wide access of neighbouring narrow ones to buffers too
+    uint64_t joins_global;         // the compiler makes one wide access of neighbouring narrow ones to buffers too
     uint64_t affordable_accesses;  // of a launch, above which workgroups are left out; kNone: `blocks` are executed
 };
 
