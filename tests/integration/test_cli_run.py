@@ -131,9 +131,12 @@ def test_ctrl_c_leaves_a_run_that_goes_on_to_the_same_end(capsys: pytest.Capture
 
 def session_again(session: Session, author: Author) -> Session:
     """The same run in what could be another process: a new ledger connection, nothing kept in memory."""
+    from records.artefacts import ArtefactStore
     from records.ledger import Ledger
 
-    context = replace(session.context, ledger=Ledger(session.context.ledger.path), author=author)
+    ledger = Ledger(session.context.ledger.path)
+    artefacts = ArtefactStore(session.context.artefacts.folder, ledger)
+    context = replace(session.context, ledger=ledger, artefacts=artefacts, author=author)
     return Session(session.settings, context, session.folder)
 
 
