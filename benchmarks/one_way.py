@@ -144,7 +144,9 @@ def walk(sandbox: Sandbox, task: Task, folder: Path) -> Count:
 def in_the_lab(folder: Path) -> Count:
     """The walk with the lab as the sandbox."""
     task = load_task("transpose")
-    return walk(LabEvaluator(find_toolchain(CACHE), folder / "kernels", load_target("mi300x"), 0), task, folder)
+    return walk(
+        LabEvaluator(find_toolchain(CACHE / "toolchain"), folder / "kernels", load_target("mi300x"), 0), task, folder
+    )
 
 
 def on_the_stub(folder: Path) -> Count:

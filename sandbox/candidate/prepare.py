@@ -18,7 +18,7 @@ from sandbox.candidate.tuning import moved_to_front
 from sandbox.recent import Recent
 from tasks.task import Case, Task
 
-REMEMBERED = 256  # sources a `Preparer` keeps
+REMEMBERED = 32  # sources a `Preparer` keeps: an experiment and the kernels it is compared with need few
 
 
 @dataclass(frozen=True)

@@ -96,9 +96,8 @@ def _build(toolchain: Toolchain, folder: Path) -> list[str]:
 def _ask_driver(toolchain: Toolchain, work: Path) -> list[str]:
     """The linker's command as the driver prints it: files of this folder begin with @, libraries are copied into it."""
     objects = sorted(path.name for path in work.glob("*.o"))
-    said = _run(toolchain, work, [*_DRIVER, *objects, "-o", "PROGRAM"], "the link")
-    command = next((line.split() for line in said.split("\n") if line.startswith("ld.lld ")), [])
-    if "PROGRAM" not in command or objects[0] not in command:
+    command = _link_line(toolchain, work, objects) or _link_line(toolchain, work, objects)
+    if not command:
         raise LabError("the compiler does not print its linker's command; reinstall the pinned compiler")
     words: list[str] = []
     for word in command:
@@ -113,6 +112,13 @@ def _ask_driver(toolchain: Toolchain, work: Path) -> list[str]:
             words.append(word)
     (work / "PROGRAM").unlink()
     return words
+
+
+def _link_line(toolchain: Toolchain, work: Path, objects: Sequence[str]) -> list[str]:
+    """The words of the command; empty where it is lost among those that build a C library which is not there yet."""
+    said = _run(toolchain, work, [*_DRIVER, *objects, "-o", "PROGRAM"], "the link")
+    lines = (line.split() for line in said.split("\n") if line.startswith("ld.lld "))
+    return next((words for words in lines if "PROGRAM" in words and objects[0] in words), [])
 
 
 def _run(toolchain: Toolchain, work: Path, argv: Sequence[str], what: str) -> str:

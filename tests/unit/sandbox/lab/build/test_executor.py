@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from records.errors import LabError
+from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.lab.build.executor import link_command
+
+ZIG = """#!{python}
+import sys
+from pathlib import Path
+words = sys.argv[1:]
+if words == ["version"]:
+    print("0.0.0")
+elif words == ["clang", "--version"]:
+    print("clang version 1.2.3 (fake)")
+elif "-c" in words:
+    Path(words[words.index("-o") + 1]).write_bytes(b"object")
+else:
+    said = Path({said!r})
+    turn, *rest = said.read_text().split("|")
+    said.write_text("|".join(rest) or turn)
+    objects = " ".join(word for word in words if word.endswith(".o"))
+    sys.stderr.write(turn.replace("OBJECTS", objects))
+    Path("PROGRAM").write_bytes(b"program")
+"""
+OTHER = "ld.lld -shared libc.o -o libc.so\n"
+OURS = "ld.lld --static OBJECTS -o PROGRAM\n"
+
+
+def fake(folder: Path, said: str) -> Toolchain:
+    """A compiler whose driver says this at its links, turn by turn."""
+    (folder / "said").write_text(said, encoding="utf-8")
+    zig = folder / "zig"
+    zig.write_text(ZIG.format(python=sys.executable, said=str(folder / "said")), encoding="utf-8")
+    zig.chmod(0o755)
+    return Toolchain(zig, folder / "cache")
+
+
+@pytest.mark.parametrize("said", [OURS, OTHER + OURS, f"{OTHER}|{OURS}", f"cut off|{OTHER}{OURS}"])
+def test_the_links_own_command_is_found_among_those_that_build_the_c_library(tmp_path: Path, said: str) -> None:
+    words = link_command(fake(tmp_path, said), tmp_path / "kernels", "candidate.o", "program")
+    assert words[:2] == ["ld.lld", "--static"] and words[-2:] == ["-o", "program"]
+    assert words[2] == "candidate.o", "the candidate's object stands before the runtime's"
+    assert all(Path(word).is_file() for word in words[3:-2]) and len(words) > 8
+
+
+def test_a_driver_that_never_shows_its_command_is_at_fault(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="does not print its linker's command"):
+        link_command(fake(tmp_path, OTHER), tmp_path / "kernels", "candidate.o", "program")
