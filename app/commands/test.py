@@ -34,6 +34,7 @@ PYTEST = (sys.executable, "-m", "pytest")
 MAIN = ("-m", "not long")
 FAST = ("-m", "not long and not slow", "--without-compiler", "-r", "fE", "tests/unit")
 TICK_S = 0.2
+END_BYTES = 4096  # of pytest's output that are kept: more than its closing line has
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Tests:
 
     process: subprocess.Popen[bytes]
     to: TextIO
-    line: bytes = b""  # the last one, which says how many tests passed
+    end: bytes = b""  # of its output: the last line says how many tests passed
     is_running: bool = True
     is_last: bool = True  # nothing was said after it
 
@@ -97,13 +98,13 @@ class Tests:
         self.to.flush()
         self.to.buffer.write(data)
         self.to.flush()
-        self.line = (self.line + data).rstrip(b"\n").rpartition(b"\n")[2]
+        self.end = (self.end + data)[-END_BYTES:]
 
     def close(self) -> None:
         """Say the closing line again where a check has ended later."""
         if not self.is_last:
             self.to.flush()
-            self.to.buffer.write(self.line + b"\n")
+            self.to.buffer.write(self.end.rstrip(b"\n").rpartition(b"\n")[2] + b"\n")
             self.to.flush()
 
 

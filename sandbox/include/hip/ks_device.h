@@ -40,33 +40,20 @@ typedef unsigned short ushort;
 typedef unsigned long ulong;
 
 template <bool Yes, class T = void> struct ks_enable {};
-template <class T> struct ks_enable<true, T> {
-    using type = T;
-};
+template <class T> struct ks_enable<true, T> { using type = T; };
 template <bool Yes, class T = void> using ks_if = typename ks_enable<Yes, T>::type;
 
 template <class T> inline constexpr bool ks_is_arithmetic = false;
 #define KS_ARITHMETIC(T) template <> inline constexpr bool ks_is_arithmetic<T> = true;
-KS_ARITHMETIC(bool)
-KS_ARITHMETIC(char)
-KS_ARITHMETIC(signed char) KS_ARITHMETIC(unsigned char) KS_ARITHMETIC(short) KS_ARITHMETIC(unsigned short)
-    KS_ARITHMETIC(int) KS_ARITHMETIC(unsigned int) KS_ARITHMETIC(long) KS_ARITHMETIC(unsigned long)
-        KS_ARITHMETIC(long long) KS_ARITHMETIC(unsigned long long) KS_ARITHMETIC(float) KS_ARITHMETIC(double)
-            KS_ARITHMETIC(_Float16)
+KS_ARITHMETIC(bool) KS_ARITHMETIC(char) KS_ARITHMETIC(signed char) KS_ARITHMETIC(unsigned char)
+KS_ARITHMETIC(short) KS_ARITHMETIC(unsigned short) KS_ARITHMETIC(int) KS_ARITHMETIC(unsigned int)
+KS_ARITHMETIC(long) KS_ARITHMETIC(unsigned long) KS_ARITHMETIC(long long) KS_ARITHMETIC(unsigned long long)
+KS_ARITHMETIC(float) KS_ARITHMETIC(double) KS_ARITHMETIC(_Float16)
 #undef KS_ARITHMETIC
 
-    // Ordered by size: what the cross-lane functions move.
-    template <int Bytes>
-    struct ks_word;
-template <> struct ks_word<1> {
-    using type = unsigned char;
-};
-template <> struct ks_word<2> {
-    using type = unsigned short;
-};
-template <> struct ks_word<4> {
-    using type = unsigned int;
-};
-template <> struct ks_word<8> {
-    using type = unsigned long long;
-};
+// Ordered by size: what the cross-lane functions move.
+template <int Bytes> struct ks_word;
+template <> struct ks_word<1> { using type = unsigned char; };
+template <> struct ks_word<2> { using type = unsigned short; };
+template <> struct ks_word<4> { using type = unsigned int; };
+template <> struct ks_word<8> { using type = unsigned long long; };

@@ -12,8 +12,8 @@ from app.cli import run_command
 from app.commands.test import checks, run_beside
 
 ROOT = Path(__file__).resolve().parents[4]
-TESTS = (sys.executable, "-c", "print('....'); print('=== 4 passed ===')")
-LATE = "import sys, time; time.sleep(1); print('line\\n' * 9000 + 'and the end'); sys.exit(3)"
+TESTS = (sys.executable, "-c", "print('....', flush=True); import time; time.sleep(0.3); print('=== 4 passed ===')")
+LATE = "import sys, time; time.sleep(3); print('line\\n' * 9000 + 'and the end'); sys.exit(3)"
 
 
 def test_a_failed_check_is_shown_whole_before_the_closing_line(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

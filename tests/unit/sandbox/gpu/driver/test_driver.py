@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -79,6 +80,9 @@ def test_a_status_that_blames_a_launch_blames_nothing_elsewhere(bench: Bench, st
 def test_what_a_process_does_not_give_back_is_seen(stub: Stub, bench: Bench, tmp_path: Path) -> None:
     stub.world.left.clear()
     assert bench.fault(tmp_path, "outside", 1)["call"] is None
+    until = time.monotonic() + 30
+    while not stub.world.left and time.monotonic() < until:  # the stub hears of the process's end after we do
+        time.sleep(0.01)
     assert stub.world.left == ["1 allocations", "1 modules"]
 
 
