@@ -28,8 +28,12 @@ def command(
     settings = load_settings()
     if warm:
         from sandbox.amdgcn.toolchain import find_toolchain
+        from sandbox.lab.lab_evaluator import LabEvaluator
+        from sandbox.target import load_target
 
-        find_toolchain(settings.cache_folder / "toolchain").warm(note)
+        toolchain = find_toolchain(settings.cache_folder / "toolchain")
+        toolchain.warm(note)
+        LabEvaluator(toolchain, settings.cache_folder / "kernels", load_target("mi300x"), 0).warm(note)
         return
     lines: list[Capability] = []
     amd = examine_amd(settings.cache_folder) if has_amd() else ()

@@ -151,6 +151,13 @@ class Compiler:
         except OSError as error:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
+    def warm(self) -> None:
+        """Make what every compilation needs; the first one makes it otherwise."""
+        try:
+            self._front_end.warm()
+        except OSError as error:
+            raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
+
     def code_object_path(self, digest: str) -> Path:
         """Path of the code object with this digest."""
         return self.cache / "objects" / f"{digest}.co"

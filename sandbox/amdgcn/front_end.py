@@ -75,6 +75,10 @@ class FrontEnd:
         self.lay_out(work, text)
         return self.tools.run(work, "clang", *self.flags, *_FILES, *args)
 
+    def warm(self) -> None:
+        """Make the precompiled header now."""
+        _ = self._prefix
+
     def lay_out(self, work: Path, text: str, prefix: Path | None = None) -> None:
         """Write the text and the list of files that the front end can open; every other path does not exist for it."""
         work.mkdir(exist_ok=True)

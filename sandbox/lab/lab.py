@@ -94,6 +94,10 @@ class Lab:
         self._target = target
         self._cores = cores or len(os.sched_getaffinity(0))
 
+    def warm(self) -> None:
+        """Build what every program needs."""
+        self._builder.warm()
+
     def build(
         self, candidate: Candidate, tunables: Mapping[str, int], *, instrumented: bool = True
     ) -> LabProgram | tuple[Finding, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,6 +65,12 @@ class LabEvaluator(SandboxBase):
         self._verified: Recent[str, Evaluation] = Recent(REMEMBERED)
         self._estimates: Recent[str, Evaluation] = Recent(ESTIMATES)
         self._turn = threading.Lock()  # the lab uses every core for one candidate; two at once only slow each other
+
+    def warm(self, progress: Callable[[str], None]) -> None:
+        """Build what every candidate needs, so that the first one does not wait for it."""
+        progress("building the lab's runtime and its precompiled headers")
+        self._compiler.warm()
+        self._lab.warm()
 
     def compile(self, prepared: Prepared) -> Evaluation:
         """Compile for the GPU and for the lab; accepted means that neither they nor the plan's checks object."""

@@ -106,6 +106,14 @@ class Builder:
             if kept is None:
                 shutil.rmtree(work, ignore_errors=True)
 
+    def warm(self) -> None:
+        """Make what every program needs: the runtime and the precompiled header."""
+        try:
+            executor.link_command(self.toolchain, self.cache, "prepared.o", "program")
+            self._checked.warm()
+        except OSError as error:
+            raise LabError(f"the lab's cache {self.cache} cannot be used ({error.strerror})") from None
+
     @cached_property
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: runtime, flags, headers, compiler."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -233,3 +235,13 @@ def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: 
     naive = evaluator.estimate(evaluator.prepare(PLAIN, softmax)).geomean_us
     wide = evaluator.estimate(evaluator.prepare(tunable, softmax, {"BLOCK": 256, "VEC": 4, "KEEP": 4})).geomean_us
     assert naive is not None and wide is not None and naive > 2 * wide
+
+
+@pytest.mark.slow
+def test_after_warming_the_first_candidate_builds_nothing_that_all_need(softmax: Task, tmp_path: Path) -> None:
+    evaluator, said = LabEvaluator(toolchain(), tmp_path, load_target("mi300x"), seed=0), list[str]()
+    evaluator.warm(said.append)
+    made = {path for part in ("prefix/*", "lab/runtime-*") for path in tmp_path.glob(part)}
+    assert len(made) == 3 and len(said) == 1, "for the GPU, for the lab, and the runtime"
+    assert evaluator.compile(evaluator.prepare(PLAIN, softmax)).verdict.accepted
+    assert {path for part in ("prefix/*", "lab/runtime-*") for path in tmp_path.glob(part)} == made
