@@ -20,7 +20,7 @@ from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
 from tasks.dtypes import stored
 
-MAGIC = 0x4B534C4142303033
+MAGIC = 0x4B534C4142303034
 ARENA = 0x100000000000
 GRANULE = 65536
 NONE = (1 << 64) - 1
@@ -85,6 +85,7 @@ class Work:
     device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # from `wave` to `joins_global` in runtime/request.h's header
     accesses: int | None = None  # affordable_accesses there
     phases: bytes = b""  # conflict groups, see phases.py
+    workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -179,7 +180,8 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
 def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     addresses = {region.buffer.name: region.address for region in layout.regions}
     words: list[int] = []
-    for launch, blocks in zip(plan.launches, work.blocks, strict=True):
+    lists = work.workgroups or (None,) * len(plan.launches)
+    for launch, blocks, numbers in zip(plan.launches, work.blocks, lists, strict=True):
         words += [
             program.kernels[launch.kernel],
             *launch.grid,
@@ -187,7 +189,9 @@ def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, wor
             launch.lds_bytes,
             blocks,
             len(launch.args),
+            len(numbers or ()),
             *_arguments(launch, addresses),
+            *(numbers or ()),
         ]
     return words
 

@@ -51,6 +51,8 @@ class ExecutionRequest:
     deadline_s: float  # with `accesses` once for the first two workgroups and once for the others
     count: bool = False  # record the accesses of a few workgroups; nothing is checked but bounds, nothing is read back
     blocks: int | None = None  # at most so many workgroups of each launch, evenly spread; None: all
+    workgroups: tuple[tuple[int, ...] | None, ...] = ()  # of each launch: these numbers (x + gx * (y + gy * z)) only,
+    # in any order, each once; None: as `blocks` says. Then `accesses` leaves the launch alone
     accesses: int | None = None  # of a plan of one launch: as many workgroups as need so many, at the first ones' rate
     exact: bool = False  # multiply matrices as CDNA3's matrix cores round, not in the accumulator's type; slower
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
@@ -135,7 +137,7 @@ class Lab:
 
     def _work(self, request: ExecutionRequest) -> executor_request.Work:
         totals = tuple(math.prod(launch.grid) for launch in request.plan.launches)
-        chosen = tuple(t if request.blocks is None else min(t, max(1, request.blocks)) for t in totals)
+        chosen = _chosen(request, totals)
         memory = self._target.memory
         return executor_request.Work(
             blocks=chosen,
@@ -148,7 +150,8 @@ class Lab:
             checks=_checks(request.checks, request.count, len(totals) > 1 and chosen != totals),
             device=_device(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),
-            accesses=request.accesses if len(totals) == 1 else None,
+            accesses=request.accesses if len(totals) == 1 and not request.workgroups else None,
+            workgroups=request.workgroups,
         )
 
     def _once(
@@ -181,6 +184,20 @@ class Lab:
             if self._stored is None or self._stored.task is not task:
                 self._stored = StoredInputs(task, memory_folder(self._cache, 0))
             return self._stored
+
+
+def _chosen(request: ExecutionRequest, totals: Sequence[int]) -> tuple[int, ...]:
+    """Workgroups of each launch to execute; LabError when a list of them does not fit its launch."""
+    lists = request.workgroups or (None,) * len(totals)
+    if len(lists) != len(totals):
+        raise LabError(f"{len(lists)} lists of workgroups for {len(totals)} launches; give one for each")
+    for numbers, total in zip(lists, totals, strict=True):
+        if numbers is not None and (not numbers or len(set(numbers)) != len(numbers)):
+            raise LabError("a list of workgroups is empty or names one twice; give each number once")
+        if numbers is not None and not (min(numbers) >= 0 and max(numbers) < total):
+            raise LabError(f"a workgroup is not in its grid of {total}; give numbers of this launch")
+    even = [total if request.blocks is None else min(total, max(1, request.blocks)) for total in totals]
+    return tuple(n if numbers is None else len(numbers) for n, numbers in zip(even, lists, strict=True))
 
 
 def _checks(asked: Checks, count: bool, partial: bool) -> int:

@@ -69,6 +69,7 @@ def execute(
     deadline_s: float = 20.0,
     exact: bool = False,
     l1_sharers: int = 1,
+    workgroups: tuple[tuple[int, ...] | None, ...] = (),
 ) -> Execution:
     """Build and run; the source must build."""
     text = HEAD + source
@@ -90,6 +91,7 @@ def execute(
             deadline_s=deadline_s,
             exact=exact,
             l1_sharers=l1_sharers,
+            workgroups=workgroups,
         )
     )
 

@@ -216,7 +216,7 @@ static uint64_t affordable(const Launch& launch) {
 static bool run_launch(uint32_t index, const struct timespec& deadline) {
     Launch& launch = g_request.launches[index];
     set_dynamic_lds(launch.lds_bytes);
-    if (g_request.head.affordable_accesses == kNone || launch.total() <= 4 * kPilot)
+    if (g_request.head.affordable_accesses == kNone || launch.listed || launch.total() <= 4 * kPilot)
         return run_round({index, 0, launch.blocks, true}, deadline);
     launch.blocks = kPilot;  // the first and the last
     bool in_time = run_round({index, 0, kPilot, false}, deadline);

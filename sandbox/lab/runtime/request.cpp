@@ -49,10 +49,12 @@ void read_request(const char* folder, const char* inputs, Request& request) {
     request.launches = (Launch*)calloc(request.head.launches, sizeof(Launch));
     for (uint64_t i = 0; i < request.head.launches; i++) {
         Launch& launch = request.launches[i];
-        memcpy((void*)&launch, word, 10 * 8);
-        word += 10;
+        memcpy((void*)&launch, word, 11 * 8);
+        word += 11;
         launch.argument = (const Argument*)word;
         word += launch.arguments * 2;
+        launch.list = word;
+        word += launch.listed;
     }
     request.memory_file = open_in(folder, "memory.bin", O_RDWR);
     request.input_file = inputs ? open(inputs, O_RDONLY | O_CLOEXEC) : request.memory_file;

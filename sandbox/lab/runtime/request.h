@@ -4,7 +4,7 @@
 
 namespace ks {
 
-constexpr uint64_t kMagic = 0x4b534c4142303033ull;
+constexpr uint64_t kMagic = 0x4b534c4142303034ull;
 constexpr uint64_t kArena = 0x100000000000ull;  // where the buffers lie, see memory.h
 constexpr uint64_t kGranule = 65536;            // one granule belongs to at most one buffer
 constexpr uint64_t kNone = ~0ull;
@@ -40,12 +40,14 @@ struct Argument {
 };
 
 struct Launch {
-    uint64_t entry, grid[3], block[3], lds_bytes, blocks, arguments;  // `blocks` of the grid are executed
+    uint64_t entry, grid[3], block[3], lds_bytes, blocks, arguments, listed;  // `blocks` of the grid are executed
     const Argument* argument;
+    const uint64_t* list;  // their numbers where `listed` is not 0
     uint64_t total() const { return grid[0] * grid[1] * grid[2]; }
-    // The k-th executed workgroup, evenly spread: with the first and the last, where faults are; to count from the
+    // The k-th executed workgroup: of the list, or evenly spread: with the first and the last, where faults are; to count from the
     // middle of as many equal parts, as those at the edges of a grid often have less to do.
     uint64_t linear(uint64_t k, bool count) const {
+        if (listed) return list[k];
         if (count) return (unsigned __int128)(2 * k + 1) * total() / (2 * blocks);
         return blocks < 2 ? 0 : (unsigned __int128)k * (total() - 1) / (blocks - 1);
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from records.errors import LabError
 from tests.support.lab_bench import execute, launch
 
 
@@ -22,6 +23,39 @@ __global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }
     written = done.written["y"].reshape(100, 64)
     assert np.flatnonzero(written.any(axis=1)).tolist() == [0, 33, 66, 99]
     assert written[33].all() and (done.outputs["y"].reshape(100, 64)[33] == 33).all()
+
+
+NUMBERED = "__global__ void k(float* y) { y[blockIdx.x * 64 + threadIdx.x] = blockIdx.x; }"
+
+
+def test_the_workgroups_of_a_list_are_executed_and_no_others() -> None:
+    chosen = (99, 3, 4, 57)
+    done = execute(
+        NUMBERED, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)}, accesses=1, workgroups=(chosen,)
+    )
+    assert done.findings == () and done.sampled_blocks == (4,) and done.executed == 0.04
+    written = done.written["y"].reshape(100, 64)
+    assert np.flatnonzero(written.any(axis=1)).tolist() == sorted(chosen)
+    assert all((done.outputs["y"].reshape(100, 64)[n] == n).all() for n in chosen)
+
+
+def test_a_list_belongs_to_its_launch_and_counts_rows_of_the_grid_first() -> None:
+    source = f"{NUMBERED}\n__global__ void g(int* z) {{ z[blockIdx.y * 7 + blockIdx.x] = 1; }}"
+    done = execute(
+        source,
+        [launch("k", ["y"], [5]), launch("g", ["z"], [7, 3])],
+        {},
+        {"y": np.zeros(320, np.float32), "z": np.zeros(21, np.int32)},
+        workgroups=(None, (8, 20)),
+    )
+    assert done.findings == () and done.sampled_blocks == (5, 2)
+    assert done.written["y"].all() and np.flatnonzero(done.written["z"]).tolist() == [8, 20]
+
+
+@pytest.mark.parametrize("lists", [((),), ((1, 1),), ((100,),), ((-1,),), (None, None)])
+def test_a_list_that_does_not_fit_the_launch_is_refused(lists: tuple[tuple[int, ...] | None, ...]) -> None:
+    with pytest.raises(LabError, match="give"):
+        execute(NUMBERED, [launch("k", ["y"], [100])], {}, {"y": np.zeros(6400, np.float32)}, workgroups=lists)
 
 
 @pytest.mark.parametrize(("accesses", "groups"), [(64 * 5, 5), (1, 4), (64 * 99, 99), (64 * 100, 100), (1 << 40, 100)])
