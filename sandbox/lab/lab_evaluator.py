@@ -17,6 +17,7 @@ from sandbox.amdgcn.listing import plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
+from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
@@ -26,7 +27,7 @@ from sandbox.lab.predict import predict
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.held_out import held_out_cases
-from tasks.task import Case, Task
+from tasks.task import Case
 
 REMEMBERED = 16  # compiled candidates with their listings
 ESTIMATES = 1024  # times without a program or a listing
@@ -183,7 +184,7 @@ class LabEvaluator(SandboxBase):
 
     def _execute(self, evaluation: Evaluation, built: Built) -> Evaluation:
         judge, rows = Judge(self._lab, built, self._patience, self._exact), list[CaseResult]()
-        for case, variant in self._cases(built.prepared.task):
+        for case, variant in self._cases(built.prepared):
             findings = self._refused(built, case)
             if not findings:
                 row, findings = judge.run(case, variant)
@@ -192,9 +193,11 @@ class LabEvaluator(SandboxBase):
                 return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
         return replace(evaluation, verdict=judged(()), cases=tuple(rows))
 
-    def _cases(self, task: Task) -> list[tuple[Case, str | None]]:
-        """Tests, held-out shapes, and the task's input families on the first test."""
-        plain = (*task.tests, *held_out_cases(task, self._seed))
+    def _cases(self, prepared: Prepared) -> list[tuple[Case, str | None]]:
+        """Tests, shapes derived from them and from the plan, and the task's input families on the first test."""
+        task = prepared.task
+        derived = {case.name: case for case in (*plan_cases(prepared, self._seed), *held_out_cases(task, self._seed))}
+        plain = (*task.tests, *derived.values())
         first = replace(task.tests[0], role="held_out")
         return [*((case, None) for case in plain), *((first, name) for name in task.variant_names)]
 
