@@ -108,6 +108,9 @@ class Task(Statement):
     variants: Callable[[Tensors, Case, np.random.Generator], dict[str, Tensors]] | None = field(
         default=None, repr=False
     )  # further input families for held-out cases, by name
+    shortcuts: Callable[[Tensors, Case], dict[str, Tensors]] | None = field(
+        default=None, repr=False
+    )  # answers of kernels that leave work out, by what they do; some case must refuse each
 
     def shape_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
         """The tensor's shape for this case."""

@@ -8,9 +8,22 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values with standard deviation 3: rows that are neither flat nor one-hot."""
-    x = rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32)
+    """Normal values with standard deviation 3, one raised in every row and column; a third of the rows with peaks.
+
+    The peaks are at random places, so that no fixed element is the maximum, and so high that an exponential of their
+    distance from any other element overflows. Another third of the rows lies far from zero, to either side.
+    """
+    rows, cols = case.dims["rows"], case.dims["cols"]
+    x = rng.standard_normal((rows, cols), dtype=np.float32)
     x *= np.float32(3)
+    x[rng.integers(rows, size=cols), np.arange(cols)] += rng.uniform(3, 9, cols).astype(np.float32)
+    x[np.arange(rows), rng.integers(cols, size=rows)] += rng.uniform(6, 12, rows).astype(np.float32)
+    mixed = rng.permutation(rows)
+    for row in mixed[::3]:
+        places = rng.integers(cols, size=4)
+        x[row, places] = (rng.uniform(110, 300) + rng.uniform(0, 2, 4)).astype(np.float32)
+    far = mixed[1::3]
+    x[far] += (rng.choice([-1, 1], far.size) * rng.uniform(120, 1000, far.size)).astype(np.float32)[:, None]
     return {"x": x}
 
 
@@ -38,8 +51,49 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Rows far outside the range of exp, to both sides, and rows without any contrast."""
+    """Rows far outside the range of exp to both sides, no contrast, a peak in each row, one row shuffled in each."""
     x = inputs["x"]
-    shift = np.where(np.arange(x.shape[0]) % 2 == 0, 1e4, -1e4).astype(np.float32)[:, None]
+    rows, cols = x.shape
+    shift = np.where(np.arange(rows) % 2 == 0, 1e4, -1e4).astype(np.float32)[:, None]
     equal = np.broadcast_to(x[:, :1], x.shape)
-    return {"shifted": {"x": x + shift}, "equal_rows": {"x": np.ascontiguousarray(equal)}}
+    peaks = rng.standard_normal((rows, cols), dtype=np.float32)
+    peaks[np.arange(rows), rng.integers(cols, size=rows)] += rng.uniform(95, 105, rows).astype(np.float32)
+    shuffled = rng.permuted(np.broadcast_to(4 * rng.standard_normal(cols, dtype=np.float32), x.shape), axis=1)
+    return {
+        "shifted": {"x": x + shift},
+        "equal_rows": {"x": np.ascontiguousarray(equal)},
+        "peaks": {"x": peaks},
+        "shuffled": {"x": shuffled},
+    }
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """Wrong maxima and wrong sums, in float32."""
+    x = inputs["x"]
+    zero, half = np.zeros((x.shape[0], 1), np.float32), -(-x.shape[1] // 2)
+    top = x.max(axis=1, keepdims=True)
+    maxima = {
+        "the first element for the maximum": x[:, :1],
+        "the last element for the maximum": x[:, -1:],
+        "the maximum of the first half": x[:, :half].max(axis=1, keepdims=True),
+        "the mean for the maximum": x.mean(axis=1, keepdims=True, dtype=np.float32),
+        "the largest magnitude for the maximum": np.abs(x).max(axis=1, keepdims=True),
+        "no maximum": zero,
+        "a maximum that starts at zero": np.maximum(top, zero),
+        "the maximum of all rows": np.full_like(zero, x.max()),
+    }
+    with np.errstate(over="ignore"):
+        found: dict[str, Tensors] = {name: {"y": _divided(np.exp(x - m))} for name, m in maxima.items()}
+    e = np.exp(x - top)
+    whole = max(64, x.shape[1] // 64 * 64)
+    found["half the sum, twice"] = {"y": _divided(e, 2 * e[:, :half].sum(axis=1, keepdims=True))}
+    found["the sum of whole tiles of 64"] = {"y": _divided(e, e[:, :whole].sum(axis=1, keepdims=True))}
+    found["the sum of the first 1024"] = {"y": _divided(e, e[:, :1024].sum(axis=1, keepdims=True))}
+    found["the sum of the row before"] = {"y": _divided(e, np.roll(e.sum(axis=1, keepdims=True), 1, axis=0))}
+    return found
+
+
+def _divided(e: Array, total: Array | None = None) -> Array:
+    """The exponentials over their sum, as they come: infinite and undefined values too."""
+    with np.errstate(all="ignore"):
+        return np.asarray(e / (e.sum(axis=1, keepdims=True) if total is None else total), np.float32)

@@ -8,8 +8,10 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
-    return {"x": rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32)}
+    """Normal values of very different magnitude: each row and each column has large and small ones at random places."""
+    x = rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32)
+    np.ldexp(x, rng.integers(-30, 31, x.shape, dtype=np.int8), out=x)
+    return {"x": x}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
@@ -23,6 +25,28 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Each element says where it comes from: any misplaced one shows."""
+    """Each element says where it comes from, in order and shuffled: any misplaced one shows."""
     x = inputs["x"]
-    return {"indices": {"x": np.arange(x.size, dtype=np.float32).reshape(x.shape) + 1}}
+    places = np.arange(x.size, dtype=np.float32).reshape(x.shape) + 1
+    return {"indices": {"x": places}, "shuffled": {"x": rng.permutation(places.ravel()).reshape(x.shape)}}
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """Tiles that are taken for symmetric, left where they were, or left out; fewer bits."""
+    x = inputs["x"]
+    rows, cols = x.shape
+    y = np.ascontiguousarray(x.T)
+    with np.errstate(over="ignore"):
+        found = {"the shape alone": x.reshape(cols, rows), "half precision": y.astype(np.float16).astype(np.float32)}
+    for tile in (16, 32, 64):
+        inside, mirrored, edge = y.copy(), y.copy(), y.copy()
+        for j in range(0, min(rows, cols) - tile + 1, tile):
+            block = slice(j, j + tile)
+            inside[block, block] = x[block, block]
+            mirrored[block, block] = np.triu(y[block, block]) + np.triu(y[block, block], 1).T
+        edge[cols // tile * tile :, :] = 0
+        edge[:, rows // tile * tile :] = 0
+        found[f"tiles of {tile} on the diagonal not transposed inside"] = inside
+        found[f"tiles of {tile} on the diagonal taken for symmetric"] = mirrored
+        found[f"whole tiles of {tile} only"] = edge
+    return {name: {"y": answer} for name, answer in found.items()}

@@ -1,0 +1,106 @@
+"""Softmax-like outputs are told by their values, and their inputs must make a wrong maximum overflow.
+
+A shift of the exponents changes nothing in float64, so no reference shows a kernel that subtracts the first element for
+the maximum: only an input does, where the exponential of what is left exceeds float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tasks.dtypes import is_float, numpy_dtype, to_float64
+from tasks.shortcuts import Sample
+from tasks.task import Array, Task
+
+OVERFLOW = 89.0  # exp of it exceeds float32
+UNDERFLOW = 104.0  # exp of minus it is zero in float32
+CLOSE = 1e-6  # relative
+
+
+def unseen_maxima(task: Task, samples: Sequence[Sample]) -> Iterator[str]:
+    """A sentence for each wrong maximum that no case shows, for each input that goes through a softmax."""
+    for given in task.inputs:
+        for made in task.outputs:
+            for axis in range(len(given.shape)) if is_float(numpy_dtype(given.dtype)) else ():
+                logits = _logits(samples, given.name, made.name, axis)
+                if logits:
+                    for title in _unseen(logits):
+                        yield (
+                            f"{made.name!r} is a softmax of {given.name!r} along axis {axis}, and a kernel would pass "
+                            f"that takes {title} for the maximum: give it rows in which that overflows"
+                        )
+
+
+def _logits(samples: Sequence[Sample], given: str, made: str, axis: int) -> list[Array]:
+    """The exponents of every sample with the axis last, in units of e; empty where the output is no softmax of them."""
+    found = []
+    told = False
+    for sample in samples:
+        x, y = to_float64(sample.inputs[given]), to_float64(sample.reference[made])
+        if x.ndim <= axis:
+            return []
+        if x.shape[axis] < 2:
+            continue
+        x = np.moveaxis(x, axis, -1)
+        scale = _scale(x, y, axis)
+        if scale is None:
+            return []
+        told = told or scale != 0.0
+        found.append((x, scale))
+    scales = [scale for _, scale in found if scale]
+    return [x * scales[0] for x, _ in found] if told else []
+
+
+def _scale(x: Array, y: Array, axis: int) -> float | None:
+    """The factor of x in the exponents; 0 where these values cannot tell it, None where y is nothing of the kind."""
+    whole = y.shape == np.moveaxis(x, -1, axis).shape
+    if whole:
+        y = np.moveaxis(y, axis, -1)
+        total = y.sum(axis=-1)
+        if (y >= 0).all() and np.allclose(total, 1.0, rtol=1e-9):
+            return _slope(x, y)
+        return _slope(x, np.exp(y)) if (y <= 0).all() and np.allclose(np.exp(y).sum(axis=-1), 1.0, rtol=1e-9) else None
+    if y.squeeze().shape == x[..., 0].squeeze().shape:
+        top = x.max(axis=-1)
+        sums = top + np.log(np.exp(x - top[..., None]).sum(axis=-1))
+        return 1.0 if np.allclose(y.squeeze(), sums.squeeze(), rtol=1e-9, atol=1e-9) else None
+    return None
+
+
+def _slope(x: Array, y: Array) -> float | None:
+    """The one factor by which log(y) follows x in each row; 0 without contrast, None where there is none."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(y)
+    seen = y > 1e-200
+    top = x.argmax(axis=-1)[..., None]
+    dx = x - np.take_along_axis(x, top, axis=-1)
+    dy = logs - np.take_along_axis(logs, top, axis=-1)
+    usable = seen & (np.abs(dx) > 1e-3)
+    if not usable.any():
+        return 0.0
+    slopes = dy[usable] / dx[usable]
+    middle = float(np.median(slopes))
+    return middle if middle > 0 and np.allclose(slopes, middle, rtol=CLOSE) else None
+
+
+def _unseen(logits: Sequence[Array]) -> Iterator[str]:
+    """The wrong maxima that stay within the range of exp in every row."""
+    widest: dict[str, float] = {}
+    lowest = 0.0
+    for x in logits:
+        top = x.max(axis=-1)
+        taken = {
+            "the first element": x[..., 0],
+            "the last element": x[..., -1],
+            "the middle element": x[..., x.shape[-1] // 2],
+            "the mean": x.mean(axis=-1),
+            "zero": np.zeros_like(top),
+        }
+        for title, wrong in taken.items():
+            widest[title] = max(widest.get(title, 0.0), float((top - wrong).max()))
+        lowest = min(lowest, float(top.min()))
+    yield from (title for title, gap in widest.items() if gap <= OVERFLOW)
+    if lowest >= -UNDERFLOW:
+        yield "the larger of it and zero"

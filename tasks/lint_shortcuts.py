@@ -1,0 +1,145 @@
+"""The shortcuts that a task's cases would let pass: with tests and input families as the judge uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from tasks.compare import compare
+from tasks.dtypes import is_float, numpy_dtype, to_float64
+from tasks.exponentials import unseen_maxima
+from tasks.held_out import affordable, cost
+from tasks.shortcuts import Sample, Shortcut, planted
+from tasks.task import Array, Case, Task, Tensors
+
+LARGEST = 2.0**29  # operations plus bytes of a case that is computed to refuse a shortcut
+
+
+class CasesOfTask:
+    """A task's cases with their references, cheapest first, computed when they are needed."""
+
+    def __init__(self, task: Task) -> None:
+        """Nothing is drawn yet."""
+        self._task = task
+        self._made: list[Sample] = []
+        self._left = self._draws()
+
+    def __iter__(self) -> Iterator[Sample]:
+        """All samples; those computed before are not computed again."""
+        at = 0
+        while True:
+            while at < len(self._made):
+                yield self._made[at]
+                at += 1
+            found = next(self._left, None)
+            if found is None:
+                return
+            self._made.append(found)
+
+    def _draws(self) -> Iterator[Sample]:
+        task = self._task
+        first = task.tests[0]
+        yield self._sample(first.name, first, task.draw(first))
+        if task.variants is not None:
+            families = task.variants(task.draw(first), first, np.random.default_rng(first.seed + 1))
+            for name, inputs in families.items():
+                yield self._sample(f"{first.name} [{name}]", first, inputs)
+        limit = max(LARGEST, *(cost(task, case.dims) for case in affordable(task)))
+        for case in sorted(task.tests[1:], key=lambda c: cost(task, c.dims)):
+            if cost(task, case.dims) <= limit:
+                yield self._sample(case.name, case, task.draw(case))
+
+    def _sample(self, name: str, case: Case, inputs: Tensors) -> Sample:
+        return Sample(name, case, inputs, self._task.reference(inputs, case), self._task.baseline(inputs, case))
+
+
+def passing_shortcuts(task: Task) -> Iterator[str]:
+    """A sentence for each shortcut that no case refuses."""
+    cases = CasesOfTask(task)
+    for shortcut in planted(task):
+        if _passes_all(task, shortcut, cases) and not _is_the_operation(task, shortcut, cases):
+            yield f"a kernel would pass that takes {shortcut.title}: give a test or a variant that refuses it"
+    yield from _declared(task, cases)
+    yield from unseen_maxima(task, list(cases))
+
+
+def accepts(task: Task, sample: Sample, outputs: Mapping[str, Array]) -> bool:
+    """True where the judge would accept these outputs, stored in the outputs' types."""
+    stored = {}
+    for spec in task.outputs:
+        with np.errstate(over="ignore", invalid="ignore"):
+            stored[spec.name] = outputs[spec.name].astype(numpy_dtype(spec.dtype))
+        want, base = sample.reference[spec.name], sample.baseline[spec.name]
+        if not compare(stored[spec.name], want, base, task.tolerance).correct:
+            return False
+    return task.check is None or bool(task.check(sample.inputs, stored, sample.case)[0])
+
+
+def _passes_all(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> bool:
+    """True where it fits some case and every case that it fits accepts it."""
+    fits = False
+    for sample in cases:
+        answer = shortcut.answer(sample)
+        if answer is None:
+            continue
+        fits = True
+        if not accepts(task, sample, answer):
+            return False
+    return fits
+
+
+def _is_the_operation(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> bool:
+    """True where the change makes no difference to the operation itself, as a permutation makes none to a sum.
+
+    Then it makes none to the same values in another order either; an input that only happens to hide it does not stay
+    as lucky.
+    """
+    if not shortcut.asks_the_reference:
+        return False
+    rng = np.random.default_rng(0)
+    for sample in cases:
+        inputs = _shuffled(task, sample.inputs, rng)
+        other = replace(sample, inputs=inputs, reference=task.reference(inputs, sample.case))
+        for each in (sample, other):
+            answer = shortcut.answer(each)
+            if answer is None:
+                continue
+            if not all(_agree(each.reference[s.name], answer[s.name], shortcut.rounding) for s in task.outputs):
+                return False
+    return True
+
+
+def _shuffled(task: Task, inputs: Tensors, rng: np.random.Generator) -> Tensors:
+    """The same values at other places; integers, which may be places themselves, and what belongs together stay."""
+    if not task.mix:
+        return inputs
+    return {name: rng.permutation(x.ravel()).reshape(x.shape) if is_float(x.dtype) else x for name, x in inputs.items()}
+
+
+def _agree(one: Array, other: Array, rounding: float) -> bool:
+    a, b = to_float64(one), to_float64(other)
+    if not (np.isfinite(a) == np.isfinite(b)).all():
+        return False
+    finite = np.isfinite(a)
+    top = float(np.abs(a[finite]).max(initial=0.0))
+    return bool((np.abs(a - b)[finite] <= rounding * top).all())
+
+
+def _declared(task: Task, cases: CasesOfTask) -> Iterator[str]:
+    """The task's own shortcuts; a name that only some cases give is looked for in those."""
+    if task.shortcuts is None:
+        return
+    left: dict[str, bool] = {}  # True once a case has refused it
+    for sample in cases:
+        if left and all(left.values()):
+            break
+        with np.errstate(all="ignore"):
+            found = task.shortcuts(sample.inputs, sample.case)
+        for name, answer in found.items():
+            if not left.get(name):
+                left[name] = not accepts(task, sample, answer)
+    for name, is_refused in left.items():
+        if not is_refused:
+            yield f"the task's own shortcut {name!r} passes every case: give a test or a variant that refuses it"
