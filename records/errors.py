@@ -10,6 +10,7 @@ ScientistError
 └── MachineError            the machine, the account or a file is at fault: exit code 3
     ├── ToolchainError      no compiler, or one that does not work
     ├── LabError            the lab itself failed (never the candidate's fault)
+    ├── HostStarved         the machine is too busy to decide anything: tried again, never stored
     ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
     ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
     ├── LedgerError         the ledger or the artefact store is damaged, locked or not writable
@@ -86,6 +87,10 @@ class ToolchainError(MachineError):
 
 class LabError(MachineError):
     """The lab itself failed; the candidate is never blamed."""
+
+
+class HostStarved(MachineError):
+    """The machine is so busy that a program did not get to run; no kernel is blamed, and the caller tries again."""
 
 
 class DeviceError(MachineError):

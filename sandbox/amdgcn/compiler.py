@@ -7,8 +7,8 @@ sees a virtual file system that holds the candidate, our headers and clang's own
 `__has_include`, `#embed`, `#pragma dependency` and their spellings find no other file; the assembler's file directives
 (`.incbin`, `.include`) and the macros that could spell them are refused in the listing before it is assembled; the
 linker takes no libraries, no dependent-library notes and no undefined symbol. The object is never loaded here. Each run
-has its own folder as working and temporary directory, an empty environment, limits and a deadline. Not covered: bugs of
-the compiler itself, which runs with this user's rights.
+runs in a cage (`sandbox/cage`): its own folder as working and temporary directory, the headers and nothing else to
+read, no network, no other process, limits, a deadline. So a bug of the compiler itself gets no further than its folder.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from records.codec import dumps, loads
 from records.errors import ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
-from sandbox.amdgcn.front_end import TIMEOUT_S, FrontEnd, Tools, begins_with_header, header_digests
+from sandbox.amdgcn.front_end import LIMITS, FrontEnd, Tools, begins_with_header, header_digests
 from sandbox.amdgcn.listing import ListedKernel, kernels_in, plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import (
     ASSEMBLY,
     SOURCE,
@@ -44,7 +45,7 @@ from sandbox.candidate.header_names import header_words
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.evidence import Evidence
-from sandbox.process import Completed
+from sandbox.process import Completed, ProcessLimits
 from sandbox.target import Target
 
 FORMAT = "6"  # raise it when a stored compilation would be read differently
@@ -113,11 +114,11 @@ class Compiler:
         cache: Path,
         target: Target,
         evidence: Evidence | None = None,
-        timeout_s: float = TIMEOUT_S,
+        limits: ProcessLimits = LIMITS,
     ) -> None:
         """`cache` may be shared by any number of compilers and processes; `evidence` keeps the first one's files.
 
-        `timeout_s` is for each tool.
+        `limits` are for each tool.
         """
         if target.vendor != "amd":
             raise UsageError(f"this compiler builds for AMD GPUs; {target.name} needs a machine with its own compiler")
@@ -125,7 +126,7 @@ class Compiler:
         self.target = target
         self.evidence = evidence
         self.cache = cache.resolve()  # the virtual file system needs paths without links
-        self._tools = Tools(toolchain, evidence, timeout_s)
+        self._tools = Tools(toolchain, evidence, limits)
         self._front_end = FrontEnd(self._tools, self.cache, (*FLAGS, f"--offload-arch={target.arch}"))
 
     def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation:
@@ -172,10 +173,10 @@ class Compiler:
         if done.returncode != 0:
             return _failed(done, compiler_findings(done, candidate.source), said)
         assembly = work / ASSEMBLY
-        if assembly.stat().st_size > MAX_LISTING:
+        if assembly.lstat().st_size > MAX_LISTING:
             much = "the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables"
             return Compilation(False, (refusal(much),), diagnostics=said)
-        listing = assembly.read_text(encoding="utf-8", errors="replace")
+        listing = read_output(assembly).decode("utf-8", errors="replace")
         if refused := listing_findings(listing):
             return Compilation(False, refused, diagnostics=said)
         made = self._assembled(work, listing, said)
@@ -201,7 +202,7 @@ class Compiler:
         done = self._tools.run(work, "ld.lld", *_LINK, "candidate.o", "-o", "candidate.co")
         if done.returncode != 0:
             return _failed(done, linker_findings(done), readable(said + "\n" + done.stderr))
-        image = (work / "candidate.co").read_bytes()
+        image = read_output(work / "candidate.co")
         digest = hashlib.sha256(image).hexdigest()
         write_whole(self.code_object_path(digest), image)
         write_whole(known, digest.encode())

@@ -16,6 +16,7 @@ import hashlib
 import json
 import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -24,13 +25,13 @@ from records.codec import dumps
 from records.errors import ToolchainError
 from records.files import write_whole
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.cage.view import View
 from sandbox.candidate.diagnostics import SOURCE
 from sandbox.candidate.header_names import code_only
 from sandbox.evidence import Evidence
 from sandbox.process import Completed, ProcessLimits, run
 
-TIMEOUT_S = 60.0
-LIMITS = ProcessLimits(cpu_s=60, memory_bytes=8 << 30, file_bytes=256 << 20)
+LIMITS = ProcessLimits(cpu_s=50, memory_bytes=1900 << 20, file_bytes=256 << 20)
 INCLUDE = Path(__file__).parents[1] / "include"
 _FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang")
 _HEADER = re.compile(r"\s*#[ \t]*include[ \t]*<hip/hip_runtime\.h>[ \t]*\n")
@@ -39,17 +40,34 @@ _PREFIX, _IMAGE, _PLACE = "prefix.h", "prefix.pch", "place"
 
 @dataclass(frozen=True)
 class Tools:
-    """Clang and the linker, and the evidence that keeps a record of their calls."""
+    """Clang and the linker in their cage, and the evidence that keeps a record of their calls."""
 
     toolchain: Toolchain
     evidence: Evidence | None = None
-    timeout_s: float = TIMEOUT_S
+    limits: ProcessLimits = LIMITS
 
-    def run(self, work: Path, tool: str, *args: str) -> Completed:
-        """Run clang or ld.lld with this folder as its working, home and temporary directory."""
-        environment = {**self.toolchain.environment(), "TMPDIR": str(work), "HOME": str(work)}
-        argv = self.toolchain.command(tool, *args)
-        done = run(argv, cwd=work, env=environment, timeout_s=self.timeout_s, limits=LIMITS, output_cap=2 * 65536)
+    def run(self, work: Path, tool: str, *args: str, shown: Sequence[Path] = ()) -> Completed:
+        """Run clang or ld.lld with this folder as its working, home and temporary directory, the only one it writes to.
+
+        It sees that folder, our headers, clang's own, and what is `shown`.
+        """
+        environment = {"TMPDIR": str(work), "HOME": str(work)}
+        argv, zig = self.toolchain.command(tool, *args), self.toolchain.zig
+        view = View(
+            readable=(INCLUDE, zig.parent / "lib" / "include", *shown),
+            executable=(zig,),
+            writable=(work,),
+            devices=(Path("/dev/null"), Path("/dev/urandom")),
+        )
+        done = run(
+            argv,
+            cwd=work,
+            env=environment,
+            limits=self.limits,
+            cage=self.toolchain.cage,
+            view=view,
+            output_cap=2 * 65536,
+        )
         if self.evidence:
             self.evidence.command(work, argv, environment, done)
         return done
@@ -69,7 +87,8 @@ class FrontEnd:
         if prefixed is not None:
             prefix = self._prefix
             self.lay_out(work, prefixed, prefix)
-            done = self.tools.run(work, "clang", *self.flags, "-include-pch", str(prefix / _IMAGE), *_FILES, *args)
+            form = ("-include-pch", str(prefix / _IMAGE), *_FILES)
+            done = self.tools.run(work, "clang", *self.flags, *form, *args, shown=(prefix,))
             if done.timed_out or (done.returncode == 0 and not done.stderr.strip()):
                 return done
         self.lay_out(work, text)

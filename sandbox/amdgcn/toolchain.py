@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import platform
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from records.errors import MachineError, ToolchainError
+from sandbox.cage.ladder import Cage
+from sandbox.isolation import choose_cage
 from sandbox.process import Completed, ProcessLimits, run
 
 REMEDY = "run ./kernel-scientist again to repair the set-up, or install the pinned ziglang wheel into this environment"
+LAUNCHER = Path(__file__).parents[1] / "cage" / "launcher"
+_LAUNCHER_FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
 _HOST_PROBE = '#include <stdio.h>\nint main(void) { return printf("ready\\n") < 0; }\n'
 _DEVICE_PROBE = (
@@ -25,6 +32,11 @@ class Toolchain:
 
     zig: Path
     cache: Path
+
+    @cached_property
+    def cage(self) -> Cage:
+        """The strongest confinement that holds here, tried once; builds the launcher if the cache has none."""
+        return choose_cage(build_launcher(self))
 
     @cached_property
     def version(self) -> str:
@@ -65,7 +77,7 @@ class Toolchain:
         (work / "hello.c").write_text(_HOST_PROBE, encoding="utf-8")
         (work / "probe.hip").write_text(_DEVICE_PROBE, encoding="utf-8")
         progress("building the C library for the lab (about half a minute, once)")
-        self._warm_step(  # with the lab's options: others would build another C library
+        self.build(  # with the lab's options: others would build another C library
             self.command("cc", "-target", "x86_64-linux-musl", "-static", "-g", "hello.c", "-o", "hello"),
             work,
             environment,
@@ -75,7 +87,7 @@ class Toolchain:
         if said.stdout != "ready\n":
             raise ToolchainError("a program built by the compiler does not run here; an x86-64 Linux is needed")
         progress("compiling for gfx942")
-        self._warm_step(
+        self.build(
             self.command(
                 "clang",
                 "-x",
@@ -94,9 +106,10 @@ class Toolchain:
             environment,
             "compile for gfx942",
         )
-        progress(f"ready: {self.version}")
+        progress(f"ready: {self.version}, isolation by {self.cage.text}")
 
-    def _warm_step(self, argv: Sequence[str], work: Path, environment: dict[str, str], what: str) -> None:
+    def build(self, argv: Sequence[str], work: Path, environment: dict[str, str], what: str) -> None:
+        """Run the compiler on sources of our own; ToolchainError says what it cannot do."""
         done = self._run(argv, work, environment, timeout_s=600)
         if done.returncode != 0:
             last = (done.stderr.strip() or "no message").splitlines()[-1]
@@ -113,6 +126,32 @@ class Toolchain:
             return run(argv, cwd=cwd, env=environment, timeout_s=timeout_s, limits=_LIMITS)
         except MachineError as error:
             raise ToolchainError(f"{error}; {REMEDY}") from None
+
+
+def build_launcher(toolchain: Toolchain) -> Path:
+    """The launcher of caged programs, built once for each version of its sources; ToolchainError when it cannot be."""
+    sources = sorted(LAUNCHER.glob("*.[ch]"))
+    target = f"{platform.machine()}-linux-musl"
+    digest = hashlib.sha256(repr((toolchain.version, target, _LAUNCHER_FLAGS)).encode())
+    for path in sources:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    known = toolchain.cache / "launcher" / digest.hexdigest()[:24]
+    if known.is_file():
+        return known
+    known.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=known.parent) as name:
+        work, environment = Path(name), toolchain.environment()
+        units = [path for path in sources if path.suffix == ".c"]
+        for unit in units:
+            argv = toolchain.command("cc", "-target", target, *_LAUNCHER_FLAGS, "-c", str(unit), "-o", f"{unit.stem}.o")
+            toolchain.build(argv, work, environment, "build the launcher")
+        objects = [f"{unit.stem}.o" for unit in units]
+        # With the lab's options: others would build another C library.
+        argv = toolchain.command("cc", "-target", target, "-static", "-g", *objects, "-o", "launcher")
+        toolchain.build(argv, work, environment, "build the launcher")
+        (work / "launcher").chmod(0o500)
+        (work / "launcher").replace(known)
+    return known
 
 
 def find_toolchain(cache: Path) -> Toolchain:

@@ -81,9 +81,9 @@ def ending_of(done: Completed) -> Ending | None:
     """The ending of a tool that failed; None where it printed what is wrong with the source."""
     if done.timed_out:
         return Ending("deadline")
-    if "out of memory" in done.stderr.lower() or "bad_alloc" in done.stderr:
+    if done.end == "memory" or "out of memory" in done.stderr.lower() or "bad_alloc" in done.stderr:
         return Ending("memory")
-    if done.returncode == -signal.SIGXFSZ:
+    if done.end == "folder" or done.returncode == -signal.SIGXFSZ:
         return Ending("file_size")
     if done.returncode < 0 and not re.search(r"\berror: ", done.stderr):
         return Ending("signal", -done.returncode)

@@ -20,6 +20,8 @@ import numpy.typing as npt
 from records.errors import LabError
 from records.evaluation import Finding
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.cage.output import read_output
+from sandbox.cage.view import View
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
@@ -38,7 +40,7 @@ __all__ = ["Buffer", "Execution", "ExecutionRequest", "Lab", "LabProgram"]
 
 Checks = Literal["all", "bounds"]
 RECORDED_BLOCKS = 4  # workgroups of each launch whose accesses are recorded when counting
-GRACE_S = 5.0  # what the executor may take beyond the deadline before it is killed
+MAX_RESULT = 64 << 20  # bytes of the executor's result
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,7 @@ class Lab:
     ) -> None:
         """`cores` is the number of threads; by default all that this process may use. `evidence` keeps the files."""
         self._builder = Builder(toolchain, cache.resolve(), target.wave, evidence)
+        self._toolchain = toolchain
         self._evidence = evidence
         self._stored: StoredInputs | None = None
         self._storing = threading.Lock()
@@ -164,18 +167,31 @@ class Lab:
         folder = Path(tempfile.mkdtemp(prefix=prefix(), dir=memory_folder(self._cache, layout.memory)))
         try:
             executor_request.write(folder, program, plan, layout, work)
-            seen = _read_result(folder, self._run([program.path, folder, *([stored] if stored else [])], work))
+            argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
+            limits = self._limits(work, layout)
+            seen = _read_result(folder, self._run(argv, limits))
             return layout.regions, seen, {} if request.count else _outputs(folder, layout.regions)
         finally:
             if self._evidence:
                 self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in request.buffers}, stored)
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _run(self, argv: Sequence[str | Path], work: executor_request.Work) -> Completed:
+    def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
+        """Run the executor in its cage: it sees itself, its folder and the stored inputs."""
+        program, folder, *stored = (Path(word) for word in argv)
+        view = View(executable=(program,), readable=tuple(stored), writable=(folder,))
+        words = [str(word) for word in argv]
+        return run(words, cwd=folder, env={}, limits=limits, cage=self._toolchain.cage, view=view)
+
+    def _limits(self, work: executor_request.Work, layout: executor_request.MemoryLayout) -> ProcessLimits:
         deadline_s = work.deadline_s * (1 if work.accesses is None else 2)
-        limits = ProcessLimits(cpu_s=int(deadline_s * (self._cores + 1)) + 10, file_bytes=64 << 20)
-        return run(
-            [str(word) for word in argv], cwd=Path(argv[1]), env={}, timeout_s=deadline_s + GRACE_S, limits=limits
+        sizes = sum(region.size for region in layout.regions)
+        return ProcessLimits(
+            cpu_s=int(deadline_s * (self._cores + 1)) + 10,
+            file_bytes=64 << 20,
+            resident_bytes=(2 << 30) + 9 * sizes + 2 * layout.masks,
+            folder_bytes=layout.memory + layout.masks + (256 << 20),
+            threads=work.workers + 8,
         )
 
     def stored_inputs(self, task: Task) -> StoredInputs:
@@ -220,7 +236,7 @@ def _device(target: Target) -> tuple[int, ...]:
 
 def _read_result(folder: Path, done: Completed) -> dict[str, Any]:
     try:
-        seen: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        seen: dict[str, Any] = json.loads(read_output(folder / "result.json", MAX_RESULT))
         return seen
     except (OSError, ValueError):
         how = "did not end at its deadline" if done.timed_out else f"ended with status {done.returncode}"

@@ -9,16 +9,16 @@ compiler ends this process and harms nothing else; see `compile_pool.py`.
 from __future__ import annotations
 
 import base64
-import ctypes
 import os
 import resource
 import socket
-import struct
 import tempfile
 from pathlib import Path
 from typing import Any, Protocol
 
 from records.errors import ToolchainError
+from sandbox.cage.landlock import restrict
+from sandbox.cage.view import View
 from sandbox.gpu.child_channel import ChildChannel, Closed, Malformed
 from sandbox.gpu.compile import hiprtc, nvrtc
 from sandbox.gpu.compile.compile_messages import CompilerMissing, Description, Job, JobReply
@@ -27,9 +27,6 @@ from sandbox.gpu.compile.nvrtc import Compiled
 DATA_BYTES = 8 << 30
 FILE_BYTES = 256 << 20
 MAX_LOG = 128 << 10
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # Landlock's system calls, the same on every architecture
-_READ, _ALL = 0b1101, 0x1FFF  # execute, read a file, read a folder; all rights of Landlock's first version
-_NO_NEW_PRIVILEGES = 38
 READABLE = ("/usr", "/lib", "/lib64", "/bin", "/opt/rocm", "/dev/urandom", "/sys/devices/system/cpu")
 
 
@@ -112,21 +109,5 @@ def _limit() -> None:
 
 def _fence(folder: Path | None) -> bool:
     """Forbid this process and its children all files but those needed; False where the kernel cannot do it."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    ruleset = libc.syscall(_CREATE_RULESET, struct.pack("=Q", _ALL), ctypes.c_size_t(8), 0)
-    if ruleset < 0:
-        return False
-    own = tempfile.gettempdir()
-    wanted = [(path, _READ) for path in (*READABLE, *((str(folder.parent),) if folder else ()))]
-    for path, rights in (*wanted, (os.devnull, 0b0110), (own, _ALL)):
-        try:
-            handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except OSError:
-            continue  # this machine has no such folder
-        allowed = rights if Path(path).is_dir() else rights & 0b0111
-        libc.syscall(_ADD_RULE, ruleset, 1, struct.pack("=Qi", allowed, handle), 0)
-        os.close(handle)
-    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    done = libc.syscall(_RESTRICT_SELF, ruleset, 0)
-    os.close(ruleset)
-    return bool(done == 0)
+    libraries = [Path(path) for path in READABLE] + ([folder.parent] if folder else [])
+    return restrict(View(executable=tuple(libraries), writable=(Path(tempfile.gettempdir()),)))

@@ -58,18 +58,23 @@ def identity(toolchain: Toolchain) -> str:
     return digest.hexdigest()
 
 
+def folder(toolchain: Toolchain, cache: Path) -> Path:
+    """The folder of the runtime's objects and of the C library, which the linker reads."""
+    return cache / "lab" / f"runtime-{identity(toolchain)[:24]}"
+
+
 def link_command(toolchain: Toolchain, cache: Path, candidate: str, program: str) -> list[str]:
     """The linker's arguments for one candidate's object; builds the runtime if the cache has none.
 
     LabError when it cannot be built.
     """
-    folder = cache / "lab" / f"runtime-{identity(toolchain)[:24]}"
+    place = folder(toolchain, cache)
     try:
-        words = json.loads((folder / _LINK).read_text(encoding="utf-8"))
+        words = json.loads((place / _LINK).read_text(encoding="utf-8"))
     except OSError:
-        words = _build(toolchain, folder)
+        words = _build(toolchain, place)
     places = {"OBJECT": candidate, "PROGRAM": program}
-    return [str(folder / word[1:]) if word.startswith("@") else places.get(word, word) for word in words]
+    return [str(place / word[1:]) if word.startswith("@") else places.get(word, word) for word in words]
 
 
 def _build(toolchain: Toolchain, folder: Path) -> list[str]:

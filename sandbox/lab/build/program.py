@@ -20,6 +20,7 @@ from records.errors import LabError
 from records.evaluation import Finding
 from sandbox.amdgcn.front_end import FrontEnd, Tools, header_digests
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, refusal
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
@@ -133,16 +134,16 @@ class Builder:
         done = self._compiled(work, f"{text}\n{_bridges(candidate)}", checks)  # the tunables stand in it by now
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
-        prepared = prepare_object((work / "candidate.o").read_bytes())
+        prepared = prepare_object(read_output(work / "candidate.o"))
         if prepared.start_up:
             return (START_UP,)
         (work / "prepared.o").write_bytes(prepared.data)
         command = executor.link_command(self.toolchain, self.cache, "prepared.o", "program")
-        done = self._tools.run(work, *command)
+        done = self._tools.run(work, *command, shown=(executor.folder(self.toolchain, self.cache),))
         if done.returncode != 0:
             return _link_findings(done)
         return _describe(
-            candidate, Elf((work / "program").read_bytes()), Elf(prepared.data), set(prepared.lds), folder / "program"
+            candidate, Elf(read_output(work / "program")), Elf(prepared.data), set(prepared.lds), folder / "program"
         )
 
     def _compiled(self, work: Path, text: str, checks: Sequence[str]) -> Completed:
@@ -153,7 +154,7 @@ class Builder:
         done = front_end.run(work, text, prefixed, SOURCE, *IR, "-o", "candidate.ll")
         if done.returncode != 0:
             return done
-        probed = add_probes((work / "candidate.ll").read_text(encoding="utf-8"))
+        probed = add_probes(read_output(work / "candidate.ll").decode("utf-8"))
         (work / "probed.ll").write_text(probed, encoding="utf-8")
         return self._tools.run(work, "clang", *BACK_END, *checks, "-c", "probed.ll", "-o", "candidate.o")
 
@@ -166,7 +167,7 @@ class Builder:
         done = self._preprocessor.run(work, candidate.source, None, *macros, SOURCE, "-o", EXPANDED)
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
-        return device_text((work / EXPANDED).read_text(encoding="utf-8"))
+        return device_text(read_output(work / EXPANDED).decode("utf-8"))
 
     @cached_property
     def _tools(self) -> Tools:

@@ -11,6 +11,7 @@ import pytest
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.listing import ListedKernel
 from sandbox.candidate.plan import Candidate, Plan
+from sandbox.process import ProcessLimits
 from sandbox.target import load_target
 from tests.support.compiler_cache import toolchain
 
@@ -220,7 +221,7 @@ def test_bombs_end_in_a_finding(compiler: Compiler, name: str, text: str, messag
 
 
 def test_a_compiler_that_does_not_end_is_a_finding_and_is_not_stored(compiler: Compiler) -> None:
-    hasty = Compiler(compiler.toolchain, compiler.cache, compiler.target, timeout_s=0.3)
+    hasty = Compiler(compiler.toolchain, compiler.cache, compiler.target, limits=ProcessLimits(cpu_s=1))
     body = "".join(f"#define A{i} {f'A{i + 1} ' * 10}\n" for i in range(9)) + "#define A9 x[0] += 1;\n"
     text = HIP + body + K + "A0 }\n"
     result = build(hasty, text)

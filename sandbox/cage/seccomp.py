@@ -1,0 +1,110 @@
+"""The filter of system calls: a closed list, and conditions on the arguments of some.
+
+A call that is not listed fails with ENOSYS, as on a kernel that does not have it; one whose arguments are refused fails
+with EPERM. A foreign architecture's call ends the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import struct
+from collections.abc import Sequence
+from typing import Literal
+
+from sandbox.cage.calls import AUDIT, numbers
+
+OWN_PID = 0x4B535049  # stands for the number of the process that the filter is for; see launcher/fence.c
+Test = tuple[Literal["any", "clear", "set", "below"], int, tuple[int, ...]]  # kind, argument, values
+
+_LOAD, _EQUAL, _GREATER, _BITS, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_SELF = (0, OWN_PID)
+_NAMESPACES = 0x7E020080  # every CLONE_NEW flag
+_THREAD = 0x10000
+_CONDITIONS: dict[str, tuple[Test, ...]] = {
+    "clone": (("clear", 0, (_NAMESPACES,)), ("set", 0, (_THREAD,))),
+    "kill": (("any", 0, (OWN_PID,)),),
+    "tgkill": (("any", 0, (OWN_PID,)),),
+    "sched_setaffinity": (("any", 0, _SELF),),
+    "sched_getaffinity": (("any", 0, _SELF),),
+    "sched_getparam": (("any", 0, _SELF),),
+    "sched_getscheduler": (("any", 0, _SELF),),
+    "sched_rr_get_interval": (("any", 0, _SELF),),
+    "get_robust_list": (("any", 0, _SELF),),
+    "prlimit64": (("any", 0, _SELF),),
+    # Duplicates, flags and locks, but no F_SETOWN: that sends signals.
+    "fcntl": (("any", 1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),),
+    "ioctl": (("any", 1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),),  # about terminals, and flags
+    # Signal at the parent's death, dumpable, names, no new privileges, huge pages, reading of the bounding set.
+    "prctl": (("any", 0, (1, 2, 3, 4, 15, 16, 23, 38, 39, 41, 42, 0x53564D41)),),
+    # A negative clock is another process's.
+    "clock_gettime": (("below", 0, (12,)),),
+    "clock_getres": (("below", 0, (12,)),),
+    "clock_nanosleep": (("below", 0, (12,)),),
+    "seccomp": (("any", 0, (1,)), ("clear", 1, (8,))),  # one more filter, and no listener
+}
+_OWN_THREADS: tuple[Test, ...] = (("any", 0, (OWN_PID,)),)
+
+
+def compose(architecture: str, *, signals_stay_inside: bool) -> bytes:
+    """The filter's instructions, eight bytes each; empty for an architecture that is not known here.
+
+    `signals_stay_inside`: something else keeps signals from other processes. Otherwise tkill reaches only the first
+    thread, since a filter cannot tell whose thread a number is.
+    """
+    known = numbers(architecture)
+    if not known:
+        return b""
+    program = [_load(4), (_EQUAL, 1, 0, AUDIT[architecture]), (_RETURN, 0, 0, _KILL), _load(0)]
+    for name, number in known.items():
+        tests = _CONDITIONS.get(name, ())
+        if name == "tkill" and not signals_stay_inside:
+            tests = _OWN_THREADS
+        body = [*(row for test in tests for row in _tested(test)), (_RETURN, 0, 0, _ALLOW)]
+        program += [(_EQUAL, 0, len(body), number), *body]
+    program.append((_RETURN, 0, 0, _ERRNO | errno.ENOSYS))
+    return b"".join(struct.pack("=HBBI", *row) for row in program)
+
+
+def to_words(program: bytes) -> str:
+    """The instructions as 16 hexadecimal digits each, for a command line."""
+    return "".join(f"{code:04x}{yes:02x}{no:02x}{k:08x}" for code, yes, no, k in struct.iter_unpack("=HBBI", program))
+
+
+def from_words(words: str) -> bytes:
+    """The instructions that `to_words` wrote."""
+    rows = [words[at : at + 16] for at in range(0, len(words), 16)]
+    return b"".join(
+        struct.pack("=HBBI", int(r[:4], 16), int(r[4:6], 16), int(r[6:8], 16), int(r[8:], 16)) for r in rows
+    )
+
+
+def install(program: bytes, own_pid: int) -> None:
+    """Put the filter on this process; it must have given up new privileges. OSError where the kernel refuses."""
+    own = b"".join(
+        struct.pack("=HBBI", code, yes, no, own_pid if k == OWN_PID else k)
+        for code, yes, no, k in struct.iter_unpack("=HBBI", program)
+    )
+    buffer = ctypes.create_string_buffer(own, len(own))
+    head = struct.pack("@HP", len(own) // 8, ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(22, 2, ctypes.create_string_buffer(head, len(head)), 0, 0) != 0:  # PR_SET_SECCOMP, a filter
+        raise OSError(ctypes.get_errno(), "the filter of system calls cannot be installed")
+
+
+def _load(offset: int) -> tuple[int, int, int, int]:
+    return (_LOAD, 0, 0, offset)
+
+
+def _tested(test: Test) -> Sequence[tuple[int, int, int, int]]:
+    """Instructions that fall through where the argument's low word passes, and return EPERM where it does not."""
+    kind, argument, values = test
+    refuse = (_RETURN, 0, 0, _ERRNO | errno.EPERM)
+    rows = [_load(16 + 8 * argument)]
+    if kind == "any":
+        last = len(values) - 1
+        return [*rows, *((_EQUAL, last - i + 1, 0, value) for i, value in enumerate(values)), refuse]
+    if kind == "below":
+        return [*rows, (_GREATER, 0, 1, values[0] - 1), refuse]
+    return [*rows, (_BITS, *((0, 1) if kind == "clear" else (1, 0)), values[0]), refuse]

@@ -1,0 +1,48 @@
+"""The choice of a rung: each is tried with a program that attempts to get out; the strongest that holds is taken."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from records.errors import MachineError
+from sandbox.cage.ladder import Cage, candidates
+from sandbox.cage.meter import ProcessLimits
+from sandbox.cage.view import View
+from sandbox.process import run
+
+_LIMITS = ProcessLimits(cpu_s=5, idle_s=5.0, patience_s=120.0)
+
+
+def choose_cage(launcher: Path) -> Cage:
+    """The strongest rung that holds here; MachineError where not even limits can be set."""
+    reasons = []
+    for cage in candidates(launcher):
+        why = failure(cage, launcher)
+        if not why:
+            return cage
+        reasons.append(f"{cage.rung}: {why}")
+    raise MachineError(f"no program can be confined on this machine ({'; '.join(reasons)})")
+
+
+def failure(cage: Cage, launcher: Path) -> str:
+    """The reason for which this rung does not hold here; "" where it does.
+
+    The probe, which is part of the launcher, must run and must neither read nor write a file outside, nor make a socket
+    or a process. Of `limits` only the last two are asked.
+    """
+    with tempfile.TemporaryDirectory() as outside, tempfile.TemporaryDirectory() as inside:
+        secret = Path(outside) / secrets.token_hex(8)
+        secret.write_text("secret", encoding="utf-8")
+        view = View(executable=(launcher,), writable=(Path(inside),))
+        probe = [str(launcher), "probe", str(secret), str(os.getpid())]
+        try:
+            done = run(probe, cwd=Path(inside), env={}, limits=_LIMITS, cage=cage, view=view)
+        except MachineError as error:
+            return str(error)
+        got_out = set(done.stdout.split()) - ({"read", "write"} if cage.rung == "limits" else set())
+        if got_out:
+            return f"the probe could {', '.join(sorted(got_out))}"
+        return "" if done.returncode == 0 else f"the probe ended with {done.returncode}"

@@ -1,0 +1,173 @@
+"""One start of a program, bare or in a cage: its process, the launcher's report, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import secrets
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from records.errors import MachineError
+from sandbox.cage.ladder import Cage
+from sandbox.cage.meter import ProcessLimits
+from sandbox.cage.view import View
+from sandbox.family import MARK, Family, processes
+
+_REPORT_BYTES = 4096
+_GRACE_S = 5.0  # for the launcher to see the last process inside end
+
+
+class StartedProgram:
+    """A program that is started, watched by others, and ended."""
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        env: Mapping[str, str],
+        limits: ProcessLimits,
+        cage: Cage | None,
+        view: View | None,
+    ) -> None:
+        """Start it; MachineError when it cannot be started."""
+        self._cage, self._name = cage, argv[0]
+        self._family = Family(secrets.token_hex(16), processes())
+        self._read, self._said, self._cpu_s = -1, b"", 0.0
+        words, write = list(argv), -1
+        kept: tuple[int, ...] = ()
+        if cage is not None:
+            seen = view or View()
+            self._read, write = os.pipe()
+            rows = limits.rows()
+            words = cage.command(words, seen, folder=cwd, parent=os.getpid(), report=write, limits=rows)
+            kept = (write, *seen.descriptors)
+        try:
+            self.child = subprocess.Popen(
+                words,
+                cwd=cwd,
+                env={**env, MARK: self._family.mark},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                close_fds=True,
+                pass_fds=kept,
+            )
+        except OSError as error:
+            self._close()
+            raise MachineError(f"{argv[0]} cannot be started: {error.strerror or error}") from None
+        finally:
+            if write >= 0:
+                os.close(write)
+        if cage is None:
+            _limit(self.child.pid, limits)
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Leave nobody behind."""
+        self.end()
+        self._close()
+
+    def begin(self) -> int | None:
+        """The number of the program, once it is in its cage; None without a cage. MachineError where it has failed."""
+        if self._cage is None:
+            return None
+        self._said = os.read(self._read, _REPORT_BYTES)  # at the latest when the program begins, which closes the pipe
+        self._refuse_failure()
+        words = self._said.split()
+        return int(words[1]) if words[:1] == [b"pid"] else self.child.pid
+
+    @property
+    def has_ended(self) -> bool:
+        """True once the process is a zombie; it is not reaped, so its number cannot be taken by another process."""
+        return os.waitid(os.P_PID, self.child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
+
+    @property
+    def is_swept(self) -> bool:
+        """True where nobody of the family can be left who is within reach."""
+        return self._has_namespaces or self._family.swept
+
+    def sweep(self) -> None:
+        """Kill whoever is left; in namespaces of its own nobody can be."""
+        if not self._has_namespaces:
+            self._family.sweep(self.child.pid)
+
+    def end(self) -> None:
+        """Kill the program and all that it has started, and wait until they are gone."""
+        if self.child.returncode is None:
+            if self._has_namespaces:
+                self._end_namespaces()
+            elif not self._family.is_gone:
+                self._family.sweep(self.child.pid)
+            _, status, usage = os.wait4(self.child.pid, 0)
+            self.child.returncode = os.waitstatus_to_exitcode(status)
+            self._cpu_s = usage.ru_utime + usage.ru_stime
+        for pipe in (self.child.stdin, self.child.stdout, self.child.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def returned(self) -> tuple[int, float]:
+        """Exit status, or minus the number of the signal, and seconds of processor time; MachineError after a failure.
+
+        To be asked after the end.
+        """
+        while self._cage is not None and (more := os.read(self._read, _REPORT_BYTES)):
+            self._said += more
+        self._refuse_failure()
+        for line in self._said.split(b"\n"):
+            words = line.split()
+            if words[:1] == [b"ended"]:
+                code, cpu_us = int(words[2]), int(words[3])
+                return (-code if words[1] == b"signal" else code), cpu_us / 1e6
+        return int(self.child.returncode), self._cpu_s
+
+    @property
+    def _has_namespaces(self) -> bool:
+        return self._cage is not None and self._cage.rung == "namespaces"
+
+    def _end_namespaces(self) -> None:
+        """Have the launcher kill the init inside: it returns when the last process inside is gone."""
+        deadline = time.monotonic() + _GRACE_S
+        os.kill(self.child.pid, signal.SIGTERM)
+        while not self.has_ended and time.monotonic() < deadline:
+            time.sleep(0.002)
+        os.kill(self.child.pid, signal.SIGKILL)  # it is not reaped yet, so the number is its own
+
+    def _refuse_failure(self) -> None:
+        for line in self._said.split(b"\n"):
+            if line.startswith(b"failed "):
+                why = line[7:].decode("utf-8", errors="replace")
+                raise MachineError(f"{self._name} cannot be started in its cage ({why})")
+
+    def _close(self) -> None:
+        if self._read >= 0:
+            os.close(self._read)
+            self._read = -1
+
+
+def _limit(pid: int, limits: ProcessLimits) -> None:
+    wanted: list[tuple[int, int | None, int]] = [
+        (resource.RLIMIT_CPU, limits.cpu_s, 2),
+        (resource.RLIMIT_FSIZE, limits.file_bytes, 0),
+        (resource.RLIMIT_CORE, 0, 0),
+        (resource.RLIMIT_AS, limits.memory_bytes, 0),
+        (resource.RLIMIT_NPROC, limits.processes, 0),
+    ]
+    # A program that has ended needs no limit: ESRCH once it is reaped, EPERM while it is a zombie.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        for kind, value, slack in wanted:
+            if value is not None:
+                hard = resource.prlimit(pid, kind)[1]
+                top = value + slack if hard == resource.RLIM_INFINITY else min(value + slack, hard)
+                resource.prlimit(pid, kind, (min(value, top), top))
