@@ -17,7 +17,8 @@ def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]
     """The block to send; a broken part is a line, never an exception. `library` is opened instead of ROCm's own."""
     from sandbox.candidate.parse import parse
     from sandbox.gpu.child_fault import ChildFault
-    from sandbox.gpu.child_process import ChildProcess, GpuSlot
+    from sandbox.gpu.child_link import GpuSlot
+    from sandbox.gpu.child_process import ChildProcess
     from sandbox.gpu.compile.gpu_compiler import GpuCompiler
     from sandbox.gpu.gpu_pool import check
     from sandbox.gpu.trusted.trusted import SOURCE

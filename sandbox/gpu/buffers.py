@@ -73,7 +73,7 @@ class LoadedModule:
 
     def __init__(self, device: Device, image: bytes, variables: Sequence[str], has_hidden: bool) -> None:
         """With hidden variables only a new load resets them."""
-        self._device, self._image, self._has_hidden = device, image, has_hidden
+        self._device, self._image, self._names, self._has_hidden = device, image, tuple(variables), has_hidden
         self._module = device.load(image)
         self._kernels: dict[str, DeviceKernel] = {}
         self._variables: list[tuple[DeviceMemory, DeviceMemory]] = []
@@ -101,6 +101,10 @@ class LoadedModule:
         for memory, copy in self._variables:
             memory.copy_from(copy, memory.nbytes)
         return False
+
+    def variables(self) -> list[DeviceMemory]:
+        """Its variables in the order in which they were named."""
+        return [self._module.global_memory(name) for name in self._names]
 
 
 class CaseBuffers:

@@ -14,29 +14,36 @@ import numpy as np
 
 from records.errors import MachineError
 from sandbox.gpu.buffers import CaseBuffers, LoadedModule, Need, PreparedCall, need_of
+from sandbox.gpu.call_series import chain, copy_out, replay, single
 from sandbox.gpu.child_messages import (
     BindRequest,
-    CallReply,
     CallRequest,
+    ChainRequest,
     ControlRequest,
-    DoneReply,
-    FailedReply,
     LoadRequest,
-    NoiseReply,
     NoiseRequest,
-    OpenReply,
     OpenRequest,
+    PresetRequest,
     ReadRequest,
     RepeatRequest,
-    Reply,
+    ReplayRequest,
     Request,
+    TrustRequest,
+    VariablesRequest,
+    Window,
+    WindowsRequest,
+)
+from sandbox.gpu.child_replies import (
+    CallReply,
+    DoneReply,
+    FailedReply,
+    NoiseReply,
+    OpenReply,
+    Reply,
     ShortReply,
     StretchReply,
-    TrustRequest,
-    Window,
     WindowRow,
     WindowsReply,
-    WindowsRequest,
 )
 from sandbox.gpu.compile.images import read_image
 from sandbox.gpu.driver.device_memory import DeviceMemory
@@ -86,8 +93,16 @@ class Child:
                 return self._bind(request, view(files[0]))
             case CallRequest():
                 return self._call(request, view_to_fill(files[0]))
+            case ChainRequest():
+                return chain(request, self._case(), self._modules[request.tag], view_to_fill(files[0]))
+            case ReplayRequest():
+                return replay(request, self._case(), self._modules[request.tag], self._own().scrub)
+            case VariablesRequest():
+                return self._read_variables(request, view_to_fill(files[0]))
+            case PresetRequest():
+                return self._preset(request, view(files[0]))
             case ReadRequest():
-                _copy(self._case().pieces(request.names, 0), view_to_fill(files[0]))
+                copy_out(self._case().pieces(request.names, 0), view_to_fill(files[0]))
                 return DoneReply()
             case WindowsRequest():
                 return self._windows(request, view_to_fill(files[0]))
@@ -128,15 +143,24 @@ class Child:
     def _call(self, request: CallRequest, outputs: Raw) -> CallReply:
         """Make one call on one set; all sets are inspected for changes."""
         buffers, module = self._case(), self._modules[request.tag]
-        buffers.refresh(request.seed, buffers.sets)
-        module.reset()
-        self._own().scrub()
-        for launch in buffers.prepare(module, request.launches)[request.number]:
-            launch()
-        self._device.synchronize()
-        changed, sums = buffers.inspect(request.seed, buffers.sets)
-        _copy(buffers.pieces(request.outputs, request.number), outputs)
+        changed, sums = single(request, buffers, module, self._own().scrub)
+        copy_out(buffers.pieces(request.outputs, request.number), outputs)
         return CallReply(changed, sums[request.number])
+
+    def _read_variables(self, request: VariablesRequest, target: Raw) -> DoneReply:
+        module = self._modules[request.tag]
+        if request.is_reset:
+            module.reset()
+        copy_out([(memory, 0, memory.nbytes) for memory in module.variables()], target)
+        return DoneReply()
+
+    def _preset(self, request: PresetRequest, data: Raw) -> DoneReply:
+        at = 0
+        for memory in self._modules[request.tag].variables():
+            memory.write(data[at : at + memory.nbytes])
+            at += memory.nbytes
+        self._device.synchronize()
+        return DoneReply()
 
     def _windows(self, request: WindowsRequest, outputs: Raw) -> WindowsReply:
         """Time windows, one after the other: each with fresh contents and emptied caches.
@@ -150,7 +174,7 @@ class Child:
                 prepared[window.tag] = buffers.prepare(module, request.launches[window.tag])
             rows.append(self._window(window, prepared[window.tag], request.flush_bytes))
             if window.fetch is not None:
-                at += _copy(buffers.pieces(request.outputs, window.fetch), outputs[at:])
+                at += copy_out(buffers.pieces(request.outputs, window.fetch), outputs[at:])
         return WindowsReply(tuple(rows))
 
     def _window(self, window: Window, calls: Sequence[PreparedCall], flush_bytes: int) -> WindowRow:
@@ -255,15 +279,6 @@ class Child:
         self._device.reset_persisting()
         self._own().sweep(self._flush)
         return self._flush
-
-
-def _copy(pieces: Sequence[tuple[DeviceMemory, int, int]], target: Raw) -> int:
-    """Copy (memory, offset, bytes) one after the other to the host; the bytes copied."""
-    at = 0
-    for memory, offset, nbytes in pieces:
-        memory.read_into(target[at : at + nbytes], offset)
-        at += nbytes
-    return at
 
 
 def _gigabytes(nbytes: int) -> str:

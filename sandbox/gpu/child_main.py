@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from records.errors import MachineError
 from sandbox.gpu.child import Child
 from sandbox.gpu.child_channel import ChildChannel, Closed, Malformed
-from sandbox.gpu.child_messages import MOST_TEXT, REQUESTS, RUNS_CANDIDATE, FailedReply
+from sandbox.gpu.child_messages import REQUESTS, RUNS_CANDIDATE
+from sandbox.gpu.child_replies import MOST_TEXT, FailedReply
 from sandbox.gpu.driver.library import CallFailed
 
 GRACE_S = 5.0  # for an orderly end when the judge has gone

@@ -1,72 +1,47 @@
-"""The judge's handle on one child process on one GPU: it asks, waits no longer than agreed, and kills.
-
-The status that the driver gave separates a candidate's fault from a device's. A request without an answer in time is
-the candidate's fault where it runs the candidate's code, and the device's where it does not.
-"""
+"""The judge's handle on one child process on one GPU: a method for each request."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Self, TypeVar
 
 from records.errors import DeviceError
-from sandbox.gpu.child_channel import ChildChannel, Closed, Late, Malformed
-from sandbox.gpu.child_fault import KILLED, ChildFault
+from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.child_link import QUICK_S, Answer, ChildLink, GpuSlot
 from sandbox.gpu.child_messages import (
-    RUNS_CANDIDATE,
     BindRequest,
-    CallReply,
     CallRequest,
+    ChainRequest,
     ControlRequest,
-    DoneReply,
-    FailedReply,
     LoadRequest,
-    NoiseReply,
     NoiseRequest,
-    OpenReply,
     OpenRequest,
+    PresetRequest,
     ReadRequest,
     RepeatRequest,
+    ReplayRequest,
     Request,
-    ShortReply,
-    StretchReply,
     TrustRequest,
-    WindowRow,
-    WindowsReply,
+    VariablesRequest,
     WindowsRequest,
 )
-from sandbox.gpu.driver.driver import symbols_of
+from sandbox.gpu.child_replies import (
+    CallReply,
+    DoneReply,
+    NoiseReply,
+    OpenReply,
+    ShortReply,
+    StretchReply,
+    SumsReply,
+    WindowRow,
+    WindowsReply,
+)
 from sandbox.gpu.layout import Layout
 from sandbox.gpu.memory_file import Raw, memory_file, shared_file, view
 
-ROOT = Path(__file__).parents[2]
 START_S = 60.0  # to open the driver; the first process on a cold machine takes long
-QUICK_S = 30.0  # for requests that run no candidate's code
-LAST_WORDS_BYTES = 64 << 10
-KILL_S = 10.0  # after which a process that does not die means a device that does not answer
-_BOOT = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.gpu.child_main import main; "
-    "sys.exit(main(sys.argv[1:]))"
-)
-Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True)
-class GpuSlot:
-    """One GPU and the driver library that leads to it (None: the vendor's own)."""
-
-    vendor: str
-    index: int
-    library: str | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +64,15 @@ class Called:
 
 
 @dataclass(frozen=True)
+class Chained:
+    """Several calls: blocks that changed and may not, of all together; for each a sum and, where asked for, outputs."""
+
+    changed: int
+    sums: tuple[int, ...]
+    outputs: tuple[Mapping[str, Raw], ...]
+
+
+@dataclass(frozen=True)
 class ClockReading:
     """Microseconds of a stretch, or of a call in it, by three readings."""
 
@@ -97,48 +81,16 @@ class ClockReading:
     request_us: float  # by the judge's own clock, around its request: what the host does besides only adds
 
 
-class ChildProcess:
+class ChildProcess(ChildLink):
     """One child process. Use it in a `with` block: it does not outlive that."""
 
     def __init__(self, slot: GpuSlot) -> None:
         """Start the process; nothing is waited for."""
-        ours, theirs = socket.socketpair()
-        self._stderr = memory_file("stderr", LAST_WORDS_BYTES)
-        self.slot, self._channel = slot, ChildChannel(ours)
-        try:
-            self._process = subprocess.Popen(
-                _command(slot, theirs.fileno()),
-                env=dict(symbols_of(slot.vendor).environment),
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=self._stderr,
-                close_fds=True,
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-            )
-        except OSError as error:
-            self._channel.close()
-            os.close(self._stderr)
-            raise DeviceError(
-                f"the judge cannot start its child process ({error.strerror}); free some memory"
-            ) from None
-        finally:
-            theirs.close()
-        self.is_broken = self._is_closed = self._has_run = False
+        super().__init__(slot)
         self.noise_seed = 0  # of the buffers bound last
         self._layout = Layout((), 0)
         self.before_windows: Callable[[], None] = lambda: None  # waits until no other process of ours disturbs a time
         self.wait_idle: Callable[[], None] = lambda: None  # waits for our other processes that begin or end
-        self.asked_s = 0.0  # time with a request under way
-
-    def __enter__(self) -> Self:
-        """Use it in a `with` block."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End the process."""
-        self.close()
 
     def open(self) -> OpenReply:
         """Describe the GPU; DeviceError when it cannot be used."""
@@ -172,6 +124,35 @@ class ChildProcess:
         """One call on one set."""
         reply, (outputs,) = self._fetch(request, CallReply, request.outputs, 1, timeout_s)
         return Called(reply.changed, outputs, reply.sum)
+
+    def chain(self, request: ChainRequest, timeout_s: float) -> Chained:
+        """Calls in a row with nothing reset between them."""
+        times = len(request.seeds) if request.outputs else 0
+        reply, outputs = self._fetch(request, SumsReply, request.outputs, times, timeout_s)
+        if len(reply.sums) != len(request.seeds):
+            raise self._malformed()
+        return Chained(reply.changed, reply.sums, tuple(outputs))
+
+    def replay(self, request: ReplayRequest, timeout_s: float) -> Chained:
+        """The calls of a window, each of them fresh."""
+        reply = self.ask(request, (SumsReply,), timeout_s=timeout_s)
+        if len(reply.sums) != request.calls:
+            raise self._malformed()
+        return Chained(reply.changed, reply.sums, ())
+
+    def variables(self, request: VariablesRequest, nbytes: int) -> Raw:
+        """The bytes of all device variables, so many in all."""
+        handle = memory_file("variables", max(1, nbytes))
+        try:
+            self.ask(request, (DoneReply,), [handle])
+            return view(handle)[:nbytes]
+        finally:
+            os.close(handle)
+
+    def preset(self, request: PresetRequest, data: Raw) -> None:
+        """Give the device variables these bytes."""
+        with shared_file("variables", data) as handle:
+            self.ask(request, (DoneReply,), [handle])
 
     def read(self, names: Sequence[str]) -> dict[str, Raw]:
         """Buffers of the first set as they are now."""
@@ -228,69 +209,3 @@ class ChildProcess:
             return reply, found
         finally:
             os.close(handle)
-
-    def ask(
-        self, request: Request, expected: Sequence[type[Answer]], files: Sequence[int] = (), timeout_s: float = QUICK_S
-    ) -> Answer:
-        """Send a request and wait for a reply of an expected type; after a ChildFault the process is of no use."""
-        started, runs_candidate = time.monotonic(), isinstance(request, RUNS_CANDIDATE)
-        self._has_run = self._has_run or runs_candidate
-        kinds: tuple[type[Answer] | type[FailedReply], ...] = (*expected, FailedReply)
-        try:
-            self._channel.send(request, files)
-            reply, _ = self._channel.receive(kinds, timeout_s)
-            if not isinstance(reply, FailedReply):
-                return reply
-            fault = ChildFault(reply.message, reply.fault, reply.lost)
-        except Late:
-            fault = ChildFault.late(runs_candidate, timeout_s)
-        except Closed:
-            fault = self._ended(runs_candidate)
-        except Malformed:
-            fault = self._malformed()
-        finally:
-            self.asked_s += time.monotonic() - started
-        self.is_broken = True
-        raise fault
-
-    def _ended(self, runs_candidate: bool) -> ChildFault:
-        last_words = self._last_words()
-        if self._process.returncode == -signal.SIGKILL:  # not by us: a system short of memory kills so
-            return ChildFault(KILLED, None, lost=False)
-        blamed = symbols_of(self.slot.vendor).blame(last_words) if runs_candidate else None
-        return ChildFault.closed(runs_candidate, blamed)
-
-    def _malformed(self) -> ChildFault:
-        self.is_broken = True
-        return ChildFault.malformed(self._has_run)
-
-    @property
-    def is_alive(self) -> bool:
-        """The process is there."""
-        return self._process.poll() is None
-
-    def _last_words(self) -> str:
-        """Text that a driver printed before it ended the process; some do so instead of returning a status."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(KILL_S)
-        return os.pread(self._stderr, LAST_WORDS_BYTES, 0).decode(errors="replace").rstrip("\0")
-
-    def close(self) -> bool:
-        """End the process; False when it does not die, which is the device's fault. Again does nothing more."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._channel.close()
-            os.close(self._stderr)
-        if self._process.poll() is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        try:
-            self._process.wait(KILL_S)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-
-def _command(slot: GpuSlot, end: int) -> list[str]:
-    library = [slot.library] if slot.library else []
-    return [sys.executable, "-I", "-c", _BOOT, str(ROOT), str(end), slot.vendor, str(slot.index), *library]

@@ -31,6 +31,11 @@ class CompiledCandidate:
         """Its plan declares that the same inputs may give other bits."""
         return self.prepared.candidate.plan.nondeterministic
 
+    @property
+    def variable_bytes(self) -> int:
+        """Bytes of the device variables that are found by name."""
+        return sum(nbytes for _, nbytes in self.build.globals)
+
     def launches(self, case: Case) -> Launches:
         """Its launches for the child: symbols instead of names, workspaces under names of their own."""
         symbols = {k.name: k.symbol for k in self.build.kernels}

@@ -11,20 +11,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from records.errors import DeviceError, PlanError, ToolchainError
-from records.evaluation import CaseResult, Comparison, Evaluation, Finding, Measurement, Verdict, comparison_key
+from records.errors import DeviceError, ToolchainError
+from records.evaluation import Comparison, Evaluation, Finding, Measurement, Verdict, comparison_key
 from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.limits import check_limits, resources_of
 from sandbox.candidate.parse import parse
 from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.child_fault import ChildFault
-from sandbox.gpu.child_process import ChildProcess, GpuSlot
+from sandbox.gpu.child_link import GpuSlot
+from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.compiled import DEADLINE_S, CompiledCandidate, LoadedCandidate
+from sandbox.gpu.device_state import ChainRule
 from sandbox.gpu.driver.driver import GpuProperties
 from sandbox.gpu.gpu_pool import GpuPool
-from sandbox.gpu.gpu_verify import verify_case
 from sandbox.gpu.references import References
 from sandbox.gpu.timing.clocks import open_clocks
 from sandbox.gpu.timing.contrast import CHALLENGER, INCUMBENT, Rule
@@ -32,6 +33,7 @@ from sandbox.gpu.timing.measure import QUICK, STEADY, TimingSetup, concluded, co
 from sandbox.gpu.timing.stopwatch import Refused, Stopwatch
 from sandbox.gpu.timing.windows import LevelRule
 from sandbox.gpu.trusted.trusted import SOURCE
+from sandbox.gpu.whole_verify import Comparisons, joined, verify_all
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.task import Task
@@ -45,6 +47,7 @@ class Rules:
     deadline_s: float = DEADLINE_S  # for one call
     clock_tries: int = 8
     contrast: Rule = field(default_factory=Rule)
+    chain: ChainRule = field(default_factory=ChainRule)
 
 
 SPARES = 4  # processes that wait ready: a candidate needs two, to be verified and to be timed
@@ -131,7 +134,7 @@ class GpuEvaluator(SandboxBase):
         started = time.monotonic()
         timed = self._time(prepared, self._rules.alone, is_checked=True)
         return replace(
-            timed, cases=(*verified.cases, *timed.cases), seconds=verified.seconds + time.monotonic() - started
+            timed, cases=joined(verified.cases, timed.cases), seconds=verified.seconds + time.monotonic() - started
         )
 
     def estimate(self, prepared: Prepared) -> Evaluation:
@@ -205,32 +208,19 @@ class GpuEvaluator(SandboxBase):
         return replace(made, seconds=time.monotonic() - started)
 
     def _verify(self, evaluation: Evaluation, compiled: CompiledCandidate) -> Evaluation:
-        rows: list[CaseResult] = []
+        task, made = compiled.prepared.task, Comparisons()
+        self._references_of(task).prepare()  # may take long, and needs no GPU
 
         def work(child: ChildProcess) -> tuple[Finding, ...]:
-            rows.clear()
-            loaded, references = self._load(child, CHALLENGER, compiled), self._references_of(compiled.prepared.task)
-            for case, variant in references.cases():
-                try:
-                    plan = compiled.prepared.plan(case)
-                except PlanError as error:
-                    return (Finding("over_limit", str(error), line=error.line, case=case.name),)
-                refused = check_limits(plan, self.target, compiled.build.metadata(plan))
-                if refused:
-                    return refused
-                try:
-                    row, findings = verify_case(loaded, references, case, variant)
-                except ChildFault as fault:
-                    fault.case = case.name
-                    raise
-                rows.append(row)
-                if findings:
-                    return tuple(findings)
-            return ()
+            made.rows.clear()
+            made.open.clear()
+            loaded = self._load(child, CHALLENGER, compiled)
+            return verify_all(loaded, self._references_of(task), self.target, self._rules.chain, made)
 
         found = self._on_child(work)
         findings = (found,) if isinstance(found, Finding) else found
-        return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
+        findings = findings or made.concluded()  # the next candidate has the GPU meanwhile
+        return replace(evaluation, verdict=judged(findings), cases=tuple(made.rows))
 
     def _time(self, prepared: Prepared, rule: LevelRule, is_checked: bool) -> Evaluation:
         evaluation, compiled = self._build(prepared)

@@ -21,7 +21,8 @@ import numpy as np
 
 from records.errors import DeviceError, MachineError
 from sandbox.gpu.child_fault import ChildFault
-from sandbox.gpu.child_process import ChildProcess, GpuSlot
+from sandbox.gpu.child_link import GpuSlot
+from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.driver.driver import open_driver
 from sandbox.gpu.layout import noise
 from sandbox.target import Target

@@ -44,7 +44,9 @@ def verify_case(
         worst = max(worst, grade.error)
         findings = damage(loaded, layout, reference.flat, called.changed)
         if grade.findings and not findings:
-            findings = unwritten(loaded, layout, request.seed, called.outputs) or list(grade.findings)
+            findings = unwritten(loaded.task, layout, request.seed, called.outputs, loaded.child.noise_seed) or list(
+                grade.findings
+            )
         if findings:
             break
         if number and not is_free:
@@ -79,21 +81,23 @@ def damage(loaded: LoadedCandidate, layout: Layout, flat: Raw, changed: int) -> 
     ]
 
 
-def unwritten(loaded: LoadedCandidate, layout: Layout, seed: int, outputs: Mapping[str, Raw]) -> list[Finding]:
-    """Outputs that still hold their poison."""
+def unwritten(
+    task: Task, layout: Layout, seed: int, outputs: Mapping[str, Raw], noise_seed: int, whole: bool = False
+) -> list[Finding]:
+    """Outputs of the first set under a seed that still hold their poison."""
     found = []
-    for spec in loaded.task.outputs:
+    for spec in task.outputs:
         size, place = size_bytes(spec.dtype), layout[spec.name]
-        was, is_noise = poison(place, set_seed(seed, 0), loaded.child.noise_seed)
-        whole = (outputs[spec.name] == was).reshape(-1, size).all(axis=1)
-        count, noisy = int(whole.sum()), is_noise[::size]
-        is_nan = is_float(numpy_dtype(spec.dtype)) and bool(whole[~noisy].any())  # no kernel writes just this one
-        if is_nan or int(whole[noisy].sum()) > CHANCE * int(noisy.sum()) / 256**size:
+        was, is_noise = poison(place, set_seed(seed, 0), noise_seed, whole)
+        left = (outputs[spec.name] == was).reshape(-1, size).all(axis=1)
+        count, noisy = int(left.sum()), is_noise[::size]
+        is_nan = is_float(numpy_dtype(spec.dtype)) and bool(left[~noisy].any())  # no kernel writes just this one
+        if is_nan or int(left[noisy].sum()) > CHANCE * int(noisy.sum()) / 256**size:
             found.append(
                 Finding(
                     "unwritten_output",
-                    f"{count} of {len(whole)} elements of {spec.name} are never "
-                    f"written; the first is number {int(np.argmax(whole))}: launch enough work-items or "
+                    f"{count} of {len(left)} elements of {spec.name} are never "
+                    f"written; the first is number {int(np.argmax(left))}: launch enough work-items or "
                     "fix the guard",
                     buffer=spec.name,
                 )
@@ -101,11 +105,11 @@ def unwritten(loaded: LoadedCandidate, layout: Layout, seed: int, outputs: Mappi
     return found
 
 
-def poison(place: BufferPlace, own: int, noise_seed: int) -> tuple[Raw, npt.NDArray[np.bool_]]:
+def poison(place: BufferPlace, own: int, noise_seed: int, whole: bool = False) -> tuple[Raw, npt.NDArray[np.bool_]]:
     """The bytes of an output before the call, ones or noise block by block, and which of them were noise."""
     first, blocks = place.offset // BLOCK, -(-place.nbytes // BLOCK)
     noisy = noise(noise_seed, 2 * (first + blocks))[2 * first :].view(np.uint8)
-    choice = np.repeat(takes_b(own, first, blocks, whole=False), BLOCK)[: place.nbytes]
+    choice = np.repeat(takes_b(own, first, blocks, whole), BLOCK)[: place.nbytes]
     return np.where(choice, noisy[: place.nbytes], np.uint8(255)), choice
 
 

@@ -70,10 +70,14 @@ class References:
 
     def cases(self) -> list[tuple[Case, str | None]]:
         """Tests with secret values, held-out shapes, and the task's input families on the first test."""
-        tests = [self._secretly(case) for case in self.task.tests]
+        tests = self.tests()
         held_out = held_out_cases(self.task, self._secret & 0xFFFFFFFF)
         first = replace(tests[0], role="held_out")
         return [*((case, None) for case in (*tests, *held_out)), *((first, name) for name in self.task.variant_names)]
+
+    def tests(self) -> list[Case]:
+        """The tests with secret values."""
+        return [self._secretly(case) for case in self.task.tests]
 
     def benchmarks(self) -> list[Case]:
         """The benchmark cases with secret values."""
@@ -97,6 +101,10 @@ class References:
                     "bases", np.concatenate([self._flat(self._base(case, number)) for number in (0, 1)])
                 )
             return self._files[key]
+
+    def two_inputs(self, case: Case) -> tuple[Case, Case]:
+        """A test and the same shape with other inputs."""
+        return case, replace(case, seed=draw(self._secret ^ 1, case.seed) >> 32)
 
     def prepare(self) -> None:
         """Draw the inputs of the benchmark cases, once."""

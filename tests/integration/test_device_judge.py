@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from records.errors import DeviceError
+from sandbox.gpu.device_state import ChainRule
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.gpu.gpu_pool import GpuPool, PooledGpu
 from sandbox.gpu.timing.contrast import Rule
@@ -37,8 +38,12 @@ extern "C" __global__ void {kernel}(float* x, float* y, float factor, int n) {{
 """
 RIGHT = "if (i < n) y[i] = factor * x[i];"
 SLOW_US = 1e5  # so slow that the stub's own pace is no news to the clock on the wall
+CHAIN = ChainRule(calls=4, least=4)
 QUICK = Rules(
-    LevelRule(least=3, most=3, warm=0, alpha=0.9), clock_tries=1, contrast=Rule(alpha=0.4, least=12, most=12, warm=0)
+    LevelRule(least=3, most=3, warm=0, alpha=0.9),
+    clock_tries=1,
+    contrast=Rule(alpha=0.4, least=12, most=12, warm=0),
+    chain=CHAIN,
 )
 
 
@@ -147,16 +152,19 @@ def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_e
     judge: GpuEvaluator, stub: Stub, task: Task
 ) -> None:
     assert judge.benchmark(judge.prepare(source(), task)).verdict.accepted
-    before, calls, swept = "", 0, 0
+    before, calls, in_a_row, swept = "", 0, 0, 0
     for name in stub.world.launched:
         if name == "scale" and before != "scale":
             calls += 1
-            assert before in ("trusted_scrub", "trusted_sweep"), (calls, before)
+            in_a_row += before == "trusted_refresh"
+            assert before in ("trusted_scrub", "trusted_sweep", "trusted_refresh"), (calls, before)
         if name == "trusted_sweep":
             swept += 1
             assert before == "trusted_scrub"
         before = name
     assert calls > swept > 3
+    chains = 1 + len(task.benchmarks)
+    assert chains * CHAIN.least <= in_a_row <= chains * 1.5 * CHAIN.calls
     grid, _, dynamic, _ = stub.world.last["trusted_scrub"]
     assert (grid, dynamic) == ((304, 1, 1), 65536)
 

@@ -2,8 +2,8 @@
 
 Every window has fresh contents from a secret seed, which no call before had, so a kernel that remembers contents cannot
 distinguish one window from another. The outputs of a few, at secret places, come back and are compared with the
-reference; of others the sums over the outputs are kept, and when all times are taken the same contents must give the
-same sums again.
+reference; of others the sums over the outputs are kept, and when all times are taken each call of some windows is made
+again alone, on the same contents, and must give the same sum.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass, field
 
 from records.errors import DeviceError
 from records.evaluation import CaseResult, Finding
-from sandbox.gpu.child_messages import CallRequest, ControlRequest, RepeatRequest, Window, WindowsRequest
+from sandbox.gpu.child_messages import ControlRequest, RepeatRequest, ReplayRequest, Window, WindowsRequest
 from sandbox.gpu.child_process import ClockReading, WindowResult
 from sandbox.gpu.compiled import LoadedCandidate, layout_of
 from sandbox.gpu.layout import Layout
@@ -29,7 +29,7 @@ from tasks.task import Case
 BATCH = 24  # windows a request
 CHECKED = 0.25  # share of the windows whose outputs are summed
 KNOWN_SHARE = 0.1  # chance of each window to be a known one; the last of those comes when all times are taken
-REPEATED = 6  # summed windows of each candidate whose sums must come again
+REPEATED = 6  # summed windows of each candidate whose calls must all give the same sums again
 MOST_SETS = 32
 SETS_BYTES = 6 << 30  # of all sets together
 STRETCH_US = 5000.0  # of calls without a pause, for the two clocks
@@ -62,7 +62,7 @@ class Stopwatch:
     rough_us: float = 0.0  # a first look
     readings: list[ClockSample] = field(default_factory=list)
     results: dict[str, CaseResult] = field(default_factory=dict)
-    _sums: list[tuple[str, int, int, int]] = field(default_factory=list)  # tag, seed, number, sum
+    _sums: list[tuple[str, int, tuple[int, ...]]] = field(default_factory=list)  # tag, seed, sums of its calls
     _known: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # to come: seed and number by tag
     _grades: list[tuple[str, Future[Grade]]] = field(default_factory=list)
 
@@ -89,7 +89,7 @@ class Stopwatch:
             self._known = {tag: self.references.known(self.case, self.calls) for tag in self.candidates}
 
     def settle(self) -> None:
-        """Take, after all times, the known contents that have not come, and repeat calls whose sums must come again.
+        """Take, after all times, the known contents that have not come, and repeat windows whose sums must come again.
 
         The outputs are compared in the background; `conclude` reports the result. Refused, ChildFault.
         """
@@ -98,8 +98,8 @@ class Stopwatch:
         for tag, loaded in self.candidates.items():
             mine = [seen for seen in self._sums if seen[0] == tag]
             if not loaded.compiled.is_nondeterministic:
-                for _, seed, number, total in self._rng.sample(mine, min(REPEATED, len(mine))):
-                    self._repeat(tag, seed, number, total)
+                for _, seed, sums in self._rng.sample(mine, min(REPEATED, len(mine))):
+                    self._replay(tag, seed, sums)
         self._sums.clear()
 
     def conclude(self) -> None:
@@ -144,16 +144,18 @@ class Stopwatch:
         short, long = (astuple(stretch(times)) for times in (each, 3 * each))
         return ClockReading(*((after - before) / (2 * each) for before, after in zip(short, long, strict=True)))
 
-    def _repeat(self, tag: str, seed: int, number: int, total: int) -> None:
-        """One call on contents that a window has had."""
-        called = self._child.call(CallRequest(tag, self._launches[tag], seed, number), self._deadline_s)
-        self._unharmed(tag, called.changed)
-        if called.sum != total:
+    def _replay(self, tag: str, seed: int, sums: Sequence[int]) -> None:
+        """All calls of a window again on the contents that it had, each of them alone."""
+        again = self._child.replay(
+            ReplayRequest(tag, self._launches[tag], seed, len(sums)), self._timeout_s(1 + len(sums))
+        )
+        self._unharmed(tag, again.changed)
+        if again.sums != tuple(sums):
             raise Refused(
                 tag,
                 Finding(
                     "nondeterministic",
-                    "a timed call gave other outputs than the same call later; the result may depend "
+                    "a timed call gave other outputs than the same call alone; the result may depend "
                     "on nothing but the inputs",
                     case=self.case.name,
                 ),
@@ -186,8 +188,7 @@ class Stopwatch:
     def _believe(self, window: Window, result: WindowResult) -> None:
         self._unharmed(window.tag, result.changed)
         if result.sums:
-            number = self._rng.randrange(len(result.sums))
-            self._sums.append((window.tag, window.seed, number, result.sums[number]))
+            self._sums.append((window.tag, window.seed, result.sums))
         if window.fetch is not None:
             self._grades.append(
                 (window.tag, self.references.threads.submit(self._compare, window.seed, window.fetch, result.outputs))

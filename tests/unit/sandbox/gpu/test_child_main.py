@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from sandbox.gpu.child_process import ROOT
+from sandbox.gpu.child_link import ROOT
 
 BUSY = """
 import sys, time

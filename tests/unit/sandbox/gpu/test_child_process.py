@@ -13,26 +13,29 @@ import pytest
 
 from sandbox.gpu.child_channel import ChildChannel, Closed
 from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.child_link import GpuSlot
 from sandbox.gpu.child_main import serve
 from sandbox.gpu.child_messages import (
     REQUESTS,
-    CallReply,
     CallRequest,
-    DoneReply,
-    FailedReply,
-    NoiseReply,
     NoiseRequest,
-    OpenReply,
     OpenRequest,
     RepeatRequest,
     Request,
-    StretchReply,
     Window,
-    WindowRow,
-    WindowsReply,
     WindowsRequest,
 )
-from sandbox.gpu.child_process import ChildProcess, GpuSlot
+from sandbox.gpu.child_process import ChildProcess
+from sandbox.gpu.child_replies import (
+    CallReply,
+    DoneReply,
+    FailedReply,
+    NoiseReply,
+    OpenReply,
+    StretchReply,
+    WindowRow,
+    WindowsReply,
+)
 
 CALL = CallRequest("B", (), 7, 0)
 WINDOWS = WindowsRequest(

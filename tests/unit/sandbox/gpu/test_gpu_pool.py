@@ -11,8 +11,9 @@ import pytest
 
 from records.errors import DeviceError, ToolchainError
 from sandbox.gpu.child_fault import ChildFault
-from sandbox.gpu.child_messages import OpenReply
-from sandbox.gpu.child_process import ChildProcess, GpuSlot
+from sandbox.gpu.child_link import GpuSlot
+from sandbox.gpu.child_process import ChildProcess
+from sandbox.gpu.child_replies import OpenReply
 from sandbox.gpu.driver.driver import GpuProperties
 from sandbox.gpu.gpu_pool import MOST_FAULTS, GpuPool
 from sandbox.gpu.layout import noise

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sandbox.candidate.prepare import prepare
-from sandbox.gpu.child_process import ChildProcess, GpuSlot
-from sandbox.gpu.compile.gpu_compiler import DeviceBuild
-from sandbox.gpu.compiled import CompiledCandidate, LoadedCandidate
 from sandbox.gpu.gpu_verify import unwritten
 from sandbox.gpu.layout import Layout, lay_out, noise, set_seed, takes_b
 from tasks.dtypes import size_bytes
 from tasks.loader import load_task
 
 COUNT, NOISE_SEED = 200_000, 11
-PLAN = '/*+++\n[[launch]]\nkernel = "k"\ngrid = ["1"]\nblock = ["64"]\nargs = ["y"]\n+++*/\n'
-
-
-class Empty(ChildProcess):
-    """A child without a process."""
-
-    def __init__(self) -> None:
-        self.slot, self.noise_seed = GpuSlot("amd", 0), NOISE_SEED
 
 
 def judged(dtype: str, outputs: np.ndarray, layout: Layout, seed: int) -> list[str]:
     task = load_task(Path(__file__).parents[3] / "kernels" / "exploits" / "tasks" / "scale")
     task = replace(task, outputs=(replace(task.outputs[0], dtype=dtype),))
-    compiled = CompiledCandidate(prepare(PLAN, task), DeviceBuild((), b"", "", (), (), "", 0.0))
-    loaded = LoadedCandidate(Empty(), "B", compiled, random.Random(0))
-    return [f.message for f in unwritten(loaded, layout, seed, {"y": outputs})]
+    return [f.message for f in unwritten(task, layout, seed, {"y": outputs}, NOISE_SEED)]
 
 
 def before(layout: Layout, seed: int) -> np.ndarray:

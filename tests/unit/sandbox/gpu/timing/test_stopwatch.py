@@ -16,8 +16,9 @@ import pytest
 from records.errors import DeviceError
 from records.evaluation import CaseComparison
 from sandbox.candidate.prepare import prepare
-from sandbox.gpu.child_messages import BindRequest, CallRequest, RepeatRequest, WindowsRequest
-from sandbox.gpu.child_process import Called, ChildProcess, ClockReading, GpuSlot, WindowResult
+from sandbox.gpu.child_link import GpuSlot
+from sandbox.gpu.child_messages import BindRequest, RepeatRequest, ReplayRequest, WindowsRequest
+from sandbox.gpu.child_process import Chained, ChildProcess, ClockReading, WindowResult
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
 from sandbox.gpu.compiled import CompiledCandidate, LoadedCandidate
 from sandbox.gpu.layout import content, set_seed
@@ -47,7 +48,7 @@ class Remembering(ChildProcess):
         self.slot, self.is_broken, self.noise_seed = GpuSlot("amd", 0), False, 0
         self.kernels, self.time_us = kernels, time_us
         self.memory: dict[str, Any] = {}
-        self.fetched = self.summed = self.called = 0
+        self.fetched = self.summed = self.replayed = 0
         self.asked: list[tuple[int, float]] = []  # calls of a stretch, and the time for it
 
     def bind(self, request: BindRequest, inputs: int) -> None:
@@ -80,9 +81,10 @@ class Remembering(ChildProcess):
         stretch_us = request.times * self.time_us
         return ClockReading(stretch_us, stretch_us + 100.0, stretch_us + 5000.0)
 
-    def call(self, request: CallRequest, timeout_s: float) -> Called:
-        self.called += 1
-        return Called(0, {}, zlib.crc32(self.output(request.tag, request.seed, request.number).tobytes()))
+    def replay(self, request: ReplayRequest, timeout_s: float) -> Chained:
+        self.replayed += 1
+        outputs = [self.output(request.tag, request.seed, n) for n in range(request.calls)]
+        return Chained(0, tuple(zlib.crc32(y.tobytes()) for y in outputs), ())
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +166,7 @@ def refused(references: References, kernel: Kernel, seed: int, **more: Any) -> s
 def test_an_honest_kernel_keeps_its_time_and_is_looked_at(references: References) -> None:
     for seed in range(4):
         child = timed(references, right, seed)
-        assert child.fetched == 2 and child.called == min(6, child.summed + child.fetched)
+        assert child.fetched == 2 and child.replayed == min(6, child.summed + child.fetched)
 
 
 def test_without_any_window_taken_the_known_ones_come_at_the_end(references: References) -> None:
@@ -184,10 +186,10 @@ def test_who_remembers_gains_nothing(references: References, kernel: Kernel, tim
 def test_a_plan_with_free_bits_is_not_summed_but_compared(references: References) -> None:
     def rough(x: Array, memory: dict[str, Any]) -> Array:
         memory["calls"] = memory.get("calls", 0) + 1
-        return np.nextafter(right(x, memory), np.float32(memory["calls"] % 2))
+        return np.nextafter(right(x, memory), np.float32(memory["calls"] % 3))
 
     assert refused(references, rough, 0) == "nondeterministic"
-    assert timed(references, rough, 0, extra="nondeterministic = true\n").called == 0
+    assert timed(references, rough, 0, extra="nondeterministic = true\n").replayed == 0
     kinds = {refused(references, lazy_until_seen, seed, extra="nondeterministic = true\n") for seed in range(3)}
     assert kinds == {"wrong_result"}
 

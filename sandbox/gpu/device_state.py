@@ -1,0 +1,204 @@
+"""The rule on state: no call of a kernel may depend on what an earlier one left on the GPU.
+
+Device variables are read before and after calls. From their first values each content has an end; a call that begins
+with what another call left must come to the same end, but for bytes that it does not write. So a counter shows at its
+second call, whatever it counts up to. Then the bytes that calls change begin as noise, which a kernel that writes them
+before it reads them cannot notice. In the end come many calls in a row with nothing reset between them, for what is
+kept in other memory. Outputs must be right all the time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from records.evaluation import Finding
+from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.child_messages import CallRequest, ChainRequest, Launches, PresetRequest, VariablesRequest
+from sandbox.gpu.compiled import LoadedCandidate
+from sandbox.gpu.layout import Layout
+from sandbox.gpu.memory_file import Raw
+from tasks.task import Case
+
+Grading = Callable[[int, Mapping[str, Raw]], Sequence[Finding]]  # a content's seed, the outputs: what is wrong
+AGAIN = 12  # further such calls, and twice as many fresh ones, in which a byte must end so: chance does not
+SMALL = 40  # the most that a byte of the second poison holds
+FETCHED_BYTES = 1 << 30  # of a chain's outputs
+
+
+@dataclass(frozen=True)
+class ChainRule:
+    """Calls in a row: at least so many, drawn anew each time, and fewer where a call takes long."""
+
+    calls: int = 128
+    least: int = 16
+    budget_s: float = 0.3
+
+
+class Kept(Exception):
+    """Something of an earlier call shows in a later one."""
+
+    def __init__(self, finding: Finding) -> None:
+        super().__init__(finding.message)
+        self.finding = finding
+
+
+@dataclass
+class DeviceState:
+    """The check of one case whose buffers are bound: `contents` are seeds for the first set, no two alike."""
+
+    loaded: LoadedCandidate
+    case: Case
+    layout: Layout
+    contents: Sequence[int]
+    graded: Sequence[int]  # those of the contents that `grade` knows the right outputs of
+    grade: Grading
+    rule: ChainRule = ChainRule()
+    _sums: dict[int, int] = field(default_factory=dict)
+    _ends: dict[int, list[Raw]] = field(default_factory=dict)  # of the variables, by content, from their first values
+    _call_s: float = float("inf")
+
+    def check(self) -> None:
+        """Kept when a rule is broken, ChildFault when a call does not come to its end."""
+        first = self._variables(is_reset=True)
+        for content in self.contents:
+            self._fresh(content)
+        if self._changed(first).any():
+            self._walk()
+            self._poison(first)
+        last = self._chain()
+        if ((last != first) & ~self._changed(first)).any():
+            self._walk()
+
+    def _fresh(self, content: int) -> None:
+        started = time.monotonic()
+        self._called(content, is_fresh=True)
+        self._call_s = min(self._call_s, time.monotonic() - started)
+        self._ends.setdefault(content, []).append(self._variables())
+
+    def _called(self, content: int, is_fresh: bool) -> None:
+        """One call whose outputs are compared: with the reference where it is known, else with the first call's sum."""
+        is_free = self.loaded.compiled.is_nondeterministic
+        is_graded = content in self.graded and (is_free or content not in self._sums)
+        names = self._outputs if is_graded else ()
+        called = self.loaded.child.call(
+            CallRequest(self.loaded.tag, self._launches, content, 0, names, is_fresh), self.loaded.deadline_s
+        )
+        self._unharmed(called.changed)
+        if is_graded:
+            self._right(content, called.outputs)
+        if not is_free and self._sums.setdefault(content, called.sum) != called.sum:
+            raise Kept(self._finding("a call on the same inputs gave other outputs than the one before it"))
+
+    def _walk(self) -> None:
+        """Calls that begin with what another call left in the variables."""
+        for content in self.contents:
+            self._fresh(content)
+        begin = self._ends[self.contents[0]][0]
+        for content in (*self.contents[1:], self.contents[0], self.contents[0]):
+            begin = self._stepped(begin, content)
+
+    def _poison(self, first: Raw) -> None:
+        """Calls that begin with noise in the bytes which they change."""
+        for content in self.contents[:2]:
+            written = np.logical_or.reduce([end != first for end in self._ends[content]])
+            for most in (256, SMALL):
+                begin = first.copy()
+                begin[written] = [self.loaded.rng.randrange(most) for _ in range(int(written.sum()))]
+                try:
+                    self._stepped(begin, content)
+                except ChildFault as fault:
+                    if fault.kind is None:
+                        raise
+                    raise Kept(self._finding(f"with other contents in them: {fault.message}")) from None
+
+    def _stepped(self, begin: Raw, content: int) -> Raw:
+        """The variables after a call that began with these; Kept when their bytes depend on how it began."""
+        end = self._step(begin, content)
+        odd = self._stable(content) & (end != self._ends[content][0]) & (end != begin)
+        for number in range(2 * AGAIN):
+            if not odd.any():
+                break
+            self._fresh(content)
+            odd &= self._stable(content)
+            if number % 2:
+                odd &= self._step(begin, content) == end
+        if odd.any():
+            raise Kept(self._finding(f"{int(odd.sum())} of their bytes end otherwise after another beginning"))
+        return end
+
+    def _step(self, begin: Raw, content: int) -> Raw:
+        self.loaded.child.preset(PresetRequest(self.loaded.tag), begin)
+        self._called(content, is_fresh=False)
+        return self._variables()
+
+    def _stable(self, content: int) -> npt.NDArray[np.bool_]:
+        """Bytes that end alike after every fresh call."""
+        ends = self._ends[content]
+        return np.asarray(np.logical_and.reduce([end == ends[0] for end in ends]))
+
+    def _changed(self, first: Raw) -> npt.NDArray[np.bool_]:
+        return np.asarray(np.logical_or.reduce([end != first for ends in self._ends.values() for end in ends]))
+
+    def _chain(self) -> Raw:
+        """Calls in a row; the variables after them."""
+        is_free, rng = self.loaded.compiled.is_nondeterministic, self.loaded.rng
+        count = self.rule.calls + rng.randrange(1 + self.rule.calls // 2)
+        count = max(self.rule.least, min(count, int(self.rule.budget_s / max(self._call_s, 1e-6))))
+        names = self._outputs if is_free else ()
+        if is_free:
+            count = max(1, min(count, FETCHED_BYTES // max(1, sum(p.nbytes for p in self.layout.outputs))))
+        seeds = tuple(rng.choice(self.graded if is_free else self.contents) for _ in range(count))
+        done = self.loaded.child.chain(
+            ChainRequest(self.loaded.tag, self._launches, seeds, names), self.loaded.deadline_s + 0.1 * count
+        )
+        self._unharmed(done.changed)
+        for number, (seed, total) in enumerate(zip(seeds, done.sums, strict=True), 1):
+            if is_free:
+                self._right(seed, done.outputs[number - 1])
+            elif total != self._sums[seed]:
+                raise Kept(
+                    self._finding(f"call {number} of {count} in a row gave other outputs than the same call alone")
+                )
+        return self._variables()
+
+    def _variables(self, is_reset: bool = False) -> Raw:
+        nbytes = self.loaded.compiled.variable_bytes
+        if not nbytes:
+            return np.zeros(0, np.uint8)
+        return self.loaded.child.variables(VariablesRequest(self.loaded.tag, is_reset), nbytes)
+
+    @property
+    def _outputs(self) -> tuple[str, ...]:
+        return tuple(place.name for place in self.layout.outputs)
+
+    @property
+    def _launches(self) -> Launches:
+        return self.loaded.compiled.launches(self.case)
+
+    def _right(self, content: int, outputs: Mapping[str, Raw]) -> None:
+        wrong = self.grade(content, outputs)
+        if wrong:
+            raise Kept(wrong[0])
+
+    def _unharmed(self, changed: int) -> None:
+        if changed:
+            raise Kept(
+                Finding(
+                    "out_of_bounds",
+                    f"{16 * changed} bytes of inputs or around the buffers are written to; write to the outputs only",
+                    case=self.case.name,
+                )
+            )
+
+    def _finding(self, observed: str) -> Finding:
+        return Finding(
+            "nondeterministic",
+            "a call depends on what an earlier one left in device variables or other memory of the GPU "
+            f"({observed}); write every variable in each call before it is read, or reset it by a launch of the plan",
+            case=self.case.name,
+        )

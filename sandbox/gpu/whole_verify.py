@@ -1,0 +1,154 @@
+"""The verdict on all cases of a task in one child process: tests, held-out cases, state, benchmark cases whole.
+
+A benchmark case is executed as it will be timed, on secret contents, and every element of its outputs is compared with
+the float64 reference. That comparison takes the processor long and needs no GPU, so `Comparisons` finishes it when the
+GPU already serves another candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from records.errors import PlanError
+from records.evaluation import CaseResult, Finding
+from sandbox.candidate.limits import check_limits
+from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.compiled import LoadedCandidate, layout_of
+from sandbox.gpu.device_state import ChainRule, DeviceState, Kept
+from sandbox.gpu.gpu_verify import unwritten, verify_case
+from sandbox.gpu.memory_file import Raw, shared_file
+from sandbox.gpu.references import Grade, References
+from sandbox.target import Target
+from tasks.task import Case
+
+CONTENTS = 4  # of a benchmark case, between which calls alternate
+
+
+@dataclass
+class Comparisons:
+    """Rows of the cases so far, and the comparisons of benchmark cases that are still under way."""
+
+    rows: list[CaseResult] = field(default_factory=list)
+    open: list[tuple[Case, Future[Grade]]] = field(default_factory=list)
+
+    def concluded(self) -> tuple[Finding, ...]:
+        """Wait for them; the findings of the first case that is wrong."""
+        worst: dict[str, float] = {}
+        for case, grade in self.open:
+            done = grade.result()
+            worst[case.name] = max(done.error, worst.get(case.name, 0.0))
+            if done.findings:
+                message = done.findings[0].message
+                self.rows.append(CaseResult(case.name, "benchmark", False, worst[case.name], message=message))
+                return done.findings
+        self.rows += [CaseResult(name, "benchmark", True, error) for name, error in worst.items()]
+        return ()
+
+
+def joined(verified: Sequence[CaseResult], timed: Sequence[CaseResult]) -> tuple[CaseResult, ...]:
+    """The rows of both: a benchmark case, which both compare, with the larger error."""
+    errors = {row.name: row.error or 0.0 for row in verified if row.role == "benchmark"}
+    names = {row.name for row in timed}
+    kept = (row for row in verified if row.role != "benchmark" or row.name not in names)
+    return (*kept, *(replace(row, error=max(row.error or 0.0, errors.get(row.name, 0.0))) for row in timed))
+
+
+def verify_all(
+    loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, made: Comparisons
+) -> tuple[Finding, ...]:
+    """Every case, until one shows a fault; the rows and what is still open go to `made`. ChildFault."""
+    tests = references.tests()
+    for case, variant in references.cases():
+        if refused := _refused(loaded, target, case):
+            return refused
+        with _Naming(case):
+            row, findings = verify_case(loaded, references, case, variant)
+        made.rows.append(row)
+        if findings:
+            return tuple(findings)
+    case = loaded.rng.choice(tests)
+    with _Naming(case):
+        if kept := _keeps_nothing(loaded, references, case, rule):
+            return tuple(kept)
+    for case in references.benchmarks():
+        if refused := _refused(loaded, target, case):
+            return refused
+        with _Naming(case):
+            if kept := _whole(loaded, references, case, rule, made):
+                return tuple(kept)
+    return ()
+
+
+class _Naming:
+    """A block whose faults are those of a case."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+
+    def __enter__(self) -> None:
+        """Nothing to prepare."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Name the case in a fault that goes through."""
+        if isinstance(error, ChildFault):
+            error.case = self._case.name
+
+
+def _refused(loaded: LoadedCandidate, target: Target, case: Case) -> tuple[Finding, ...]:
+    """What the plan asks for in this case and the target does not have."""
+    compiled = loaded.compiled
+    try:
+        plan = compiled.prepared.plan(case)
+    except PlanError as error:
+        return (Finding("over_limit", str(error), line=error.line, case=case.name),)
+    return tuple(check_limits(plan, target, compiled.build.metadata(plan)))
+
+
+def _keeps_nothing(loaded: LoadedCandidate, references: References, case: Case, rule: ChainRule) -> Sequence[Finding]:
+    """The rule on state, on one shape with two draws of its inputs: one to each base."""
+    layout = layout_of(loaded.task, case, loaded.compiled)
+    known = [references.verified(one, None) for one in references.two_inputs(case)]
+    with shared_file("inputs", np.concatenate([one.flat for one in known])) as handle:
+        loaded.bind(layout, handle, 1, whole=True)
+    even = [2 * loaded.rng.getrandbits(62) for _ in known]
+    contents = [seed + base for base, seed in enumerate(even)]
+
+    def grade(content: int, outputs: Mapping[str, Raw]) -> Sequence[Finding]:
+        return references.grade(case, known[content & 1], outputs).findings
+
+    return _kept(DeviceState(loaded, case, layout, contents, contents, grade, rule))
+
+
+def _whole(
+    loaded: LoadedCandidate, references: References, case: Case, rule: ChainRule, made: Comparisons
+) -> Sequence[Finding]:
+    """A benchmark case: all of its outputs on known contents are compared, and the rule on state holds there too."""
+    layout = layout_of(loaded.task, case, loaded.compiled)
+    task = loaded.task
+    loaded.bind(layout, references.bases(case), 1, whole=not task.mix)
+    ((known, _),) = references.known(case, 1)[:1]
+    others = [loaded.rng.getrandbits(62) << 1 | (known ^ n) & 1 for n in range(1, CONTENTS)]
+    noise_seed = loaded.child.noise_seed
+
+    def compare(outputs: Mapping[str, Raw]) -> Grade:
+        found = references.grade(case, references.mixed(case, layout, known, 0), outputs)
+        left = unwritten(task, layout, known, outputs, noise_seed, not task.mix) if found.findings else []
+        return replace(found, findings=tuple(replace(f, case=case.name) for f in left)) if left else found
+
+    def grade(content: int, outputs: Mapping[str, Raw]) -> Sequence[Finding]:
+        made.open.append((case, references.threads.submit(compare, outputs)))
+        return ()
+
+    return _kept(DeviceState(loaded, case, layout, [known, *others], [known], grade, rule))
+
+
+def _kept(state: DeviceState) -> Sequence[Finding]:
+    try:
+        state.check()
+    except Kept as kept:
+        return (kept.finding,)
+    return ()
