@@ -24,18 +24,18 @@ def single(
 
 
 def chain(request: ChainRequest, buffers: CaseBuffers, module: LoadedModule, outputs: Raw) -> SumsReply:
-    """Calls on the first set with nothing reset between them; the outputs of all follow one another."""
+    """Calls in a row with nothing reset between them, on every set in turn; the outputs of all follow one another."""
     changed, sums, at = 0, list[int](), 0
     module.reset()
-    call = buffers.prepare(module, request.launches)[0]
+    calls = buffers.prepare(module, request.launches)
     for seed in request.seeds:
-        buffers.refresh(seed, 1)
-        launch_all(call)
-        more, (total,) = buffers.inspect(seed, 1)
-        changed += more
-        sums.append(total)
-        if request.outputs:
-            at += copy_out(buffers.pieces(request.outputs, 0), outputs[at:])
+        buffers.refresh(seed, buffers.sets)
+        for call in calls:
+            launch_all(call)
+        more, totals = buffers.inspect(seed, buffers.sets)
+        changed, sums = changed + more, sums + totals
+        for number in range(buffers.sets if request.outputs else 0):
+            at += copy_out(buffers.pieces(request.outputs, number), outputs[at:])
     return SumsReply(changed, tuple(sums))
 
 

@@ -94,7 +94,7 @@ class CallRequest:
 
 @dataclass(frozen=True)
 class ChainRequest:
-    """Calls on the first set, one for each seed, with nothing reset between them; the outputs of all of them."""
+    """Calls in a row with nothing reset between them, one on every set for each seed; these outputs of them all."""
 
     tag: str
     launches: Launches

@@ -88,7 +88,7 @@ class ChildProcess(ChildLink):
         """Start the process; nothing is waited for."""
         super().__init__(slot)
         self.noise_seed = 0  # of the buffers bound last
-        self._layout = Layout((), 0)
+        self._layout, self._sets = Layout((), 0), 0
         self.before_windows: Callable[[], None] = lambda: None  # waits until no other process of ours disturbs a time
         self.wait_idle: Callable[[], None] = lambda: None  # waits for our other processes that begin or end
 
@@ -111,7 +111,7 @@ class ChildProcess(ChildLink):
 
     def bind(self, request: BindRequest, inputs: int) -> None:
         """Allocate the buffers of a case; the file `inputs` holds both bases' inputs."""
-        self.noise_seed, self._layout = request.seed, request.layout
+        self.noise_seed, self._layout, self._sets = request.seed, request.layout, request.sets
         self._claim(request, inputs)
 
     def _claim(self, request: LoadRequest | BindRequest, file: int) -> None:
@@ -127,9 +127,9 @@ class ChildProcess(ChildLink):
 
     def chain(self, request: ChainRequest, timeout_s: float) -> Chained:
         """Calls in a row with nothing reset between them."""
-        times = len(request.seeds) if request.outputs else 0
-        reply, outputs = self._fetch(request, SumsReply, request.outputs, times, timeout_s)
-        if len(reply.sums) != len(request.seeds):
+        calls = len(request.seeds) * self._sets
+        reply, outputs = self._fetch(request, SumsReply, request.outputs, calls * bool(request.outputs), timeout_s)
+        if len(reply.sums) != calls:
             raise self._malformed()
         return Chained(reply.changed, reply.sums, tuple(outputs))
 

@@ -24,7 +24,8 @@ from sandbox.gpu.layout import Layout
 from sandbox.gpu.memory_file import Raw
 from tasks.task import Case
 
-Grading = Callable[[int, Mapping[str, Raw]], Sequence[Finding]]  # a content's seed, the outputs: what is wrong
+Grading = Callable[[int, Mapping[str, Raw]], Sequence[Finding]]  # a content, the outputs: what is wrong with them
+CONTENTS = (0, 1)  # base A and base B
 AGAIN = 12  # further such calls, and twice as many fresh ones, in which a byte must end so: chance does not
 SMALL = 40  # the most that a byte of the second poison holds
 FETCHED_BYTES = 1 << 30  # of a chain's outputs
@@ -36,6 +37,7 @@ class ChainRule:
 
     calls: int = 128
     least: int = 16
+    sets: int = 16  # at most, on which the calls of a row are made in turn
     budget_s: float = 0.3
 
 
@@ -49,13 +51,12 @@ class Kept(Exception):
 
 @dataclass
 class DeviceState:
-    """The check of one case whose buffers are bound: `contents` are seeds for the first set, no two alike."""
+    """The check of one case, bound so that each set holds one base whole: two contents, 0 and 1."""
 
     loaded: LoadedCandidate
     case: Case
     layout: Layout
-    contents: Sequence[int]
-    graded: Sequence[int]  # those of the contents that `grade` knows the right outputs of
+    sets: int
     grade: Grading
     rule: ChainRule = ChainRule()
     _sums: dict[int, int] = field(default_factory=dict)
@@ -65,7 +66,7 @@ class DeviceState:
     def check(self) -> None:
         """Kept when a rule is broken, ChildFault when a call does not come to its end."""
         first = self._variables(is_reset=True)
-        for content in self.contents:
+        for content in CONTENTS:
             self._fresh(content)
         if self._changed(first).any():
             self._walk()
@@ -83,28 +84,32 @@ class DeviceState:
     def _called(self, content: int, is_fresh: bool) -> None:
         """One call whose outputs are compared: with the reference where it is known, else with the first call's sum."""
         is_free = self.loaded.compiled.is_nondeterministic
-        is_graded = content in self.graded and (is_free or content not in self._sums)
-        names = self._outputs if is_graded else ()
-        called = self.loaded.child.call(
-            CallRequest(self.loaded.tag, self._launches, content, 0, names, is_fresh), self.loaded.deadline_s
-        )
+        is_graded = is_free or content not in self._sums
+        number, names = self.loaded.rng.randrange(self.sets), self._outputs if is_graded else ()
+        seed = self._seed(content ^ number & 1)
+        request = CallRequest(self.loaded.tag, self._launches, seed, number, names, is_fresh)
+        called = self.loaded.child.call(request, self.loaded.deadline_s)
         self._unharmed(called.changed)
         if is_graded:
             self._right(content, called.outputs)
         if not is_free and self._sums.setdefault(content, called.sum) != called.sum:
             raise Kept(self._finding("a call on the same inputs gave other outputs than the one before it"))
 
+    def _seed(self, first: int) -> int:
+        """A seed under which the first set holds this content, and each next set the other one."""
+        return self.loaded.rng.getrandbits(62) << 1 | first
+
     def _walk(self) -> None:
         """Calls that begin with what another call left in the variables."""
-        for content in self.contents:
+        for content in CONTENTS:
             self._fresh(content)
-        begin = self._ends[self.contents[0]][0]
-        for content in (*self.contents[1:], self.contents[0], self.contents[0]):
+        begin = self._ends[0][0]
+        for content in (1, 0, 0, 1, 1):
             begin = self._stepped(begin, content)
 
     def _poison(self, first: Raw) -> None:
         """Calls that begin with noise in the bytes which they change."""
-        for content in self.contents[:2]:
+        for content in CONTENTS:
             written = np.logical_or.reduce([end != first for end in self._ends[content]])
             for most in (256, SMALL):
                 begin = first.copy()
@@ -149,20 +154,21 @@ class DeviceState:
         is_free, rng = self.loaded.compiled.is_nondeterministic, self.loaded.rng
         count = self.rule.calls + rng.randrange(1 + self.rule.calls // 2)
         count = max(self.rule.least, min(count, int(self.rule.budget_s / max(self._call_s, 1e-6))))
-        names = self._outputs if is_free else ()
         if is_free:
-            count = max(1, min(count, FETCHED_BYTES // max(1, sum(p.nbytes for p in self.layout.outputs))))
-        seeds = tuple(rng.choice(self.graded if is_free else self.contents) for _ in range(count))
-        done = self.loaded.child.chain(
-            ChainRequest(self.loaded.tag, self._launches, seeds, names), self.loaded.deadline_s + 0.1 * count
-        )
+            count = min(count, FETCHED_BYTES // max(1, sum(p.nbytes for p in self.layout.outputs)))
+        seeds = tuple(self._seed(rng.randrange(2)) for _ in range(max(1, count // self.sets)))
+        request = ChainRequest(self.loaded.tag, self._launches, seeds, self._outputs if is_free else ())
+        done = self.loaded.child.chain(request, self.loaded.deadline_s + 0.1 * count)
         self._unharmed(done.changed)
-        for number, (seed, total) in enumerate(zip(seeds, done.sums, strict=True), 1):
+        contents = [(seed ^ number) & 1 for seed in seeds for number in range(self.sets)]
+        for number, content in enumerate(contents):
             if is_free:
-                self._right(seed, done.outputs[number - 1])
-            elif total != self._sums[seed]:
+                self._right(content, done.outputs[number])
+            elif done.sums[number] != self._sums[content]:
                 raise Kept(
-                    self._finding(f"call {number} of {count} in a row gave other outputs than the same call alone")
+                    self._finding(
+                        f"call {number + 1} of {len(contents)} in a row gave other outputs than the same call alone"
+                    )
                 )
         return self._variables()
 

@@ -18,6 +18,8 @@ import numpy as np
 
 from records.evaluation import Finding
 from sandbox.candidate.codes import wrong_result
+from sandbox.candidate.growth import plan_cases
+from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.layout import Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
 from tasks.compare import Yardstick
@@ -68,12 +70,16 @@ class References:
         self._files: dict[tuple[str, int], int] = {}
         self._lock = threading.RLock()
 
-    def cases(self) -> list[tuple[Case, str | None]]:
-        """Tests with secret values, held-out shapes, and the task's input families on the first test."""
+    def cases(self, prepared: Prepared) -> list[tuple[Case, str | None]]:
+        """Tests with secret values, shapes derived from them and the plan, the input families on the first test."""
         tests = self.tests()
-        held_out = held_out_cases(self.task, self._secret & 0xFFFFFFFF)
+        seed = self._secret & 0xFFFFFFFF
+        found = {case.name: case for case in (*plan_cases(prepared, seed), *held_out_cases(self.task, seed))}
         first = replace(tests[0], role="held_out")
-        return [*((case, None) for case in (*tests, *held_out)), *((first, name) for name in self.task.variant_names)]
+        return [
+            *((case, None) for case in (*tests, *found.values())),
+            *((first, name) for name in self.task.variant_names),
+        ]
 
     def tests(self) -> list[Case]:
         """The tests with secret values."""
@@ -117,6 +123,12 @@ class References:
         for handle in self._files.values():
             os.close(handle)
         self._files.clear()
+
+    def whole(self, case: Case, number: int) -> Reference:
+        """The reference of a benchmark case, for the contents of one base."""
+        return self._keep(
+            (case.name, case.seed, "whole", number), lambda: self._reference(case, self._base(case, number))
+        )
 
     def mixed(self, case: Case, layout: Layout, seed: int, number: int) -> Reference:
         """The reference of a benchmark case, for the contents of the set `number` under this seed."""

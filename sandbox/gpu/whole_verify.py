@@ -18,14 +18,14 @@ from records.evaluation import CaseResult, Finding
 from sandbox.candidate.limits import check_limits
 from sandbox.gpu.child_fault import ChildFault
 from sandbox.gpu.compiled import LoadedCandidate, layout_of
-from sandbox.gpu.device_state import ChainRule, DeviceState, Kept
+from sandbox.gpu.device_state import ChainRule, DeviceState, Grading, Kept
 from sandbox.gpu.gpu_verify import unwritten, verify_case
 from sandbox.gpu.memory_file import Raw, shared_file
 from sandbox.gpu.references import Grade, References
 from sandbox.target import Target
 from tasks.task import Case
 
-CONTENTS = 4  # of a benchmark case, between which calls alternate
+SETS_BYTES = 2 << 30  # of all sets together
 
 
 @dataclass
@@ -61,19 +61,19 @@ def verify_all(
     loaded: LoadedCandidate, references: References, target: Target, rule: ChainRule, made: Comparisons
 ) -> tuple[Finding, ...]:
     """Every case, until one shows a fault; the rows and what is still open go to `made`. ChildFault."""
-    tests = references.tests()
-    for case, variant in references.cases():
+    compiled = loaded.compiled
+    has_variables = compiled.variable_bytes > 0 or compiled.build.hidden_bytes > 0
+    chosen = loaded.rng.choice(references.tests())
+    for case, variant in references.cases(compiled.prepared):
         if refused := _refused(loaded, target, case):
             return refused
         with _Naming(case):
             row, findings = verify_case(loaded, references, case, variant)
-        made.rows.append(row)
+            made.rows.append(row)
+            if not findings and variant is None and (has_variables or case == chosen):
+                findings = [*_keeps_nothing(loaded, references, case, rule)]
         if findings:
             return tuple(findings)
-    case = loaded.rng.choice(tests)
-    with _Naming(case):
-        if kept := _keeps_nothing(loaded, references, case, rule):
-            return tuple(kept)
     for case in references.benchmarks():
         if refused := _refused(loaded, target, case):
             return refused
@@ -110,45 +110,39 @@ def _refused(loaded: LoadedCandidate, target: Target, case: Case) -> tuple[Findi
 
 def _keeps_nothing(loaded: LoadedCandidate, references: References, case: Case, rule: ChainRule) -> Sequence[Finding]:
     """The rule on state, on one shape with two draws of its inputs: one to each base."""
-    layout = layout_of(loaded.task, case, loaded.compiled)
     known = [references.verified(one, None) for one in references.two_inputs(case)]
-    with shared_file("inputs", np.concatenate([one.flat for one in known])) as handle:
-        loaded.bind(layout, handle, 1, whole=True)
-    even = [2 * loaded.rng.getrandbits(62) for _ in known]
-    contents = [seed + base for base, seed in enumerate(even)]
 
     def grade(content: int, outputs: Mapping[str, Raw]) -> Sequence[Finding]:
-        return references.grade(case, known[content & 1], outputs).findings
+        return references.grade(case, known[content], outputs).findings
 
-    return _kept(DeviceState(loaded, case, layout, contents, contents, grade, rule))
+    with shared_file("inputs", np.concatenate([one.flat for one in known])) as handle:
+        return _state(loaded, case, handle, grade, rule)
 
 
 def _whole(
     loaded: LoadedCandidate, references: References, case: Case, rule: ChainRule, made: Comparisons
 ) -> Sequence[Finding]:
-    """A benchmark case: all of its outputs on known contents are compared, and the rule on state holds there too."""
-    layout = layout_of(loaded.task, case, loaded.compiled)
-    task = loaded.task
-    loaded.bind(layout, references.bases(case), 1, whole=not task.mix)
-    ((known, _),) = references.known(case, 1)[:1]
-    others = [loaded.rng.getrandbits(62) << 1 | (known ^ n) & 1 for n in range(1, CONTENTS)]
-    noise_seed = loaded.child.noise_seed
+    """A benchmark case: all of its outputs on both bases are compared, and the rule on state holds there too."""
+    task, layout = loaded.task, layout_of(loaded.task, case, loaded.compiled)
 
-    def compare(outputs: Mapping[str, Raw]) -> Grade:
-        found = references.grade(case, references.mixed(case, layout, known, 0), outputs)
-        left = unwritten(task, layout, known, outputs, noise_seed, not task.mix) if found.findings else []
+    def compare(content: int, outputs: Mapping[str, Raw], noise_seed: int) -> Grade:
+        found = references.grade(case, references.whole(case, content), outputs)
+        left = unwritten(task, layout, content, outputs, noise_seed, whole=True) if found.findings else []
         return replace(found, findings=tuple(replace(f, case=case.name) for f in left)) if left else found
 
     def grade(content: int, outputs: Mapping[str, Raw]) -> Sequence[Finding]:
-        made.open.append((case, references.threads.submit(compare, outputs)))
+        made.open.append((case, references.threads.submit(compare, content, outputs, loaded.child.noise_seed)))
         return ()
 
-    return _kept(DeviceState(loaded, case, layout, [known, *others], [known], grade, rule))
+    return _state(loaded, case, references.bases(case), grade, rule)
 
 
-def _kept(state: DeviceState) -> Sequence[Finding]:
+def _state(loaded: LoadedCandidate, case: Case, inputs: int, grade: Grading, rule: ChainRule) -> Sequence[Finding]:
+    layout = layout_of(loaded.task, case, loaded.compiled)
+    sets = max(2, min(rule.sets, SETS_BYTES // layout.nbytes))
+    loaded.bind(layout, inputs, sets, whole=True)
     try:
-        state.check()
+        DeviceState(loaded, case, layout, sets, grade, rule).check()
     except Kept as kept:
         return (kept.finding,)
     return ()

@@ -43,16 +43,10 @@ extern "C" __global__ void trusted_refresh(u64* arena, const u64* a, const u64* 
     }
 }
 
-__device__ u64 over_block(u64 value, u64* shared) {  // of 512 work-items; the sum is the first one's
-    shared[threadIdx.x] = value;
-    __syncthreads();
-    for (int half = blockDim.x / 2; half > 0; half /= 2) {
-        if ((int)threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-        __syncthreads();
-    }
-    u64 total = shared[0];
-    __syncthreads();
-    return total;
+// The sum over a wave. Not through LDS: what a kernel leaves there must be there still for its next call to find.
+__device__ u64 over_wave(u64 value) {
+    for (int step = warpSize / 2; step > 0; step /= 2) value += __shfl_xor(value, step);
+    return value;
 }
 
 // For every set: [0] how many blocks changed that may not, [1] a sum over the outputs that any change of a bit moves.
@@ -71,11 +65,11 @@ extern "C" __global__ void trusted_inspect(const u64* arena, const u64* a, const
             changed += set[2 * i] != from[2 * i] || set[2 * i + 1] != from[2 * i + 1];
         }
     }
-    __shared__ u64 shared[512];
-    changed = over_block(changed, shared);
-    sum = over_block(sum, shared);
-    if (threadIdx.x == 0 && changed) atomicAdd(&report[2 * blockIdx.y], changed);
-    if (threadIdx.x == 0 && sum) atomicAdd(&report[2 * blockIdx.y + 1], sum);
+    changed = over_wave(changed);
+    sum = over_wave(sum);
+    if (threadIdx.x % warpSize) return;
+    if (changed) atomicAdd(&report[2 * blockIdx.y], changed);
+    if (sum) atomicAdd(&report[2 * blockIdx.y + 1], sum);
 }
 
 // Reads everything, so that the caches hold clean lines of nothing that matters.
