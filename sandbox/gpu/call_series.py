@@ -42,14 +42,14 @@ def chain(request: ChainRequest, buffers: CaseBuffers, module: LoadedModule, out
 def replay(request: ReplayRequest, buffers: CaseBuffers, module: LoadedModule, scrub: Callable[[], None]) -> SumsReply:
     """The calls of a window on the contents that they had, each as if it were the first."""
     buffers.refresh(request.seed, request.calls)
-    for number, call in _anew(request, buffers, module):
+    for number, call in _from_the_start(request, buffers, module):
         scrub()
         launch_all(call[number])
     changed, sums = buffers.inspect(request.seed, request.calls)
     return SumsReply(changed, tuple(sums))
 
 
-def _anew(
+def _from_the_start(
     request: ReplayRequest, buffers: CaseBuffers, module: LoadedModule
 ) -> Iterator[tuple[int, Sequence[PreparedCall]]]:
     """The number of each call, and the calls as the module has them after a reset."""

@@ -33,7 +33,7 @@ FETCHED_BYTES = 1 << 30  # of a chain's outputs
 
 @dataclass(frozen=True)
 class ChainRule:
-    """Calls in a row: at least so many, drawn anew each time, and fewer where a call takes long."""
+    """Calls in a row: at least so many, newly drawn each time, and fewer where a call takes long."""
 
     calls: int = 128
     least: int = 16

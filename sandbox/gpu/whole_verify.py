@@ -99,7 +99,7 @@ class _Naming:
 
 
 def _refused(loaded: LoadedCandidate, target: Target, case: Case) -> tuple[Finding, ...]:
-    """What the plan asks for in this case and the target does not have."""
+    """Findings where the plan asks for more in this case than the target has."""
     compiled = loaded.compiled
     try:
         plan = compiled.prepared.plan(case)
