@@ -64,7 +64,7 @@ class Context:
     ledger: Ledger
     artefacts: ArtefactStore
     limits: Limits = Limits()
-    progress: Callable[[Any], None] | None = None  # where an experiment's events go: the stream of the main graph
+    progress: Callable[[Any], None] | None = None  # gets the events; without it they go to the custom stream
 
     @cached_property
     def history(self) -> History:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ def drive(
     machine at fault and a closed pipe of `progress` pause it too and are raised again; a request that cannot be is
     raised and leaves the run failed. A run that is done is returned untouched.
     A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
+    `progress` gets one event at a time, in the thread in which it happened; the node waits for it.
     `max_concurrency` bounds the threads for experiments; `saver` makes the checkpointer, for one that encrypts.
     """
     ledger, run_id = context.ledger, context.run.id
@@ -83,9 +86,26 @@ def step_through(
         state = graph.get_state(config)
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
     start: Start | None = None if state.tasks else {"run_id": context.run.id}
-    for part in graph.stream(start, config, context=context, stream_mode="custom", durability="sync"):
-        progress(part)
+    # Nothing is on the custom stream, because `told` has a `progress`. But without that mode a single node would run in
+    # this thread, where Ctrl-C cuts off a call to the model. A call ends, and its answer is stored, before the pause.
+    told = replace(context, progress=_one_by_one(progress))
+    for _ in graph.stream(start, config, context=told, stream_mode="custom", durability="sync"):
+        pass
     return waiting(i for task in graph.get_state(config).tasks for i in task.interrupts)
+
+
+def _one_by_one(progress: Progress) -> Progress:
+    """The callback for the threads of parallel experiments.
+
+    They call it themselves: LangGraph's stream would wake two more threads for each event.
+    """
+    turn = threading.Lock()
+
+    def tell(event: Mapping[str, Any]) -> None:
+        with turn:
+            progress(event)
+
+    return tell
 
 
 def run_config(context: Context) -> RunnableConfig:

@@ -19,10 +19,14 @@ BEGINNINGS = frozenset({"generation", "stage"})
 
 
 def emit(runtime: Runtime[Context], kind: str, key: str, **payload: Value) -> None:
-    """Emit one event. `key` is unique in the run, so that a replay does not write it twice; spend is streamed only."""
-    context = runtime.context
+    """Emit one event. `key` is unique in the run, so that a replay does not write it twice; spend is told only."""
+    store(runtime.context, kind, key, payload)
+    tell(runtime, kind, payload)
+
+
+def store(context: Context, kind: str, key: str, payload: Mapping[str, Value]) -> None:
+    """The first half of `emit`, for an event whose commit is that of other records: it is told after the commit."""
     context.ledger.event(context.run.id, kind, payload, f"{kind}:{key}", is_synced=kind not in BEGINNINGS)
-    _stream(runtime, kind, payload)
 
 
 def record_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
@@ -42,10 +46,11 @@ def record_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
     with ledger.together():
         ledger.add_attempt(attempt)
         ledger.event(attempt.run_id, "attempt", payload, f"attempt:{attempt.id}")
-    _stream(runtime, "attempt", payload)
+    tell(runtime, "attempt", payload)
 
 
-def _stream(runtime: Runtime[Context], kind: str, payload: Mapping[str, Value]) -> None:
+def tell(runtime: Runtime[Context], kind: str, payload: Mapping[str, Value]) -> None:
+    """The second half of `emit`: whoever watches sees the event and what the run has cost so far."""
     context = runtime.context
     write = context.progress or runtime.stream_writer
     write({"event": kind, **payload, "usd": context.ledger.spend(context.run.id).usd})

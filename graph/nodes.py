@@ -13,7 +13,7 @@ from langgraph.types import Send
 
 from agents.author import Idea, Selection, Step
 from graph.context import Context
-from graph.events import annotate, emit
+from graph.events import Value, annotate, emit, store, tell
 from graph.pausing import pausing
 from graph.population import accepted_of, best, kernel, roofline_fraction, specimen
 from graph.seeds import judge_seeds
@@ -128,14 +128,13 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             _start_experiment(context, state, slot, idea, rule)
             for slot, (idea, rule) in enumerate(pick(proposal.ideas, limits.picks), 1)
         ]
-    emit(
-        runtime,
-        "planned",
-        str(generation),
-        generation=generation,
-        avenues="\n".join(proposal.avenues),
-        experiments=", ".join(p["experiment_id"] for p in picks),
-    )
+        planned: dict[str, Value] = {
+            "generation": generation,
+            "avenues": "\n".join(proposal.avenues),
+            "experiments": ", ".join(p["experiment_id"] for p in picks),
+        }
+        store(context, "planned", str(generation), planned)
+    tell(runtime, "planned", planned)
     return {"picks": picks, "exhausted": not proposal.ideas}
 
 

@@ -74,12 +74,9 @@ class TrialState(TypedDict, total=False):
     compile_failures: int
     wrong_results: int
     route: str  # where the last stage sends the draft; the routers read nothing else
-    status: str  # what `record` writes down
-    reason: str  # overrides the verdict's own words
-    outcomes: dict[str, str]
+    outcomes: dict[str, str]  # set by the stage that ends the experiment
 
 
-class TrialOutcome(TypedDict):
-    """The result that an experiment returns to the main graph."""
-
-    outcomes: dict[str, str]
+def moved_on(left: TrialState, right: TrialState) -> TrialState:
+    """The state after a stage: its own answers over what was known before."""
+    return {**left, **right}

@@ -1,7 +1,8 @@
-"""One experiment as a graph of its own: write → critique → compile → verify → tune → benchmark → record.
+"""One experiment as a graph of its own: write → critique → compile → verify → tune → benchmark.
 
 A draft that does not compile or gives wrong results goes back to the writer, each within its own bound; repairs do not
-use up a generation. A bad kernel is data, so only a broken machine leaves this graph as an exception.
+use up a generation. The stage that ends the experiment records its last attempt. A bad kernel is data, so only a broken
+machine leaves this graph as an exception.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
@@ -21,10 +22,11 @@ from graph.context import Context, Limits
 from graph.evaluating import announce, evaluate, twin
 from graph.events import annotate, emit
 from graph.pausing import pausing
-from graph.state import TrialOutcome, TrialState
+from graph.state import TrialState, moved_on
 from graph.trial import Trial
 from records.errors import MalformedReply
 from records.evaluation import Evaluation
+from records.experiment import AttemptStatus
 from sandbox import walk
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
@@ -46,7 +48,8 @@ def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
             remarks = [] if state["key"] else state["critique"].splitlines()
             draft = author.repair(step, work, trial.idea(), base, trial.draft(), remarks, trial.evaluation())
     except MalformedReply as error:
-        return {**_fresh(trial, number, Draft("")), "status": "failed", "reason": str(error), "route": "record"}
+        fresh = _fresh(trial, number, Draft(""))
+        return {**fresh, **_end(_with(state, **fresh), runtime, "failed", str(error))}
     return {**_fresh(trial, number, draft), "route": "critique" if number == 0 else "compile"}
 
 
@@ -85,9 +88,9 @@ def compile_draft(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any
     found = {"purpose": "compile", "key": result.key}
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
     alone = not result.verdict.accepted or len(prepared.choices) <= 1
-    twice = _repeated(trial, prepared, result, by_code=alone)
-    if twice:
-        return {**found, **twice}
+    earlier = _twin(trial, prepared, result, by_code=alone)
+    if earlier:
+        return {**found, **_end(_with(state, **found), runtime, "duplicate", earlier)}
     if result.verdict.accepted:
         return {**found, "route": "verify"}
     failures = state.get("compile_failures", 0) + 1
@@ -102,11 +105,14 @@ def verify(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Execute and compare with the reference; a hang counts as a wrong result."""
     trial = Trial(state, runtime.context)
     _enter(state, runtime, "verify", state["number"])
-    result = evaluate(trial.context, "verify", trial.prepared())
+    prepared = trial.prepared()
+    result = evaluate(trial.context, "verify", prepared)
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
     found = {"purpose": "verify", "key": result.key}
-    if result.verdict.accepted:
+    if result.verdict.accepted and len(prepared.choices) > 1:
         return {**found, "route": "tune"}
+    if result.verdict.accepted:
+        return {**found, "choices": walk.tune(_ask(trial), prepared, _tuning(trial)), "route": "benchmark"}
     return {**found, **_wrong(_with(state, **found), runtime)}
 
 
@@ -114,20 +120,23 @@ def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Rank the tunables by estimates that verify nothing; the fastest few are judged in full by the next stage."""
     trial = Trial(state, runtime.context)
     _enter(state, runtime, "tune", state["number"])
-    return {"choices": walk.tune(_ask(trial), trial.prepared(), _tuning(trial)), "route": "benchmark"}
+    return {"choices": walk.tune(_ask(trial), trial.prepared(), _tuning(trial))}
 
 
 def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Judge and time the finalists in turn until one is right; the last one is the default, which was verified."""
     trial = Trial(state, runtime.context)
     _enter(state, runtime, "benchmark", state["number"])
-    twice: dict[str, Any] = {}
+    earlier = ""
 
-    def is_known(prepared: Prepared, compiled: Evaluation) -> bool:
-        twice.update(_repeated(trial, prepared, compiled, by_code=True) or {})
-        return bool(twice)
+    def is_known(tuned: Prepared, compiled: Evaluation) -> bool:
+        nonlocal earlier
+        earlier = _twin(trial, tuned, compiled, by_code=True)
+        return bool(earlier)
 
-    best = walk.benchmark(_ask(trial), trial.prepared(), state["choices"], is_known)
+    prepared = trial.prepared()
+    looked_up = len(prepared.choices) <= 1  # by `compile`
+    best = walk.benchmark(_ask(trial), prepared, state["choices"], *(() if looked_up else (is_known,)))
     annotate(
         runtime,
         generation=state["generation"],
@@ -141,31 +150,25 @@ def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         "source": trial.context.artefacts.put(best.prepared.source),
     }
     if best.is_known:
-        return {**found, **twice}
+        found["purpose"] = "compile"
+        return {**found, **_end(_with(state, **found), runtime, "duplicate", earlier)}
     if best.evaluation.verdict.accepted:
-        return {**found, "status": "accepted", "reason": "", "route": "record"}
+        return {**found, **_end(_with(state, **found), runtime, "accepted")}
     return {**found, **_wrong(_with(state, **found), runtime)}
 
 
-def record(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Write the experiment's last attempt into the ledger, with its lesson."""
-    _enter(state, runtime, "record", state["number"])
-    trial = Trial(state, runtime.context)
-    trial.record(runtime, state["status"], state["reason"], is_last=True)
-    return {"outcomes": {state["experiment_id"]: state["status"]}}
-
-
-def follow(state: TrialState) -> str:
-    """The stage to which the one before sent the draft."""
-    return state["route"]
+def follow(state: Mapping[str, Any]) -> str:
+    """The stage to which the one before sent the draft, or the end."""
+    route: str = state["route"]
+    return route
 
 
 ROUTES: Mapping[str, tuple[str, ...]] = {
-    "write": ("critique", "compile", "record"),
+    "write": ("critique", "compile", END),
     "critique": ("compile", "write"),
-    "compile": ("verify", "write", "record"),
-    "verify": ("tune", "write", "record"),
-    "benchmark": ("record", "write"),
+    "compile": ("verify", "write", END),
+    "verify": ("tune", "benchmark", "write", END),
+    "benchmark": ("write", END),
 }
 
 
@@ -174,9 +177,13 @@ def most_steps(limits: Limits) -> int:
     return 10 + 7 * (2 + limits.compile_repairs + limits.wrong_repairs)
 
 
-def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialOutcome]:
+# One channel for the whole state: every channel costs LangGraph time at every step, and the stages take turns anyway.
+_DRAFT = cast(type[TrialState], Annotated[TrialState, moved_on])
+
+
+def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialState]:
     """The sub-graph, not compiled."""
-    graph = StateGraph(TrialState, context_schema=Context, input_schema=TrialState, output_schema=TrialOutcome)
+    graph = StateGraph(_DRAFT, context_schema=Context)
     for name, node in (
         ("write", write),
         ("critique", critique),
@@ -184,14 +191,12 @@ def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialOutco
         ("verify", verify),
         ("tune", tune),
         ("benchmark", benchmark),
-        ("record", record),
     ):
-        graph.add_node(name, node)
+        graph.add_node(name, node, input_schema=_DRAFT)
     graph.add_edge(START, "write")
     for name, targets in ROUTES.items():
         graph.add_conditional_edges(name, follow, {target: target for target in targets})
     graph.add_edge("tune", "benchmark")
-    graph.add_edge("record", END)
     return graph
 
 
@@ -213,13 +218,14 @@ def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         "configurable": {**get_config().get("configurable", {}), _DURABILITY: "async"},
     }
     # Invoked, not streamed: a stream within a stream costs more than all else that is done for a candidate.
-    made = _TRIAL.invoke(state, own, context=replace(runtime.context, progress=runtime.stream_writer))
+    told = replace(runtime.context, progress=runtime.context.progress or runtime.stream_writer)
+    made = _TRIAL.invoke(state, own, context=told)
     return {"outcomes": made["outcomes"]}
 
 
 def _fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
     """A new draft, and nothing known of it."""
-    return {"number": number, **trial.keep(draft), "critique": "", "key": "", "purpose": "", "source": "", "reason": ""}
+    return {"number": number, **trial.keep(draft), "critique": "", "key": "", "purpose": "", "source": ""}
 
 
 def _enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int) -> None:
@@ -235,18 +241,10 @@ def _enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int
     )
 
 
-def _repeated(trial: Trial, prepared: Prepared, result: Evaluation, by_code: bool) -> dict[str, Any] | None:
-    """The next step for a kernel that an earlier generation had; None when it is new."""
+def _twin(trial: Trial, prepared: Prepared, result: Evaluation, by_code: bool) -> str:
+    """A sentence on the earlier generation's attempt that is the same kernel; empty where the kernel is new."""
     earlier = twin(trial.context, trial.state["generation"], prepared, result, by_code)
-    if earlier is None:
-        return None
-    return {
-        "purpose": "compile",
-        "key": result.key,
-        "status": "duplicate",
-        "route": "record",
-        "reason": f"the same kernel as {earlier.id}, which was {earlier.status}",
-    }
+    return "" if earlier is None else f"the same kernel as {earlier.id}, which was {earlier.status}"
 
 
 def _ask(trial: Trial) -> walk.Ask:
@@ -271,6 +269,12 @@ def _wrong(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 def _refuse(state: TrialState, runtime: Runtime[Context], is_last: bool) -> dict[str, Any]:
     """Send a refused draft back to the writer, recorded as rejected, or give it up as failed."""
     if is_last:
-        return {"status": "failed", "reason": "", "route": "record"}
+        return _end(state, runtime, "failed")
     Trial(state, runtime.context).record(runtime, "rejected", "")
     return {"route": "write"}
+
+
+def _end(state: TrialState, runtime: Runtime[Context], status: AttemptStatus, reason: str = "") -> dict[str, Any]:
+    """Write the experiment's last attempt into the ledger, with its lesson, and end."""
+    Trial(state, runtime.context).record(runtime, status, reason, is_last=True)
+    return {"outcomes": {state["experiment_id"]: status}, "route": END}

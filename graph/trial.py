@@ -68,7 +68,7 @@ class Trial:
     def keep(self, draft: Draft) -> dict[str, Any]:
         """Store a draft's source; what the state holds of the draft."""
         return {
-            "draft": self.context.artefacts.put(draft.source),
+            "draft": self.context.artefacts.put(draft.source, is_synced=False),
             "implemented": list(draft.implemented),
             "skipped": list(draft.skipped),
         }
@@ -79,7 +79,7 @@ class Trial:
             return None
         return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))
 
-    def record(self, runtime: Runtime[Context], status: str, reason: str, is_last: bool = False) -> None:
+    def record(self, runtime: Runtime[Context], status: AttemptStatus, reason: str, is_last: bool = False) -> None:
         """Record the attempt for the current draft with its event. An empty reason comes from the evaluation."""
         state, draft, result, experiment = self.state, self.draft(), self.evaluation(), self.experiment()
         is_accepted = status == "accepted"
@@ -102,7 +102,7 @@ class Trial:
             experiment_id=experiment.id,
             generation=experiment.generation,
             number=state["number"],
-            status=cast(AttemptStatus, status),
+            status=status,
             source=source or state["draft"],
             parent_id=experiment.parent_id,
             strategy=strategy(draft.source) if draft.source else "",

@@ -1,4 +1,4 @@
-"""Texts and bytes addressed by their SHA-256; written once, verified at every reading.
+"""Texts and bytes addressed by their SHA-256; written once, verified when read. The texts read last stay in memory.
 
 Up to `SMALL_BYTES` they are rows of the ledger, whose commit is one wait for the disk where a file and its folder are
 two, and none of their own where the record that names them is written together with them. Larger ones are files.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 from records.errors import LedgerError
@@ -16,6 +17,7 @@ from records.files import write_whole
 from records.ledger import Ledger
 
 SMALL_BYTES = 256 * 1024
+REMEMBERED = 32  # texts: an experiment reads its draft, its parents and its literature at every stage
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -26,6 +28,7 @@ class ArtefactStore:
         """Open or create the folder; LedgerError when it cannot be written to. Without a ledger, all are files."""
         self.folder = folder
         self._ledger = ledger
+        self._text = lru_cache(maxsize=REMEMBERED)(lambda digest: self.get(digest).decode("utf-8"))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -35,12 +38,16 @@ class ArtefactStore:
                 f"the artefact folder {folder} cannot be written to ({error.strerror}); choose another run folder"
             ) from None
 
-    def put(self, content: str | bytes) -> str:
-        """Store text (as UTF-8) or bytes and return the digest; storing it again changes nothing."""
+    def put(self, content: str | bytes, is_synced: bool = True) -> str:
+        """Store text (as UTF-8) or bytes and return the digest; storing it again changes nothing.
+
+        Without `is_synced` a small one is on the disk with the ledger's next commit that waits for it: only for what a
+        resumed run stores again.
+        """
         data = content.encode("utf-8") if isinstance(content, str) else content
         digest = hashlib.sha256(data).hexdigest()
         if self._ledger is not None and len(data) <= SMALL_BYTES:
-            self._ledger.add_artefact(digest, data)
+            self._ledger.add_artefact(digest, data, is_synced)
             return digest
         path = self._path(digest)
         try:
@@ -69,7 +76,7 @@ class ArtefactStore:
 
     def text(self, digest: str) -> str:
         """The stored text."""
-        return self.get(digest).decode("utf-8")
+        return self._text(digest)
 
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):

@@ -15,7 +15,6 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 Record = TypeVar("Record")
 Builder = Callable[[Any], Any]
 _SCALARS = frozenset({str, int, float, bool, type(None)})
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def to_plain(value: Any) -> Any:
@@ -41,7 +40,7 @@ def from_plain(kind: type[Record], value: Any) -> Record:
 
 def dumps(value: Any) -> str:
     """Canonical JSON: sorted keys, no spaces, so that equal records have equal text."""
-    return _CANONICAL.encode(to_plain(value))
+    return _CANONICAL.encode(value)
 
 
 def loads(kind: type[Record], text: str) -> Record:
@@ -53,6 +52,19 @@ def loads(kind: type[Record], text: str) -> Record:
 def _field_names(kind: Any) -> tuple[str, ...]:
     """The fields of a dataclass; none for any other type."""
     return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else ()
+
+
+def _opened(value: Any) -> Any:
+    """One level of a record or a mapping, for the encoder, which takes lists, tuples, dicts and scalars as they are."""
+    kind: Any = type(value)
+    if names := _field_names(kind):
+        return {name: getattr(value, name) for name in names}
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} has no place in a record")
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=_opened)
 
 
 @cache

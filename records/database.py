@@ -75,6 +75,7 @@ class Database:
             self._is_writing = True
             try:
                 yield db
+                db.execute("COMMIT")
             except BaseException:
                 self._recent.clear()  # it may hold what is not written now
                 if db.in_transaction:
@@ -82,7 +83,6 @@ class Database:
                 raise
             finally:
                 self._is_writing = False
-            db.execute("COMMIT")
 
     def _remembered(self, name: tuple[str, ...], read: Callable[[], Record | None]) -> Record | None:
         """The record of this name, from memory where it was read lately.
@@ -95,15 +95,15 @@ class Database:
                 self._recent.move_to_end(name)
                 return self._recent[name]  # type: ignore[no-any-return]
             found = read()
-            if found is not None:
-                self._remember(name, found)
-            return found
+            return None if found is None else self._remember(name, found)
 
-    def _remember(self, name: tuple[str, ...], record: Any) -> None:
+    def _remember(self, name: tuple[str, ...], record: Record) -> Record:
+        """Keep a record that is in the file, and return it."""
         with self._lock:
             self._recent[name] = record
             if len(self._recent) > REMEMBERED:
                 self._recent.popitem(last=False)
+        return record
 
     def _decoded(self, kind: type[Record], body: str) -> Record:
         """Build a record from its text; every reading of a stored record passes here."""

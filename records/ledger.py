@@ -26,6 +26,9 @@ from records.payments import Payments
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate"]
 Record = TypeVar("Record")
+# What a compiler or an estimate says again in seconds. A record of what follows from it is written next, and its commit
+# brings both to the disk.
+CHEAP: frozenset[Purpose] = frozenset({"compile", "estimate"})
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
@@ -99,7 +102,7 @@ class Ledger(Payments):
 
     def add_experiment(self, experiment: Experiment) -> None:
         """Write an experiment; the same one again changes nothing, another one of its id is refused."""
-        self._add("experiments", experiment.run_id, experiment.id, dumps(experiment))
+        self._add("experiments", experiment)
 
     def experiment(self, run_id: str, experiment_id: str) -> Experiment | None:
         """One experiment of a run, or None."""
@@ -111,7 +114,7 @@ class Ledger(Payments):
 
     def add_attempt(self, attempt: Attempt) -> None:
         """Append an attempt; the same one again changes nothing, another one of its id is refused."""
-        self._add("attempts", attempt.run_id, attempt.id, dumps(attempt))
+        self._add("attempts", attempt)
 
     def attempt(self, run_id: str, attempt_id: str) -> Attempt | None:
         """One attempt of a run, or None."""
@@ -148,12 +151,17 @@ class Ledger(Payments):
         return next((found for p in wanted if (found := self._evaluation(key, p)) is not None), None)
 
     def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Purpose = "benchmark") -> Evaluation:
-        """Store a result unless there is one for its key and purpose; return the stored one, which is the first."""
-        with self._writing() as db:
-            db.execute(
+        """Store a result unless there is one for its key and purpose; return the stored one, which is the first.
+
+        Commits of `CHEAP` purposes do not wait for the disk.
+        """
+        with self._writing(is_synced=purpose not in CHEAP) as db:
+            made = db.execute(
                 "INSERT OR IGNORE INTO evaluations (key, purpose, run_id, body) VALUES (?, ?, ?, ?)",
                 (evaluation.key, purpose, run_id, dumps(evaluation)),
             )
+            if made.rowcount:
+                return self._remember(("evaluation", evaluation.key, purpose), evaluation)
         stored = self._evaluation(evaluation.key, purpose)
         assert stored is not None
         return stored
@@ -226,22 +234,27 @@ class Ledger(Payments):
             row = db.execute("SELECT content FROM artefacts WHERE digest = ?", (digest,)).fetchone()
         return None if row is None else bytes(row[0])
 
-    def add_artefact(self, digest: str, content: bytes) -> None:
-        """Store content under its digest; the same one again changes nothing, damaged one is replaced."""
+    def add_artefact(self, digest: str, content: bytes, is_synced: bool = True) -> None:
+        """Store content under its digest; the same one again changes nothing, damaged one is replaced.
+
+        `is_synced` as for `event`.
+        """
         if self.artefact(digest) != content:
-            with self._writing() as db:
+            with self._writing(is_synced=is_synced) as db:
                 db.execute("INSERT OR REPLACE INTO artefacts VALUES (?, ?)", (digest, content))
 
     # Records
 
-    def _add(self, table: str, run_id: str, record_id: str, body: str) -> None:
+    def _add(self, table: str, record: Experiment | Attempt) -> None:
+        place, body = (record.run_id, record.id), dumps(record)
         with self._writing() as db:
-            known = db.execute(f"SELECT body FROM {table} WHERE run_id = ? AND id = ?", (run_id, record_id)).fetchone()
+            known = db.execute(f"SELECT body FROM {table} WHERE run_id = ? AND id = ?", place).fetchone()
             if known is None:
-                db.execute(f"INSERT INTO {table} (run_id, id, body) VALUES (?, ?, ?)", (run_id, record_id, body))
+                db.execute(f"INSERT INTO {table} (run_id, id, body) VALUES (?, ?, ?)", (*place, body))
+                self._remember((table, *place), record)
             elif known[0] != body:
                 raise LedgerError(
-                    f"{record_id} of run {run_id} is already in the ledger's {table} with other content; "
+                    f"{record.id} of run {record.run_id} is already in the ledger's {table} with other content; "
                     "records are never changed, start a new run"
                 )
 
@@ -251,14 +264,16 @@ class Ledger(Payments):
 
     def _all(self, table: str, kind: type[Record], run_id: str, generation: int | None) -> list[Record]:
         query, named = (
-            f"SELECT body FROM {table} WHERE run_id = ?",
+            f"SELECT id, body FROM {table} WHERE run_id = ?",
             [run_id, *([] if generation is None else [generation])],
         )
         with self._reading() as db:
             rows = db.execute(
                 f"{query}{'' if generation is None else ' AND generation = ?'} ORDER BY generation, id", named
             ).fetchall()
-        return [self._decoded(kind, row[0]) for row in rows]
+            # Those not in memory are not kept either: a whole run would drive out what was read lately.
+            found = (self._recent.get((table, run_id, row[0])) for row in rows)
+            return [known or self._decoded(kind, row[1]) for known, row in zip(found, rows, strict=True)]
 
     def _read(self, name: tuple[str, ...], kind: type[Record], query: str, named: tuple[str, ...]) -> Record | None:
         """One record by its key, from memory where it was read lately."""

@@ -1,6 +1,8 @@
 """A whole run of the graph: its seeds, its reasons to stop, faults on the way, and what it remembers and tells."""
 
 import os
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +67,32 @@ def test_a_run_whose_progress_nobody_reads_is_paused_and_goes_on(tmp_path: Path)
     assert bench.context.ledger.run("table-run").pause == "unread"
     assert bench.drive().status == "done"
     assert bench.statuses() == {"g001-e1-a0": "accepted", "g001-e2-a0": "accepted"}
+
+
+def test_parallel_experiments_tell_one_event_at_a_time(tmp_path: Path) -> None:
+    busy, together, threads = threading.Lock(), [], set[int]()
+
+    def progress(event: Any) -> None:
+        if not busy.acquire(blocking=False):
+            together.append(event)
+            return
+        threads.add(threading.get_ident())
+        time.sleep(0.001)  # long enough for a sibling to come in
+        busy.release()
+
+    bench = Bench(tmp_path, generations=3, picks=3)
+    assert drive(bench.context, tmp_path / "checkpoint.db", progress).status == "done"
+    assert together == []
+    assert len(threads) > 1, "experiments tell in their own threads"
+
+
+def test_without_a_driver_the_events_are_on_the_custom_stream(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    graph = build_graph().compile()
+    told = list(graph.stream({"run_id": "table-run"}, context=bench.context, stream_mode="custom"))
+    kept = [{"event": e.kind, **e.payload} for e in bench.context.ledger.events("table-run")]
+    assert sorted(map(dumps, kept)) == sorted(dumps({k: v for k, v in e.items() if k != "usd"}) for e in told)
+    assert {"stage", "attempt", "stopped"} <= {e["event"] for e in told}
 
 
 def same(step: Step, base: Specimen) -> str:

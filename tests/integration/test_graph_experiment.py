@@ -169,6 +169,21 @@ def test_the_best_tuned_choice_that_is_right_becomes_the_default(
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "stages"),
+    [
+        ("// time_us = 40\n", ["write", "critique", "compile", "verify", "benchmark"]),
+        (TUNABLE, ["write", "critique", "compile", "verify", "tune", "benchmark"]),
+    ],
+)
+def test_only_a_kernel_with_a_choice_is_tuned(tmp_path: Path, text: str, stages: list[str]) -> None:
+    bench = Bench(tmp_path, lambda step, base: text, picks=1)
+    bench.drive()
+    told = [e["stage"] for e in bench.told if e["event"] == "stage" and e["generation"]]
+    assert told == stages
+    assert bench.statuses() == {"g001-e1-a0": "accepted"}
+
+
 def test_no_more_estimates_than_allowed(tmp_path: Path) -> None:
     many = TUNABLE.replace("4, 1, 2, 8\n//", ", ".join(map(str, range(1, 60))) + "\n//")
     bench = Bench(tmp_path, lambda step, base: many, picks=1, tunings=7)

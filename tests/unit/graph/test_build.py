@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.graph import END
 from langgraph.types import Send
 
 from graph import build_graph
@@ -12,7 +13,7 @@ from graph.build import graph
 from graph.draw import PAGE, drawn
 from graph.drive import most_steps
 from graph.nodes import after_reflect, fan_out
-from graph.state import State, TrialState, newest
+from graph.state import State, TrialState, moved_on, newest
 from graph.subgraph import ROUTES, build_experiment, follow
 
 PICKS = [{"experiment_id": "g002-e1", "move": "a"}, {"experiment_id": "g002-e2", "move": "b"}]
@@ -44,16 +45,39 @@ def test_every_route_a_stage_can_choose_is_on_its_path_map_and_is_a_node() -> No
         if isinstance(value, ast.Constant) and isinstance(value.value, str)
     } - {""}
     nodes = set(build_experiment().nodes)
-    assert written == {route for routes in ROUTES.values() for route in routes} | {"benchmark"}
+    assert written == {route for routes in ROUTES.values() for route in routes} - {END}
     assert written | set(ROUTES) <= nodes
     assert all(follow({"route": route}) == route for route in written)
 
 
+def test_a_draft_that_is_refused_goes_back_to_the_writer_by_a_conditional_edge() -> None:
+    edges = build_experiment().compile().get_graph().edges
+    back = {e.source for e in edges if e.target == "write" and e.conditional}
+    assert back == {"critique", "compile", "verify", "benchmark"}
+
+
+def test_a_stage_writes_over_what_was_known_before_and_keeps_the_rest() -> None:
+    before: TrialState = {"key": "", "number": 0, "draft": "d"}
+    assert moved_on(before, {"key": "k", "route": "verify"}) == {
+        "key": "k",
+        "number": 0,
+        "draft": "d",
+        "route": "verify",
+    }
+    assert before == {"key": "", "number": 0, "draft": "d"}
+
+
 def test_keys_that_parallel_experiments_write_have_a_reducer() -> None:
     hints = typing.get_type_hints(State, include_extras=True)
-    shared = set(build_experiment().output_schema.__annotations__)
+    shared = {key for key in hints if key in TrialState.__annotations__} - set(fan_out_keys())
     assert shared == {"outcomes"}
     assert all(typing.get_origin(hints[key]) is typing.Annotated for key in shared)
+
+
+def fan_out_keys() -> set[str]:
+    sends = fan_out({"generation": 2, "literature": "d", "picks": PICKS})  # type: ignore[typeddict-item]
+    assert isinstance(sends, list)
+    return set(sends[0].arg)
 
 
 def test_outcomes_of_a_generation_are_merged_and_older_ones_forgotten() -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from records.artefacts import SMALL_BYTES, ArtefactStore
+from records.artefacts import REMEMBERED, SMALL_BYTES, ArtefactStore
 from records.errors import LedgerError
 from records.experiment import Run
 from records.ledger import Ledger
@@ -85,3 +85,21 @@ def test_an_artefact_and_the_record_that_names_it_are_one_commit(tmp_path: Path)
             ledger.add_run(run)
             assert other.artefact(digest) is None
         assert (other.artefact(digest), other.runs()) == (b"kernel", (run,))
+
+
+def test_a_text_that_can_be_made_again_does_not_wait_for_the_disk(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.db") as ledger, Ledger(tmp_path / "ledger.db") as other:
+        digest = ArtefactStore(tmp_path / "a", ledger).put("draft", is_synced=False)
+        assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (1,)
+        assert other.artefact(digest) == b"draft", "no kill -9 loses it"
+
+
+def test_a_text_that_was_read_lately_is_not_read_again(tmp_path: Path) -> None:
+    store = ArtefactStore(tmp_path)
+    digests = [store.put(f"kernel {n}") for n in range(REMEMBERED + 1)]
+    assert [store.text(digest) for digest in digests] == [f"kernel {n}" for n in range(REMEMBERED + 1)]
+    for digest in digests:
+        (tmp_path / digest[:2] / digest[2:4] / digest).unlink()
+    assert store.text(digests[-1]) == f"kernel {REMEMBERED}"
+    with pytest.raises(LedgerError, match="cannot be read"):
+        store.text(digests[0])

@@ -1,8 +1,11 @@
+import json
+from types import MappingProxyType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from records.codec import dumps, from_plain, loads
+from records.codec import dumps, from_plain, loads, to_plain
 from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
 from records.experiment import Attempt, ModelCall, Run, Usage
 
@@ -33,6 +36,18 @@ EVALUATION = Evaluation(
 )
 def test_a_record_survives_the_round_trip(record: object) -> None:
     assert loads(type(record), dumps(record)) == record
+
+
+@pytest.mark.parametrize(
+    "value", [EVALUATION, [EVALUATION, None], {"a": (EVALUATION.verdict, MappingProxyType({"b": EVALUATION.cases}))}]
+)
+def test_the_text_is_that_of_the_plain_values(value: object) -> None:
+    assert dumps(value) == json.dumps(to_plain(value), sort_keys=True, separators=(",", ":"))
+
+
+def test_what_is_no_record_is_refused() -> None:
+    with pytest.raises(TypeError, match="a set has no place in a record"):
+        dumps({"a": {1, 2}})
 
 
 @given(st.text())

@@ -198,6 +198,36 @@ def test_an_event_that_does_not_wait_for_the_disk_is_seen_at_once(tmp_path: Path
         assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
+@pytest.mark.parametrize(("purpose", "waits"), [("compile", 1), ("estimate", 1), ("verify", 2), ("benchmark", 2)])
+def test_only_what_is_dear_to_make_again_waits_for_the_disk(tmp_path: Path, purpose: Any, waits: int) -> None:
+    with Ledger(tmp_path / "ledger.db") as ledger, Ledger(tmp_path / "ledger.db") as other:
+        ledger.add_run(RUN)
+        assert ledger.add_evaluation(RUN.id, evaluation(1), purpose) == evaluation(1)
+        assert other.evaluation("k1", purpose) == evaluation(1), "no kill -9 loses it"
+        assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (waits,)
+
+
+def test_the_first_evaluation_of_a_key_stays(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.db") as ledger, Ledger(tmp_path / "ledger.db") as other:
+        ledger.add_run(RUN)
+        assert other.add_evaluation(RUN.id, evaluation(1, "first")) == evaluation(1, "first")
+        assert ledger.add_evaluation(RUN.id, evaluation(1, "second")) == evaluation(1, "first")
+        assert ledger.evaluation("k1") == other.evaluation("k1") == evaluation(1, "first")
+
+
+def test_what_a_failed_commit_would_have_written_is_not_remembered(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.db") as ledger:
+        ledger.add_run(RUN)
+        with pytest.raises(LedgerError), ledger.together():
+            ledger._connection.execute("PRAGMA defer_foreign_keys = ON")
+            ledger.add_experiment(experiment(1))
+            ledger.add_attempt(attempt(1, run_id="unknown"))
+        assert ledger.experiment(RUN.id, experiment(1).id) is None
+        assert ledger.attempt("unknown", attempt(1).id) is None
+        ledger.add_experiment(experiment(1))
+        assert ledger.experiments(RUN.id) == (experiment(1),)
+
+
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_an_older_ledger_is_found_by_index_and_knows_what_was_spent(tmp_path: Path, version: int) -> None:
     path = tmp_path / "ledger.db"
