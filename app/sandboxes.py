@@ -93,12 +93,15 @@ def make_sandbox(
 
 def make_post(settings: Settings, where: str) -> Post:
     """The way to the workers; SpoolError when the folder or the worker cannot be used."""
+    from sandbox.remote.channel import checked_token
+
     kind, _, rest = where.partition(":")
     if kind == "spool":
         from sandbox.remote.spool import Spool
 
-        return Spool(Path(rest))
-    from sandbox.remote.channel import checked_token, parse_address
+        key = settings.spool_key.get_secret_value() if settings.spool_key is not None else ""
+        return Spool(Path(rest), key=checked_token(key, "spool key") if key else "")
+    from sandbox.remote.channel import parse_address
     from sandbox.remote.server import ServedPost
 
     if settings.worker_token is None:

@@ -78,6 +78,9 @@ class Settings(BaseSettings):
     worker_token: SecretStr | None = None
     """Token of a served worker, for `--on worker:HOST:PORT`: what is in its `--token-file`."""
 
+    spool_key: SecretStr | None = None
+    """Key that seals requests and results in a spool folder: what is in the workers' `--spool-key-file`."""
+
     tracing: bool = Field(default=False, validation_alias=AliasChoices("LANGSMITH_TRACING", PREFIX + "TRACING"))
     """Send traces to LangSmith (`LANGSMITH_TRACING`); off unless asked."""
     langsmith_api_key: SecretStr | None = Field(default=None, validation_alias="LANGSMITH_API_KEY")
@@ -122,7 +125,9 @@ class Settings(BaseSettings):
     def secrets(self) -> tuple[str, ...]:
         """Texts that must never be printed or stored."""
         return tuple(
-            s.get_secret_value() for s in (self.api_key, self.langsmith_api_key, self.worker_token) if s is not None
+            secret.get_secret_value()
+            for secret in (self.api_key, self.langsmith_api_key, self.worker_token, self.spool_key)
+            if secret is not None
         )
 
 

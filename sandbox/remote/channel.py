@@ -27,22 +27,22 @@ LEAST_TOKEN = 16  # characters
 _MAC_BYTES = 32
 
 
-def read_token(path: Path) -> str:
-    """The token in a file that only its owner may read; SettingsError for another."""
+def read_token(path: Path, what: str = "token") -> str:
+    """The token, or another secret, in a file that only its owner may read; SettingsError for another."""
     try:
         if stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise SettingsError(f"the token file {path} can be read by others; run: chmod 600 {path}")
-        return checked_token(path.read_text(encoding="utf-8"))
+            raise SettingsError(f"the {what} file {path} can be read by others; run: chmod 600 {path}")
+        return checked_token(path.read_text(encoding="utf-8"), what)
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"the token file {path} cannot be read ({error})") from None
+        raise SettingsError(f"the {what} file {path} cannot be read ({error})") from None
 
 
-def checked_token(text: str) -> str:
-    """The token without the space around it; SettingsError for one that could be guessed."""
+def checked_token(text: str, what: str = "token") -> str:
+    """The secret without the space around it; SettingsError for one that could be guessed."""
     token = text.strip()
     if len(token) < LEAST_TOKEN:
         raise SettingsError(
-            f"a worker's token needs at least {LEAST_TOKEN} characters; make one with: "
+            f"a worker's {what} needs at least {LEAST_TOKEN} characters; make one with: "
             "python3 -c 'import secrets; print(secrets.token_hex(32))'"
         )
     return token

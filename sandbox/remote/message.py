@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TypeVar
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache, cached_property
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from records.codec import dumps, from_plain
 from records.errors import SpoolError
@@ -19,7 +20,7 @@ from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 
 FORMAT = 1  # of the files and messages
-MOST_BYTES = 64 << 20
+MOST_BYTES = 16 << 20  # as Python objects some twenty times that
 Parcel = TypeVar("Parcel")
 
 
@@ -103,9 +104,36 @@ def unpack(kind: type[Parcel], data: bytes) -> Parcel:
             raise SpoolError("is of another format: use one version of the program on both sides")
         if hashlib.sha256(dumps(parcel["body"]).encode()).hexdigest() != parcel["digest"]:
             raise SpoolError("is damaged")
-        return from_plain(kind, parcel["body"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        made = from_plain(kind, parcel["body"])
+        if not is_typed(made, kind):
+            raise SpoolError("has fields of other types")
+        return made
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
         raise SpoolError("is torn or damaged") from None
+
+
+def is_typed(value: object, kind: Any) -> bool:
+    """True where all texts, numbers and truths of a record are what its fields say; the codec looks at their shape."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = _hints(kind).items()
+        return isinstance(value, kind) and all(is_typed(getattr(value, name), hint) for name, hint in hints)
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is tuple:
+        return isinstance(value, tuple) and all(is_typed(item, args[0]) for item in value)
+    if origin in (Union, UnionType):
+        return any(is_typed(value, each) for each in args)
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        pairs = value.items() if isinstance(value, Mapping) else ((1, None),)
+        return all(isinstance(key, str) and is_typed(item, args[1]) for key, item in pairs)
+    if kind in (int, float):
+        return isinstance(value, (int, float) if kind is float else int) and not isinstance(value, bool)
+    return isinstance(value, kind) if kind in (str, bool, type(None)) else True
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    known = get_type_hints(kind)
+    return {each.name: known[each.name] for each in fields(kind)}
 
 
 def problem_of(result: Result, request: Request, pinned: Place | None) -> str:

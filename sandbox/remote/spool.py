@@ -10,6 +10,9 @@
 
 A claim is made by creating the file with the next number, which only one worker can do. A worker that is lost stops
 touching its claim; then the next number may be taken. A result is linked into place, so of two only the first counts.
+
+Others may write to the folder. Whatever they put there is at most a damaged file (shared_folder.py), and with a key
+only a request or a result with its seal counts (signet.py). They can still delete files and so hold a run up.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import json
 import os
 import re
 import secrets
+import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,11 +34,15 @@ from records.codec import from_plain, to_plain
 from records.errors import Pending, SpoolError
 from records.files import write_whole
 from sandbox.remote.message import FORMAT, MOST_BYTES, Place, Request, Result, pack, problem_of, unpack
+from sandbox.remote.shared_folder import is_odd, is_own_folder, names_in, read_regular, touch_own
+from sandbox.remote.signet import Signet
 
 PARTS = ("requests", "claims", "results", "refused", "workers")
 LEASE_S = 120.0  # without a heartbeat, after which a worker counts as lost
 MOST_TRIES = 3  # workers that may fail or be lost on one request
+MOST_CLAIMS = 16  # numbers that are looked for: far beyond the tries
 _HASH = re.compile(r"[0-9a-f]{64}")
+_ID = re.compile(r"[0-9a-f]{32}")
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
@@ -45,16 +53,16 @@ class Claim:
     request: str
     number: int  # 1 for the first worker on it
     path: Path
+    inode: int  # of the file that the worker made
 
     def beat(self) -> None:
         """Say that the work goes on."""
-        with contextlib.suppress(FileNotFoundError):
-            os.utime(self.path)
+        touch_own(self.path, self.inode, None)
 
     def expire(self) -> None:
         """Let the next worker have it at once; this try counts."""
         with contextlib.suppress(OSError):
-            os.utime(self.path, (0, 0))
+            touch_own(self.path, self.inode, (0, 0))
 
     def drop(self) -> None:
         """Give it back as if it had never been taken."""
@@ -65,17 +73,20 @@ class Claim:
 class Spool:
     """The folder, for both sides. Every method raises SpoolError when the folder is at fault."""
 
-    def __init__(self, folder: Path, lease_s: float = LEASE_S) -> None:
-        """Open the folder, making what is missing."""
+    def __init__(self, folder: Path, lease_s: float = LEASE_S, key: str = "") -> None:
+        """Open the folder, making what is missing; with a `key` what is written is sealed, and what is read must be."""
         self.folder = folder
         self.lease_s = lease_s
         with self._using("written to"):
             for part in PARTS:
                 (folder / part).mkdir(parents=True, exist_ok=True)
+                if not is_own_folder(folder / part):
+                    raise SpoolError(f"in the spool folder {folder} {part!r} is a link; choose a new folder")
             self._write(folder / "spool.json", _json({"format": FORMAT, "id": secrets.token_hex(16)}))
         self.id = str(self._read_json("spool.json").get("id", ""))
-        if not self.id:
+        if not _ID.fullmatch(self.id):
             raise SpoolError(f"the spool folder {folder} has a damaged spool.json; choose a new folder")
+        self._seal = Signet(self.id, key.encode())
 
     # The asker's side
 
@@ -106,18 +117,21 @@ class Spool:
 
     def has_result(self, request: Request) -> bool:
         """True where an answer is there already."""
-        return (self.folder / "results" / f"{request.hash}.json").exists()
+        return os.path.lexists(self.folder / "results" / f"{request.hash}.json")
 
     def put(self, request: Request) -> None:
         """Write a request; one that is there whole stays as it is."""
-        path, data = self.folder / "requests" / f"{request.hash}.json", pack(request)
+        path = self.folder / "requests" / f"{request.hash}.json"
+        data = self._seal.sealed("request", request.hash, pack(request))
         if self._read(path) != data:
             with self._using("written to"):
+                if is_odd(path):
+                    path.replace(self.folder / "refused" / f"{request.hash}-{secrets.token_hex(4)}.odd")
                 write_whole(path, data, is_durable=True)
 
     def _checked(self, data: bytes, request: Request) -> tuple[Result | None, str]:
         try:
-            result = unpack(Result, data)
+            result = unpack(Result, self._seal.opened("result", request.hash, data))
         except SpoolError as error:
             return None, str(error)
         return result, problem_of(result, request, self.place(request.target))
@@ -131,15 +145,17 @@ class Spool:
 
     # The worker's side
 
-    def open_requests(self) -> list[str]:
-        """Requests without a result, oldest first."""
+    def open_requests(self, passed: Collection[str] = ()) -> list[str]:
+        """Requests without a result, oldest first, but for those passed over: each of a flood is looked at once."""
         with self._using("read"):
-            done = {p.name for p in (self.folder / "results").iterdir()}
-            rows = [
-                (p.stat().st_mtime, p.stem)
-                for p in (self.folder / "requests").iterdir()
-                if p.name not in done and p.suffix == ".json" and _HASH.fullmatch(p.stem)
-            ]
+            done = set(names_in(self.folder / "results"))
+            rows = []
+            for file in names_in(self.folder / "requests"):
+                name, _, kind = file.partition(".")
+                if kind == "json" and file not in done and name not in passed and _HASH.fullmatch(name):
+                    with contextlib.suppress(FileNotFoundError):
+                        known = (self.folder / "requests" / file).lstat()
+                        rows += [(known.st_mtime, name)] if stat.S_ISREG(known.st_mode) else []
         return [name for _, name in sorted(rows)]
 
     def request(self, name: str) -> Request:
@@ -147,7 +163,7 @@ class Spool:
         data = self._read(self.folder / "requests" / f"{name}.json")
         if data is None:
             raise SpoolError("is gone")
-        made = unpack(Request, data)
+        made = unpack(Request, self._seal.opened("request", name, data))
         if made.hash != name:
             raise SpoolError("is damaged")
         return made
@@ -158,12 +174,14 @@ class Spool:
             number = max((n for n, _ in self._claims(name)), default=0)
             if number and not self._is_lost(self._claim_path(name, number)):
                 return None
-            claim = Claim(name, number + 1, self._claim_path(name, number + 1))
+            path = self._claim_path(name, min(number + 1, MOST_CLAIMS))
             try:
-                os.close(os.open(claim.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+                made = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644)
             except FileExistsError:
                 return None
-            if (self.folder / "results" / f"{name}.json").exists():
+            claim = Claim(name, number + 1, path, os.fstat(made).st_ino)
+            os.close(made)
+            if os.path.lexists(self.folder / "results" / f"{name}.json"):
                 claim.drop()
                 return None
         return claim
@@ -171,16 +189,22 @@ class Spool:
     def publish(self, result: Result, claim: Claim) -> bool:
         """Put a result in its place and give the claims up; False when another worker's was there first."""
         with self._using("written to"):
-            is_first = self._write(self.folder / "results" / f"{result.request}.json", pack(result))
+            data = self._seal.sealed("result", result.request, pack(result))
+            is_first = self._write(self.folder / "results" / f"{result.request}.json", data)
             for number, path in self._claims(result.request):
                 if number <= claim.number:
-                    path.unlink(missing_ok=True)
+                    with contextlib.suppress(IsADirectoryError, PermissionError):
+                        path.unlink(missing_ok=True)
         return is_first
 
     def place(self, target: str) -> Place | None:
         """The place that results for a target come from, or None before the first one."""
-        found = self._read_json(f"place-{target}.json")
-        return from_plain(Place, found["place"]) if found else None
+        name = f"place-{target}.json"
+        found = self._read_json(name)
+        try:
+            return from_plain(Place, found["place"]) if found else None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise SpoolError(f"the spool folder {self.folder} has a damaged {name}; choose a new folder") from None
 
     def pin(self, place: Place) -> Place:
         """Say where results for this target come from; the first one to say so stays and is returned."""
@@ -196,18 +220,19 @@ class Spool:
     # The folder
 
     def _claims(self, name: str) -> Iterator[tuple[int, Path]]:
-        for path in (self.folder / "claims").glob(f"{name}.*"):
-            if path.suffix[1:].isdigit():
-                yield int(path.suffix[1:]), path
+        for number in range(1, MOST_CLAIMS + 1):
+            path = self._claim_path(name, number)
+            if os.path.lexists(path):
+                yield number, path
 
     def _claim_path(self, name: str, number: int) -> Path:
         return self.folder / "claims" / f"{name}.{number}"
 
     def _is_lost(self, path: Path) -> bool:
-        """By the folder's own clock, which other machines share, not by this machine's."""
+        """By the folder's own clock, which other machines share, not by this machine's; nobody beats ahead of it."""
         try:
             with tempfile.NamedTemporaryFile(prefix=".clock-", dir=self.folder / "claims") as clock:
-                return os.fstat(clock.fileno()).st_mtime - path.stat().st_mtime > self.lease_s
+                return abs(os.fstat(clock.fileno()).st_mtime - path.lstat().st_mtime) > self.lease_s
         except FileNotFoundError:  # given up this moment: look again in the next round
             return False
 
@@ -226,7 +251,7 @@ class Spool:
             except OSError as error:
                 if error.errno not in _NO_LINKS:
                     raise
-                if path.exists():  # a file system without links: of two at this very moment the last one stays
+                if os.path.lexists(path):  # a file system without links: of two at this very moment the last one stays
                     return False
                 Path(name).replace(path)
             return True
@@ -235,18 +260,13 @@ class Spool:
 
     def _read(self, path: Path) -> bytes | None:
         with self._using("read"):
-            try:
-                if path.stat().st_size > MOST_BYTES:
-                    return b""
-                return path.read_bytes()
-            except FileNotFoundError:
-                return None
+            return read_regular(path, MOST_BYTES)
 
     def _read_json(self, name: str) -> dict[str, Any]:
         data = self._read(self.folder / name)
         try:
             found = json.loads(data) if data is not None else {}
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict):
             raise SpoolError(f"the spool folder {self.folder} has a damaged {name}; choose a new folder")

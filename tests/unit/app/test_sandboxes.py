@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app import wiring
-from app.sandboxes import make_sandbox, resolve_on
+from app.sandboxes import make_post, make_sandbox, resolve_on
 from app.settings import Settings, load_settings
 from records.errors import DeviceError, MachineError, SettingsError, SpoolError, UsageError
 from sandbox.remote.client import Remote
@@ -98,3 +98,15 @@ def test_a_served_worker_needs_its_token(monkeypatch: pytest.MonkeyPatch) -> Non
     assert TOKEN in load_settings().secrets()
     with pytest.raises(SpoolError, match="cannot be reached"):
         sandbox_of(load_settings(), "worker:127.0.0.1:1")
+
+
+def test_the_key_of_a_folder_seals_what_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes from the settings, must be long enough, and is no part of what the folder says of itself."""
+    monkeypatch.setenv("KERNEL_SCIENTIST_SPOOL_KEY", "short")
+    with pytest.raises(SettingsError, match="a worker's spool key needs at least 16 characters"):
+        make_post(load_settings(), f"spool:{tmp_path / 'jobs'}")
+    monkeypatch.setenv("KERNEL_SCIENTIST_SPOOL_KEY", TOKEN)
+    settings = load_settings()
+    post = make_post(settings, f"spool:{tmp_path / 'jobs'}")
+    assert TOKEN in settings.secrets()
+    assert TOKEN not in repr(vars(post)) + (tmp_path / "jobs" / "spool.json").read_text()
