@@ -2,7 +2,7 @@
 
 Both ends prove that they know the token, without sending it; after that every message carries an HMAC over a key of
 this connection, its direction and its number, so that none can be altered, repeated or left out. What is sent can be
-read on the way: where that matters, tunnel it. A stranger can cost a short-lived thread and 4 KiB, and nothing else.
+read on the way: where that matters, tunnel it. A stranger can cost a thread for ten seconds and 4 KiB, no more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from records.errors import SettingsError, SpoolError
 from sandbox.remote.message import FORMAT, MOST_BYTES
 
 GREETING_BYTES = 4096  # before the token is proved
-GREETING_S = 10.0
+GREETING_S = 10.0  # for all of the greeting, however it is cut into pieces
 SILENCE_S = 60.0  # without a word, after which the other end counts as lost
 LEAST_TOKEN = 16  # characters
 _MAC_BYTES = 32
@@ -69,6 +69,7 @@ class SignedChannel:
         self._key = b""
         self._sent = self._received = 0
         self._mine, self._theirs = b"", b""
+        self._until = 0.0  # the end of the greeting
 
     def close(self) -> None:
         """End it; ending twice is fine."""
@@ -77,24 +78,24 @@ class SignedChannel:
     def greet(self, token: str, is_server: bool) -> None:
         """Prove the token to each other; SpoolError when the other end cannot."""
         nonce = secrets.token_hex(32)
-        self._connection.settimeout(GREETING_S)
+        self._until = time.monotonic() + GREETING_S
         if is_server:
             self.send({"service": "kernel-scientist worker", "format": FORMAT, "nonce": nonce})
-            answer = self.receive(GREETING_S)
+            answer = self.receive()
             nonces = f"{nonce}|{answer.get('nonce')}"
             if not hmac.compare_digest(_bytes(answer.get("proof")), _proof(token, "asker", nonces)):
                 self.send({"refused": True})
                 raise SpoolError(f"{self.other} did not prove the token")
             self.send({"proof": _proof(token, "worker", nonces).decode()})
         else:
-            hello = self.receive(GREETING_S)
+            hello = self.receive()
             if hello.get("format") != FORMAT:
                 raise SpoolError(
                     f"{self.other} is no worker of this version of the program; use one version on both sides"
                 )
             nonces = f"{hello.get('nonce')}|{nonce}"
             self.send({"nonce": nonce, "proof": _proof(token, "asker", nonces).decode()})
-            answer = self.receive(GREETING_S)
+            answer = self.receive()
             if answer.get("refused"):
                 raise SpoolError(
                     f"{self.other} refused the token; set KERNEL_SCIENTIST_WORKER_TOKEN to the one in its --token-file"
@@ -111,7 +112,7 @@ class SignedChannel:
         if len(data) > self._limit():
             raise SpoolError(f"a message of {len(data)} bytes is too large for {self.other}")
         try:
-            self._connection.settimeout(SILENCE_S)
+            self._connection.settimeout(SILENCE_S if self._key else self._left_s())
             self._connection.sendall(len(data).to_bytes(4, "big") + self._mac(self._mine, self._sent, data) + data)
         except OSError as error:
             raise self._lost(error) from None
@@ -119,11 +120,10 @@ class SignedChannel:
 
     def receive(self, timeout_s: float = SILENCE_S) -> dict[str, Any]:
         """The next message."""
-        until = time.monotonic() + timeout_s
-        size = int.from_bytes(self._exactly(4, timeout_s, until), "big")
+        size = int.from_bytes(self._exactly(4, timeout_s), "big")
         if size > self._limit():
             raise SpoolError(f"{self.other} sent a message of {size} bytes, which is too large")
-        mac, data = self._exactly(_MAC_BYTES, timeout_s, until), self._exactly(size, timeout_s, until)
+        mac, data = self._exactly(_MAC_BYTES, timeout_s), self._exactly(size, timeout_s)
         if not hmac.compare_digest(mac, self._mac(self._theirs, self._received, data)):
             raise SpoolError(f"a message of {self.other} was altered on the way; check the network between")
         self._received += 1
@@ -143,12 +143,16 @@ class SignedChannel:
             return bytes(_MAC_BYTES)
         return hmac.digest(self._key, direction + number.to_bytes(8, "big") + data, "sha256")
 
-    def _exactly(self, count: int, timeout_s: float, until: float) -> bytes:
-        """So many bytes; a stranger has `timeout_s` for all of a message, a known one for each piece of it."""
+    def _left_s(self) -> float:
+        """Time that is left for the greeting."""
+        return max(0.001, self._until - time.monotonic())
+
+    def _exactly(self, count: int, timeout_s: float) -> bytes:
+        """So many bytes; a stranger has the rest of the greeting for them, a known one `timeout_s` for each piece."""
         parts = bytearray()
         while len(parts) < count:
             try:
-                self._connection.settimeout(timeout_s if self._key else max(0.001, until - time.monotonic()))
+                self._connection.settimeout(timeout_s if self._key else self._left_s())
                 part = self._connection.recv(min(1 << 20, count - len(parts)))
             except OSError as error:
                 raise self._lost(error) from None

@@ -7,7 +7,8 @@ import hashlib
 import queue
 import socket
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from typing import Any
 
@@ -15,10 +16,12 @@ from records.codec import dumps, from_plain, to_plain
 from records.errors import MachineError, ScientistError, SpoolError
 from sandbox.base import HARNESS
 from sandbox.remote.channel import Disconnected, SignedChannel
+from sandbox.remote.lobby import Lobby
 from sandbox.remote.message import Place, Request, Result, pack, problem_of, unpack
 from sandbox.remote.pool import WorkerPool, WorkerSlot
 
-MOST_CONNECTIONS = 64
+MOST_CONNECTIONS = 64  # of those who have proved the token
+GREETINGS = 5  # tries of an asker whose connection is cut off in the greeting, as strangers may make a worker do
 BEAT_S = 10.0  # between two signs of life while a request is worked on
 CONNECT_S = 20.0
 
@@ -33,6 +36,7 @@ class Server:
         for slot in bench.slots:
             self._free.put(slot)
         self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
+        self._lobby = Lobby(note)
         try:
             self._socket = socket.create_server(address)
         except OSError as error:
@@ -51,15 +55,41 @@ class Server:
                     connection, peer = self._socket.accept()
                 except TimeoutError:
                     continue
-                if not self._places.acquire(blocking=False):
-                    connection.close()
+                except OSError as error:  # cut off before it was taken, or no descriptor is free
+                    self._lobby.tell(f"a connection could not be taken ({error.strerror or error})")
+                    stop.wait(0.05)
                     continue
-                threading.Thread(target=self._attend, args=(connection, f"{peer[0]}:{peer[1]}"), daemon=True).start()
+                self._lobby.admit(connection, peer[0])
+                attending = threading.Thread(
+                    target=self._attend, args=(connection, f"{peer[0]}:{peer[1]}"), daemon=True
+                )
+                try:
+                    attending.start()
+                except RuntimeError:  # no thread is free
+                    self._lobby.leave(connection)
+                    connection.close()
 
     def _attend(self, connection: socket.socket, peer: str) -> None:
         channel = SignedChannel(connection, peer)
         try:
             channel.greet(self._token, is_server=True)
+        except SpoolError as error:
+            if not isinstance(error, Disconnected):
+                self._lobby.tell(str(error))
+            channel.close()
+            return
+        finally:
+            self._lobby.leave(connection)
+        if self._places.acquire(timeout=BEAT_S):
+            try:
+                self._converse(channel)
+            finally:
+                self._places.release()
+        channel.close()
+
+    def _converse(self, channel: SignedChannel) -> None:
+        """With one who has proved the token."""
+        try:
             channel.send({"harness": HARNESS, "place": to_plain(self._bench.place)})
             while True:
                 self._answer(channel, channel.receive(timeout_s=BEAT_S))
@@ -67,9 +97,6 @@ class Server:
             pass  # the usual end of a conversation
         except SpoolError as error:
             self._note(str(error))
-        finally:
-            channel.close()
-            self._places.release()
 
     def _answer(self, channel: SignedChannel, message: dict[str, Any]) -> None:
         request = unpack(Request, str(message.get("request")).encode())
@@ -144,7 +171,15 @@ class ServedPost:
         return result
 
     @contextlib.contextmanager
-    def _connected(self) -> Any:
+    def _connected(self) -> Iterator[SignedChannel]:
+        channel = self._greeted(GREETINGS - 1)
+        try:
+            yield channel
+        finally:
+            channel.close()
+
+    def _greeted(self, tries_left: int) -> SignedChannel:
+        """A connection on which both ends have proved the token."""
         try:
             connection = socket.create_connection(self._address, timeout=CONNECT_S)
         except OSError as error:
@@ -155,9 +190,16 @@ class ServedPost:
         channel = SignedChannel(connection, self._name)
         try:
             channel.greet(self._token, is_server=False)
-            yield channel
-        finally:
+            return channel
+        except Disconnected:
             channel.close()
+            if not tries_left:
+                raise
+        except BaseException:
+            channel.close()
+            raise
+        time.sleep(0.05 * (GREETINGS - tries_left))
+        return self._greeted(tries_left - 1)
 
     def _introduced(self, channel: SignedChannel) -> Place:
         words = channel.receive()
