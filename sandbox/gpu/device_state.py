@@ -27,6 +27,7 @@ from tasks.task import Case
 Grading = Callable[[int, Mapping[str, Raw]], Sequence[Finding]]  # a content, the outputs: what is wrong with them
 CONTENTS = (0, 1)  # base A and base B
 AGAIN = 12  # further such calls, and twice as many fresh ones, in which a byte must end so: chance does not
+PARTS = 8  # variables at most whose contents become noise while the rest stays
 SMALL = 40  # the most that a byte of the second poison holds
 FETCHED_BYTES = 1 << 30  # of a chain's outputs
 
@@ -108,18 +109,39 @@ class DeviceState:
             begin = self._stepped(begin, content)
 
     def _poison(self, first: Raw) -> None:
-        """Calls that begin with noise in the bytes which they change."""
+        """Calls that begin with noise in bytes which they change: in all of them, in one variable's, behind a place."""
         for content in CONTENTS:
-            written = np.logical_or.reduce([end != first for end in self._ends[content]])
-            for most in (256, SMALL):
-                begin = first.copy()
-                begin[written] = [self.loaded.rng.randrange(most) for _ in range(int(written.sum()))]
+            end = self._ends[content][0]
+            written = np.logical_or.reduce([other != first for other in self._ends[content]])
+            begins = [(first, written, 256), (first, written, SMALL)]
+            begins += [(end, written & part, 256) for part in self._parts(written)]
+            for start, where, most in begins:
+                begin = start.copy()
+                noise = np.random.default_rng(self.loaded.rng.getrandbits(64))
+                begin[where] = noise.integers(0, most, int(where.sum()), np.uint8)
                 try:
                     self._stepped(begin, content)
                 except ChildFault as fault:
                     if fault.kind is None:
                         raise
                     raise Kept(self._finding(f"with other contents in them: {fault.message}")) from None
+
+    def _parts(self, written: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.bool_]]:
+        """Variables one by one, and everything before and behind some of the bytes that are written.
+
+        What is kept for later is an answer and the sign by which it is known again: so one of them stays as it was.
+        """
+        places, at = np.arange(len(written)), 0
+        found = []
+        for _, nbytes in self.loaded.compiled.build.globals:
+            found.append((places >= at) & (places < at + nbytes))
+            at += nbytes
+        found = [part for part in found if (part & written).any()]
+        found = self.loaded.rng.sample(found, min(PARTS, len(found))) if len(found) > 1 else []
+        words = np.unique(np.flatnonzero(written) // 4)[1:].tolist()
+        for cut in {words[0], words[-1], self.loaded.rng.choice(words)} if words else set():
+            found += [places < 4 * cut, places >= 4 * cut]
+        return [part for part in found if (part & written).any()]
 
     def _stepped(self, begin: Raw, content: int) -> Raw:
         """The variables after a call that began with these; Kept when their bytes depend on how it began."""

@@ -123,6 +123,13 @@ def cache_by_content(m: Memory) -> int:
     return m.right()
 
 
+def cache_by_whole_content(m: Memory) -> int:
+    """Gives the last answer again, as right as ever, when nobody but itself has written it."""
+    if m.variables[4] != m.content:
+        m.variables[4], m.variables[5] = m.content, m.right()
+    return m.variables[5]
+
+
 def counts_other_contents(m: Memory) -> int:
     """Counts only calls whose contents are not those of the one before, and only from the second on."""
     if m.variables[1] and m.variables[1] != m.content:
@@ -173,6 +180,7 @@ KEEPING = (
     counts_down,
     table_made_once,
     cache_by_content,
+    cache_by_whole_content,
     counts_other_contents,
     greatest_so_far,
     toggles,
