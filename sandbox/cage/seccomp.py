@@ -9,15 +9,16 @@ from __future__ import annotations
 import ctypes
 import errno
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from sandbox.cage.calls import AUDIT, numbers
+from sandbox.cage.calls import AUDIT, numbers, others
 
 OWN_PID = 0x4B535049  # stands for the number of the process that the filter is for; see launcher/fence.c
 Test = tuple[Literal["any", "clear", "set", "below"], int, tuple[int, ...]]  # kind, argument, values
 
 _LOAD, _EQUAL, _GREATER, _BITS, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_FOREIGN = 0x40000000  # from here on the numbers are another interface's: x32
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _SELF = (0, OWN_PID)
 _NAMESPACES = 0x7E020080  # every CLONE_NEW flag
@@ -108,3 +109,24 @@ def _tested(test: Test) -> Sequence[tuple[int, int, int, int]]:
     if kind == "below":
         return [*rows, (_GREATER, 0, 1, values[0] - 1), refuse]
     return [*rows, (_BITS, *((0, 1) if kind == "clear" else (1, 0)), values[0]), refuse]
+
+
+def compose_refusing(architecture: str, refused: Mapping[str, tuple[Test, ...]]) -> bytes:
+    """A filter that lets through all but these calls, which fail with EPERM unless every one of their tests passes.
+
+    Each is named with its tests, none for a call that is refused always. Empty for an architecture not known here.
+    """
+    table = others(architecture)
+    if not table:
+        return b""
+    program = [_load(4), (_EQUAL, 1, 0, AUDIT[architecture]), (_RETURN, 0, 0, _KILL), _load(0)]
+    program += [(_GREATER, 0, 1, _FOREIGN - 1), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
+    for name, tests in refused.items():
+        if name not in table or name == "clone3":
+            continue
+        last = (_RETURN, 0, 0, _ALLOW if tests else _ERRNO | errno.EPERM)
+        body = [*(row for test in tests for row in _tested(test)), last]
+        program += [(_EQUAL, 0, len(body), table[name]), *body]
+    # A program that cannot have clone3 takes clone, whose flags a filter can read.
+    program += [(_EQUAL, 0, 1, table["clone3"]), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS), (_RETURN, 0, 0, _ALLOW)]
+    return b"".join(struct.pack("=HBBI", *row) for row in program)

@@ -49,6 +49,7 @@ from sandbox.gpu.compile.images import read_image
 from sandbox.gpu.driver.device_memory import DeviceMemory
 from sandbox.gpu.driver.driver import open_driver
 from sandbox.gpu.driver.library import CallFailed
+from sandbox.gpu.fence import Fence
 from sandbox.gpu.memory_file import Raw, view, view_to_fill
 from sandbox.gpu.trusted.trusted import Trusted
 
@@ -60,7 +61,8 @@ CODE_BYTES = 64 << 20  # more than a driver takes for code without variables
 class Child:
     """Answers the judge's requests."""
 
-    def __init__(self, vendor: str, index: int, library: str | None) -> None:
+    def __init__(self, vendor: str, index: int, library: str | None, fence: Fence) -> None:
+        self._fence = fence
         self._device = open_driver(vendor, library).device(index)
         self._properties = self._device.properties()
         self._modules: dict[str, LoadedModule] = {}
@@ -84,7 +86,7 @@ class Child:
     def _do(self, request: Request, files: Sequence[int]) -> Reply:
         match request:
             case OpenRequest():
-                return OpenReply(self._properties, self._device.free_bytes())
+                return OpenReply(self._properties, self._device.free_bytes(), self._fence)
             case TrustRequest():
                 return self._trust(view(files[0]).tobytes())
             case LoadRequest():

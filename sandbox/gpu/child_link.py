@@ -24,6 +24,7 @@ from sandbox.gpu.child_fault import KILLED, ChildFault
 from sandbox.gpu.child_messages import RUNS_CANDIDATE, Request
 from sandbox.gpu.child_replies import FailedReply
 from sandbox.gpu.driver.driver import symbols_of
+from sandbox.gpu.fence import Fence
 from sandbox.gpu.memory_file import memory_file
 
 ROOT = Path(__file__).parents[2]
@@ -31,19 +32,21 @@ QUICK_S = 30.0  # for requests that run no candidate's code
 LAST_WORDS_BYTES = 64 << 10
 KILL_S = 10.0  # after which a process that does not die means a device that does not answer
 _BOOT = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.gpu.child_main import main; "
-    "sys.exit(main(sys.argv[1:]))"
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.gpu.fence import enclose; "
+    "fence = enclose(sys.argv[4], sys.argv[2], *sys.argv[5:]); "
+    "from sandbox.gpu.child_main import main; sys.exit(main(sys.argv[1:], fence))"
 )
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
 class GpuSlot:
-    """One GPU and the driver library that leads to it (None: the vendor's own)."""
+    """One GPU, the driver library that leads to it (None: the vendor's own), and the fence around its processes."""
 
     vendor: str
     index: int
     library: str | None = None
+    fence: Fence = "local"
 
 
 class ChildLink:
@@ -149,4 +152,4 @@ class ChildLink:
 
 def _command(slot: GpuSlot, end: int) -> list[str]:
     library = [slot.library] if slot.library else []
-    return [sys.executable, "-I", "-c", _BOOT, str(ROOT), str(end), slot.vendor, str(slot.index), *library]
+    return [sys.executable, "-I", "-c", _BOOT, str(ROOT), str(end), slot.vendor, str(slot.index), slot.fence, *library]

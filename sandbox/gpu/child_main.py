@@ -16,11 +16,12 @@ from sandbox.gpu.child_channel import ChildChannel, Closed, Malformed
 from sandbox.gpu.child_messages import REQUESTS, RUNS_CANDIDATE
 from sandbox.gpu.child_replies import MOST_TEXT, FailedReply
 from sandbox.gpu.driver.library import CallFailed
+from sandbox.gpu.fence import Fence
 
 GRACE_S = 5.0  # for an orderly end when the judge has gone
 
 
-def serve(channel: ChildChannel, vendor: str, index: int, library: str | None) -> None:
+def serve(channel: ChildChannel, vendor: str, index: int, library: str | None, fence: Fence = "open") -> None:
     """Answer until the judge has gone. A fault is reported; after one that ends the context nothing more can work.
 
     A fault that the driver itself cannot name ends this process without an answer while a candidate runs: the judge
@@ -35,7 +36,7 @@ def serve(channel: ChildChannel, vendor: str, index: int, library: str | None) -
             channel.send(FailedReply(f"the judge's child cannot read a request: {error}"[:MOST_TEXT]))
             continue
         try:
-            child = child or Child(vendor, index, library)
+            child = child or Child(vendor, index, library, fence)
             reply = child.answer(request, files)
         except CallFailed as error:
             if error.is_unclear and isinstance(request, RUNS_CANDIDATE):
@@ -65,16 +66,12 @@ def end_with(handle: int, grace_s: float = GRACE_S) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def main(words: Sequence[str]) -> int:
-    """`child_main.py SOCKET VENDOR INDEX [LIBRARY]`."""
+def main(words: Sequence[str], fence: Fence) -> int:
+    """Serve on SOCKET VENDOR INDEX FENCE [LIBRARY], with this rung of the fence in force."""
     end_with(int(words[0]))
     channel = ChildChannel(socket.socket(fileno=int(words[0])), takes_files=True)
     try:
-        serve(channel, words[1], int(words[2]), words[3] if len(words) > 3 else None)
+        serve(channel, words[1], int(words[2]), words[4] if len(words) > 4 else None, fence)
     except Closed:
         return 0
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from records.evaluation import FindingKind
 from sandbox.gpu.child_messages import Window
 from sandbox.gpu.driver.driver import GpuProperties
+from sandbox.gpu.fence import Fence
 
 MOST_TEXT = 4096  # characters of a sentence
 WORD = 1 << 64
@@ -19,10 +20,11 @@ WORD = 1 << 64
 
 @dataclass(frozen=True)
 class OpenReply:
-    """The GPU as its driver describes it."""
+    """The GPU as its driver describes it, and the rung of the fence around the process."""
 
     properties: GpuProperties
     free_bytes: int
+    fence: Fence = "open"
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.compiled import DEADLINE_S, CompiledCandidate, LoadedCandidate
 from sandbox.gpu.device_state import ChainRule
 from sandbox.gpu.driver.driver import GpuProperties
+from sandbox.gpu.fence import SUMMARY
+from sandbox.gpu.fence_choice import fenced
 from sandbox.gpu.gpu_pool import GpuPool
 from sandbox.gpu.references import References
 from sandbox.gpu.timing.clocks import open_clocks
@@ -80,13 +82,14 @@ class GpuEvaluator(SandboxBase):
         """
         self.target, self._cache, self._rules = target, cache, rules
         self._compiler = compiler or GpuCompiler(target, cache, runtime_library=library)
-        self.gpus = pool([GpuSlot(target.vendor, index, library)], self._own_kernels, spares)
         self._references: dict[str, References] = {}
         try:
-            gpu = self._look()
+            slot, gpu = self._look(GpuSlot(target.vendor, index, library))
         except BaseException:
-            self.close()
+            self._compiler.close()
             raise
+        self.gpus = pool([slot], self._own_kernels, spares)
+        self.isolation = f"{slot.fence} ({SUMMARY[slot.fence]})"
         self.device = gpu.fingerprint
         self.version = f"{self._compiler.version}, driver {gpu.driver}"
         self.policy = ("secret inputs",)
@@ -105,16 +108,16 @@ class GpuEvaluator(SandboxBase):
             )
         return own.image
 
-    def _look(self) -> GpuProperties:
-        """The GPU as its driver describes it; DeviceError when it is of another kind."""
-        with self.gpus.child() as child:
-            gpu = child.open().properties
+    def _look(self, slot: GpuSlot) -> tuple[GpuSlot, GpuProperties]:
+        """The fence that its processes get, and the GPU as its driver describes it; DeviceError for another kind."""
+        slot, found = fenced(slot, self._own_kernels, lambda gpu: self.target.arch.startswith(gpu.arch))
+        gpu = found.properties
         if not self.target.arch.startswith(gpu.arch):
             raise DeviceError(
                 f"this GPU is a {gpu.name} ({gpu.arch}), not a {self.target.title} "
                 f"({self.target.arch}); choose another target or GPU"
             )
-        return gpu
+        return slot, gpu
 
     def compile(self, prepared: Prepared) -> Evaluation:
         """Compile; accepted means that neither the compiler nor the plan's checks object."""

@@ -90,6 +90,7 @@ def test_a_right_kernel_is_verified_and_timed(judge: GpuEvaluator, task: Task) -
     assert time.time_us == pytest.approx(SLOW_US, rel=1e-3)
     assert time.warm_us == pytest.approx(SLOW_US, rel=1e-3)
     assert made.key == judge.key(judge.prepare(source(), task))
+    assert judge.isolation.startswith("local ("), "the stub is asked over a socket of this machine"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ MESSAGES = (
     RepeatRequest("B", LAUNCHES, 7, 100),
     ControlRequest(100, 1 << 30),
     NoiseRequest(7, 4096),
-    OpenReply(GpuProperties("a GPU", "sm_90", "13.0", 1 << 37, {"units": 132}, "0000:1b:00.0"), 1 << 36),
+    OpenReply(GpuProperties("a GPU", "sm_90", "13.0", 1 << 37, {"units": 132}, "0000:1b:00.0"), 1 << 36, "closed"),
     DoneReply(),
     ShortReply(),
     CallReply(0, (1 << 64) - 1),

@@ -1,0 +1,150 @@
+"""The fence that a process on the GPU puts around itself before it opens the driver, and the rungs of it.
+
+- `closed`: Landlock, by which only libraries, the driver's tables and the vendor's device nodes can be opened, and a
+  filter of system calls: no socket, no other program or process, no signal to others;
+- `local`: the same, but the driver may make sockets of this machine;
+- `filter`: the filter only, where there is no Landlock or the driver opens other files;
+- `open`: nothing but the bare environment.
+
+Drivers differ in what they open and no document lists it, so the judge tries: the strongest rung on which the device
+computes a known kernel's result is the one in force.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import resource
+import socket
+import sys
+import sysconfig
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, get_args
+
+from sandbox.cage import landlock, seccomp
+from sandbox.cage.calls import others
+from sandbox.cage.view import SYSTEM_LIBRARIES, View
+
+Fence = Literal["closed", "local", "filter", "open"]
+FENCES: tuple[Fence, ...] = get_args(Fence)
+SUMMARY: dict[Fence, str] = {
+    "closed": "Landlock and a filter of system calls without sockets",
+    "local": "Landlock and a filter of system calls with local sockets only",
+    "filter": "a filter of system calls only",
+    "open": "nothing but a bare environment",
+}
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("sandbox", "tasks", "records")
+TABLES = (
+    "/proc/self",
+    "/proc/driver",
+    "/proc/devices",
+    "/proc/meminfo",
+    "/proc/cpuinfo",
+    "/proc/stat",
+    "/proc/version",
+    "/proc/modules",
+    "/proc/sys/vm",
+    "/proc/sys/kernel",
+    "/sys/devices",
+    "/sys/bus/pci",
+    "/sys/class",
+    "/sys/module",
+    "/sys/dev",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/nvidia",
+    "/etc/localtime",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/local",
+    "/usr/share/nvidia",
+    "/usr/share/libdrm",
+    "/opt/amdgpu",
+    "/opt/rocm",
+)
+NODES = {"nvidia": ("nvidia*", "nvidia-caps/*"), "amd": ("kfd", "dri/renderD*")}
+_UNIX, _THREAD, _NAMESPACES = 1, 0x10000, 0x7E020080
+_OWN: tuple[seccomp.Test, ...] = (("any", 0, (seccomp.OWN_PID,)),)
+
+
+def enclose(fence: str, vendor: str, library: str | None = None) -> Fence:
+    """Put a rung of the fence around this process, as far as the kernel can; the rung that is then in force.
+
+    It holds for the calling thread and what it starts: call it before any other thread is there.
+    """
+    if fence == "open":
+        return "open"
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    has_files = fence != "filter" and landlock.restrict(view_of(library), _nodes(vendor))
+    has_filter = _filtered(has_sockets=fence == "local")
+    made: Fence = "filter" if not has_files else "local" if fence == "local" else "closed"
+    return made if has_filter and holds(made) else "open"
+
+
+def view_of(library: str | None) -> View:
+    """The files that a driver, this interpreter and this code are read from."""
+    python = {Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    shared = [Path(name) for name in SYSTEM_LIBRARIES]
+    own = [ROOT / name for name in PACKAGES] + ([Path(library).resolve().parent] if library else [])
+    packages = [Path(entry) for entry in sys.path if entry.endswith("-packages")]
+    return View(
+        executable=tuple({*python, *packages, *shared, *own, *map(Path, TABLES)}),
+        devices=(Path("/dev/null"), Path("/dev/zero"), Path("/dev/urandom"), Path("/dev/random")),
+    )
+
+
+def _nodes(vendor: str) -> Sequence[Path]:
+    return sorted(path for pattern in NODES[vendor] for path in Path("/dev").glob(pattern) if not path.is_dir())
+
+
+def _filtered(has_sockets: bool) -> bool:
+    """Install the filter of system calls; False where this kernel or architecture has none."""
+    local: tuple[seccomp.Test, ...] = (("any", 0, (_UNIX,)),)
+    refused: dict[str, tuple[seccomp.Test, ...]] = {
+        **dict.fromkeys(others(platform.machine()), ()),
+        "clone": (("clear", 0, (_NAMESPACES,)), ("set", 0, (_THREAD,))),
+        "kill": _OWN,
+        "tgkill": _OWN,
+        "prlimit64": (("any", 0, (0, seccomp.OWN_PID)),),
+        "socketpair": local,
+        "socket": local if has_sockets else (),
+    }
+    if has_sockets:
+        del refused["connect"]
+    program = seccomp.compose_refusing(platform.machine(), refused)
+    try:
+        if program:
+            landlock.renounce()
+            seccomp.install(program, os.getpid())
+    except OSError:
+        return False
+    return bool(program)
+
+
+def holds(fence: Fence) -> bool:
+    """Try what the rung forbids: True where nothing of it succeeds in this process."""
+    tries: list[Callable[[], object]] = []
+    if fence in ("closed", "local"):
+        tries += [partial(os.open, name, os.O_RDONLY) for name in ("/root", "/tmp", "/etc", "/etc/passwd")]
+    if fence != "open":
+        tries += [lambda: socket.socket(socket.AF_INET), lambda: os.kill(os.getppid(), 0), _forked]
+    if fence == "closed":
+        tries.append(lambda: socket.socket(socket.AF_UNIX))
+    for attempt in tries:
+        try:
+            attempt()
+        except OSError as error:
+            if error.errno in (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOENT):
+                continue
+        return False
+    return True
+
+
+def _forked() -> None:
+    if os.fork() == 0:
+        os._exit(0)  # the filter should have refused it

@@ -1,0 +1,42 @@
+"""The choice of the rung: each is tried with a process that opens the driver and runs a known kernel behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from records.errors import DeviceError
+from sandbox.gpu.child_fault import ChildFault
+from sandbox.gpu.child_link import GpuSlot
+from sandbox.gpu.child_process import ChildProcess
+from sandbox.gpu.child_replies import OpenReply
+from sandbox.gpu.driver.driver import GpuProperties
+from sandbox.gpu.fence import FENCES
+from sandbox.gpu.gpu_pool import check
+
+
+def fenced(
+    slot: GpuSlot,
+    image: Callable[[], bytes],
+    fits: Callable[[GpuProperties], bool],
+    make: Callable[[GpuSlot], ChildProcess] = ChildProcess,
+) -> tuple[GpuSlot, OpenReply]:
+    """The slot with the strongest rung on which its GPU works, and that GPU.
+
+    `image` compiles the judge's own kernels, for a GPU that `fits`; another one is only described. DeviceError when the
+    GPU works on none, by what it said on the last.
+    """
+    last = DeviceError(f"GPU {slot.index} cannot be used")
+    for fence in FENCES:
+        with make(replace(slot, fence=fence)) as child:
+            try:
+                found = child.open()
+                if fits(found.properties):
+                    child.trust(image())
+                    check(child)
+                return replace(slot, fence=found.fence), found
+            except ChildFault as fault:
+                last = DeviceError(fault.message)
+            except DeviceError as error:
+                last = error
+    raise last
