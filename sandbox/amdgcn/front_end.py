@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +26,15 @@ from records.files import write_whole
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
 from sandbox.candidate.diagnostics import SOURCE
-from sandbox.candidate.header_names import code_only
+from sandbox.candidate.pp_tokens import is_directive, rows, scan
 from sandbox.evidence import Evidence
 from sandbox.process import Completed, ProcessLimits, run
 
+PRINTED = 2 * 65536  # bytes of a tool's output that are kept
 LIMITS = ProcessLimits(cpu_s=50, memory_bytes=1900 << 20, file_bytes=256 << 20)
 INCLUDE = Path(__file__).parents[1] / "include"
 _FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang")
-_HEADER = re.compile(r"\s*#[ \t]*include[ \t]*<hip/hip_runtime\.h>[ \t]*\n")
+_HEADER = ["#", "include", "<hip/hip_runtime.h>"]
 _PREFIX, _IMAGE, _PLACE = "prefix.h", "prefix.pch", "place"
 
 
@@ -46,7 +46,7 @@ class Tools:
     evidence: Evidence | None = None
     limits: ProcessLimits = LIMITS
 
-    def run(self, work: Path, tool: str, *args: str, shown: Sequence[Path] = ()) -> Completed:
+    def run(self, work: Path, tool: str, *args: str, shown: Sequence[Path] = (), printed: int = PRINTED) -> Completed:
         """Run clang or ld.lld with this folder as its working, home and temporary directory, the only one it writes to.
 
         It sees that folder, our headers, clang's own, and what is `shown`.
@@ -60,13 +60,7 @@ class Tools:
             devices=(Path("/dev/null"), Path("/dev/urandom")),
         )
         done = run(
-            argv,
-            cwd=work,
-            env=environment,
-            limits=self.limits,
-            cage=self.toolchain.cage,
-            view=view,
-            output_cap=2 * 65536,
+            argv, cwd=work, env=environment, limits=self.limits, cage=self.toolchain.cage, view=view, output_cap=printed
         )
         if self.evidence:
             self.evidence.command(work, argv, environment, done)
@@ -82,17 +76,17 @@ class FrontEnd:
     flags: tuple[str, ...]  # without macros of the candidate and without the output
     closing: str = ""  # lines behind the header in its precompiled form
 
-    def run(self, work: Path, text: str, prefixed: str | None, *args: str) -> Completed:
+    def run(self, work: Path, text: str, prefixed: str | None, *args: str, printed: int = PRINTED) -> Completed:
         """Run on `text`; `prefixed` is what stands for it behind the precompiled header, None where nothing does."""
         if prefixed is not None:
             prefix = self._prefix
             self.lay_out(work, prefixed, prefix)
             form = ("-include-pch", str(prefix / _IMAGE), *_FILES)
-            done = self.tools.run(work, "clang", *self.flags, *form, *args, shown=(prefix,))
+            done = self.tools.run(work, "clang", *self.flags, *form, *args, shown=(prefix,), printed=printed)
             if done.timed_out or (done.returncode == 0 and not done.stderr.strip()):
                 return done
         self.lay_out(work, text)
-        return self.tools.run(work, "clang", *self.flags, *_FILES, *args)
+        return self.tools.run(work, "clang", *self.flags, *_FILES, *args, printed=printed)
 
     def warm(self) -> None:
         """Make the precompiled header now."""
@@ -151,7 +145,8 @@ class FrontEnd:
 
 def begins_with_header(source: str) -> bool:
     """True where nothing but comments stands before `#include <hip/hip_runtime.h>`."""
-    return _HEADER.match(code_only(source)) is not None
+    first = next(rows(scan(source)), None)
+    return first is not None and is_directive(first) and [token.text for token in first] == _HEADER
 
 
 @cache

@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from records.errors import PlanError
-from sandbox.candidate.header_names import OURS, header_words
+from sandbox.candidate.header_names import header_words, is_ours
 from sandbox.candidate.plan import Candidate, Launch, Plan, PlanLines, Workspace
 from tasks.task import DTYPES
 
@@ -196,7 +196,7 @@ class _PlanReader:
 
     def _tunable(self, name: str, value: Any) -> tuple[int, ...]:
         line = self.lines.line("tunables", name)
-        if not _NAME.fullmatch(name) or name.startswith("__") or name in _RESERVED or OURS.fullmatch(name):
+        if not _NAME.fullmatch(name) or name.startswith("__") or name in _RESERVED or is_ours(name):
             raise PlanError(f"tunables: {name!r} cannot be a macro's name; use a C identifier that is no keyword", line)
         if len(name) < 2:
             raise PlanError(

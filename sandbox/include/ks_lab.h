@@ -16,7 +16,9 @@
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 // An attribute list is not allowed where __shared__ leaves the keyword; the GNU spelling is.
-#define alignas(...) __attribute__((aligned(__VA_ARGS__)))
+template <class T> consteval unsigned long ks_alignment() { return alignof(T); }
+template <unsigned long N> consteval unsigned long ks_alignment() { return N; }
+#define alignas(...) __attribute__((aligned(ks_alignment<__VA_ARGS__>())))
 #define address_space(n)
 #define amdgpu_waves_per_eu(...)
 #define amdgpu_flat_work_group_size(...)

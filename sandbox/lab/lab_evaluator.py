@@ -21,6 +21,7 @@ from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
+from sandbox.lab.build.kernel_names import unlike_symbols
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
 from sandbox.lab.predict import predict
@@ -174,6 +175,9 @@ class LabEvaluator(SandboxBase):
         program = self._lab.build(prepared.candidate, prepared.tunables)
         if isinstance(program, tuple):
             return replace(evaluation, verdict=rejected("compile", program)), None
+        symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
+        if unlike := unlike_symbols(program.symbols, symbols, prepared.candidate.plan.launches):
+            return replace(evaluation, verdict=rejected("compile", unlike)), None
         return evaluation, Built(prepared, compilation, program)
 
     def _mismatches(self, compilation: Compilation, prepared: Prepared) -> tuple[Finding, ...]:

@@ -8,14 +8,10 @@
 #include <hip/device_functions.h>
 #include <hip/ks_device.h>
 
-#ifndef KS_LAB
 struct ks_warp_size {
-    __host__ __device__ constexpr operator int() const noexcept { return 64; }
+    __host__ __device__ constexpr operator int() const noexcept { return KS_WAVE; }
 };
 __attribute__((unused)) static constexpr ks_warp_size warpSize{};
-#else
-static constexpr int warpSize = KS_WAVE;
-#endif
 
 KS_INLINE unsigned __lane_id() { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)); }
 KS_INLINE unsigned long long __ballot(int predicate) { return __builtin_amdgcn_ballot_w64(predicate != 0); }

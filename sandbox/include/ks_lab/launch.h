@@ -69,7 +69,7 @@ template <unsigned N, class... P> KS_BRIDGE void ks_invoke(void (*kernel)(P...))
     ks_spread(kernel, given, __make_integer_seq<ks_sequence, unsigned, sizeof...(P)>{});
 }
 #define KS_LAUNCH(number, count, ...) \
-    extern "C" __attribute__((used)) void ks_launch_##number() { ks_invoke<count>(&__VA_ARGS__); }
+    extern "C" __attribute__((used)) void ks_launch_##number() { ks_invoke<count>(__VA_ARGS__); }
 
 // Dynamic LDS: the declarations in the candidate, whatever their names, are bound to this one.
 extern constinit thread_local char ks_dynamic_lds[];

@@ -1,9 +1,9 @@
 """The candidate's text as the GPU's compiler preprocesses it, which is what the lab executes.
 
 Both builds see the same tokens, so no macro, no condition and no `__has_...` can choose other code for the lab than for
-the GPU. What is left to tell them apart are a few words of the language, which are refused here along with those that
-would switch the lab's checks off, and behaviour at run time: addresses, the last bits of approximate functions, the
-order of workgroups. Those stay open; a device's own verdict closes them.
+the GPU. What the two compilers then make of the tokens is compared in `likeness.py`. Refused here are only names of the
+judge's, line numbers that are not the file's, and pragmas that act on what the judge adds. Behaviour at run time stays
+open: addresses, the last bits of approximate functions, the order of workgroups; a device's own verdict closes that.
 """
 
 from __future__ import annotations
@@ -11,31 +11,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
-from records.evaluation import Code, Finding
+from records.evaluation import Finding
 from sandbox.candidate.diagnostics import SOURCE, code_of_error, refusal
-from sandbox.candidate.header_names import OURS, code_only, header_words
+from sandbox.candidate.header_names import header_words, is_ours
+from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 
 _MARKER = re.compile(r'# (\d+) "([^"]*)"((?: \d)*)$')
-_DIRECTIVE = re.compile(r"[ \t\f\v]*(?:#|%:)[ \t\f\v]*(\w+)[ \t\f\v]*(\w*)")
-_KEYWORD = re.compile(r"__attribute__\s*\(\s*\(\s*_*(global|device|host|shared|constant|managed)_*\s*\)\s*\)")
-_LIBRARY = re.compile(r"#pragma\s+comment\b.*")
-_ASKS = re.compile(r"\b__builtin_(?:COLUMN|constant_p|source_location|cpu_\w+|ia32_\w+|frame_address|return_address)\b")
-_SWITCHES = re.compile(r"\b_*(?:no_sanitize\w*|disable_sanitizer_instrumentation|no_instrument_function)\b")
-_ATTRIBUTES = re.compile(r"\b__attribute(?:__)?\s*\(|\b__declspec\s*\(|\[\[|#pragma\s+clang\s+(?:attribute|section)\b")
-_LIST = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-_NOT_HEAD = re.compile(rf"\[\[.*?\]\]|\b(?:__attribute__|alignas|decltype|__declspec)\s*{_LIST}|^#[^\n]*", re.M | re.S)
-_INNER = re.compile(
-    r"\s*(?:else\s+)?(?:if|for|while|switch|catch|return|asm|__asm__|requires)\b|.*(?:\[[^\[\]]*\]\s*\(|[=&|]\s*requires\b)",
-    re.S,
-)  # statements, lambdas, and what a template requires
-_TYPE = re.compile(r"\b(?:struct|class|union|enum|namespace|requires|concept)\b[^()]*$")
-_VALUE = re.compile(r"[=+*/?|^%!\]][^()]*$")  # an expression that ends in a braced value
-_MARKED = re.compile(r"\b(?:__device__|__global__|constexpr|consteval)\b")
-_REFUSED = re.compile(
-    r"\b_*(nodebug|naked|section|weak|weakref|weak_import|alias|target|target_clones|target_version"
-    r"|cpu_dispatch|cpu_specific|annotate|shared|global|device|host|constant|managed)_*\b"
+_QUOTE = '"'
+_KEYWORDS = frozenset({"global", "device", "host", "shared", "constant", "managed"})
+_ASKING = frozenset({"decltype", "noexcept", "sizeof", "alignof", "typeof", "__typeof", "__typeof__", "__alignof__"})
+_PRAGMAS = frozenset(  # of those that clang knows: what names or moves symbols, files, sections or the judge's own
+    {
+        "attribute",
+        "__debug",
+        "dependency",
+        "force_cuda_host_device",
+        "include_alias",
+        "linemarker",
+        "module",
+        "ms_struct",
+        "options",
+        "redefine_extname",
+        "section",
+        "system_header",
+        "visibility",
+        "weak",
+    }
 )
 
 
@@ -49,51 +51,53 @@ class DeviceText:
 
 def source_refusals(source: str) -> tuple[Finding, ...]:
     """Faults that show only before preprocessing: the lab's own names, false line numbers, rewritten headers."""
+    tokens = scan(source)
     found = [
         refusal(
-            f"the name {match[0]} belongs to the judge; the same code must run in the lab and on the GPU, so "
+            f"the name {token.text} belongs to the judge; the same code must run in the lab and on the GPU, so "
             "a candidate may neither ask for such a name nor define it",
-            number,
+            token.line,
         )
-        for number, line in enumerate(code_only(source).split("\n"), 1)
-        for match in OURS.finditer(line)
+        for token in tokens
+        if (token.kind == "name" and is_ours(token.text)) or (token.kind == "header" and "ks_" in token.text)
     ]
-    return tuple((found + list(_directives(source)))[:20])
+    return tuple((found + list(_directives(tokens)))[:20])
 
 
-def _directives(source: str) -> Iterator[Finding]:
+def _directives(tokens: list[Token]) -> Iterator[Finding]:
     early: list[tuple[int, str]] = []
-    spliced = source.replace("\\\n", "\0")  # a directive may go on over several lines
-    number = 1
-    for line in code_only(spliced).split("\n"):
-        match = _DIRECTIVE.match(line.replace("\0", ""))
-        if match and (match[1] == "line" or match[1].isdigit()):
-            yield refusal("#line may not be used: findings could not name the line that they mean", number)
-        elif match and match[1] in ("define", "undef") and match[2] in header_words():
-            early.append((number, match[2]))
-        elif match and match[1].startswith("include"):
+    for row in rows(tokens):
+        if row[-1].kind == "open":
+            yield refusal("a comment or a raw string has no end", row[-1].line)
+        if not is_directive(row) or len(row) < 2:
+            continue
+        word, line = row[1].text, row[0].line
+        if word == "line" or row[1].kind == "number":
+            yield refusal("#line may not be used: findings could not name the line that they mean", line)
+        elif word in ("define", "undef") and len(row) > 2 and row[2].text in header_words():
+            early.append((line, row[2].text))
+        elif word.startswith("include"):
             yield from (
                 refusal(
-                    f"#define {word} after the includes: the headers use this name themselves",
+                    f"#define {name} after the includes: the headers use this name themselves",
                     where,
-                    code_of_error(word),  # the word is the candidate's: a builtin, a launch bound
+                    code_of_error(name),  # the word is the candidate's: a builtin, a launch bound
                 )
-                for where, word in early
+                for where, name in early
             )
             early = []
-        number += 1 + line.count("\0")
 
 
 def device_text(preprocessed: str) -> DeviceText | tuple[Finding, ...]:
     """The candidate's own part of what `clang -E` prints for the GPU; findings when it includes what it may not."""
     text, lines = list[str](), list[int]()
     file, line, depth = SOURCE, 1, 0
-    for row in preprocessed.split("\n"):
+    for row in _rows(preprocessed):
         if not (match := _MARKER.match(row)):
             if file == SOURCE and not depth:
-                text.append(_KEYWORD.sub(r"__\1__", _LIBRARY.sub("", row)))
-                lines.append(line)
-            line += 1
+                text.append(row)
+                lines.extend(range(line, line + row.count("\n") + 1))
+            line += row.count("\n") + 1
             continue
         flags = match[3].split()
         if "1" in flags:
@@ -110,7 +114,45 @@ def device_text(preprocessed: str) -> DeviceText | tuple[Finding, ...]:
         if file == SOURCE and not depth:
             text.append(f'# {line} "{SOURCE}"')
             lines.append(line)
-    return DeviceText("\n".join(text), tuple(lines))
+    return DeviceText(_with_keywords("\n".join(text)), tuple(lines))
+
+
+def _rows(preprocessed: str) -> Iterator[str]:
+    """The lines; those of a raw string stay together, whatever they look like."""
+    at = 0
+    while at <= len(preprocessed):
+        seen, end = at, _end_of_line(preprocessed, at)
+        while 'R"' in (last := preprocessed[seen:end]) and (opened := scan(last)) and opened[-1].kind == "open":
+            delimiter = f'){opened[-1].text.partition(_QUOTE)[2][:-1]}"'
+            close = preprocessed.find(delimiter, end)
+            seen = close + len(delimiter) if close >= 0 else len(preprocessed)
+            end = _end_of_line(preprocessed, seen)
+        yield preprocessed[at:end]
+        at = end + 1
+
+
+def _end_of_line(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return end if end >= 0 else len(text)
+
+
+def _with_keywords(text: str) -> str:
+    """The text with HIP's keywords in place of their attributes, and without libraries that a pragma names."""
+    pieces, at = list[str](), 0
+    tokens = scan(text) if "__attribute" in text or "#pragma" in text else []
+    for index, token in enumerate(tokens):
+        group = [t.text for t in tokens[index : index + 6]]
+        if token.kind != "name" and token.text != "#":
+            continue
+        if token.text in ("__attribute__", "__attribute") and group[1:3] == ["(", "("] and group[4:6] == [")", ")"]:
+            word, end = group[3].strip("_"), tokens[index + 5].end
+            if word in _KEYWORDS:
+                pieces += [text[at : token.start], f"__{word}__", "\n" * text.count("\n", token.start, end)]
+                at = end
+        elif group[1:3] == ["pragma", "comment"]:
+            pieces.append(text[at : token.start])
+            at = _end_of_line(text, token.start)
+    return "".join([*pieces, text[at:]])
 
 
 def _included(name: str, line: int, depth: int) -> str | Finding | None:
@@ -122,74 +164,43 @@ def _included(name: str, line: int, depth: int) -> str | Finding | None:
 
 
 def text_refusals(made: DeviceText) -> tuple[Finding, ...]:
-    """Words that behave differently in the two builds, or that would switch off what the lab looks at."""
-    code = code_only(made.text)
-
-    def refused(at: int, message: str, meaning: Code = "A.1") -> tuple[int, Finding]:
-        return at, refusal(message, made.lines[code.count("\n", 0, at)], meaning)
-
+    """Names of the judge's, pasted from parts, and pragmas that act on what the judge adds."""
+    tokens = scan(made.text)
     found = [
-        refused(
-            match.start(),
-            f"{match[0]} may not be used: its answer depends on the compiler, and the same code must "
-            "run in the lab and on the GPU",
+        refusal(
+            f"{token.text} may not stand in an expression that is not evaluated: the answer depends on the compiler",
+            made.lines[token.line - 1],
             "B.1",
         )
-        for match in _ASKS.finditer(code)
+        for token in _asked(tokens)
+        if token.text.startswith("__builtin_")
     ]
-    found += [
-        refused(match.start(), f"the name {match[0]} belongs to the judge; choose another")
-        for match in OURS.finditer(code)
-    ]
-    found += [
-        refused(match.start(), f"{match[0]} may not be used: every memory access is checked")
-        for match in _SWITCHES.finditer(code)
-    ]
-    for start, inside in _attributes(code):
-        found += [
-            refused(
-                start,
-                f"the attribute {match[1]} may not be used in a candidate (write __shared__, __device__, "
-                "__constant__ and __global__ as such)",
-            )
-            for match in _REFUSED.finditer(inside)
-        ]
-    found += [
-        refused(at, "a function without __device__ is host code, which a candidate may not have; mark or remove it")
-        for at in _unmarked(code)
-    ]
-    return tuple(dict.fromkeys(finding for _, finding in sorted(found, key=itemgetter(0))))[:20]
+    for row in rows(tokens):
+        for token in row:
+            if token.kind == "name" and is_ours(token.text):
+                message = f"the name {token.text} belongs to the judge; choose another"
+                found.append(refusal(message, made.lines[token.line - 1]))
+        words = [token.text for token in row]
+        named = words[2 + (words[2:3] in (["clang"], ["GCC"])) :][:1]
+        if words[:2] == ["#", "pragma"] and _PRAGMAS.intersection(named):
+            message = f"#{' '.join(words[1:4])} may not be used: it changes more than this code"
+            found.append(refusal(message, made.lines[row[0].line - 1]))
+    return tuple(dict.fromkeys(found))[:20]
 
 
-def _unmarked(code: str) -> Iterator[int]:
-    """Start of the body of a function that the GPU's compiler takes for the host's and passes over."""
-    start, depth = 0, 0
-    for match in re.finditer(r"[(){};]", code):
-        depth += {"(": 1, ")": -1}.get(match[0], 0)
-        if depth > 0 or match[0] in "()":
-            continue
-        head = _NOT_HEAD.sub(" ", code[start : match.start()]) if match[0] == "{" else ""
-        if "(" in head and not (_INNER.match(head) or any(p.search(head) for p in (_TYPE, _VALUE, _MARKED))):
-            yield match.start()
-        start = match.end()
+def _asked(tokens: list[Token]) -> Iterator[Token]:
+    """Names in the parentheses of an operator that does not evaluate what stands there."""
+    inside, before = [False], ""
+    for token in tokens:
+        if token.kind == "mark" and token.text == "(":
+            inside.append(inside[-1] or before in _ASKING)
+        elif token.kind == "mark" and token.text == ")":
+            del inside[max(1, len(inside) - 1) :]
+        elif token.kind == "name" and inside[-1]:
+            yield token
+        before = token.text if token.kind != "end" else before
 
 
 def at_source(findings: tuple[Finding, ...], made: DeviceText) -> tuple[Finding, ...]:
     """Findings on lines of the preprocessed text, moved to the candidate's own."""
     return tuple(replace(f, line=made.lines[f.line - 1] if f.line else None) for f in findings)
-
-
-def _attributes(code: str) -> Iterator[tuple[int, str]]:
-    """Start and content of each attribute list."""
-    for match in _ATTRIBUTES.finditer(code):
-        end = match.end()
-        if match[0].startswith("#"):
-            end = (code + "\n").index("\n", end)
-        elif match[0] == "[[":
-            end = max(end, code.find("]]", end))
-        else:
-            depth = 1
-            while depth and end < len(code):
-                depth += {"(": 1, ")": -1}.get(code[end], 0)
-                end += 1
-        yield match.start(), code[match.start() : end]

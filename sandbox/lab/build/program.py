@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -26,18 +26,15 @@ from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
 from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
-from sandbox.lab.build.assembly import translate
-from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
 from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, PLAIN, PREPROCESS
+from sandbox.lab.build.kernel_names import called_symbols
 from sandbox.lab.build.lines import LineTable, read_lines
 from sandbox.lab.build.object_file import DYNAMIC_LDS, prepare_object
 from sandbox.lab.build.probes import add_probes
+from sandbox.lab.build.reading import CLOSING, Reader, behind_header, wave_macros
 from sandbox.process import Completed
 
-FORMAT = "6"  # raise it when the same source would give another program or description
-EXPANDED = "expanded.hip"
-_HEADER = "#include <hip/hip_runtime.h>"
-_BEHIND_HEADER = "#include <ks_lab/convergent.h>"
+FORMAT = "7"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)
@@ -62,6 +59,7 @@ class LabProgram:
     lds: tuple[LdsVariable, ...]
     dynamic_lds_offset: int
     lines: LineTable
+    symbols: Mapping[str, str] = field(default_factory=dict)  # of the function that stands for each kernel
 
 
 @dataclass(frozen=True)
@@ -125,13 +123,11 @@ class Builder:
     def _build(
         self, candidate: Candidate, tunables: Mapping[str, int], work: Path, folder: Path, checks: Sequence[str]
     ) -> LabProgram | tuple[Finding, ...]:
-        made = self._as_on_the_gpu(candidate, tunables, work / "text")
+        made = Reader(self._tools, self.cache, self._checked, self.wave).read(candidate, tunables, work)
         if isinstance(made, tuple):
             return made
-        text, refused = translate(made.text)
-        if refused := (*text_refusals(made), *at_source(refused, made)):
-            return refused
-        done = self._compiled(work, f"{text}\n{_bridges(candidate)}", checks)  # the tunables stand in it by now
+        text = f"{made.text}\n{_bridges(candidate, made.kernels)}"
+        done = self._compiled(work, text, checks)  # the tunables stand in it by now
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         prepared = prepare_object(read_output(work / "candidate.o"))
@@ -142,13 +138,15 @@ class Builder:
         done = self._tools.run(work, *command, shown=(executor.folder(self.toolchain, self.cache),))
         if done.returncode != 0:
             return _link_findings(done)
-        return _describe(
+        symbols = called_symbols(_text_of(work / "candidate.ll"), candidate.plan.launches) if checks else {}
+        described = _describe(
             candidate, Elf(read_output(work / "program")), Elf(prepared.data), set(prepared.lds), folder / "program"
         )
+        return replace(described, symbols=symbols)
 
     def _compiled(self, work: Path, text: str, checks: Sequence[str]) -> Completed:
         """Compile to candidate.o; with checks by way of LLVM's text form, to which the probes are added."""
-        front_end, prefixed = self._checked if checks else self._plain, _behind_header(text)
+        front_end, prefixed = self._checked if checks else self._plain, behind_header(text)
         if not checks:
             return front_end.run(work, text, prefixed, SOURCE, "-c", "-o", "candidate.o")
         done = front_end.run(work, text, prefixed, SOURCE, *IR, "-o", "candidate.ll")
@@ -158,58 +156,33 @@ class Builder:
         (work / "probed.ll").write_text(probed, encoding="utf-8")
         return self._tools.run(work, "clang", *BACK_END, *checks, "-c", "probed.ll", "-o", "candidate.o")
 
-    def _as_on_the_gpu(
-        self, candidate: Candidate, tunables: Mapping[str, int], work: Path
-    ) -> DeviceText | tuple[Finding, ...]:
-        if refused := source_refusals(candidate.source):
-            return refused
-        macros = [f"-D{name}={value}" for name, value in tunables.items()]
-        done = self._preprocessor.run(work, candidate.source, None, *macros, SOURCE, "-o", EXPANDED)
-        if done.returncode != 0:
-            return compiler_findings(done, candidate.source)
-        return device_text(read_output(work / EXPANDED).decode("utf-8"))
-
     @cached_property
     def _tools(self) -> Tools:
         return Tools(self.toolchain, self.evidence)
 
     @cached_property
-    def _preprocessor(self) -> FrontEnd:
-        return FrontEnd(self._tools, self.cache, (*PREPROCESS, *_wave_macros(self.wave)))
-
-    @cached_property
     def _checked(self) -> FrontEnd:
-        flags = (*FLAGS, *CHECKS, *_wave_macros(self.wave))
-        return FrontEnd(self._tools, self.cache, flags, "#pragma clang attribute pop\n")
+        flags = (*FLAGS, *CHECKS, *wave_macros(self.wave))
+        return FrontEnd(self._tools, self.cache, flags, CLOSING)
 
     @cached_property
     def _plain(self) -> FrontEnd:
-        flags = (*FLAGS, *PLAIN, *_wave_macros(self.wave))
-        return FrontEnd(self._tools, self.cache, flags, "#pragma clang attribute pop\n")
+        flags = (*FLAGS, *PLAIN, *wave_macros(self.wave))
+        return FrontEnd(self._tools, self.cache, flags, CLOSING)
 
 
-def _behind_header(text: str) -> str | None:
-    """The text as it stands behind the precompiled header; None where it does not begin with that header.
-
-    What the header leaves open, a `#pragma clang attribute`, is no part of the precompiled form.
-    """
-    rows = text.split("\n")
-    first = next((n for n, row in enumerate(rows) if row.strip() and not row.startswith("# ")), None)
-    if first is None or rows[first] != _HEADER:
-        return None
-    return "\n".join([*rows[:first], _BEHIND_HEADER, *rows[first + 1 :]])
+def _text_of(path: Path) -> str:
+    return read_output(path).decode("utf-8")
 
 
-def _wave_macros(wave: int) -> list[str]:
-    names = ("__AMDGCN_WAVEFRONT_SIZE__", "__AMDGCN_WAVEFRONT_SIZE")
-    return [] if wave == 64 else [*(w for n in names for w in (f"-U{n}", f"-D{n}={wave}")), f"-DKS_WAVE={wave}"]
-
-
-def _bridges(candidate: Candidate) -> str:
+def _bridges(candidate: Candidate, kernels: Mapping[str, str]) -> str:
     """One exported function a launch; it stands behind the candidate's text and has a line number of the plan."""
     parts = ['#line 1 "launch"', "#include <ks_lab/launch.h>"]
     for number, launch in enumerate(candidate.plan.launches):
-        parts += [f'#line {launch.line} "{SOURCE}"', f"KS_LAUNCH({number}, {len(launch.args)}, {launch.kernel})"]
+        parts += [
+            f'#line {launch.line} "{SOURCE}"',
+            f"KS_LAUNCH({number}, {len(launch.args)}, {kernels[launch.kernel]})",
+        ]
     return "\n".join(parts) + "\n"
 
 

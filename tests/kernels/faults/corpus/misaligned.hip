@@ -135,7 +135,7 @@ __global__ void k(const float* x, float* y) {
     __shared__ int tile[80];
     char* to = (char*)tile + 2; //-
     char* to = (char*)tile + 4; //+
-    __builtin_amdgcn_global_load_lds((const __attribute__((address_space(1))) void*)(x + threadIdx.x), // BUG: misaligned ~1
+    __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void*)(x + threadIdx.x), // BUG: misaligned ~1
                                      (__attribute__((address_space(3))) void*)to, 4, 0, 0);
     __syncthreads();
     y[threadIdx.x] = tile[threadIdx.x + 1];

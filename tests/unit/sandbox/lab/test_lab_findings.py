@@ -254,8 +254,8 @@ __global__ void k(const float* x, float* y) {
 
 def test_a_system_call_from_a_kernel_is_refused() -> None:
     source = """
-extern "C" long write(int, const void*, unsigned long);
-extern "C" int open(const char*, int, ...);
+extern "C" __device__ long write(int, const void*, unsigned long);
+extern "C" __device__ int open(const char*, int, ...);
 __global__ void k(const float* x, float* y) {
     y[threadIdx.x] = open("/etc/passwd", 0); // here
 }"""

@@ -158,7 +158,7 @@ __global__ void k(const int* x, int* y) {{
     __shared__ int tiles[2][64];
     int i = threadIdx.x, wave = i / 64;
     int* t = tiles[wave];
-    __builtin_amdgcn_global_load_lds((const __attribute__((address_space(1))) void*)(x + 255 - i),
+    __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void*)(x + 255 - i),
                                      (__attribute__((address_space(3))) void*)({target}), 4, 0, 0);
     __builtin_amdgcn_s_waitcnt(0);
     __syncthreads();
@@ -182,7 +182,7 @@ __global__ void k(const unsigned char* x, unsigned* y) {{
     int i = threadIdx.x;
     t[i] = ~0u;
     __syncthreads();
-    __builtin_amdgcn_global_load_lds((const __attribute__((address_space(1))) void*)(x + {size} * i),
+    __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void*)(x + {size} * i),
                                      (__attribute__((address_space(3))) void*)t, {size}, 0, 0);
     __syncthreads();
     y[i] = t[i];

@@ -1,0 +1,146 @@
+"""C++20 preprocessing tokens, [lex.phases] 2 and 3: the one scanner on which every rule about source text rests.
+
+Splices (a backslash at a line's end), comments, strings and characters with prefixes, escapes and suffixes, raw
+strings, digit separators, digraphs, names with universal characters, header names. C++20 has no trigraphs. The time is
+linear in the text, whatever it holds: what has no end takes the rest of its line, or of the text, as in clang.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import Literal, NamedTuple, cast
+
+Kind = Literal["name", "number", "string", "raw", "character", "header", "mark", "end", "open"]
+
+_UCN = r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]{1,8}\}|N\{[^}\n]{1,100}\})"
+_WORD = rf"(?:[A-Za-z_$\x80-\U0010ffff]|{_UCN})(?:[\w$\x80-\U0010ffff]|{_UCN})*+"
+_TOKEN = re.compile(
+    rf"""(?P<space>[ \t\f\v\r]++|//[^\n]*+)|(?P<end>\n)|(?P<comment>/\*)
+    |(?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{{0,16}})\()
+    |(?P<string>(?:u8|[uUL])?"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"(?:{_WORD})?)
+    |(?P<character>(?:u8|[uUL])?'[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*+'(?:{_WORD})?)
+    |(?P<name>{_WORD})|(?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[\w.$\x80-\U0010ffff]|{_UCN})*+)
+    |(?P<mark>%:%:|<=>|\.\.\.|->\*|<<=|>>=|\#\#|%:|<%|%>|:>|<:(?!:[^:>])|::|\.\*|->|\+\+|--|&&|\|\||<<|>>|[-+*/%^&|=!<>]=
+    |["'][^\n]*+|.)""",
+    re.X | re.S,
+)
+_SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
+_HEADER = re.compile(r"<[^>\n]*+>|\"[^\"\n]*+\"")
+_SUFFIX = re.compile(rf"(?:{_WORD})?")
+_CODE = re.compile(r"\\(?:[uU]\{?([0-9a-fA-F]+)\}?|N\{[^}\n]*\})")
+_READS = frozenset({"include", "include_next", "import", "embed"})
+_ASKS = frozenset({"__has_include", "__has_include_next", "__has_embed"})
+_DIGRAPHS = {"%:": "#", "%:%:": "##", "<:": "[", ":>": "]", "<%": "{", "%>": "}"}
+
+
+class Token(NamedTuple):
+    """One token; `text` is what it means: without splices, marks in their usual spelling, names decoded."""
+
+    kind: Kind  # "end" is a line's end; "open" a comment or raw string without an end, the last token there is
+    text: str
+    start: int  # in the text that was scanned, splices included
+    end: int
+    line: int  # of its first character, from 1
+
+
+class _Source:
+    """A text without its splices, and the place in the text of each of its characters."""
+
+    def __init__(self, text: str) -> None:
+        cuts = [(m.start(), m.end()) for m in _SPLICE.finditer(text)] if "\\" in text else []
+        self.whole, self.text = text, _SPLICE.sub("", text) if cuts else text
+        self._removed = [0, *accumulate(end - start for start, end in cuts)]
+        self._starts = [start for start, _ in cuts]
+        self._places = [start - gone for start, gone in zip(self._starts, self._removed, strict=False)]
+
+    def start(self, at: int) -> int:
+        """The place of the character; splices before it are left out."""
+        return at + self._removed[bisect_left(self._places, at + 1)]
+
+    def end(self, at: int) -> int:
+        """The place behind the character before `at`; splices behind it are left out."""
+        return at + self._removed[bisect_left(self._places, at)]
+
+    def place(self, at: int) -> int:
+        """The character without splices that stands at this place of the text."""
+        return at - self._removed[bisect_left(self._starts, at)]
+
+
+def scan(text: str) -> list[Token]:
+    """All tokens of a text; comments and spaces are none."""
+    return list(_scan(_Source(text)))
+
+
+def rows(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    """The tokens of each line that has any; a line goes on behind a splice, a comment or a raw string."""
+    row = list[Token]()
+    for token in tokens:
+        if token.kind != "end":
+            row.append(token)
+        elif row:
+            yield row
+            row = []
+    if row:
+        yield row
+
+
+def is_directive(row: list[Token]) -> bool:
+    """True for a line that the preprocessor takes for itself."""
+    return row[0].kind == "mark" and row[0].text == "#"
+
+
+def _scan(source: _Source) -> Iterator[Token]:
+    text, whole = source.text, source.whole
+    at, line, counted, row = 0, 1, 0, list[str]()
+    while match := _TOKEN.match(text, at):
+        kind, word, stop = match.lastgroup or "", match[0], match.end()
+        if kind == "space":
+            at = stop
+            continue
+        start = source.start(at)
+        line, counted = line + whole.count("\n", counted, start), start
+        if kind == "comment":
+            at = text.find("*/", stop) + 2
+            if at < 2:
+                yield Token("open", word, start, len(whole), line)
+                return
+            continue
+        if kind == "raw":
+            close = whole.find(f'){match["delimiter"]}"', source.start(stop))
+            if close < 0:
+                yield Token("open", word, start, len(whole), line)
+                return
+            tail = source.place(close + len(match["delimiter"]) + 2)
+            stop = cast(re.Match[str], _SUFFIX.match(text, tail)).end()
+            word = whole[start : source.end(stop)]
+        elif _wants_header(row) and (found := _HEADER.match(text, at)):
+            kind, word, stop = "header", found[0], found.end()
+        elif kind == "name":
+            word = _decoded(word)
+        elif kind == "mark":
+            word = _DIGRAPHS.get(word, word)
+        yield Token(cast(Kind, kind), word, start, source.end(stop), line)
+        row = [] if kind == "end" else [*row, word] if len(row) < 2 else [row[0], row[-1], word]
+        at = stop
+
+
+def _wants_header(row: list[str]) -> bool:
+    """True where a name in <> or quotes follows, in which nothing is a comment or an escape."""
+    if row[:1] != ["#"]:
+        return False
+    return (len(row) == 2 and row[1] in _READS) or (row[-1] == "(" and row[-2] in _ASKS)
+
+
+def _decoded(name: str) -> str:
+    """A name with its universal characters in place of their codes."""
+    if "\\" not in name:
+        return name
+
+    def character(match: re.Match[str]) -> str:
+        code = int(match[1], 16) if match[1] else -1
+        return chr(code) if 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]
+
+    return _CODE.sub(character, name)

@@ -1,0 +1,173 @@
+"""The likeness of a candidate's two syntax trees: the GPU compiler's and that of the lab's own compilation.
+
+Both read the same tokens. If each name, call, branch, type, size and constant also means the same to both, no property
+that only one of them has can choose other code: an overload, a concept, a trait, the size of a type, a constant that
+one of them can fold. What differs by design is left out: attributes (`tree_rules.py` has the permitted ones), address
+spaces, storage classes, and the calls of `__builtin_amdgcn_*`, which the lab's headers stand in for; of those the
+candidate's own words are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+
+from records.evaluation import Finding
+from sandbox.amdgcn.syntax_tree import Node, SyntaxTree, subtree
+from sandbox.candidate.diagnostics import SOURCE, refusal
+from sandbox.lab.build.assembly import STATEMENT
+
+Row = tuple[int, str, str, int]  # depth, kind, meaning, line
+_SPACE = re.compile(r"__attribute__\(\((?:address_space\(\d+\)|__?(?:shared|device|constant)_?_?)\)\) ?")
+_STORAGE = re.compile(
+    r" (?:inline|static|tls_dynamic|tls_static|tls|imported|referenced|used|constinit|implicit-inline"
+    r"|non_odr_use_constant|undeserialized_decl\w*)(?= |$)"
+)
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
+_BUILTIN = re.compile(r" Function 0x[0-9a-f]+ '(?:__builtin_amdgcn_\w+|__builtin_trap)'")
+_GNU_VECTOR = re.compile(r"__attribute__\(\(__vector_size__\((\d+) \* sizeof\(([^()']+)\)\)\)\) \2")
+_SUGAR = re.compile(r"'[^']*':'([^']*)'")  # a type as it is written, and the type that it is
+_STAND_IN = re.compile(r"'([^']*\bks_[^']*)':'([^']*)'")  # a stand-in's result, and the type that it is
+_IDLE = re.compile(r" <(?:AddressSpaceConversion|NoOp|BitCast)>(?: part_of_explicit_cast)?$")  # casts of pointers
+_POINTER = re.compile(r"([*&]+) (__attribute__\(\(ext_vector_type\(\d+\)\)\))")  # clang has two orders for this
+_CALLEE = re.compile(r"<(?:BuiltinFnToFnPtr|FunctionToPointerDecay)>$")
+_LAB = "/include/ks_lab"
+_WHOLE = frozenset({"CallExpr", "ParenExpr", "CStyleCastExpr", "CXXFunctionalCastExpr", "StmtExpr", "DeclRefExpr"})
+_SILENT = frozenset(  # in the arguments of a builtin: what only converts them for a stand-in
+    {
+        "CStyleCastExpr",
+        "CXXFunctionalCastExpr",
+        "CallExpr",
+        "ConstantExpr",
+        "ExprWithCleanups",
+        "ImplicitCastExpr",
+        "MaterializeTemporaryExpr",
+        "ParenExpr",
+    }
+)
+
+
+def differences(gpu: SyntaxTree, lab: SyntaxTree) -> tuple[Finding, ...]:
+    """The first place that the two compilers read differently; empty where there is none."""
+    layouts = dict(gpu.layouts)
+    for name, layout in sorted(lab.layouts):
+        if layouts.get(name, layout) != layout:
+            return (refusal(_sentence(f"the layout of {name}"), _line_of(gpu, name), "B.1"),)
+    for ours, theirs in zip_longest(_rows(gpu), _rows(lab)):
+        if ours is None or theirs is None or ours[:3] != theirs[:3]:
+            return (
+                refusal(_sentence(f"this ({_named(ours or theirs)})"), (ours or theirs or (0, "", "", 0))[3], "B.1"),
+            )
+    return ()
+
+
+def _sentence(what: str) -> str:
+    return (
+        f"{what} depends on the compiler: the same code must run in the lab and on the GPU; write it without asking "
+        "for sizes, overloads or properties that only one of them has"
+    )
+
+
+def _named(row: Row | None) -> str:
+    return " ".join(row[1:3])[:120].strip() if row else ""
+
+
+def _line_of(tree: SyntaxTree, name: str) -> int | None:
+    word = re.escape(name.split()[-1].split("::")[-1])
+    return next(
+        (n.line for n in tree.nodes if n.kind.endswith("RecordDecl") and re.search(rf"\b{word}\b", n.text)), None
+    )
+
+
+def _rows(tree: SyntaxTree) -> Iterator[Row]:
+    """The tree's nodes in a form in which equal meaning is equal text."""
+    nodes, index = tree.nodes, 0
+    names, types = _numbers(nodes), _stand_ins(nodes)
+    passed = list[int]()  # depths of the casts around this node that change nothing in the lab
+    while index < len(nodes):
+        node = nodes[index]
+        while passed and passed[-1] >= node.depth:
+            passed.pop()
+        depth, end = node.depth - len(passed), subtree(nodes, index)
+        if _is_left_out(node):
+            index = end
+        elif _is_assembly(nodes, index):
+            yield depth, "asm", "", node.line
+            index = end
+        elif _stands_for_builtin(nodes, index):
+            own = (n for n in nodes[index:end] if n.file == SOURCE and not n.kind.endswith("Literal"))
+            words = {_meaning(n, names, types) for n in own if n.kind not in _SILENT}
+            words = {word for word in words if "__builtin_" not in word and "__hip_atomic_" not in word}
+            yield depth, "builtin", "; ".join(sorted(words)), node.line
+            index = end
+        elif node.kind == "ImplicitCastExpr" and _IDLE.search(node.text):
+            passed.append(node.depth)
+            index += 1
+        else:
+            place = _memory(nodes, index) if node.kind == "VarDecl" else ""
+            yield depth, node.kind, _IDLE.sub("", _meaning(node, names, types)) + place, node.line
+            index += 1
+
+
+def _numbers(nodes: tuple[Node, ...]) -> dict[str, str]:
+    """The number of each declaration, which another compilation gives it, too."""
+    declared, index = list[str](), 0
+    while index < len(nodes):
+        if nodes[index].address and nodes[index].kind.endswith("Decl"):
+            declared += [] if _is_left_out(nodes[index]) else [nodes[index].address]
+        index = subtree(nodes, index) if _is_left_out(nodes[index]) else index + 1
+    return {address: f"#{number}" for number, address in enumerate(declared)}
+
+
+def _is_left_out(node: Node) -> bool:
+    is_implied = node.kind.endswith("Decl") and node.text.startswith("implicit ")  # a member that no text declares
+    return is_implied or node.kind.endswith(("Attr", "Type")) or node.kind == "PragmaCommentDecl"
+
+
+def _stand_ins(nodes: tuple[Node, ...]) -> dict[str, str]:
+    """Types of the lab's headers that stand for others; long names first, as one may hold another."""
+    found = {m[1]: m[2] for node in nodes if "ks_" in node.text for m in _STAND_IN.finditer(node.text)}
+    return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+def _meaning(node: Node, names: Mapping[str, str], types: Mapping[str, str]) -> str:
+    text = _SUGAR.sub(r"'\1'", node.text)
+    if "ks_" in text:
+        for name, meant in types.items():
+            text = text.replace(name, meant)
+    text = _STORAGE.sub("", " " + _SPACE.sub("", text))
+    text = _POINTER.sub(r"\2 \1", _GNU_VECTOR.sub(r"\2 __attribute__((ext_vector_type(\1)))", text))
+    return _ADDRESS.sub(lambda found: names.get(found[0], "#"), text).strip()
+
+
+def _memory(nodes: tuple[Node, ...], index: int) -> str:
+    """LDS or not, of a variable."""
+    node, end = nodes[index], subtree(nodes, index)
+    is_shared = any(n.kind == "CUDASharedAttr" and n.depth == node.depth + 1 for n in nodes[index:end])
+    return " in LDS" if is_shared or re.search(r"' (?:\w+ )*tls", node.text) else ""
+
+
+def _is_assembly(nodes: tuple[Node, ...], index: int) -> bool:
+    """True for an asm statement, and for what `assembly.translate` writes in its place."""
+    if nodes[index].kind != "ParenExpr":
+        return nodes[index].kind == "GCCAsmStmt"
+    text = f'"{STATEMENT}"'
+    return any(n.kind == "StringLiteral" and n.text.endswith(text) for n in nodes[index : subtree(nodes, index)])
+
+
+def _stands_for_builtin(nodes: tuple[Node, ...], index: int) -> bool:
+    """True for a call of __builtin_amdgcn_* with the casts around it, and for what a macro of the lab has instead."""
+    while nodes[index].kind == "ImplicitCastExpr" and not nodes[index].file.startswith(_LAB):
+        index += 1  # a cast has an operand
+    if nodes[index].file.startswith(_LAB):
+        return nodes[index].kind in _WHOLE
+    if nodes[index].kind == "AtomicExpr":
+        return "__hip_atomic_" in nodes[index].text
+    callee = nodes[index + 1 : index + 3]
+    return (
+        nodes[index].kind == "CallExpr"
+        and len(callee) == 2
+        and _CALLEE.search(callee[0].text) is not None
+        and _BUILTIN.search(callee[1].text) is not None
+    )

@@ -1,0 +1,120 @@
+"""One reading of a candidate for both compilers: the text that the lab compiles, once it means the same to each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from records.evaluation import Finding
+from sandbox.amdgcn.compiler import FLAGS as DEVICE_FLAGS
+from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
+from sandbox.amdgcn.syntax_tree import DUMP, SyntaxTree, read_tree
+from sandbox.cage.output import read_output
+from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
+from sandbox.candidate.header_names import header_words
+from sandbox.candidate.plan import Candidate
+from sandbox.lab.build.assembly import translate
+from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
+from sandbox.lab.build.flags import PREPROCESS
+from sandbox.lab.build.kernel_names import kernel_names
+from sandbox.lab.build.likeness import differences
+from sandbox.lab.build.tree_rules import attribute_refusals, tree_refusals
+
+EXPANDED = "expanded.hip"
+CLOSING = "#pragma clang attribute pop\n"  # of what the lab's header leaves open
+_HEADER = "#include <hip/hip_runtime.h>"
+_BEHIND_HEADER = "#include <ks_lab/convergent.h>"
+_PRINTED = 32 << 20  # bytes of a syntax tree
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The candidate's text for the lab, and for each kernel of its plan the C++ expression of its address."""
+
+    text: str
+    kernels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads candidates; `checked` is the lab's own front end."""
+
+    tools: Tools
+    cache: Path
+    checked: FrontEnd
+    wave: int = 64
+
+    def read(self, candidate: Candidate, tunables: Mapping[str, int], work: Path) -> Reading | tuple[Finding, ...]:
+        """The text, or the reasons not to execute it for what the GPU's compiler makes of the source."""
+        work.mkdir(exist_ok=True)
+        macros = tuple(f"-D{name}={value}" for name, value in tunables.items())
+        made = self._as_on_the_gpu(candidate, macros, work / "text")
+        if isinstance(made, tuple):
+            return made
+        text, unknown = translate(made.text)
+        if refused := (*text_refusals(made), *at_source(unknown, made)):
+            return refused
+        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)
+        source = candidate.source
+        gpu = self._tree(self._device, work / "gpu", source, source if prefixed else None, source, *macros)
+        if isinstance(gpu, tuple):
+            return gpu
+        if refused := tree_refusals(gpu):
+            return refused
+        closed = f"{text}\n{CLOSING}"
+        lab = self._tree(self.checked, work / "lab", closed, behind_header(closed), source)
+        if isinstance(lab, tuple):
+            return lab
+        if refused := attribute_refusals(lab) or differences(gpu, lab):
+            return refused
+        names = kernel_names(gpu, candidate.plan.launches)
+        return names if isinstance(names, tuple) else Reading(text, names)
+
+    def _as_on_the_gpu(
+        self, candidate: Candidate, macros: tuple[str, ...], work: Path
+    ) -> DeviceText | tuple[Finding, ...]:
+        if refused := source_refusals(candidate.source):
+            return refused
+        done = self._preprocessor.run(work, candidate.source, None, *macros, SOURCE, "-o", EXPANDED)
+        if done.returncode != 0:
+            return compiler_findings(done, candidate.source)
+        return device_text(read_output(work / EXPANDED).decode("utf-8", errors="replace"))
+
+    @staticmethod
+    def _tree(
+        front_end: FrontEnd, work: Path, text: str, prefixed: str | None, source: str, *macros: str
+    ) -> SyntaxTree | tuple[Finding, ...]:
+        done = front_end.run(work, text, prefixed, *macros, SOURCE, *DUMP, printed=_PRINTED)
+        if done.returncode != 0:
+            return compiler_findings(done, source)
+        if len(done.stdout) >= _PRINTED:
+            return (refusal("the code is too large to be compared: its syntax tree has more than 32 MiB"),)
+        return read_tree(done.stdout)
+
+    @cached_property
+    def _device(self) -> FrontEnd:
+        return FrontEnd(self.tools, self.cache, (*DEVICE_FLAGS, "--offload-arch=gfx942", *wave_macros(self.wave)))
+
+    @cached_property
+    def _preprocessor(self) -> FrontEnd:
+        return FrontEnd(self.tools, self.cache, (*PREPROCESS, *wave_macros(self.wave)))
+
+
+def behind_header(text: str) -> str | None:
+    """The text as it stands behind the precompiled header; None where it does not begin with that header.
+
+    What the header leaves open, a `#pragma clang attribute`, is no part of the precompiled form.
+    """
+    rows = text.split("\n")
+    first = next((n for n, row in enumerate(rows) if row.strip() and not row.startswith("# ")), None)
+    if first is None or rows[first] != _HEADER:
+        return None
+    return "\n".join([*rows[:first], _BEHIND_HEADER, *rows[first + 1 :]])
+
+
+def wave_macros(wave: int) -> list[str]:
+    """Macros for a device whose waves have another width."""
+    names = ("__AMDGCN_WAVEFRONT_SIZE__", "__AMDGCN_WAVEFRONT_SIZE")
+    return [] if wave == 64 else [*(w for n in names for w in (f"-U{n}", f"-D{n}={wave}")), f"-DKS_WAVE={wave}"]
