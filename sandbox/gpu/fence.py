@@ -2,7 +2,8 @@
 
 - `closed`: Landlock, by which only libraries, the driver's tables and the vendor's device nodes can be opened, and a
   filter of system calls: no socket, no other program or process, no signal to others;
-- `local`: the same, but the driver may make sockets of this machine;
+- `listening`: the same, but the driver may make a local socket and listen on it (CUDA's does), and connect to none;
+- `local`: the same, but it may connect to local sockets;
 - `filter`: the filter only, where there is no Landlock or the driver opens other files;
 - `open`: nothing but the bare environment.
 
@@ -28,10 +29,11 @@ from sandbox.cage import landlock, seccomp
 from sandbox.cage.calls import others
 from sandbox.cage.view import SYSTEM_LIBRARIES, View
 
-Fence = Literal["closed", "local", "filter", "open"]
+Fence = Literal["closed", "listening", "local", "filter", "open"]
 FENCES: tuple[Fence, ...] = get_args(Fence)
 SUMMARY: dict[Fence, str] = {
     "closed": "Landlock and a filter of system calls without sockets",
+    "listening": "Landlock and a filter of system calls that lets the driver listen on a local socket",
     "local": "Landlock and a filter of system calls with local sockets only",
     "filter": "a filter of system calls only",
     "open": "nothing but a bare environment",
@@ -69,6 +71,13 @@ TABLES = (
 )
 NODES = {"nvidia": ("nvidia*", "nvidia-caps/*"), "amd": ("kfd", "dri/renderD*")}
 _UNIX, _THREAD, _NAMESPACES = 1, 0x10000, 0x7E020080
+_USED: dict[Fence, tuple[str, ...]] = {
+    "closed": (),
+    "listening": ("bind", "listen", "accept", "accept4"),
+    "local": ("bind", "listen", "accept", "accept4", "connect"),
+    "filter": ("bind", "listen", "accept", "accept4", "connect"),
+    "open": (),
+}
 _OWN: tuple[seccomp.Test, ...] = (("any", 0, (seccomp.OWN_PID,)),)
 
 
@@ -81,9 +90,9 @@ def enclose(fence: str, vendor: str, library: str | None = None) -> Fence:
         return "open"
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     has_files = fence != "filter" and landlock.restrict(view_of(library), _nodes(vendor))
-    has_filter = _filtered(has_sockets=fence == "local")
-    made: Fence = "filter" if not has_files else "local" if fence == "local" else "closed"
-    return made if has_filter and holds(made) else "open"
+    wanted = next(one for one in FENCES if one == fence)
+    made: Fence = wanted if has_files else "filter"
+    return made if _filtered(made) and holds(made) else "open"
 
 
 def view_of(library: str | None) -> View:
@@ -94,6 +103,7 @@ def view_of(library: str | None) -> View:
     packages = [Path(entry) for entry in sys.path if entry.endswith("-packages")]
     return View(
         executable=tuple({*python, *packages, *shared, *own, *map(Path, TABLES)}),
+        writable=(Path("/proc/self"),),  # CUDA's driver names its threads there
         devices=(Path("/dev/null"), Path("/dev/zero"), Path("/dev/urandom"), Path("/dev/random")),
     )
 
@@ -102,7 +112,7 @@ def _nodes(vendor: str) -> Sequence[Path]:
     return sorted(path for pattern in NODES[vendor] for path in Path("/dev").glob(pattern) if not path.is_dir())
 
 
-def _filtered(has_sockets: bool) -> bool:
+def _filtered(fence: Fence) -> bool:
     """Install the filter of system calls; False where this kernel or architecture has none."""
     local: tuple[seccomp.Test, ...] = (("any", 0, (_UNIX,)),)
     refused: dict[str, tuple[seccomp.Test, ...]] = {
@@ -112,10 +122,10 @@ def _filtered(has_sockets: bool) -> bool:
         "tgkill": _OWN,
         "prlimit64": (("any", 0, (0, seccomp.OWN_PID)),),
         "socketpair": local,
-        "socket": local if has_sockets else (),
+        "socket": () if fence == "closed" else local,
     }
-    if has_sockets:
-        del refused["connect"]
+    for name in _USED[fence]:
+        del refused[name]
     program = seccomp.compose_refusing(platform.machine(), refused)
     try:
         if program:
@@ -129,12 +139,14 @@ def _filtered(has_sockets: bool) -> bool:
 def holds(fence: Fence) -> bool:
     """Try what the rung forbids: True where nothing of it succeeds in this process."""
     tries: list[Callable[[], object]] = []
-    if fence in ("closed", "local"):
+    if fence in ("closed", "listening", "local"):
         tries += [partial(os.open, name, os.O_RDONLY) for name in ("/root", "/tmp", "/etc", "/etc/passwd")]
     if fence != "open":
         tries += [lambda: socket.socket(socket.AF_INET), lambda: os.kill(os.getppid(), 0), _forked]
     if fence == "closed":
         tries.append(lambda: socket.socket(socket.AF_UNIX))
+    if fence == "listening":
+        tries.append(lambda: socket.socket(socket.AF_UNIX).connect("\0nobody"))
     for attempt in tries:
         try:
             attempt()

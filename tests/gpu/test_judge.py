@@ -98,6 +98,7 @@ def every_check(name: str, judge: GpuEvaluator) -> Iterator[tuple[str, str]]:
     for exploit in cheats():
         yield exploit.name, not_refused(judge, exploit)
         yield f"twin of {exploit.name}", twin_refused(judge, exploit)
+    yield f"fence: {judge.isolation}", "nothing confines it" if judge.isolation.startswith("open") else ""
     yield "no quarantine", "" if not judge.gpus.quarantined() else "the GPU is in quarantine"
 
 
@@ -152,6 +153,9 @@ else:
     @pytest.mark.parametrize("exploit", cheats(), ids=lambda one: one.name)
     def test_its_honest_twin_is_accepted(named: tuple[str, GpuEvaluator], exploit: Exploit) -> None:
         assert twin_refused(named[1], exploit) == ""
+
+    def test_its_processes_are_fenced_in(named: tuple[str, GpuEvaluator]) -> None:
+        assert not named[1].isolation.startswith("open"), named[1].isolation
 
     def test_no_gpu_is_given_up(named: tuple[str, GpuEvaluator]) -> None:
         assert named[1].gpus.quarantined() == ()

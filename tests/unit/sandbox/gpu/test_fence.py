@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from functools import cache
@@ -29,6 +30,11 @@ def forked():
     if os.fork() == 0:
         os._exit(0)
 
+def listening():
+    made = socket.socket(socket.AF_UNIX)
+    made.bind("\\0ks-fence-" + str(os.getpid()))
+    made.listen()
+
 def spread(folder):
     with open(folder + "/new", "w") as file:
         file.write("x")
@@ -47,6 +53,8 @@ tries = {
     "datagrams": lambda: socket.socket(socket.AF_INET6, socket.SOCK_DGRAM),
     "netlink": lambda: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW),
     "local socket": lambda: socket.socket(socket.AF_UNIX),
+    "connect": lambda: socket.socket(socket.AF_UNIX).connect(sys.argv[5]),
+    "listen": listening,
     "signal the parent": lambda: os.kill(os.getppid(), 0),
     "signal another": lambda: os.kill(other, 0),
     "signal all": lambda: os.kill(-1, 0),
@@ -82,10 +90,13 @@ def tried(fence: Fence, folder: Path) -> tuple[str, set[str]]:
     mine = folder / fence / "secret"
     mine.parent.mkdir()
     mine.write_text("secret", encoding="utf-8")
-    other = subprocess.Popen(["/bin/sleep", "60"])
-    argv = [sys.executable, "-I", "-c", TRIES, str(ROOT), fence, str(mine), str(other.pid)]
+    other, place = subprocess.Popen(["/bin/sleep", "60"]), str(folder / fence / "socket")
+    argv = [sys.executable, "-I", "-c", TRIES, str(ROOT), fence, str(mine), str(other.pid), place]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(place)
+            listener.listen()
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     finally:
         other.kill()
         other.wait()
@@ -104,14 +115,19 @@ def test_closed_leaves_nothing_but_threads(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
+def test_listening_leaves_a_socket_that_nobody_outside_is_reached_by(folder: Path) -> None:
+    assert tried("listening", folder) == ("listening", NEEDED | {"local socket", "listen"})
+
+
+@pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 def test_local_leaves_local_sockets_besides(folder: Path) -> None:
-    assert tried("local", folder) == ("local", NEEDED | {"local socket"})
+    assert tried("local", folder) == ("local", NEEDED | {"local socket", "listen", "connect"})
 
 
 def test_the_filter_alone_leaves_files(folder: Path) -> None:
     rung, names = tried("filter", folder)
     assert rung == "filter"
-    assert names - OUTSIDE - WITHOUT_FILES == NEEDED
+    assert names - OUTSIDE - WITHOUT_FILES == NEEDED | {"local socket", "listen", "connect"}
     assert "read a file" in names, "the probe can tell"
 
 
@@ -121,4 +137,4 @@ def test_the_probe_finds_what_is_open(folder: Path) -> None:
 
 
 def test_the_rungs_are_in_order() -> None:
-    assert FENCES == ("closed", "local", "filter", "open")
+    assert FENCES == ("closed", "listening", "local", "filter", "open")
