@@ -26,7 +26,7 @@ from records.files import write_whole
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
 from sandbox.candidate.diagnostics import SOURCE
-from sandbox.candidate.pp_tokens import is_directive, rows, scan
+from sandbox.candidate.pp_tokens import first_row
 from sandbox.evidence import Evidence
 from sandbox.process import Completed, ProcessLimits, run
 
@@ -145,8 +145,7 @@ class FrontEnd:
 
 def begins_with_header(source: str) -> bool:
     """True where nothing but comments stands before `#include <hip/hip_runtime.h>`."""
-    first = next(rows(scan(source)), None)
-    return first is not None and is_directive(first) and [token.text for token in first] == _HEADER
+    return [token.text for token in first_row(source)] == _HEADER
 
 
 @cache

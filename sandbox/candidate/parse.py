@@ -21,19 +21,28 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
+from reprlib import repr as shown
 from typing import Any
 
 from records.errors import PlanError
 from sandbox.candidate.header_names import header_words, is_ours
 from sandbox.candidate.plan import Candidate, Launch, Plan, PlanLines, Workspace
+from sandbox.candidate.toml_process import toml_process
+from tasks.expressions import MAX_LENGTH
 from tasks.task import DTYPES
 
 MAX_SOURCE_BYTES = 1 << 20
+MAX_PLAN_BYTES = 64 << 10
+MAX_DOTS = 16  # on one line of a plan: a dotted key takes time and memory by the square of its parts
+MAX_ENTRIES: Mapping[str, int] = {"launch": 64, "workspace": 64, "tunables": 32, "constraints": 32}
+MAX_VALUES = 256  # of one tunable
+MAX_ARGS = 64
+MAX_DIMS = 8
+_ASIDE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|#.*")  # strings and comments
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(:i64|:i32)?")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}(:i64|:i32)?")
 _PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic"})
 _LAUNCH_KEYS = frozenset({"kernel", "grid", "block", "lds", "args"})
 _RESERVED = frozenset(
@@ -80,6 +89,8 @@ def parse(source: str) -> Candidate:
     end = text.find("+++*/", start + 5)
     if end < 0:
         raise PlanError("the launch plan's comment is not closed with +++*/", first_line, "form")
+    if end - start > MAX_PLAN_BYTES:
+        raise PlanError(f"the launch plan is larger than {MAX_PLAN_BYTES >> 10} KiB", first_line, "form")
     reader = _PlanReader(text[start + 5 : end], first_line)
     plan = reader.plan()
     if "*/" in text[start + 5 : end]:
@@ -94,32 +105,35 @@ class _PlanReader:
     def __init__(self, text: str, first_line: int) -> None:
         self.first_line = first_line
         self.lines = PlanLines(first_line, _lines_of(text, first_line))
-        try:
-            self.table: dict[str, Any] = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            where = re.search(r"\(at line (\d+), column \d+\)", str(error))
-            line = first_line + int(where[1]) - 1 if where else first_line + text.rstrip().count("\n")
-            reason = re.sub(r" \(at .*\)", "", str(error)).rstrip(".")
-            raise PlanError(f"the launch plan is not valid TOML: {reason}", line, "form") from None
-        except RecursionError:
-            raise PlanError("the launch plan is nested too deeply", first_line, "form") from None
+        for number, line in enumerate(text.split("\n"), first_line):
+            if _ASIDE.sub("", line).count(".") > MAX_DOTS:
+                raise PlanError("the launch plan has a key of too many parts", number, "form")
+        read = toml_process().read(text)
+        if error := read.get("error"):
+            where = re.search(r"\(at line (\d+), column \d+\)", error)
+            last = read.get("line") or text.rstrip().count("\n") + 1
+            at = first_line + (int(where[1]) if where else last) - 1
+            reason = re.sub(r" \(at .*\)", "", error).rstrip(".")[:200]
+            raise PlanError(f"the launch plan is not valid TOML: {reason}", at, "form")
+        self.table: dict[str, Any] = read["table"]
 
     def plan(self) -> Plan:
         for key in self.table:
             if key not in _PLAN_KEYS:
                 line = self.lines.lines.get(("", 0, key), self.lines.line(key))
-                raise PlanError(f"the plan has the unknown key {key!r}; it may have {listing(_PLAN_KEYS)}", line)
+                raise PlanError(f"the plan has the unknown key {shown(key)}; it may have {listing(_PLAN_KEYS)}", line)
         launches = self.table.get("launch")
         if not isinstance(launches, list) or not launches or not all(isinstance(x, dict) for x in launches):
             raise PlanError("the plan needs at least one [[launch]] table", self.lines.line("launch"))
+        self._count("launch", launches)
         workspaces = tuple(self._workspace(n, v) for n, v in self._section("workspace").items())
         tunables = {n: self._tunable(n, v) for n, v in self._section("tunables").items()}
         for name in tunables:
             if name in {w.name for w in workspaces}:
-                raise PlanError(f"{name!r} is both a workspace and a tunable", self.lines.line("tunables", name))
+                raise PlanError(f"{shown(name)} is both a workspace and a tunable", self.lines.line("tunables", name))
             if name in header_words():
                 raise PlanError(
-                    f"tunables: the headers use the name {name!r} themselves; choose another",
+                    f"tunables: the headers use the name {shown(name)} themselves; choose another",
                     self.lines.line("tunables", name),
                 )
         constraints = {n: self._expression("constraints", n, v, 0) for n, v in self._section("constraints").items()}
@@ -131,14 +145,20 @@ class _PlanReader:
     def _section(self, name: str) -> Mapping[str, Any]:
         value = self.table.get(name, {})
         if not isinstance(value, dict):
-            raise PlanError(f"{name!r} must be a table, written [{name}]", self.lines.line(name))
+            raise PlanError(f"{shown(name)} must be a table, written [{name}]", self.lines.line(name))
+        self._count(name, value)
         return value
+
+    def _count(self, name: str, entries: Sized) -> None:
+        if len(entries) > MAX_ENTRIES[name]:
+            most = MAX_ENTRIES[name]
+            raise PlanError(f"the plan has {len(entries)} entries of {name}; at most {most}", self.lines.line(name))
 
     def _launch(self, table: Mapping[str, Any], index: int) -> Launch:
         for key in table:
             if key not in _LAUNCH_KEYS:
                 raise PlanError(
-                    f"launch {index + 1} has the unknown key {key!r}; it may have {listing(_LAUNCH_KEYS)}",
+                    f"launch {index + 1} has the unknown key {shown(key)}; it may have {listing(_LAUNCH_KEYS)}",
                     self.lines.line("launch", key, index),
                 )
         for key in ("kernel", "grid", "block", "args"):
@@ -147,7 +167,7 @@ class _PlanReader:
         kernel, args = table["kernel"], table["args"]
         if not isinstance(kernel, str) or not _NAME.fullmatch(kernel):
             raise PlanError(
-                f"launch {index + 1}: kernel must be the name of a __global__ function, not {kernel!r}",
+                f"launch {index + 1}: kernel must be the name of a __global__ function, not {shown(kernel)}",
                 self.lines.line("launch", "kernel", index),
             )
         if not isinstance(args, list) or not all(isinstance(a, str) and _ARG.fullmatch(a) for a in args):
@@ -155,6 +175,8 @@ class _PlanReader:
                 f"launch {index + 1}: args must be a list of names, with :i64 after a 64-bit dim",
                 self.lines.line("launch", "args", index),
             )
+        if len(args) > MAX_ARGS:
+            raise PlanError(f"launch {index + 1}: more than {MAX_ARGS} args", self.lines.line("launch", "args", index))
         return Launch(
             kernel,
             self._extent("grid", table["grid"], index),
@@ -176,38 +198,53 @@ class _PlanReader:
         place = f"launch {index + 1}: {key}" if section == "launch" else f"{section}: {key}"
         if isinstance(value, bool) or not isinstance(value, (int, str)):
             raise PlanError(
-                f"{place} must be an integer or an expression in quotes, not {value!r}",
+                f"{place} must be an integer or an expression in quotes, not {shown(value)}",
                 self.lines.line(section, key, index),
             )
         text = str(value).strip()
         if not text:
             raise PlanError(f"{place} is an empty expression", self.lines.line(section, key, index))
+        if len(text) > MAX_LENGTH:
+            raise PlanError(
+                f"{place} is an expression of more than {MAX_LENGTH} characters", self.lines.line(section, key, index)
+            )
         return text
 
     def _workspace(self, name: str, value: Any) -> Workspace:
         line = self.lines.line("workspace", name)
         if not _NAME.fullmatch(name):
-            raise PlanError(f"workspace: {name!r} is not a C identifier", line)
+            raise PlanError(f"workspace: {shown(name)} is not a C identifier", line)
         if not isinstance(value, list) or len(value) < 2:
-            raise PlanError(f'workspace: {name} must be a list of a dtype and a shape, such as ["f32", "rows"]', line)
-        if value[0] not in DTYPES:
-            raise PlanError(f"workspace: {name} has the unknown dtype {value[0]!r}; known: {', '.join(DTYPES)}", line)
+            raise PlanError(
+                f'workspace: {name[:60]} must be a list of a dtype and a shape, such as ["f32", "rows"]', line
+            )
+        if len(value) > 1 + MAX_DIMS:
+            raise PlanError(f"workspace: {name} has more than {MAX_DIMS} dimensions", line)
+        if not isinstance(value[0], str) or value[0] not in DTYPES:
+            raise PlanError(
+                f"workspace: {name[:60]} has the unknown dtype {shown(value[0])}; known: {', '.join(DTYPES)}", line
+            )
         return Workspace(name, value[0], tuple(self._expression("workspace", name, v, 0) for v in value[1:]))
 
     def _tunable(self, name: str, value: Any) -> tuple[int, ...]:
         line = self.lines.line("tunables", name)
         if not _NAME.fullmatch(name) or name.startswith("__") or name in _RESERVED or is_ours(name):
-            raise PlanError(f"tunables: {name!r} cannot be a macro's name; use a C identifier that is no keyword", line)
+            raise PlanError(
+                f"tunables: {shown(name)} cannot be a macro's name; use a C identifier that is no keyword", line
+            )
         if len(name) < 2:
             raise PlanError(
-                f"tunables: {name!r} is too short for a macro: headers use one-letter names; use two or more letters",
+                f"tunables: {shown(name)} is too short for a macro: headers use one-letter names; "
+                "use two or more letters",
                 line,
             )
         if not isinstance(value, list) or not value:
             raise PlanError(f"tunables: {name} must be a list of at least one integer, its default first", line)
+        if len(value) > MAX_VALUES:
+            raise PlanError(f"tunables: {name} lists more than {MAX_VALUES} values", line)
         for item in value:
             if isinstance(item, bool) or not isinstance(item, int) or not -(2**31) <= item < 2**31:
-                raise PlanError(f"tunables: {name} holds {item!r}, which is not a 32-bit integer", line)
+                raise PlanError(f"tunables: {name} holds {shown(item)}, which is not a 32-bit integer", line)
         if len(set(value)) != len(value):
             raise PlanError(f"tunables: {name} lists a value twice", line)
         return tuple(value)

@@ -74,6 +74,11 @@ def scan(text: str) -> list[Token]:
     return list(_scan(_Source(text)))
 
 
+def first_row(text: str) -> list[Token]:
+    """The tokens of the first line that has any; what follows is not read."""
+    return next(rows(_scan(_Source(text))), [])
+
+
 def rows(tokens: Iterable[Token]) -> Iterator[list[Token]]:
     """The tokens of each line that has any; a line goes on behind a splice, a comment or a raw string."""
     row = list[Token]()

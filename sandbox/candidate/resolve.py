@@ -77,7 +77,7 @@ def resolve(candidate: Candidate, task: Task, case: Case, tunables: Mapping[str,
     """Numbers for one case and one choice of tunables (missing ones take their default).
 
     PlanError for a tunable that is not on its list, a constraint that does not hold, a size that is zero or negative,
-    a value that does not fit its argument, or a workspace beyond 8 GiB.
+    a value that does not fit its argument, or workspaces beyond 8 GiB.
     """
     plan = candidate.plan
     chosen = {**candidate.defaults(), **(tunables or {})}
@@ -101,6 +101,9 @@ def resolve(candidate: Candidate, task: Task, case: Case, tunables: Mapping[str,
         if math.prod(shape) * DTYPE_BYTES[workspace.dtype] > MAX_WORKSPACE_BYTES:
             raise PlanError(f"the workspace {workspace.name} is larger than 8 GiB on the case {case.name}")
         workspaces[workspace.name] = (workspace.dtype, shape)
+    together = sum(math.prod(shape) * DTYPE_BYTES[dtype] for dtype, shape in workspaces.values())
+    if together > MAX_WORKSPACE_BYTES:
+        raise PlanError(f"the workspaces need {together} bytes together on the case {case.name}; at most 8 GiB")
     buffers = {t.name for t in (*task.inputs, *task.outputs)} | set(workspaces)
     launches = tuple(_launch(launch, task, case, names, buffers) for launch in plan.launches)
     return ResolvedPlan(launches, workspaces)

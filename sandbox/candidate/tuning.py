@@ -95,11 +95,11 @@ def moved_to_front(source: str, choice: Choice) -> tuple[str, frozenset[str]]:
     start = text.find("[tunables]")
     if header is None or start < 0:
         return source, frozenset()
-    end = re.search(r"^\s*\[", text[start + 1 :], re.MULTILINE)
+    end = re.search(r"^[ \t]*\[", text[start + 1 :], re.MULTILINE)
     stop = start + 1 + end.start() if end else len(text)
     table, moved = text[start:stop], set()
     for name, value in choice.items():
-        line = re.search(rf"^(\s*{re.escape(name)}\s*=\s*)\[([^\]]*)\]", table, re.MULTILINE)
+        line = re.search(rf"^([ \t]*{re.escape(name)}[ \t]*=[ \t]*)\[([^\]]*)\]", table, re.MULTILINE)
         values = _values(line[2]) if line else []
         if line is not None and value in values:
             front = ", ".join(str(n) for n in (value, *(n for n in values if n != value)))
