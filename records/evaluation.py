@@ -113,6 +113,22 @@ class CaseResult:
     executed: float = 1.0  # share of the workgroups that were executed
     compared: float = 1.0  # share of the output elements that were compared
     message: str = ""
+    workgroups: int = 0  # that were executed; 0 where they were not counted
+    drawn: int = 0  # of them from anywhere in the grid, each place as likely as any other
+    grid: int = 0  # workgroups that a whole execution has
+
+    @property
+    def is_whole(self) -> bool:
+        """True where every workgroup was executed and every element compared."""
+        return self.executed >= 1.0 and self.compared >= 1.0
+
+    @property
+    def miss_chance(self) -> float:
+        """The probability that an error in 1 % of the workgroups, anywhere, was in none of those executed."""
+        if self.is_whole or not self.grid:
+            return 0.0
+        wrong = max(1, math.ceil(0.01 * self.grid))
+        return math.prod(max(0.0, 1 - wrong / (self.grid - i)) for i in range(min(self.drawn, self.grid)))
 
 
 @dataclass(frozen=True)

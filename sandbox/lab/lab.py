@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.memory_folder import memory_folder, prefix
+from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.stored_inputs import Stored, StoredInputs
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
@@ -40,6 +41,7 @@ __all__ = ["Buffer", "Execution", "ExecutionRequest", "Lab", "LabProgram"]
 
 Checks = Literal["all", "bounds"]
 RECORDED_BLOCKS = 4  # workgroups of each launch whose accesses are recorded when counting
+PIECES_BYTES = 64 << 20  # of buffers that a few workgroups touch
 MAX_RESULT = 64 << 20  # bytes of the executor's result
 
 
@@ -60,6 +62,7 @@ class ExecutionRequest:
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
     l1_sharers: int = 1  # workgroups among which an L1 is divided, when counting
+    pieces: bool = False  # with `workgroups`: outputs come back as what was written of them, and no masks do
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Execution:
     seconds: float
     accesses: int = 0  # loads and stores of all work-items
     launch_seconds: tuple[float, ...] = ()  # wall time inside each launch, without start-up and files
+    pieces: Mapping[str, Piece] = field(default_factory=dict)  # asked for as such; then there are no `outputs`
 
 
 class Lab:
@@ -126,8 +130,8 @@ class Lab:
         ran = [int(row["executed"]) for row in launches] + [0] * (len(totals) - len(launches))
         counted = enumerate(launches if request.count else ())
         return Execution(
-            outputs={name: values for name, (values, _) in outputs.items()},
-            written={name: mask for name, (_, mask) in outputs.items()},
+            outputs={} if request.pieces else {name: values for name, (values, _) in outputs.items()},
+            written={} if request.pieces else {name: mask for name, (_, mask) in outputs.items()},
             findings=sentences.findings(scene, seen["findings"]),
             executed=sum(ran) / sum(totals),
             sampled_blocks=tuple(ran),
@@ -136,6 +140,7 @@ class Lab:
             seconds=time.monotonic() - started,
             accesses=int(seen["accesses"]),
             launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
+            pieces=outputs if request.pieces else {},
         )
 
     def _work(self, request: ExecutionRequest) -> executor_request.Work:
@@ -159,18 +164,20 @@ class Lab:
 
     def _once(
         self, request: ExecutionRequest, work: executor_request.Work
-    ) -> tuple[tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
+    ) -> tuple[tuple[executor_request.Region, ...], dict[str, Any], dict[str, Any]]:
         """One run of the executor: regions, its result, and the outputs unless it only counted."""
         program, plan = request.program, request.plan
         stored = executor_request.inputs_file(request.buffers)
         layout = executor_request.lay_out(request.buffers, count=request.count)
-        folder = Path(tempfile.mkdtemp(prefix=prefix(), dir=memory_folder(self._cache, layout.memory)))
+        room = PIECES_BYTES if request.pieces else layout.memory
+        folder = Path(tempfile.mkdtemp(prefix=prefix(), dir=memory_folder(self._cache, room)))
         try:
             executor_request.write(folder, program, plan, layout, work)
             argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
             limits = self._limits(work, layout)
             seen = _read_result(folder, self._run(argv, limits))
-            return layout.regions, seen, {} if request.count else _outputs(folder, layout.regions)
+            read = pieces_of if request.pieces else _outputs
+            return layout.regions, seen, {} if request.count else read(folder, layout.regions)
         finally:
             if self._evidence:
                 self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in request.buffers}, stored)

@@ -25,10 +25,12 @@ from sandbox.lab.build.kernel_names import unlike_symbols
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
 from sandbox.lab.predict import predict
+from sandbox.lab.session_inputs import SessionInputs
+from sandbox.lab.timed_cases import TimedCase
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.held_out import held_out_cases
-from tasks.task import Case
+from tasks.task import Case, Task
 
 REMEMBERED = 16  # compiled candidates with their listings
 ESTIMATES = 1024  # times without a program or a listing
@@ -62,6 +64,8 @@ class LabEvaluator(SandboxBase):
         self._patience = patience or (EXACT if exact else Patience())
         self._compiler = Compiler(toolchain, cache, target, evidence)
         self._lab = Lab(toolchain, cache, target, cores, evidence)
+        self._cache = cache.resolve()
+        self._inputs: SessionInputs | None = None
         self._built: Recent[str, tuple[Evaluation, Built | None]] = Recent(REMEMBERED)
         self._compilations: Recent[str, tuple[Evaluation, Compilation | None]] = Recent(REMEMBERED)
         self._verified: Recent[str, Evaluation] = Recent(REMEMBERED)
@@ -195,7 +199,19 @@ class LabEvaluator(SandboxBase):
                 rows.append(row)
             if findings:
                 return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
+        inputs = self._inputs_of(built.prepared.task)
+        for case in built.prepared.task.benchmarks:
+            row, findings = TimedCase(judge, case, inputs.of(case), inputs.rng).run()
+            rows.append(row)
+            if findings:
+                return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
         return replace(evaluation, verdict=judged(()), cases=tuple(rows))
+
+    def _inputs_of(self, task: Task) -> SessionInputs:
+        """The inputs of the benchmarks, fresh in each process; those of one task are kept."""
+        if self._inputs is None or self._inputs.task.digest != task.digest:
+            self._inputs = SessionInputs(task, self._cache)
+        return self._inputs
 
     def _cases(self, prepared: Prepared) -> list[tuple[Case, str | None]]:
         """Tests, shapes derived from them and from the plan, and the task's input families on the first test."""

@@ -27,7 +27,7 @@ static void map_region(const Request& request, const RegionRequest& asked, Regio
     int flags = MAP_FIXED | (asked.file_offset == kNone ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
                              : asked.role == kInput     ? MAP_PRIVATE
                                                         : MAP_SHARED);
-    if (!request.head.recording) flags |= MAP_POPULATE;  // cheaper than a fault for every page
+    if (!request.is_sparse()) flags |= MAP_POPULATE;  // cheaper than a fault for every page
     int file = asked.file_offset == kNone ? -1 : asked.role == kInput ? request.input_file : request.memory_file;
     for (uint64_t at = 0; at < asked.size; at += asked.period) {
         uint64_t size = asked.size - at < asked.period ? asked.size - at : asked.period;
@@ -35,7 +35,7 @@ static void map_region(const Request& request, const RegionRequest& asked, Regio
         if (place == MAP_FAILED) die("a buffer cannot be mapped");
     }
     // NaN in every float type but fp8. Where only addresses matter, zeros are enough.
-    if (asked.role != kInput && !request.head.recording) memset((void*)region.low, 0xFF, asked.size);
+    if (asked.role != kInput && !request.is_sparse()) memset((void*)region.low, 0xFF, asked.size);
 }
 
 static void map_lds(const Request& request) {
@@ -67,7 +67,7 @@ void map_memory(const Request& request) {
     if (place != (void*)kArena) die("the address range of the buffers is not free");
     uint8_t* masks = nullptr;
     if (request.head.mask_bytes) {
-        int flags = MAP_SHARED | (request.head.recording ? 0 : MAP_POPULATE);
+        int flags = MAP_SHARED | (request.is_sparse() ? 0 : MAP_POPULATE);
         masks = (uint8_t*)mmap(nullptr, request.head.mask_bytes, PROT_READ | PROT_WRITE, flags, request.mask_file, 0);
         if (masks == MAP_FAILED) die("the masks cannot be mapped");
     }

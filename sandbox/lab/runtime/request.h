@@ -59,6 +59,13 @@ struct Request {
     RegionRequest* regions;
     LdsVariable* lds;
     Launch* launches;
+    // A few workgroups of a grid touch little of its buffers: pages come when they are touched, and only masks say what
+    // was written.
+    bool is_sparse() const {
+        for (uint64_t i = 0; i < head.launches; i++)
+            if (launches[i].listed) return true;
+        return head.recording;
+    }
     int input_file, memory_file, mask_file, result_file;
 };
 

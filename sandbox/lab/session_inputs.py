@@ -1,0 +1,40 @@
+"""The secret inputs of the benchmark cases of one task, drawn once in a process and kept within a bound."""
+
+from __future__ import annotations
+
+import secrets
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from sandbox.lab.memory_folder import memory_folder
+from sandbox.lab.timed_inputs import TimedInputs
+from tasks.independence import Independent, independent_dims
+from tasks.task import Case, Task
+
+MOST_BYTES = 512 << 20  # of files that are kept
+
+
+class SessionInputs:
+    """Draws the inputs of a case when they are first asked for, and again when they had to make room."""
+
+    def __init__(self, task: Task, cache: Path) -> None:
+        """`cache` takes the files where memory has no room for them."""
+        self.task, self._cache = task, cache
+        self.rng = np.random.default_rng(secrets.randbits(128))
+        self._kept: dict[str, TimedInputs] = {}
+
+    @cached_property
+    def dims(self) -> tuple[Independent, ...]:
+        """The independent dims of the task."""
+        return independent_dims(self.task)
+
+    def of(self, case: Case) -> TimedInputs:
+        """The inputs of a benchmark case."""
+        if case.name not in self._kept:
+            made = TimedInputs(self.task, case, self.dims, memory_folder(self._cache, MOST_BYTES), self.rng)
+            while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[case.name] = made
+        return self._kept[case.name]

@@ -1,0 +1,164 @@
+"""Secret inputs of one benchmark case, and the reference of any of its elements.
+
+A benchmark's tensors are large, and so is their reference. Where dims are independent (tasks/independence.py), a few
+granules of them are drawn and stand everywhere: by a secret odd period where memory can repeat them, else at places
+drawn at random. Then the reference of an element is that of the granule that stands there. Where no dim is independent
+the whole case is drawn, and its reference is computed once.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from records.errors import LabError
+from sandbox.lab.executor_request import Buffer
+from sandbox.lab.memory_folder import prefix
+from sandbox.lab.stored_inputs import PAGE, Stored
+from sandbox.recent import Recent
+from tasks.dtypes import numpy_dtype
+from tasks.independence import Independent, Indices
+from tasks.manifest import case_name
+from tasks.task import Array, Case, Task, TensorSpec
+
+ELEMENTS = 1 << 20  # of the inputs with a mapped dim that are drawn
+PRIMES = (3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107)
+KEPT = 16  # references of sets of granules
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """An independent dim of the case and the drawn granule that stands at each of its places."""
+
+    dim: Independent
+    drawn: int  # granules
+    places: Indices  # of the case's granules, the last of which may be cut
+    is_periodic: bool
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Reference and baseline of a slab: some granules of the mapped dims, all of the others."""
+
+    reference: Mapping[str, Array]
+    baseline: Mapping[str, Array]
+
+
+class TimedInputs:
+    """The inputs of one benchmark case. The file goes with the object."""
+
+    def __init__(
+        self, task: Task, case: Case, dims: tuple[Independent, ...], folder: Path, rng: np.random.Generator
+    ) -> None:
+        """Draw from `rng`; `folder` should be in memory. LabError when the file cannot be written there."""
+        self.task, self.case = task, case
+        self.mapped = tuple(_mapped(task, case, dim, len(dims), rng) for dim in _useful(task, dims))
+        self._small = replace(case, dims=self._dims({m.dim.name: m.drawn for m in self.mapped}))
+        self._small = replace(self._small, name=case_name(self._small.dims), seed=int(rng.integers(2**32)))
+        values = task.draw(self._small)
+        self._drawn = {s.name: np.asarray(values[s.name], dtype=numpy_dtype(s.dtype)) for s in task.inputs}
+        self._known: Recent[tuple[bytes, ...], Expected] = Recent(KEPT)
+        self.buffers = self._write(folder)
+
+    def _dims(self, granules: Mapping[str, int]) -> dict[str, int]:
+        """The case's dims with so many whole granules of the mapped ones."""
+        sizes = {m.dim.name: m.dim.granule for m in self.mapped}
+        return {n: granules[n] * sizes[n] if n in granules else v for n, v in self.case.dims.items()}
+
+    def _write(self, folder: Path) -> tuple[Buffer, ...]:
+        spans = []
+        try:
+            descriptor, name = tempfile.mkstemp(prefix=prefix(), dir=folder)
+            path = Path(name)
+            weakref.finalize(self, path.unlink, missing_ok=True)
+            with os.fdopen(descriptor, "wb") as file:
+                for spec in self.task.inputs:
+                    flat, period = self._flat(spec)
+                    spans.append((spec, file.tell(), period))
+                    file.write(flat.view(np.uint8).data)
+                    file.write(bytes(-file.tell() % PAGE))
+        except OSError as error:
+            raise LabError(
+                f"{os.strerror(error.errno or 0)} while writing the inputs to {folder}; free some space"
+            ) from None
+        return tuple(
+            Buffer(s.name, Stored(path, at, period, numpy_dtype(s.dtype), math.prod(self._shape(s))), "input")
+            for s, at, period in spans
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the file."""
+        return sum(b.data.period for b in self.buffers if isinstance(b.data, Stored))
+
+    def _shape(self, spec: TensorSpec) -> tuple[int, ...]:
+        return self.task.shape_of(spec, self.case)
+
+    def _flat(self, spec: TensorSpec) -> tuple[Array, int]:
+        """An input's memory and the bytes after which it repeats."""
+        array, shape = self._drawn[spec.name], self._shape(spec)
+        mine = [m for m in self.mapped if spec.name in m.dim.axes]
+        if len(mine) == 1 and mine[0].is_periodic and mine[0].dim.axes[spec.name][0] == _slowest(spec):
+            flat = np.ascontiguousarray(spec.flatten(array))
+            if flat.nbytes % PAGE == 0 or flat.size >= math.prod(shape):
+                return flat, flat.nbytes
+        for m in mine:
+            axis, each = m.dim.axes[spec.name]
+            array = np.take(array, m.dim.indices(m.places, each)[: shape[axis]], axis=axis)
+        flat = np.ascontiguousarray(spec.flatten(array))
+        return flat, flat.nbytes
+
+    def expected(self, granules: tuple[Indices, ...]) -> Expected:
+        """Reference and baseline where each mapped dim has these of the case's granules, ascending."""
+        found = [np.unique(m.places[g], return_inverse=True) for m, g in zip(self.mapped, granules, strict=True)]
+        known = self._known.get(tuple(values.tobytes() for values, _ in found), lambda: self._made(found))
+        return Expected(*(self._spread(part, found) for part in (known.reference, known.baseline)))
+
+    def _spread(self, tensors: Mapping[str, Array], found: list[tuple[Indices, Indices]]) -> dict[str, Array]:
+        spread = dict(tensors)
+        for m, (values, inverse) in zip(self.mapped, found, strict=True):
+            if inverse.size != values.size or (np.diff(inverse) != 1).any():
+                spread = m.dim.gather(spread, inverse.ravel())
+        return spread
+
+    def _made(self, found: list[tuple[Indices, Indices]]) -> Expected:
+        inputs: dict[str, Array] = dict(self._drawn)
+        for m, (values, _) in zip(self.mapped, found, strict=True):
+            inputs = m.dim.gather(inputs, values)
+        dims = self._dims({m.dim.name: values.size for m, (values, _) in zip(self.mapped, found, strict=True)})
+        case = replace(self.case, dims=dims, name=case_name(dims))
+        return Expected(self.task.reference(inputs, case), self.task.baseline(inputs, case))
+
+
+def _slowest(spec: TensorSpec) -> int:
+    return len(spec.shape) - 1 if spec.layout == "column_major" else 0
+
+
+def _useful(task: Task, dims: tuple[Independent, ...]) -> tuple[Independent, ...]:
+    """The one dim that repeats in memory as it is, where there is one; else all."""
+    for dim in dims:
+        if all(dim.axes.get(s.name, (_slowest(s), 1))[0] == _slowest(s) for s in task.inputs):
+            return (dim,)
+    return dims
+
+
+def _mapped(task: Task, case: Case, dim: Independent, many: int, rng: np.random.Generator) -> Mapped:
+    """The dim with a secret number of granules drawn: all of them where they are few."""
+    total = -(-case.dims[dim.name] // dim.granule)
+    one = {**case.dims, dim.name: dim.granule}
+    each = sum(math.prod(task.shape_of(s, replace(case, dims=one))) for s in task.inputs if s.name in dim.axes)
+    most = max(PRIMES[0], ELEMENTS // many // max(1, each))
+    fitting = [p for p in PRIMES if p <= most]
+    drawn = int(rng.choice(fitting[len(fitting) // 2 :]))
+    if total <= drawn:
+        return Mapped(dim, total, np.arange(total), True)
+    is_periodic = all(dim.axes.get(s.name, (_slowest(s), 1))[0] == _slowest(s) for s in task.inputs)
+    places = np.arange(total) % drawn if is_periodic else rng.integers(0, drawn, total)
+    return Mapped(dim, drawn, places, is_periodic)

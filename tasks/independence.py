@@ -1,0 +1,112 @@
+"""Dims along which a task's elements do not depend on one another: rows of a softmax, m and n of a product.
+
+Along such a dim the reference of some indices is computed from the inputs at these indices alone, so a few elements
+of a large case cost little, and a large case can be filled with the values of a small one. A dim is independent when
+every tensor has it as a whole axis, or as the number of its blocks (`ceil_div(n, 128)`), when every output has it, and
+when the reference of gathered inputs is the gathered reference, which is tried on drawn values.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from records.errors import TaskError
+from tasks.expressions import names_in
+from tasks.loader import TASK_FAULTS
+from tasks.manifest import case_name
+from tasks.task import Array, Case, Task, Tensors
+
+TRIED = 4  # granules of the small case on which a dim is tried, gathered to one more
+CLOSE = 1e-9  # of the largest reference: another order of additions
+_BLOCKS = re.compile(r"ceil_div\(\s*(\w+)\s*,\s*(\d+)\s*\)")
+
+Indices = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Independent:
+    """One independent dim: indices may be taken in whole aligned granules."""
+
+    name: str
+    granule: int  # elements of the dim
+    axes: Mapping[str, tuple[int, int]]  # tensor to (axis, elements of the dim that one of its has)
+
+    def gather(self, tensors: Tensors, granules: Indices) -> dict[str, Array]:
+        """The tensors at these granules, in this order; those without the dim as they are."""
+        found = dict(tensors)
+        for tensor, (axis, each) in self.axes.items():
+            if tensor in found:
+                found[tensor] = np.take(found[tensor], self.indices(granules, each), axis=axis)
+        return found
+
+    def indices(self, granules: Indices, each: int = 1) -> Indices:
+        """The places of these granules on an axis of which one element has `each` of the dim's."""
+        width = self.granule // each
+        return np.asarray((granules[:, None] * width + np.arange(width)).ravel())
+
+
+def independent_dims(task: Task) -> tuple[Independent, ...]:
+    """The independent dims, in the order of the task's; none where its values must stay together (`mix`)."""
+    if not task.mix:
+        return ()
+    found = (_along(task, name) for name in task.tests[0].dims)
+    return tuple(one for one in found if one is not None and _holds(task, one))
+
+
+def _along(task: Task, name: str) -> Independent | None:
+    """The axes of a dim, None where a shape uses it in another way or no output has it."""
+    axes: dict[str, tuple[int, int]] = {}
+    for spec in (*task.inputs, *task.outputs):
+        mine = []
+        for axis, text in enumerate(spec.shape):
+            blocks = _BLOCKS.fullmatch(text.strip())
+            if text.strip() == name:
+                mine.append((axis, 1))
+            elif blocks and blocks[1] == name and int(blocks[2]) > 0:
+                mine.append((axis, int(blocks[2])))
+            elif name in names_in(text):
+                return None
+        if len(mine) > 1:
+            return None
+        if mine:
+            axes[spec.name] = mine[0]
+    if any(axes.get(spec.name, (0, 0))[1] != 1 for spec in task.outputs):
+        return None
+    granule = math.lcm(task.multiples.get(name, 1), *(each for _, each in axes.values()))
+    return Independent(name, granule, axes)
+
+
+def _holds(task: Task, one: Independent) -> bool:
+    """True where the reference follows a gathering of the inputs, with repeats, gaps and another order."""
+    least = {name: min(case.dims[name] for case in task.tests) for name in task.tests[0].dims}
+    dims = {**least, one.name: TRIED * one.granule}
+    granules = np.array([3, 0, 0, 2, 1])
+    longer = {**dims, one.name: granules.size * one.granule}
+    try:
+        for seed in (1, 2):
+            case = Case(case_name(dims), dims, seed)
+            inputs = task.draw(case)
+            if any(np.shape(inputs[s.name]) != task.shape_of(s, case) for s in task.inputs):
+                return False
+            want = one.gather(task.reference(inputs, case), granules)
+            got = task.reference(one.gather(inputs, granules), replace(case, name=case_name(longer), dims=longer))
+            if not all(_alike(want[s.name], got[s.name]) for s in task.outputs):
+                return False
+    except (TaskError, *TASK_FAULTS):
+        return False
+    return True
+
+
+def _alike(want: Array, got: Array) -> bool:
+    a, b = np.asarray(want, np.float64), np.asarray(got, np.float64)
+    if a.shape != b.shape:
+        return False
+    finite = np.isfinite(a)
+    scale = float(np.abs(a[finite]).max()) if finite.any() else 0.0
+    return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE * scale, equal_nan=True))
