@@ -48,6 +48,8 @@ def slab_of(
     inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...], piece: Piece
 ) -> tuple[Slab, Array, npt.NDArray[np.bool_]]:
     """The slab that holds these elements, its values, and which of them are given."""
+    if _is_run(inputs, spec, piece):
+        return _run(inputs, spec, shape, piece)
     order: Any = "F" if spec.layout == "column_major" else "C"
     places = np.unravel_index(piece.places, shape, order=order)
     granules = tuple(
@@ -59,6 +61,27 @@ def slab_of(
     mask = np.zeros(values.shape, bool)
     values[local] = piece.values
     mask[local] = True
+    return slab, values, mask
+
+
+def _is_run(inputs: TimedInputs, spec: TensorSpec, piece: Piece) -> bool:
+    """True where the elements follow one another and granules lie along the slowest axis: no index is looked up."""
+    along = [m.dim.axes[spec.name][0] for m in inputs.mapped]
+    follows = int(piece.places[-1] - piece.places[0]) + 1 == piece.places.size
+    return follows and along == [0] and spec.layout == "row_major"
+
+
+def _run(
+    inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...], piece: Piece
+) -> tuple[Slab, Array, npt.NDArray[np.bool_]]:
+    each = math.prod(shape[1:]) * inputs.mapped[0].dim.granule
+    first, last = int(piece.places[0]), int(piece.places[-1])
+    slab = _slab(inputs, spec, shape, (np.arange(first // each, last // each + 1),))
+    values = np.zeros(slab.reference.shape, piece.values.dtype)
+    mask = np.zeros(values.shape, bool)
+    own = slice(first - first // each * each, None)
+    values.reshape(-1)[own][: piece.places.size] = piece.values
+    mask.reshape(-1)[own][: piece.places.size] = True
     return slab, values, mask
 
 

@@ -26,15 +26,16 @@ from sandbox.lab.slabs import Slab, slab_of, slabs
 from sandbox.lab.timed_inputs import TimedInputs
 from sandbox.lab.workgroups import drawn, is_edge
 from tasks.compare import compare
-from tasks.held_out import cost
+from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
 from tasks.task import Case
 
-FEWEST, MOST = 2, 8  # workgroups of a case: one from anywhere and one from an edge at least
-EDGES = 1  # of them at an edge of the grid
-AFFORDABLE = 1 << 22  # accesses after which no more than the fewest are executed
+FEWEST = 1  # workgroups of a case from anywhere in the grid, besides one at the end of each axis
+MOST = 24
+ENDS = 1
+AFFORDABLE = 1 << 20  # accesses after which no more than the fewest are executed
 ENOUGH = 459  # ln(0.01) / ln(0.99): an error in 1 % of the workgroups passes with a probability below 1 %
-EDGES_OF_ENOUGH = 16
+ENDS_OF_ENOUGH = 8
 BATCH = 24  # workgroups of one execution: each has outputs of its own
 WHOLE = 1 << 31  # accesses up to which a case in question is executed whole
 SCALED = 2.0**28  # operations plus bytes of a case that is executed whole in place of one that cannot be sampled
@@ -84,12 +85,13 @@ class TimedCase:
 
     def run(self) -> Rows:
         """Execute a few workgroups and compare; more, or all, where these leave a question."""
+        if cost(self.judge.task, self.case.dims) <= SMALL:
+            return self.whole()
         if len(self.plan.launches) > 1 or self.plan.workspaces:
             return self._scaled()
         sample = Sample()
-        for count in (FEWEST, None):
-            more = self._more(sample) if count is None else count
-            findings = self._sampled(sample, more - EDGES if count else more, EDGES if count else 0)
+        for ends in (ENDS, 0):
+            findings = self._sampled(sample, FEWEST if ends else max(0, self._more(sample)), ends)
             if findings is None:
                 return self._scaled()
             if findings:
@@ -101,7 +103,7 @@ class TimedCase:
     def sampled(self, count: int) -> Rows | None:
         """Execute so many workgroups drawn from anywhere, and some at edges; None where that shows nothing."""
         sample = Sample()
-        findings = self._sampled(sample, count, EDGES_OF_ENOUGH)
+        findings = self._sampled(sample, count, ENDS_OF_ENOUGH)
         if findings is None:
             return None
         if findings:
@@ -137,7 +139,7 @@ class TimedCase:
 
     def _more(self, sample: Sample) -> int:
         each = sample.accesses / max(1, len(sample.written))
-        return max(0, min(MOST, int(AFFORDABLE / max(1.0, each))) - len(sample.written))
+        return max(FEWEST + ENDS, min(MOST, int(AFFORDABLE / max(1.0, each)))) - len(sample.written)
 
     def _sampled(self, sample: Sample, count: int, edges: int) -> tuple[Finding, ...] | None:
         """Execute and compare workgroups that were not yet; None where they do not own what they write."""

@@ -59,7 +59,7 @@ class TimedInputs:
     ) -> None:
         """Draw from `rng`; `folder` should be in memory. LabError when the file cannot be written there."""
         self.task, self.case = task, case
-        self.mapped = tuple(_mapped(task, case, dim, len(dims), rng) for dim in _useful(task, dims))
+        self.mapped = tuple(_mapped(task, case, dim, len(dims), rng) for dim in _useful(task, case, dims))
         self._small = replace(case, dims=self._dims({m.dim.name: m.drawn for m in self.mapped}))
         self._small = replace(self._small, name=case_name(self._small.dims), seed=int(rng.integers(2**32)))
         values = task.draw(self._small)
@@ -80,9 +80,10 @@ class TimedInputs:
             weakref.finalize(self, path.unlink, missing_ok=True)
             with os.fdopen(descriptor, "wb") as file:
                 for spec in self.task.inputs:
-                    flat, period = self._flat(spec)
+                    flat, period, times = self._flat(spec)
                     spans.append((spec, file.tell(), period))
-                    file.write(flat.view(np.uint8).data)
+                    for _ in range(times):
+                        file.write(flat.view(np.uint8).data)
                     file.write(bytes(-file.tell() % PAGE))
         except OSError as error:
             raise LabError(
@@ -101,19 +102,20 @@ class TimedInputs:
     def _shape(self, spec: TensorSpec) -> tuple[int, ...]:
         return self.task.shape_of(spec, self.case)
 
-    def _flat(self, spec: TensorSpec) -> tuple[Array, int]:
-        """An input's memory and the bytes after which it repeats."""
+    def _flat(self, spec: TensorSpec) -> tuple[Array, int, int]:
+        """An input's memory, the bytes after which the file repeats, and how often the memory stands in the file."""
         array, shape = self._drawn[spec.name], self._shape(spec)
         mine = [m for m in self.mapped if spec.name in m.dim.axes]
         if len(mine) == 1 and mine[0].is_periodic and mine[0].dim.axes[spec.name][0] == _slowest(spec):
-            flat = np.ascontiguousarray(spec.flatten(array))
-            if flat.nbytes % PAGE == 0 or flat.size >= math.prod(shape):
-                return flat, flat.nbytes
+            flat, size = np.ascontiguousarray(spec.flatten(array)), math.prod(shape)
+            if flat.nbytes % PAGE == 0 or flat.size >= size:
+                return flat, flat.nbytes, 1
+            return flat, size * flat.itemsize, -(-size // flat.size)
         for m in mine:
             axis, each = m.dim.axes[spec.name]
             array = np.take(array, m.dim.indices(m.places, each)[: shape[axis]], axis=axis)
         flat = np.ascontiguousarray(spec.flatten(array))
-        return flat, flat.nbytes
+        return flat, flat.nbytes, 1
 
     def expected(self, granules: tuple[Indices, ...]) -> Expected:
         """Reference and baseline where each mapped dim has these of the case's granules, ascending."""
@@ -141,12 +143,18 @@ def _slowest(spec: TensorSpec) -> int:
     return len(spec.shape) - 1 if spec.layout == "column_major" else 0
 
 
-def _useful(task: Task, dims: tuple[Independent, ...]) -> tuple[Independent, ...]:
-    """The one dim that repeats in memory as it is, where there is one; else all."""
+def _useful(task: Task, case: Case, dims: tuple[Independent, ...]) -> tuple[Independent, ...]:
+    """The one dim that repeats in memory as it is, where it leaves little to draw; else all."""
     for dim in dims:
-        if all(dim.axes.get(s.name, (_slowest(s), 1))[0] == _slowest(s) for s in task.inputs):
+        rest = sum(math.prod(task.shape_of(s, case)) for s in task.inputs if s.name not in dim.axes)
+        if rest <= ELEMENTS and _repeats(task, dim):
             return (dim,)
     return dims
+
+
+def _repeats(task: Task, dim: Independent) -> bool:
+    """True where the dim lies along the slowest axis of every input that has it."""
+    return all(dim.axes.get(s.name, (_slowest(s), 1))[0] == _slowest(s) for s in task.inputs)
 
 
 def _mapped(task: Task, case: Case, dim: Independent, many: int, rng: np.random.Generator) -> Mapped:
@@ -159,6 +167,6 @@ def _mapped(task: Task, case: Case, dim: Independent, many: int, rng: np.random.
     drawn = int(rng.choice(fitting[len(fitting) // 2 :]))
     if total <= drawn:
         return Mapped(dim, total, np.arange(total), True)
-    is_periodic = all(dim.axes.get(s.name, (_slowest(s), 1))[0] == _slowest(s) for s in task.inputs)
+    is_periodic = _repeats(task, dim)
     places = np.arange(total) % drawn if is_periodic else rng.integers(0, drawn, total)
     return Mapped(dim, drawn, places, is_periodic)

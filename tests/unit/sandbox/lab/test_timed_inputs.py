@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sandbox.lab.pieces import Piece
+from sandbox.lab.session_inputs import SessionInputs
+from sandbox.lab.slabs import slab_of, slabs
+from sandbox.lab.stored_inputs import Stored
+from sandbox.lab.timed_inputs import TimedInputs
+from tasks.independence import independent_dims
+from tasks.loader import load_task
+from tasks.task import Array, Case, Task
+
+SHAPES = [
+    ("row_softmax", {"rows": 3000, "cols": 1024}),
+    ("row_softmax", {"rows": 2001, "cols": 601}),
+    ("rms_norm", {"rows": 1000, "cols": 2048}),
+    ("transpose", {"rows": 1024, "cols": 1040}),
+    ("fp8_block_gemm", {"m": 1024, "n": 4160, "k": 1024}),
+]
+
+
+def timed(task: Task, dims: dict[str, int], folder: Path, seed: int = 1) -> TimedInputs:
+    case = Case("big", dims, 5, role="benchmark")
+    return TimedInputs(task, case, independent_dims(task), folder, np.random.default_rng(seed))
+
+
+def whole(made: TimedInputs) -> dict[str, Array]:
+    """The inputs as an execution maps them."""
+    found = {}
+    for spec, buffer in zip(made.task.inputs, made.buffers, strict=True):
+        data = buffer.data
+        assert isinstance(data, Stored)
+        raw = np.fromfile(data.path, np.uint8, data.period, offset=data.offset)
+        raw = np.tile(raw, -(-data.nbytes // data.period))[: data.nbytes]
+        found[spec.name] = spec.unflatten(raw.view(data.dtype), made.task.shape_of(spec, made.case))
+    return found
+
+
+@pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
+def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dict[str, int], tmp_path: Path) -> None:
+    task = load_task(name)
+    made = timed(task, dims, tmp_path)
+    assert any(m.drawn < m.places.size for m in made.mapped)
+    want = task.reference(whole(made), made.case)
+    for spec in task.outputs:
+        covered = np.zeros(task.shape_of(spec, made.case), bool)
+        for slab in slabs(made, spec, covered.shape):
+            np.testing.assert_allclose(slab.reference, slab.cut(want[spec.name]), rtol=1e-9, atol=1e-9)
+            covered[np.ix_(*slab.axes)] = True
+        assert covered.all()
+
+
+@pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
+def test_a_piece_lies_in_its_slab(name: str, dims: dict[str, int], tmp_path: Path) -> None:
+    task, rng = load_task(name), np.random.default_rng(0)
+    made = timed(task, dims, tmp_path)
+    want = task.reference(whole(made), made.case)
+    for spec in task.outputs:
+        shape = task.shape_of(spec, made.case)
+        flat = spec.flatten(want[spec.name])
+        rows = np.arange(700, 700 + 3 * shape[-1])
+        for places in (rows, np.sort(rng.choice(math.prod(shape), 50, replace=False))):
+            slab, values, mask = slab_of(made, spec, shape, Piece(places, flat[places]))
+            assert mask.sum() == places.size
+            np.testing.assert_allclose(values[mask], slab.reference[mask], rtol=1e-9, atol=1e-9)
+
+
+def test_the_period_is_a_secret_odd_number_of_rows(tmp_path: Path) -> None:
+    task = load_task("row_softmax")
+    drawn = {timed(task, {"rows": 4096, "cols": 1024}, tmp_path, seed).mapped[0].drawn for seed in range(20)}
+    assert len(drawn) > 4 and all(rows % 2 for rows in drawn)
+
+
+def test_a_session_draws_a_case_once_and_another_session_other_values(tmp_path: Path) -> None:
+    task = load_task("transpose")
+    one, other = SessionInputs(task, tmp_path), SessionInputs(task, tmp_path)
+    case = task.benchmarks[2]
+    assert one.of(case) is one.of(case)
+    assert (whole(one.of(case))["x"][:9, :9] != whole(other.of(case))["x"][:9, :9]).any()
