@@ -1,4 +1,4 @@
-"""What a few workgroups wrote of large outputs, read without the pages that nobody touched."""
+"""Pieces of large outputs that a few workgroups wrote, read without the pages that nobody touched."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softm
     assert result.verdict.accepted and result.verdict.code == "OK" and result.verdict.stage == "time"
     assert {row.name for row in result.cases} >= {case.name for case in softmax.tests}
     assert any(row.role == "held_out" for row in result.cases)
-    assert all(row.correct and row.executed == 1.0 and row.compared == 1.0 for row in result.cases)
+    assert all(row.correct and (row.is_whole or row.role == "benchmark") for row in result.cases)
     assert [m.case for m in result.measurements] == [case.name for case in softmax.benchmarks]
     for m in result.measurements:
         assert m.kind == "predicted" and m.bound in m.resources_us and m.time_us >= m.roofline_us > 0
