@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 QUICK_S = 30.0  # for requests that run no candidate's code
 LAST_WORDS_BYTES = 64 << 10
 KILL_S = 10.0  # after which a process that does not die means a device that does not answer
-_BOOT = (
+PROGRAM = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from sandbox.gpu.fence import enclose; "
     "fence = enclose(sys.argv[4], sys.argv[2], *sys.argv[5:]); "
     "from sandbox.gpu.child_main import main; sys.exit(main(sys.argv[1:], fence))"
@@ -52,14 +52,14 @@ class GpuSlot:
 class ChildLink:
     """One process and the requests to it. Use it in a `with` block: it does not outlive that."""
 
-    def __init__(self, slot: GpuSlot) -> None:
-        """Start the process; nothing is waited for."""
+    def __init__(self, slot: GpuSlot, program: str = PROGRAM) -> None:
+        """Start the process; nothing is waited for. `program` is the Python text that it runs."""
         ours, theirs = socket.socketpair()
         self._stderr = memory_file("stderr", LAST_WORDS_BYTES)
         self.slot, self._channel = slot, ChildChannel(ours)
         try:
             self._process = subprocess.Popen(
-                _command(slot, theirs.fileno()),
+                _command(slot, theirs.fileno(), program),
                 env=dict(symbols_of(slot.vendor).environment),
                 cwd="/",
                 stdin=subprocess.DEVNULL,
@@ -150,6 +150,17 @@ class ChildLink:
         return True
 
 
-def _command(slot: GpuSlot, end: int) -> list[str]:
+def _command(slot: GpuSlot, end: int, program: str) -> list[str]:
     library = [slot.library] if slot.library else []
-    return [sys.executable, "-I", "-c", _BOOT, str(ROOT), str(end), slot.vendor, str(slot.index), slot.fence, *library]
+    return [
+        sys.executable,
+        "-I",
+        "-c",
+        program,
+        str(ROOT),
+        str(end),
+        slot.vendor,
+        str(slot.index),
+        slot.fence,
+        *library,
+    ]

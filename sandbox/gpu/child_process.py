@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from records.errors import DeviceError
 from sandbox.gpu.child_fault import ChildFault
-from sandbox.gpu.child_link import QUICK_S, Answer, ChildLink, GpuSlot
+from sandbox.gpu.child_link import PROGRAM, QUICK_S, Answer, ChildLink, GpuSlot
 from sandbox.gpu.child_messages import (
     BindRequest,
     CallRequest,
@@ -84,9 +84,9 @@ class ClockReading:
 class ChildProcess(ChildLink):
     """One child process. Use it in a `with` block: it does not outlive that."""
 
-    def __init__(self, slot: GpuSlot) -> None:
-        """Start the process; nothing is waited for."""
-        super().__init__(slot)
+    def __init__(self, slot: GpuSlot, program: str = PROGRAM) -> None:
+        """Start the process; nothing is waited for. `program` is the Python text that it runs."""
+        super().__init__(slot, program)
         self.noise_seed = 0  # of the buffers bound last
         self._layout, self._sets = Layout((), 0), 0
         self.before_windows: Callable[[], None] = lambda: None  # waits until no other process of ours disturbs a time

@@ -74,21 +74,22 @@ class GpuEvaluator(SandboxBase):
         spares: int = SPARES,
         rules: Rules = RULES,
         pool: type[GpuPool] = GpuPool,
+        make: Callable[[GpuSlot], ChildProcess] = ChildProcess,
     ) -> None:
         """DeviceError when GPU `index` is not there or not of the target's kind, ToolchainError without a compiler.
 
         Inputs come from a secret of this process and not from `seed`: who knows them can embed the answers.
-        `library` is opened instead of the vendor's driver.
+        `library` is opened instead of the vendor's driver; `make` starts a process on the GPU.
         """
         self.target, self._cache, self._rules = target, cache, rules
         self._compiler = compiler or GpuCompiler(target, cache, runtime_library=library)
         self._references: dict[str, References] = {}
         try:
-            slot, gpu = self._look(GpuSlot(target.vendor, index, library))
+            slot, gpu = self._look(GpuSlot(target.vendor, index, library), make)
         except BaseException:
             self._compiler.close()
             raise
-        self.gpus = pool([slot], self._own_kernels, spares)
+        self.gpus = pool([slot], self._own_kernels, spares, make)
         self.isolation = f"{slot.fence} ({SUMMARY[slot.fence]})"
         self.device = gpu.fingerprint
         self.version = f"{self._compiler.version}, driver {gpu.driver}"
@@ -108,9 +109,9 @@ class GpuEvaluator(SandboxBase):
             )
         return own.image
 
-    def _look(self, slot: GpuSlot) -> tuple[GpuSlot, GpuProperties]:
+    def _look(self, slot: GpuSlot, make: Callable[[GpuSlot], ChildProcess]) -> tuple[GpuSlot, GpuProperties]:
         """The fence that its processes get, and the GPU as its driver describes it; DeviceError for another kind."""
-        slot, found = fenced(slot, self._own_kernels, lambda gpu: self.target.arch.startswith(gpu.arch))
+        slot, found = fenced(slot, self._own_kernels, lambda gpu: self.target.arch.startswith(gpu.arch), make)
         gpu = found.properties
         if not self.target.arch.startswith(gpu.arch):
             raise DeviceError(

@@ -10,7 +10,7 @@ import pytest
 from records.evaluation import Finding
 from sandbox.gpu.child_fault import ChildFault
 from sandbox.gpu.child_process import ClockReading
-from sandbox.gpu.timing.measure import DOUBLINGS, FOLDER, LENIENT, STRIKES, agree, disagreement, file_incident
+from sandbox.gpu.timing.measure import DOUBLINGS, FOLDER, LENIENT, STRIKES, agree, bounds, disagreement, file_incident
 
 TRUE_US = 50.0
 FINDING = Finding("below_roofline", "too fast", case="n=4")
@@ -92,6 +92,13 @@ def test_a_twentieth_or_two_microseconds_are_allowed(
     device_us: float, calls_us: float, request_us: float, expected: bool
 ) -> None:
     assert agree(ClockReading(device_us, calls_us, request_us)) is expected
+
+
+def test_a_time_that_the_judges_clock_does_not_allow_is_told_however_well_the_others_agree() -> None:
+    assert disagreement(Watched(TRUE_US, ALWAYS), "B", 0.2 * TRUE_US, 8) is not None
+    assert disagreement(Watched(TRUE_US, ALWAYS), "B", 0.9 * TRUE_US, 8) is None
+    assert bounds(ClockReading(9.0, 9.0, 9.0), 2.0), "the host needs time of its own for a launch"
+    assert not bounds(ClockReading(900.0, 900.0, 900.0), 400.0)
 
 
 def test_an_incident_says_what_was_run_where_and_what_was_wrong(tmp_path: Path) -> None:
