@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from app.coverage import coverage_text
 from app.screen import format_us, say, table
 from records.evaluation import CODES, CaseResult, Evaluation, Finding, HotLine, Resources
 from records.quantity import plain
@@ -50,8 +51,19 @@ def _cases_json(evaluation: Evaluation) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for case in evaluation.cases:
         m = timed.pop(case.name, None) if case.role == "benchmark" else None
-        rows.append({"name": case.name, "correct": case.correct, "error": case.error, **_time_json(m)})
+        shown = {"name": case.name, "correct": case.correct, "error": case.error, **_time_json(m)}
+        rows.append(shown | _coverage_json(case))
     return rows + [{"name": m.case, "correct": None, "error": None, **_time_json(m)} for m in timed.values()]
+
+
+def _coverage_json(case: CaseResult) -> dict[str, Any]:
+    return {
+        "whole": case.is_whole,
+        "workgroups": case.workgroups or None,
+        "grid": case.grid or None,
+        "compared": case.compared,
+        "miss_chance": case.miss_chance,
+    }
 
 
 def _time_json(m: Any) -> Mapping[str, Any]:
@@ -163,6 +175,9 @@ def _print_cases(evaluation: Evaluation) -> None:
             ]
         )
     table(["  case", "role", "result", "error", ""], rows, right=[3])
+    said = coverage_text(evaluation.cases)
+    if said:
+        say(f"  {said}")
 
 
 def _result(case: CaseResult) -> str:
@@ -171,9 +186,13 @@ def _result(case: CaseResult) -> str:
 
 def _share(case: CaseResult) -> str:
     """The share of a case that was executed and compared, if not the whole; empty for a case that was stopped."""
-    if case.error is None or (case.executed >= 1 and case.compared >= 1):
+    if case.error is None:
         return ""
-    return f"sample: {case.executed:.1%} executed, {case.compared:.1%} compared"
+    if case.is_whole:
+        return f"whole: {case.grid:,} workgroups" if case.grid else ""
+    if not case.grid:
+        return f"sample: {case.executed:.1%} executed, {case.compared:.1%} compared"
+    return f"sample: {case.workgroups:,} of {case.grid:,} workgroups, {case.compared:.1%} of the elements"
 
 
 def _print_times(evaluation: Evaluation) -> None:

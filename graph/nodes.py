@@ -15,7 +15,7 @@ from agents.author import Idea, Selection, Step
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
 from graph.pausing import pausing
-from graph.population import accepted_of, best, kernel, roofline_fraction, specimen
+from graph.population import accepted_of, best, champion, kernel, roofline_fraction, specimen
 from graph.seeds import judge_seeds
 from graph.state import SCHEMA_VERSION, Pick, State
 from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
@@ -144,7 +144,11 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation, limits = runtime.context, state["generation"], runtime.context.limits
     annotate(runtime, generation=generation)
     incumbent = kernel(context, state["best_id"])
-    leader = best(context, [incumbent, *accepted_of(context, generation, incumbent.attempt.time_kind)])
+    leader = champion(context, [incumbent, *accepted_of(context, generation, incumbent.attempt.time_kind)])
+    if leader is None:
+        reason = f"the kernel {incumbent.attempt.id} led and failed its confirmation; nothing else is left"
+        context.ledger.finish(context.run.id, "failed", reason)
+        raise TaskError(reason)
     gained = leader.attempt.id != state["best_id"]
     if gained:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state["first_us"])

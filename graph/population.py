@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from agents.author import Specimen
 from graph.context import Context
-from graph.evaluating import compare
+from graph.evaluating import compare, evaluate, prepared_again
 from graph.history import evidence, times_us
 from graph.pausing import together
 from records.errors import LedgerError, Pending
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
 from records.ranking import by_level, mean_of
+from sandbox.walk import needs_confirmation
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,23 @@ def best(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel:
     if pendings:
         raise together(pendings)
     return leaders[0]
+
+
+def champion(context: Context, kernels: Sequence[VerifiedKernel]) -> VerifiedKernel | None:
+    """The fastest that its whole execution confirms; one that fails it gives way to the next. None when all fail."""
+    rest = list(kernels)
+    while rest:
+        leader = best(context, rest)
+        if _is_confirmed(context, leader):
+            return leader
+        rest.remove(leader)
+    return None
+
+
+def _is_confirmed(context: Context, leader: VerifiedKernel) -> bool:
+    if not needs_confirmation(leader.evaluation):
+        return True
+    return evaluate(context, "confirm", prepared_again(context, leader.attempt)).verdict.accepted
 
 
 def is_faster(context: Context, new: VerifiedKernel, old: VerifiedKernel) -> bool:

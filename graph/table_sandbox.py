@@ -43,7 +43,7 @@ class TableSandbox:
 
     // time_us = 12.5               // time_us[ROWS=2] = 10          the last line that applies counts
     // tunable ROWS = 4, 1, 2       // roofline_us = 5
-    // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark
+    // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark, confirm
     // code = abc                   the code object, for kernels that differ in text only
     // machine verify the lab is on fire                             raises LabError at that stage
     // spread_us = 0.5              // true_us = 12                  half an interval; what a comparison sees
@@ -83,6 +83,10 @@ class TableSandbox:
         """The claimed time, unverified."""
         return self._judge("estimate", prepared, ("compile",))
 
+    def confirm(self, prepared: Prepared) -> Evaluation:
+        """Fails where the source says `fail confirm`, and where a verification would."""
+        return self._judge("confirm", prepared, ("compile", "verify", "confirm"))
+
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Compares the true times that both claim; half a per cent apart is a difference."""
         keys, task = [self.key(side) for side in (challenger, incumbent)], challenger.task
@@ -111,7 +115,7 @@ class TableSandbox:
                 if text.split()[0] == stage:
                     return _refused(plain, stage, " ".join(text.split()[1:]) or stage, task)
         cases = tuple(CaseResult(c.name, c.role, True, 0.5) for c in task.tests) if "verify" in stages else ()
-        if purpose in ("compile", "verify"):
+        if purpose in ("compile", "verify", "confirm"):
             return _with_cases(plain, Verdict("compile" if purpose == "compile" else "correct", True, "OK"), cases, ())
         floor, spread = (_number(prepared, word, default=0.0) for word in ("roofline_us", "spread_us"))
         time_us = _number(prepared, "time_us")

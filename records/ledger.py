@@ -19,12 +19,13 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeVar, get_args
 
 from records.codec import dumps, loads
+from records.confirmation import as_confirmed
 from records.errors import LedgerError, UsageError
 from records.evaluation import Comparison, Evaluation
 from records.experiment import Attempt, Event, Experiment, Pause, Run, RunStatus
 from records.payments import Payments
 
-Purpose = Literal["compile", "verify", "benchmark", "estimate"]
+Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
 Record = TypeVar("Record")
 # What a compiler or an estimate says again in seconds. A record of what follows from it is written next, and its commit
 # brings both to the disk.
@@ -118,11 +119,16 @@ class Ledger(Payments):
 
     def attempt(self, run_id: str, attempt_id: str) -> Attempt | None:
         """One attempt of a run, or None."""
-        return self._one("attempts", Attempt, run_id, attempt_id)
+        found = self._one("attempts", Attempt, run_id, attempt_id)
+        return None if found is None else self._as_confirmed(found)
 
     def attempts(self, run_id: str, generation: int | None = None) -> tuple[Attempt, ...]:
         """The attempts of a run, or of one generation of it, by generation, experiment and number."""
-        return tuple(sorted(self._all("attempts", Attempt, run_id, generation), key=_place))
+        found = self._all("attempts", Attempt, run_id, generation)
+        return tuple(sorted(map(self._as_confirmed, found), key=_place))
+
+    def _as_confirmed(self, attempt: Attempt) -> Attempt:
+        return as_confirmed(attempt, self._evaluation(attempt.evaluation_key, "confirm"))
 
     def attempts_like(self, run_id: str, evaluation: Evaluation, by_code: bool) -> tuple[Attempt, ...]:
         """The run's attempts, duplicates left out, with the same source, or `by_code` with the same device code.

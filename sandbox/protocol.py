@@ -38,6 +38,9 @@ class Sandbox(Protocol):
     def estimate(self, prepared: Prepared) -> Evaluation:
         """Compile and time without verifying: for ranking tunables, never for a record."""
 
+    def confirm(self, prepared: Prepared) -> Evaluation:
+        """Execute the benchmark cases whole, or as much of them as a budget allows; asked of a kernel that leads."""
+
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two verified kernels in turns; asked for measured times only.
 

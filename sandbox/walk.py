@@ -16,7 +16,7 @@ from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning, finalists
 from sandbox.protocol import Sandbox
 
-Purpose = Literal["compile", "verify", "benchmark", "estimate"]
+Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 Ask = Callable[[Purpose, Prepared], Evaluation]
 
@@ -41,6 +41,8 @@ def question(sandbox: Sandbox, purpose: Purpose) -> Callable[[Prepared], Evaluat
             return sandbox.benchmark
         case "estimate":
             return sandbox.estimate
+        case "confirm":
+            return sandbox.confirm
 
 
 def judge(ask: Ask, prepared: Prepared, purposes: tuple[Purpose, ...]) -> tuple[tuple[Purpose, Evaluation], ...]:
@@ -78,6 +80,11 @@ def benchmark(
         if made.evaluation.verdict.accepted:
             break
     return made
+
+
+def needs_confirmation(made: Evaluation) -> bool:
+    """True for a kernel whose time is predicted: a measured one's outputs were compared whole, call by call."""
+    return made.time_kind != "measured"
 
 
 def needs_comparison(made: Evaluation, rival: Rival | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,8 @@ from app.commands.options import Json, On, TargetName
 from app.screen import emit
 from app.verdict import show, verdict_json
 from records.errors import UsageError
+from records.evaluation import Evaluation
+from sandbox.walk import needs_confirmation
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -30,6 +33,12 @@ def command(
     ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Round matrix instructions as the hardware does; slower.")
+    ] = False,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole", help="Execute the benchmark cases whole, as a run does with a kernel that leads; slower."
+        ),
     ] = False,
     keep: Annotated[
         Path | None,
@@ -52,13 +61,23 @@ def command(
     source, chosen = read_source(file), tunables_of(set_ or [])
     settings, loaded = load_settings(), load_task(task, load_target(target).name)
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
-    evaluation = sandbox.benchmark(sandbox.prepare(source, loaded, chosen or None))
+    prepared = sandbox.prepare(source, loaded, chosen or None)
+    evaluation = sandbox.benchmark(prepared)
+    if whole and evaluation.verdict.accepted and needs_confirmation(evaluation):
+        evaluation = confirmed(evaluation, sandbox.confirm(prepared))
     if json:
         emit(verdict_json(evaluation))
     else:
         show(evaluation, source, file.name)
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
+
+
+def confirmed(evaluation: Evaluation, made: Evaluation) -> Evaluation:
+    """The evaluation with the cases of its confirmation; without times where that rejects it."""
+    if made.verdict.accepted:
+        return replace(evaluation, cases=made.cases)
+    return made
 
 
 def read_source(path: Path) -> str:

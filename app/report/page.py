@@ -57,6 +57,7 @@ def render(story: Story) -> str:
         run=story.run,
         extras=story.extras,
         best=story.best,
+        coverage=story.coverage,
         seed=story.seed,
         curve=draw_curve(story),
         tree=draw_tree(story),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from app.coverage import coverage_text
 from app.report.leaders import leaders, seed_attempt, speedup, time_kind
 from records.artefacts import ArtefactStore
 from records.errors import LedgerError
@@ -92,6 +93,7 @@ class Story:
     generations: int
     kind: str  # predicted | measured | "" when nothing was timed
     roofline_us: float | None  # geometric mean of the speed of light over the winner's cases
+    coverage: str = ""  # how much of the benchmark cases was executed and compared for the winner
 
     @property
     def accepted(self) -> int:
@@ -160,7 +162,16 @@ def tell(ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras |
         generations=max((a.generation for a in attempts), default=0),
         kind=kind,
         roofline_us=_roofline_us(best),
+        coverage=_coverage(best, ledger),
     )
+
+
+def _coverage(best: Row | None, ledger: Ledger) -> str:
+    """The sentence on the winner's confirmation, or on its verification where it was not confirmed."""
+    if best is None or best.evaluation is None:
+        return ""
+    confirmed = ledger.evaluation(best.attempt.evaluation_key, "confirm")
+    return coverage_text((confirmed or best.evaluation).cases)
 
 
 def _contrasts(attempts: Sequence[Attempt], ledger: Ledger) -> dict[str, tuple[str, ...]]:

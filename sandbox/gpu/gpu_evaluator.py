@@ -147,6 +147,10 @@ class GpuEvaluator(SandboxBase):
         timed = self._time(prepared, QUICK, is_checked=False)
         return replace(timed, seconds=time.monotonic() - started)
 
+    def confirm(self, prepared: Prepared) -> Evaluation:
+        """The verdict on it: what is timed on a GPU is compared whole, so nothing is left to confirm."""
+        return self.verify(prepared)
+
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two verified kernels in turns. A challenger that seems faster must be so again in a new process."""
         started, task = time.monotonic(), challenger.task

@@ -137,6 +137,30 @@ class LabEvaluator(SandboxBase):
             seconds=time.monotonic() - started,
         )
 
+    def confirm(self, prepared: Prepared) -> Evaluation:
+        """Verify, then execute each benchmark case whole where that fits the budget, else many of its workgroups."""
+        verified = self.verify(prepared)
+        built = self._build(prepared)[1]
+        if built is None or not verified.verdict.accepted:
+            return verified
+        started = time.monotonic()
+        with self._turn:
+            made = self._confirm(verified, built)
+        return replace(made, seconds=verified.seconds + time.monotonic() - started)
+
+    def _confirm(self, verified: Evaluation, built: Built) -> Evaluation:
+        task, candidate = built.prepared.task, built.prepared.candidate
+        program = self._lab.build(candidate, built.prepared.tunables, instrumented=False)
+        plain = None if isinstance(program, tuple) else replace(built, program=program)
+        judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(task)
+        rows = [row for row in verified.cases if row.role != "benchmark"]
+        for case in task.benchmarks:
+            row, findings = TimedCase(judge, case, inputs.of(case), inputs.rng).confirm(plain)
+            rows.append(row)
+            if findings:
+                return replace(verified, verdict=judged(findings), cases=tuple(rows))
+        return replace(verified, cases=tuple(rows))
+
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Never asked for: predicted times have no noise and are compared as they are."""
         raise LabError("the lab predicts times and cannot time two kernels in turns; please report this")

@@ -10,7 +10,7 @@ or on the case scaled down.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -22,12 +22,12 @@ from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest
 from sandbox.lab.lab_verify import Built, Judge, Rows, coverage, written_buffers
 from sandbox.lab.pieces import Piece
+from sandbox.lab.scaled_case import scaled
 from sandbox.lab.slabs import Slab, slab_of, slabs
 from sandbox.lab.timed_inputs import TimedInputs
 from sandbox.lab.workgroups import drawn, is_edge
 from tasks.compare import compare
 from tasks.held_out import SMALL, cost
-from tasks.manifest import case_name
 from tasks.task import Case
 
 FEWEST = 1  # workgroups of a case from anywhere in the grid, besides one at the end of each axis
@@ -36,6 +36,13 @@ ENDS = 1
 AFFORDABLE = 1 << 20  # accesses after which no more than the fewest are executed
 ENOUGH = 459  # ln(0.01) / ln(0.99): an error in 1 % of the workgroups passes with a probability below 1 %
 ENDS_OF_ENOUGH = 8
+PILOT = 3  # of them to see what a whole execution takes
+WHOLE_S = 30.0  # of one thread up to which a case is executed whole; or as much as `ENOUGH` workgroups take
+UNCHECKED = 5  # times as fast as with checks a kernel runs without
+WHOLE_WORK = 2.0**33  # operations plus bytes, for what cannot be sampled
+CONFIRM_DEADLINE_S = 300.0
+SAMPLE_S = 30.0  # for the first workgroups of a large case, whose cost is not known
+SLACK = 4.0  # times what the first ones took, which the others may take
 BATCH = 24  # workgroups of one execution: each has outputs of its own
 WHOLE = 1 << 31  # accesses up to which a case in question is executed whole
 SCALED = 2.0**28  # operations plus bytes of a case that is executed whole in place of one that cannot be sampled
@@ -100,12 +107,35 @@ class TimedCase:
             return self._settled(sample)
         return self._row(sample), ()
 
-    def sampled(self, count: int) -> Rows | None:
-        """Execute so many workgroups drawn from anywhere, and some at edges; None where that shows nothing."""
+    def confirm(self, plain: Built | None) -> Rows:
+        """Execute the case whole where that fits the budget, else `ENOUGH` workgroups; `plain` runs without checks.
+
+        The executor's own time for a few workgroups says what the whole takes.
+        """
+        if cost(self.judge.task, self.case.dims) <= SMALL:
+            return self.whole()
         sample = Sample()
-        findings = self._sampled(sample, count, ENDS_OF_ENOUGH)
+        if len(self.plan.launches) > 1 or self.plan.workspaces:
+            findings: tuple[Finding, ...] | None = None
+        else:
+            findings = self._sampled(sample, PILOT, ENDS)
+        if findings:
+            return self._refused(findings, sample)
+        total = math.prod(self.launch.grid)
         if findings is None:
-            return None
+            is_short = cost(self.judge.task, self.case.dims) <= WHOLE_WORK
+        else:
+            each_s = sample.seconds / len(sample.written)
+            is_short = total * each_s / UNCHECKED <= max(WHOLE_S, ENOUGH * each_s)
+        if is_short and plain is not None:
+            row, found = self.whole(plain, CONFIRM_DEADLINE_S)
+            if not any(finding.kind == "timeout" for finding in found):  # which a busy machine may have caused
+                return row, found
+        if findings is None:
+            return self._scaled()
+        findings = self._sampled(sample, max(0, ENOUGH - len(sample.drawn)), ENDS_OF_ENOUGH)
+        if findings is None:
+            return self._scaled()
         if findings:
             return self._refused(findings, sample)
         if self._leaves_a_question(sample):
@@ -147,7 +177,7 @@ class TimedCase:
         sample.drawn += numbers[:count]
         for at in range(0, len(numbers), BATCH):
             batch = numbers[at : at + BATCH]
-            done = self._execute(batch)
+            done = self._execute(batch, sample)
             if not done.ownership_valid:
                 return None
             if done.findings:
@@ -163,11 +193,12 @@ class TimedCase:
                     return findings
         return ()
 
-    def _execute(self, numbers: Sequence[int]) -> Execution:
+    def _execute(self, numbers: Sequence[int], sample: Sample) -> Execution:
         """Each workgroup as a launch of its own, with outputs of its own."""
         names = {spec.name for spec in self.judge.task.outputs}
         outputs = written_buffers(self.judge.task, self.case, self.plan)
         launches, buffers = list[ResolvedLaunch](), list[Buffer](self.inputs.buffers)
+        each_s = sample.seconds / max(1, len(sample.written))
         for i in range(len(numbers)):
             arguments = tuple(
                 BufferArg(_own(a.name, i)) if isinstance(a, BufferArg) and a.name in names else a
@@ -180,7 +211,7 @@ class TimedCase:
                 self.built.program,
                 ResolvedPlan(tuple(launches), {}),
                 buffers,
-                self.judge.patience.deadline_s,
+                max(self.judge.patience.deadline_s, SAMPLE_S) + SLACK * each_s * len(numbers),
                 workgroups=tuple((number,) for number in numbers),
                 pieces=True,
                 exact=self.judge.exact,
@@ -243,8 +274,7 @@ class TimedCase:
         """The case whole where it is affordable; else with all its dims shortened until it is."""
         if cost(self.judge.task, self.case.dims) <= SCALED:
             return self.whole()
-        dims = next(dims for dims in _shorter(self.judge, self.case) if cost(self.judge.task, dims) <= SCALED)
-        return self.judge.run(replace(self.case, name=case_name(dims), dims=dims, role="held_out"))
+        return self.judge.run(scaled(self.judge.task, self.case, SCALED))
 
     def _refused(self, findings: Sequence[Finding], sample: Sample) -> Rows:
         said = tuple(replace(finding, case=self.case.name) for finding in findings)
@@ -268,17 +298,3 @@ class TimedCase:
 def _own(name: str, number: int) -> str:
     """The name of the output that only one workgroup of a sample writes."""
     return f"{name}#{number}"
-
-
-def _shorter(judge: Judge, case: Case) -> Iterator[dict[str, int]]:
-    """The case's dims, ever shorter; the least are the shortest of the tests, which any machine can execute."""
-    task = judge.task
-    for share in (0.7**power for power in range(1, 64)):
-        yield {
-            name: max(
-                min(test.dims[name] for test in task.tests),
-                int(length * share) // (step := task.multiples.get(name, 1)) * step,
-            )
-            for name, length in case.dims.items()
-        }
-    yield min((dict(test.dims) for test in task.tests), key=lambda dims: cost(task, dims))

@@ -94,6 +94,10 @@ class Remote:
         """Compile and time without verifying."""
         return self._evaluation("estimate", prepared)
 
+    def confirm(self, prepared: Prepared) -> Evaluation:
+        """Execute the benchmark cases whole, there."""
+        return self._evaluation("confirm", prepared)
+
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two kernels in turns."""
         request = replace(self._request(challenger), incumbent=Contender(incumbent.source, incumbent.tunables))

@@ -4,7 +4,8 @@ import pytest
 
 from records.evaluation import Evaluation
 from sandbox.lab.lab_evaluator import LabEvaluator
-from sandbox.lab.lab_verify import Patience
+from sandbox.lab.lab_verify import Judge, Patience
+from sandbox.lab.timed_cases import ENOUGH, TimedCase
 from tasks import Task, load_task
 from tests.support.lab_bench import evaluator as lab_evaluator
 
@@ -81,3 +82,27 @@ def test_a_kernel_that_is_wrong_only_where_it_is_timed(
 def test_idle_workgroups_of_a_grid_larger_than_needed_are_no_fault(evaluator: LabEvaluator, softmax: Task) -> None:
     made = verify(evaluator, softmax, grid="ceil_div(rows, 64) * 5")
     assert made.verdict.accepted, made.verdict
+
+
+def test_a_leader_is_executed_whole_and_one_wrong_row_is_found(evaluator: LabEvaluator, softmax: Task) -> None:
+    right = evaluator.prepare(HEAD.format(early="", factor="", grid="ceil_div(rows, 64)"), softmax)
+    made = evaluator.confirm(right)
+    assert made.verdict.accepted
+    rows = [row for row in made.cases if row.role == "benchmark"]
+    assert len(rows) == 4 and all(row.is_whole and row.miss_chance == 0 and row.grid for row in rows)
+    factor = "* (cols == 4096 && row == 5003 ? 1.01f : 1.0f)"
+    wrong = evaluator.prepare(HEAD.format(early="", factor=factor, grid="ceil_div(rows, 64)"), softmax)
+    refuted = evaluator.confirm(wrong)
+    assert not refuted.verdict.accepted and refuted.verdict.findings[0].case == "rows=8192,cols=4096"
+
+
+def test_a_case_that_cannot_be_executed_whole_has_enough_workgroups(evaluator: LabEvaluator) -> None:
+    task = load_task("transpose")
+    prepared = evaluator.prepare(task.seeds[0].read_text(encoding="utf-8"), task)
+    evaluation, built = evaluator._build(prepared)
+    assert evaluation.verdict.accepted and built is not None
+    inputs = evaluator._inputs_of(task)
+    judge = Judge(evaluator._lab, built, Patience(deadline_s=20))
+    row, findings = TimedCase(judge, task.benchmarks[0], inputs.of(task.benchmarks[0]), inputs.rng).confirm(None)
+    assert findings == () and row.drawn == ENOUGH and row.workgroups > ENOUGH
+    assert 0 < row.miss_chance < 0.01

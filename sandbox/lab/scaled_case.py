@@ -1,0 +1,30 @@
+"""A benchmark case with its dims shortened, for plans of which no part can be executed alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tasks.held_out import cost
+from tasks.manifest import case_name
+from tasks.task import Case, Task
+
+
+def scaled(task: Task, case: Case, limit: float) -> Case:
+    """The case with all dims shortened alike until it costs no more than the limit, or the cheapest test's dims."""
+    dims = next(
+        (dims for dims in _shorter(task, case) if cost(task, dims) <= limit),
+        min((dict(test.dims) for test in task.tests), key=lambda dims: cost(task, dims)),
+    )
+    return replace(case, name=case_name(dims), dims=dims, role="held_out")
+
+
+def _shorter(task: Task, case: Case) -> Iterator[dict[str, int]]:
+    for share in (0.7**power for power in range(1, 64)):
+        yield {
+            name: max(
+                min(test.dims[name] for test in task.tests),
+                int(length * share) // (step := task.multiples.get(name, 1)) * step,
+            )
+            for name, length in case.dims.items()
+        }
