@@ -15,6 +15,7 @@ from app.machine import describe
 from app.report import Extras, tell, write_report
 from app.report.leaders import best_attempt, seed_attempt, speedup
 from app.settings import Settings
+from app.task_folders import open_task
 from records.errors import LedgerError, TaskError, UsageError
 from records.experiment import Run
 from records.files import write_whole
@@ -112,9 +113,8 @@ def open_session(settings: Settings, request: wiring.RunRequest) -> Session:
     """A new run; nothing is written to the ledger before it is driven."""
     from sandbox.target import load_target
     from tasks.linter import refuse_weak
-    from tasks.loader import load_task
 
-    task = load_task(request.task, load_target(request.target).name)
+    task = open_task(settings, request.task, load_target(request.target).name)
     refuse_weak(task)
     run = wiring.new_run(settings, request, task)
     return _session(settings, run, wiring.open_records(settings, create=True))
@@ -147,11 +147,10 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
 def publish(settings: Settings, ledger: Any, artefacts: Any, run: Run, path: Path) -> Path:
     """Write a run's report; data that are gone, such as a deleted task, are left out."""
     from sandbox.target import load_target
-    from tasks.loader import load_task
 
     words: dict[str, str] = {}
     with suppress(TaskError):
-        task = load_task(run.task, run.target)
+        task = open_task(settings, run.task, run.target)
         words |= {"task_title": task.title, "task_description": task.description.strip()}
     with suppress(UsageError):
         words["target_title"] = load_target(run.target).title

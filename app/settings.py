@@ -81,6 +81,9 @@ class Settings(BaseSettings):
     spool_key: SecretStr | None = None
     """Key that seals requests and results in a spool folder: what is in the workers' `--spool-key-file`."""
 
+    trust_tasks: bool = False
+    """Run the code of tasks that are not shipped even where this machine cannot keep it from your files."""
+
     tracing: bool = Field(default=False, validation_alias=AliasChoices("LANGSMITH_TRACING", PREFIX + "TRACING"))
     """Send traces to LangSmith (`LANGSMITH_TRACING`); off unless asked."""
     langsmith_api_key: SecretStr | None = Field(default=None, validation_alias="LANGSMITH_API_KEY")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.sandboxes import LAB_VENDOR, is_elsewhere, make_post, make_sandbox, resolve_on
 from app.settings import Settings
+from app.task_folders import open_task
 from records.errors import LedgerError, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
@@ -129,9 +130,8 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     from agents.author import Assignment
     from graph.context import Context
     from sandbox.target import load_target
-    from tasks.loader import load_task
 
-    task, target = load_task(run.task, run.target), load_target(run.target)
+    task, target = open_task(settings, run.task, run.target), load_target(run.target)
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
     return Context(
         run=run,

@@ -46,6 +46,8 @@ def lint(task: Task, *, plants: bool = True) -> tuple[str, ...]:
         if plants and not problems:
             with np.errstate(all="ignore"):
                 problems += passing_shortcuts(task)
+    except TaskError as error:
+        return (str(error),)
     except TASK_FAULTS as error:
         return (f"{Path(task.folder) / 'reference.py'} fails with {type(error).__name__}: {error}",)
     return tuple(problems)

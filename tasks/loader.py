@@ -21,6 +21,7 @@ from tasks.task import Task
 FOLDER = Path(__file__).parent
 REQUIRED: Mapping[str, int] = {"make_inputs": 2, "reference": 2, "baseline": 2}  # parameters each takes
 OPTIONAL: Mapping[str, int] = {"check": 3, "variants": 3, "shortcuts": 2}
+Host = Callable[[Path, str], Mapping[str, Any]]  # from a reference.py's path and text to its functions
 # What a task author's Python may raise; a broken machine is none of these.
 TASK_FAULTS = (
     SyntaxError,
@@ -42,10 +43,11 @@ def task_names() -> list[str]:
     return sorted(path.parent.name for path in FOLDER.glob("*/task.toml"))
 
 
-def load_task(name_or_path: str | Path, target: str | None = None) -> Task:
+def load_task(name_or_path: str | Path, target: str | None = None, host: Host | None = None) -> Task:
     """Load a shipped task by name or any task folder by path, as it is for `target` (its first one when not given).
 
-    TaskError says in one sentence what is wrong.
+    The code of a folder that is not shipped runs where `host` puts it; without one it runs here, with all that this
+    process may do. TaskError says in one sentence what is wrong.
     """
     folder = _find(name_or_path)
     manifest_path, code_path = folder / "task.toml", folder / "reference.py"
@@ -57,7 +59,9 @@ def load_task(name_or_path: str | Path, target: str | None = None) -> Task:
         raise TaskError(f"the task {known.name} is not for {chosen}, but for {', '.join(known.targets)}")
     statement, mark = manifest.adapted(chosen)
     digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, mark)))).hexdigest()
-    functions = _functions(code_path, _text(code_path, code), digest)
+    text = _text(code_path, code)
+    is_shipped = folder.parent == FOLDER
+    functions = functions_of(code_path, text, digest) if host is None or is_shipped else host(code_path, text)
     if bool(known.variant_names) != ("variants" in functions):
         raise TaskError(
             f"{folder}: the list 'variants' in task.toml and the function 'variants' in reference.py "
@@ -111,7 +115,8 @@ def _seeds(folder: Path, target: str) -> tuple[Path, ...]:
     return found["seed"], *(found[name] for name in sorted(found) if name.startswith("seed_"))
 
 
-def _functions(path: Path, code: str, digest: str) -> dict[str, Any]:
+def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
+    """The functions of a reference.py, executed in this process; TaskError names the line that fails."""
     # Compiled from the bytes that were hashed: no cached bytecode, and two folders never share a module.
     module = types.ModuleType(f"task_reference_{digest[:16]}")
     module.__file__ = str(path)

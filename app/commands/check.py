@@ -55,11 +55,12 @@ def command(
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
     from app.sandboxes import make_sandbox
     from app.settings import load_settings
+    from app.task_folders import open_task
     from sandbox.target import load_target
-    from tasks.loader import load_task
 
     source, chosen = read_source(file), tunables_of(set_ or [])
-    settings, loaded = load_settings(), load_task(task, load_target(target).name)
+    settings = load_settings()
+    loaded = open_task(settings, task, load_target(target).name)
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
     prepared = sandbox.prepare(source, loaded, chosen or None)
     evaluation = sandbox.benchmark(prepared)

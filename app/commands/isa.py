@@ -80,13 +80,14 @@ def _resources(
     """By kernel; without a task for the largest block that each kernel allows."""
     rows = compilation.resources
     if task:
+        from app.settings import load_settings
+        from app.task_folders import open_task
         from sandbox.candidate.fit import check
         from sandbox.candidate.limits import resources_of
         from sandbox.candidate.resolve import resolve
         from sandbox.target import load_target
-        from tasks.loader import load_task
 
-        loaded = load_task(task, target)
+        loaded = open_task(load_settings(), task, target)
         check(candidate, loaded)
         plans = [resolve(candidate, loaded, case, values) for case in (*loaded.tests, *loaded.benchmarks)]
         rows = resources_of(compilation.kernels, load_target(target), plans)

@@ -55,18 +55,21 @@ def command(
 
 def _loaded(names: list[str] | None, target: str | None) -> list[Task]:
     """The named tasks, or all that are for the target; UsageError or TaskError in one sentence where there is none."""
+    from app.settings import load_settings
+    from app.task_folders import open_task
     from records.errors import UsageError
     from tasks.loader import load_task, task_names
 
+    settings = load_settings()
     if target is None:
-        return [load_task(name) for name in names or task_names()]
+        return [open_task(settings, name) for name in names or task_names()]
     from sandbox.target import load_target
 
     known = load_target(target).name
     wanted = names or [name for name in task_names() if known in load_task(name).targets]
     if not wanted:
         raise UsageError(f"no shipped task is for {known}")
-    return [load_task(name, known) for name in wanted]
+    return [open_task(settings, name, known) for name in wanted]
 
 
 def _row(name: str, text: str) -> None:

@@ -16,6 +16,7 @@ from sandbox.base import HARNESS
 from sandbox.candidate.prepare import Prepared
 from sandbox.protocol import LocalSandbox
 from sandbox.remote.message import BundleEntry, Place, Request, Result
+from sandbox.task_host import TaskHost
 from sandbox.walk import Purpose
 from tasks.loader import load_task, task_names
 from tasks.task import Task
@@ -48,19 +49,19 @@ def refuse(request_hash: str, why: str, worker: str, place: Place) -> Result:
     return Result(request_hash, HARNESS, worker, place, refusal=why)
 
 
-def task_of(request: Request, cache: Path, allow_tasks: bool) -> Task:
-    """This machine's copy of the task, or the one that came along where that is allowed; UsageError for another one."""
+def task_of(request: Request, cache: Path, host: TaskHost | None) -> Task:
+    """This machine's copy of the task, or the one that came along, which only a host runs; UsageError for another."""
     if request.harness != HARNESS:
         raise UsageError(
             f"the request is of harness {request.harness} and this worker of {HARNESS}; "
             "use one version of the program on both sides"
         )
-    if request.files and not allow_tasks:
+    if request.files and host is None:
         raise UsageError(
             f"the task {request.task} brings code of its own, which a worker executes only when it was "
             "started with --allow-tasks"
         )
-    task = load_task(_unpacked(request, cache) if request.files else _known(request.task), request.target)
+    task = load_task(_unpacked(request, cache) if request.files else _known(request.task), request.target, host)
     if task.digest != request.digest:
         raise UsageError(
             f"the worker's copy of the task {request.task} ({task.digest[:12]}) is not the one asked for "

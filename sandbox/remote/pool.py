@@ -15,6 +15,7 @@ from sandbox.protocol import LocalSandbox
 from sandbox.remote.bundle import answer, refuse, task_of
 from sandbox.remote.message import Place, Request, Result
 from sandbox.target import Target
+from sandbox.task_host import TaskHost
 from tasks.loader import TASK_FAULTS
 from tasks.task import Task
 
@@ -93,7 +94,8 @@ def make_bench(
         slots: tuple[WorkerSlot, ...] = (WorkerSlot("lab", in_lab),)
     else:
         place, slots = _devices(target, cache, gpus)
-    return WorkerPool(worker, place, slots, lambda request: task_of(request, cache, allow_tasks))
+    host = TaskHost(cache, lambda text: None, is_trusted=True) if allow_tasks else None  # its user has said so
+    return WorkerPool(worker, place, slots, lambda request: task_of(request, cache, host))
 
 
 def gpu_indices(target: Target) -> tuple[int, ...]:

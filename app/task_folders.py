@@ -1,0 +1,31 @@
+"""Tasks for commands: shipped ones as they are, folders of strangers with their code in a cage."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.screen import note
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from sandbox.task_host import TaskHost
+    from tasks.task import Task
+
+
+def open_task(settings: Settings, name_or_path: str, target: str | None = None) -> Task:
+    """The task for a target, its first one when not given; TaskError or SettingsError in one sentence."""
+    from tasks.loader import load_task
+
+    return load_task(
+        name_or_path, target, lambda path, code: _host(settings.cache_folder, settings.trust_tasks)(path, code)
+    )
+
+
+@cache
+def _host(folder: Path, is_trusted: bool) -> TaskHost:
+    """One for this process, so that a task's process is started once."""
+    from sandbox.task_host import TaskHost
+
+    return TaskHost(folder, lambda text: note(f"kernel-scientist: {text}"), is_trusted=is_trusted)

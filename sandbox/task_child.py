@@ -1,0 +1,229 @@
+"""A stranger's `reference.py` behind its task: one caged process answers for all its functions, and is started again.
+
+It has the standard library, numpy, ml_dtypes, our `tasks` and `records`, and a folder of its own; no network, no file
+of the user, no process. Its answers are arrays of checked types, shapes and sizes (tasks/parcel.py). Whatever goes
+wrong in there is a TaskError; a starved host is the machine's fault.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from records.errors import ScientistError, TaskError
+from sandbox.cage.ladder import Cage
+from sandbox.cage.python_child import ENVIRONMENT, python_child
+from sandbox.process import Completed, ProcessLimits, clean, run
+from tasks.parcel import read_arrays, write_arrays
+from tasks.served import MOST_ANSWER_BYTES, joined, split
+from tasks.task import Array, Case, Tensors
+
+PACKAGES = ("numpy", "ml_dtypes", "records", "tasks")
+LIMITS = ProcessLimits(
+    cpu_s=300,  # of one process, whose successor may have as much again for one question
+    file_bytes=8 << 30,
+    resident_bytes=16 << 30,
+    folder_bytes=16 << 30,
+    threads=32,
+    idle_s=60.0,
+    patience_s=86400.0,
+)
+TRIES = 2
+_ENDS = {
+    "cpu": f"takes more than {LIMITS.cpu_s} s of processor time",
+    "memory": f"takes more than {LIMITS.resident_bytes >> 30} GiB of memory",
+    "folder": "fills its folder",
+    "threads": "starts too many threads",
+    "stalled": "waits for something that never comes",
+}
+
+
+class _Process:
+    """One caged process and the thread that watches it."""
+
+    def __init__(self, cage: Cage, limits: ProcessLimits) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="ks-task-"))
+        self.completed: Completed | None = None
+        self.fault: ScientistError | None = None
+        read, self._ask = os.pipe()
+        self._tell, write = os.pipe()
+        view, argv = python_child(PACKAGES, "tasks.served", str(read), str(write))
+        view = replace(view.with_folder(self.folder), descriptors=(read, write))
+        self._run = partial(run, argv, cwd=self.folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view)
+        self._ends = (read, write)
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self) -> None:
+        try:
+            self.completed = self._run()
+        except ScientistError as error:
+            self.fault = error
+        finally:
+            for end in self._ends:
+                os.close(end)  # whoever waits for an answer sees the end of it
+
+    def exchange(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The answer; None when the process has ended. ValueError for one that is none."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._ask, json.dumps(question).encode() + b"\n")
+        said = bytearray()
+        while not said.endswith(b"\n"):
+            part = os.read(self._tell, 1 << 16)
+            said += part
+            if not part:
+                self._thread.join()
+                return None
+            if len(said) > MOST_ANSWER_BYTES:
+                raise ValueError("its answer is too long")
+        answer = json.loads(said)
+        if not isinstance(answer, dict):
+            raise ValueError("its answer is of no known form")
+        return answer
+
+    def end(self) -> None:
+        """End it, and leave nothing of it."""
+        with contextlib.suppress(OSError):
+            os.close(self._ask)
+        self._thread.join()
+        with contextlib.suppress(OSError):
+            os.close(self._tell)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class TaskChild:
+    """The functions of one `reference.py`, each a question to its process. Safe for threads."""
+
+    def __init__(self, path: Path, code: str, cage: Cage, limits: ProcessLimits = LIMITS) -> None:
+        """`path` is for messages; nothing runs before the first question."""
+        self._path, self._code, self._cage, self._limits = path, code, cage, limits
+        self._held: list[_Process] = []
+        self._lock = threading.Lock()
+        self._finalizer = weakref.finalize(self, _end_all, self._held)
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The functions that the file has, by name; TaskError when it cannot be loaded."""
+        known: dict[str, Callable[..., Any]] = {
+            "make_inputs": lambda case, rng: self._tensors("make_inputs", case, {}, rng),
+            "reference": lambda inputs, case: self._tensors("reference", case, inputs),
+            "baseline": lambda inputs, case: self._tensors("baseline", case, inputs),
+            "variants": lambda inputs, case, rng: self._families("variants", case, inputs, rng),
+            "shortcuts": lambda inputs, case: self._families("shortcuts", case, inputs),
+            "check": self._check,
+        }
+        with self._lock:
+            named = self._patiently(lambda process: process.exchange(self._load(process))).get("functions")
+        return {name: known[name] for name in named if name in known} if isinstance(named, list) else {}
+
+    def close(self) -> None:
+        """End the process; the next question starts another."""
+        with self._lock:
+            _end_all(self._held)
+
+    def _tensors(
+        self, do: str, case: Case, inputs: Tensors, rng: np.random.Generator | None = None
+    ) -> dict[str, Array]:
+        return self._families(do, case, inputs, rng).get("", {})
+
+    def _families(
+        self, do: str, case: Case, inputs: Tensors, rng: np.random.Generator | None = None
+    ) -> dict[str, dict[str, Array]]:
+        with self._lock:
+            answer, arrays = self._ask(do, case, {"inputs": inputs}, rng)
+        named = answer.get("families")
+        if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+            raise self._fault(f"{do} gives no answer of a known form")
+        return {name: split(name, arrays) for name in named}
+
+    def _check(self, inputs: Tensors, outputs: Tensors, case: Case) -> tuple[bool, str]:
+        with self._lock:
+            answer, _ = self._ask("check", case, {"inputs": inputs, "outputs": outputs}, None)
+        return answer.get("right") is True, _plain(answer.get("message"))
+
+    def _ask(
+        self, do: str, case: Case, families: Mapping[str, Tensors], rng: np.random.Generator | None
+    ) -> tuple[dict[str, Any], dict[str, Array]]:
+        """One question with its arrays; TaskError where the task is at fault."""
+        found: dict[str, Array] = {}
+
+        def put(process: _Process) -> dict[str, Any] | None:
+            given, made = (process.folder / f"{kind}-{secrets.token_hex(8)}" for kind in ("to", "from"))
+            try:
+                question = {
+                    "do": do,
+                    "case": {**asdict(case), "dims": dict(case.dims)},
+                    "rows": write_arrays(given, joined(families)),
+                    "arrays": given.name,
+                    "into": made.name,
+                    "rng": None if rng is None else rng.bit_generator.state,
+                }
+                answer = process.exchange(question)
+                if answer is not None and "rows" in answer:
+                    found.update(read_arrays(made, answer["rows"]))
+                return answer
+            finally:
+                given.unlink(missing_ok=True)
+                made.unlink(missing_ok=True)
+
+        return self._patiently(put), found
+
+    def _patiently(self, put: Callable[[_Process], dict[str, Any] | None]) -> dict[str, Any]:
+        """Ask, and once more in a new process where the first has ended: it may have used up its time before."""
+        for _ in range(TRIES):
+            process = self._process()
+            try:
+                answer = put(process)
+            except (ValueError, OSError, RecursionError) as error:
+                _end_all(self._held)
+                raise self._fault(f"gives no usable answer ({error})") from None
+            if answer is not None:
+                if "error" in answer:
+                    raise TaskError(_plain(answer["error"]))
+                return answer
+            _end_all(self._held)
+        if process.fault is not None:
+            raise process.fault
+        done = process.completed
+        how = _ENDS.get(done.end, "") if done is not None else ""
+        raise self._fault(how or f"ended its process with status {done.returncode if done else 'unknown'}")
+
+    def _process(self) -> _Process:
+        if not self._held:
+            process = _Process(self._cage, self._limits)
+            self._held.append(process)
+            answer = process.exchange(self._load(process))
+            if answer is not None and "error" in answer:
+                raise TaskError(_plain(answer["error"]))
+        return self._held[0]
+
+    def _load(self, process: _Process) -> dict[str, str]:
+        name = f"code-{secrets.token_hex(8)}.py"
+        with (process.folder / name).open("x", encoding="utf-8") as file:
+            file.write(self._code)
+        return {"do": "load", "path": str(self._path), "code": name}
+
+    def _fault(self, what: str) -> TaskError:
+        return TaskError(f"{self._path} {_plain(what)}")
+
+
+def _end_all(held: list[_Process]) -> None:
+    while held:
+        held.pop().end()
+
+
+def _plain(text: object) -> str:
+    """A stranger's words as one line without control characters."""
+    return " ".join(clean(str(text)).split())[:500]

@@ -1,0 +1,59 @@
+"""The place where strangers' tasks run: a caged process for each `reference.py`, made known when it is new here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from records.errors import LedgerError, SettingsError, ToolchainError
+from records.files import write_whole
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.cage.ladder import Cage, candidates
+from sandbox.task_child import TaskChild
+
+
+class TaskHost:
+    """Gives `load_task` the functions of a folder that is not shipped, without executing any of it in this process."""
+
+    def __init__(self, cache: Path, note: Callable[[str], None], *, is_trusted: bool = False) -> None:
+        """`cache` remembers which were seen; `is_trusted`: also where files of the user cannot be put out of reach."""
+        self._cache, self._note, self._is_trusted = cache, note, is_trusted
+        self._children: dict[str, tuple[TaskChild, Mapping[str, Any]]] = {}
+
+    @cached_property
+    def cage(self) -> Cage:
+        """The strongest confinement that holds here; without the compiler package the one that needs no launcher."""
+        try:
+            return find_toolchain(self._cache / "toolchain").cage
+        except ToolchainError:
+            return candidates(None)[0]
+
+    def __call__(self, path: Path, code: str) -> Mapping[str, Any]:
+        """The functions of this file, each run in its own process. SettingsError where none can be confined."""
+        digest = hashlib.sha256(f"{path}\0{code}".encode()).hexdigest()
+        if digest not in self._children:
+            if not self.cage.is_strict and not self._is_trusted:
+                raise SettingsError(
+                    f"{path} is code of a task that is not shipped, and this machine cannot keep it from your files "
+                    f"({self.cage.text}); read it, then set KERNEL_SCIENTIST_TRUST_TASKS=1"
+                )
+            self._introduce(path, code)
+            child = TaskChild(path, code, self.cage)
+            self._children[digest] = child, child.functions()
+        return self._children[digest][1]
+
+    def _introduce(self, path: Path, code: str) -> None:
+        """Say once that this code is new here."""
+        seen = self._cache / "tasks-seen" / hashlib.sha256(code.encode()).hexdigest()
+        if seen.exists():
+            return
+        self._note(f"{path} was not used here before; it runs confined: {self.cage.text}")
+        try:
+            write_whole(seen, f"{path}\n".encode())
+        except OSError as error:
+            raise LedgerError(
+                f"the cache {self._cache} cannot be written to ({error.strerror}); free some space or choose another"
+            ) from None

@@ -1,0 +1,89 @@
+"""A task's functions in a process of their own: `main` runs in a cage, reads questions line by line and answers them.
+
+A question is one line of JSON and a file of arrays in the working folder, and so is an answer. Whatever the task's code
+does ends here: an exception becomes a sentence. What it prints goes nowhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from records.errors import TaskError
+from tasks.dtypes import Array
+from tasks.loader import functions_of
+from tasks.parcel import read_arrays, write_arrays
+from tasks.task import Case
+
+JOIN = "\x1f"  # between the name of a family and the name of a tensor
+MOST_ANSWER_BYTES = 1 << 16
+MOST_MESSAGE = 400  # letters
+
+
+def split(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays of one family."""
+    start = prefix + JOIN
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+
+
+def joined(families: Mapping[str, Mapping[str, Array]]) -> dict[str, Array]:
+    """All families in one."""
+    return {f"{family}{JOIN}{name}": array for family, tensors in families.items() for name, array in tensors.items()}
+
+
+def main(ask: int, tell: int) -> None:
+    """Answer until the other end closes the connection."""
+    with os.fdopen(ask, "r", encoding="utf-8") as questions, os.fdopen(tell, "w", encoding="utf-8") as answers:
+        found: dict[str, Any] = {}
+        path = ""
+        for line in questions:
+            question = json.loads(line)
+            try:
+                if question["do"] == "load":
+                    path = question["path"]
+                    found = functions_of(Path(path), Path(question["code"]).read_text(encoding="utf-8"), "served")
+                    said: dict[str, Any] = {"functions": list(found)}
+                else:
+                    said = _answered(found[question["do"]], question)
+            except TaskError as error:
+                said = {"error": str(error)[:MOST_MESSAGE]}
+            except BaseException as error:  # the outer edge of this process: the task's code may raise anything
+                said = {"error": _sentence(error, path)}
+            answers.write(json.dumps(said) + "\n")
+            answers.flush()
+
+
+def _answered(function: Callable[..., Any], question: Mapping[str, Any]) -> dict[str, Any]:
+    case = Case(**question["case"])
+    arrays = read_arrays(Path(question["arrays"]), question["rows"])
+    inputs, done = split("inputs", arrays), question["do"]
+    if done in ("make_inputs", "variants"):
+        rng = np.random.default_rng()
+        rng.bit_generator.state = question["rng"]
+        made = function(case, rng) if done == "make_inputs" else function(inputs, case, rng)
+    elif done == "check":
+        right, message = function(inputs, split("outputs", arrays), case)
+        return {"right": bool(right), "message": str(message)[:MOST_MESSAGE]}
+    else:
+        made = function(inputs, case)
+    families = made if done in ("variants", "shortcuts") else {"": made}
+    if not isinstance(families, Mapping) or not all(isinstance(each, Mapping) for each in families.values()):
+        raise TypeError(f"{done} must return a dictionary")
+    return {"rows": write_arrays(Path(question["into"]), joined(families)), "families": list(families)}
+
+
+def _sentence(error: BaseException, path: str) -> str:
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    text = f"{path}{f':{lines[-1]}' if lines else ''}: {type(error).__name__}: {error}"
+    return " ".join(text.split())[:MOST_MESSAGE]
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

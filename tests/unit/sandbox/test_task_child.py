@@ -1,0 +1,223 @@
+"""A stranger's reference.py in its cage: it answers as one at hand would; whatever else it tries is one sentence."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from records.errors import TaskError
+from sandbox.cage.ladder import Cage
+from sandbox.process import ProcessLimits
+from sandbox.task_child import LIMITS, TaskChild
+from tasks.linter import lint
+from tasks.loader import FOLDER, load_task, task_names
+from tasks.task import Case
+from tests.support.compiler_cache import toolchain
+
+SMALL = replace(LIMITS, cpu_s=2, idle_s=1.0, resident_bytes=400 << 20, folder_bytes=64 << 20, file_bytes=64 << 20)
+CASE = Case("n=3", {"n": 3}, 7)
+SECRET = "the user's own words"
+SOUND = """
+import numpy as np
+def make_inputs(case, rng):
+    return {"x": rng.standard_normal(case.dims["n"], dtype=np.float32)}
+def reference(inputs, case):
+    return {"y": inputs["x"].astype(np.float64) * 2}
+def baseline(inputs, case):
+    return {"y": inputs["x"] * 2}
+"""
+
+
+@pytest.fixture(scope="module")
+def cage() -> Cage:
+    known = toolchain().cage
+    if not known.is_strict:
+        pytest.skip("this machine cannot keep a program from its user's files")
+    return known
+
+
+@pytest.fixture
+def child(cage: Cage) -> Iterator[Callable[..., TaskChild]]:
+    made: list[TaskChild] = []
+
+    def make(code: str, limits: ProcessLimits = SMALL) -> TaskChild:
+        made.append(TaskChild(Path("/somewhere/reference.py"), code, cage, limits))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_a_task_in_the_cage_says_what_it_says_here(name: str, tmp_path: Path, cage: Cage) -> None:
+    """To the last bit, in the same types and orders of memory, with all its families and shortcuts."""
+    shutil.copytree(FOLDER / name, tmp_path / name)
+    here = load_task(name)
+    there = load_task(tmp_path / name, None, lambda path, code: TaskChild(path, code, cage).functions())
+    case = here.tests[0]
+    inputs, others = here.draw(case), there.draw(case)
+    for one, other in ((inputs, others), (here.reference(inputs, case), there.reference(others, case))):
+        assert {n: (a.dtype, a.tobytes(), a.flags.f_contiguous) for n, a in one.items()} == {
+            n: (a.dtype, a.tobytes(), a.flags.f_contiguous) for n, a in other.items()
+        }
+    assert here.variants is not None and there.variants is not None
+    rng, again = np.random.default_rng(5), np.random.default_rng(5)
+    families, others_families = here.variants(inputs, case, rng), there.variants(others, case, again)
+    assert list(families) == list(others_families)
+    for family, tensors in families.items():
+        assert all(np.array_equal(a, others_families[family][n]) for n, a in tensors.items())
+    assert here.shortcuts is not None and there.shortcuts is not None
+    assert list(here.shortcuts(inputs, case)) == list(there.shortcuts(others, case))
+    assert lint(there, plants=False) == ()
+
+
+def test_an_own_check_is_asked_too(child: Callable[..., TaskChild]) -> None:
+    code = SOUND + "def check(inputs, outputs, case):\n    return bool((outputs['y'] > 0).all()), 'not above zero'\n"
+    check = child(code).functions()["check"]
+    x = {"x": np.ones(3, np.float32)}
+    assert check(x, {"y": np.ones(3, np.float32)}, CASE) == (True, "not above zero")
+    assert check(x, {"y": -np.ones(3, np.float32)}, CASE) == (False, "not above zero")
+
+
+TRIES = {  # what it tries; each gives 1 where it got through
+    "read": "open(SECRET_PATH).read()",
+    "list": "os.listdir(os.path.dirname(SECRET_PATH))",
+    "write beside": "open(SECRET_PATH, 'w').write('mine')",
+    "write at home": "open(os.path.expanduser('~/ks-mine'), 'w')",
+    "write to the packages": "open(np.__file__, 'a')",
+    "link": "os.link(SECRET_PATH, 'linked')",
+    "open a link": "(os.symlink(SECRET_PATH, 'a-link'), open('a-link').read())",
+    "passwords": "open('/etc/passwd').read()",
+    "the parent's memory": "open(f'/proc/{os.getppid()}/mem', 'rb')",
+    "the parent's environment": "open(f'/proc/{os.getppid()}/environ', 'rb').read()[0]",
+    "connect": "socket.create_connection(('127.0.0.1', 9))",
+    "bind": "socket.socket().bind(('127.0.0.1', 0))",
+    "a local socket": "socket.socket(socket.AF_UNIX)",
+    "fork": "os.fork() or os._exit(0)",
+    "run": "subprocess.run(['/bin/true'], check=True)",
+    "kill": "os.kill(PARENT, 9)",
+    "signal the session": "os.killpg(os.getpgid(PARENT), 9)",
+    "trace": "ctypes.CDLL(None).ptrace(16, PARENT, 0, 0) == 0 or nothing_there",
+    "a device": "os.mknod('dev', 0o600 | 0o020000, os.makedev(1, 3))",
+    "mount": "ctypes.CDLL(None).mount(b'none', b'.', b'tmpfs', 0, None) == 0 or nothing_there",
+}
+
+
+def test_what_it_may_not_do(child: Callable[..., TaskChild], tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(SECRET)
+    code = f"""
+import ctypes, os, socket, subprocess
+SECRET_PATH, PARENT = {str(secret)!r}, {os.getpid()}
+{SOUND}
+def reference(inputs, case):
+    through = []
+    for number, attempt in enumerate({list(TRIES.values())!r}):
+        try:
+            eval(attempt)
+            through.append(number)
+        except BaseException:
+            pass
+    return {{"y": np.array(through, np.int32)}}
+"""
+    said = child(code).functions()["reference"]({"x": np.ones(3, np.float32)}, CASE)
+    assert [list(TRIES)[number] for number in said["y"]] == []
+    assert secret.read_text() == SECRET
+    assert secret.stat().st_nlink == 1
+
+
+def test_the_attempts_can_succeed_here(tmp_path: Path) -> None:
+    """Those that hurt nobody get through without a cage, so that the test above means something."""
+    (tmp_path / "secret").write_text(SECRET)
+    known = {"SECRET_PATH": str(tmp_path / "secret"), "os": os}
+    assert eval(TRIES["read"], known) == SECRET  # noqa: S307 - our own words
+    assert eval(TRIES["list"], known) == ["secret"]  # noqa: S307
+
+
+FAULTS = {  # the body of `reference`, and words of the sentence
+    "raises": ("raise KeyError('\\x1b[31m' + 'x' * 5000)", r"reference\.py:\d+: KeyError"),
+    "leaves": ("import sys; sys.exit(0)", "SystemExit"),
+    "ends at once": ("import os; os._exit(0)", "ended its process with status 0"),
+    "aborts": ("import os; os.abort()", "ended its process with status"),
+    "crashes": ("import ctypes; ctypes.string_at(0)", "ended its process with status"),
+    "runs for ever": ("while True: pass", "of processor time"),
+    "sleeps for ever": ("import time; time.sleep(1e6)", "waits for something that never comes"),
+    "takes all memory": ("a = [np.ones(1 << 24) for _ in range(1 << 20)]", "of memory"),
+    "fills the disk": ("\n    for n in range(99): open(str(n), 'wb').write(bytes(1 << 24))", "reference.py"),
+    "no dictionary": ("return 5", "must return a dictionary"),
+    "no arrays": ("return {'y': [1.0]}", "no array of a known type"),
+    "objects": ("return {'y': np.array([object()])}", "no array of a known type"),
+    "complex": ("return {'y': np.zeros(3, complex)}", "no array of a known type"),
+    "too deep": ("return reference(inputs, case)", "RecursionError"),
+    "its own answer": (
+        'import os, sys; os.write(int(sys.argv[2]), b\'{"rows": [["y", "f64", [1 << 40], "C"]], "families": []}\\n\')',
+        "no usable answer",
+    ),
+    "a long answer": ("import os, sys; os.write(int(sys.argv[2]), b'x' * (1 << 17))", "answer is too long"),
+    "a broken answer": ("import os, sys; os.write(int(sys.argv[2]), b'[' * 60000 + b'\\n')", "no usable answer"),
+    "a file that is not there": (
+        'import os, sys; os.write(int(sys.argv[2]), b\'{"rows": [["y", "f64", [1], "C"]], "families": [""]}\\n\')',
+        "no usable answer",
+    ),
+    "shapes that are none": (
+        'import os, sys; os.write(int(sys.argv[2]), b\'{"rows": [["y", "f64", [-1], "C"]], "families": [""]}\\n\')',
+        "no proper shape",
+    ),
+}
+
+
+@pytest.mark.parametrize(("body", "words"), FAULTS.values(), ids=FAULTS)
+def test_what_goes_wrong_in_there_is_one_sentence(child: Callable[..., TaskChild], body: str, words: str) -> None:
+    made = child(f"{SOUND}\ndef reference(inputs, case):\n    {body}\n").functions()
+    with pytest.raises(TaskError, match=words) as caught:
+        made["reference"]({"x": np.ones(3, np.float32)}, CASE)
+    assert len(str(caught.value)) < 700
+    assert str(caught.value).isprintable()
+    assert made["baseline"]({"x": np.ones(3, np.float32)}, CASE)["y"].tolist() == [2.0, 2.0, 2.0], "it goes on"
+
+
+def test_links_it_leaves_in_its_folder_are_not_written_through(child: Callable[..., TaskChild], tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(SECRET)
+    body = f"""
+    import os, sys
+    os.symlink({str(secret)!r}, "mine")
+    os.write(int(sys.argv[2]), b'{{"rows": [], "families": [""]}}\\n')
+    return {{"y": np.ones(1)}}
+"""
+    made = child(f"{SOUND}\ndef reference(inputs, case):{body}").functions()
+    with pytest.raises(TaskError):
+        made["reference"]({"x": np.ones(3, np.float32)}, CASE)
+    assert secret.read_text() == SECRET
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("def (", "SyntaxError"),
+        ("import no_such_package", "ModuleNotFoundError"),
+        ("x = 1", "the function 'make_inputs' is missing"),
+        ("import sys; sys.exit()", "SystemExit"),
+        ("import os; os._exit(3)", "status 3"),
+        ("while True: pass", "of processor time"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_is_one_sentence(child: Callable[..., TaskChild], code: str, words: str) -> None:
+    with pytest.raises(TaskError, match=words):
+        child(code).functions()
+
+
+def test_a_process_that_was_ended_while_nobody_asked_is_started_again(child: Callable[..., TaskChild]) -> None:
+    made = child(SOUND).functions()
+    x = {"x": np.ones(3, np.float32)}
+    assert made["reference"](x, CASE)["y"].tolist() == [2.0, 2.0, 2.0]
+    time.sleep(1.5)  # longer than it may stand idle
+    assert made["reference"](x, CASE)["y"].tolist() == [2.0, 2.0, 2.0]
