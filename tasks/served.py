@@ -1,7 +1,7 @@
 """A task's functions in a process of their own: `main` runs in a cage, reads questions line by line and answers them.
 
 A question is one line of JSON and a file of arrays in the working folder, and so is an answer. Whatever the task's code
-does ends here: an exception becomes a sentence. What it prints goes nowhere.
+does ends here: an exception becomes a sentence, or this process ends. What it prints goes nowhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from records.errors import TaskError
 from tasks.dtypes import Array
-from tasks.loader import functions_of
+from tasks.loader import TASK_FAULTS, functions_of
 from tasks.parcel import read_arrays, write_arrays
 from tasks.task import Case
 
@@ -54,7 +54,7 @@ def main(ask: int, tell: int) -> None:
                     said = _answered(found[question["do"]], question)
             except TaskError as error:
                 said = {"error": str(error)[:MOST_MESSAGE]}
-            except BaseException as error:  # the outer edge of this process: the task's code may raise anything
+            except (*TASK_FAULTS, MemoryError, SystemExit, KeyboardInterrupt, StopIteration) as error:
                 said = {"error": _sentence(error, path)}
             answers.write(json.dumps(said) + "\n")
             answers.flush()

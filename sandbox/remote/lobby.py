@@ -50,7 +50,7 @@ class Lobby:
         with self._lock:
             self._waiting.pop(connection, None)
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Note what a stranger did, so that a flood of them fills no disk."""
         with self._lock:
             self._told += 1

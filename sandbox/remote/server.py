@@ -56,7 +56,7 @@ class Server:
                 except TimeoutError:
                     continue
                 except OSError as error:  # cut off before it was taken, or no descriptor is free
-                    self._lobby.tell(f"a connection could not be taken ({error.strerror or error})")
+                    self._lobby.report(f"a connection could not be taken ({error.strerror or error})")
                     stop.wait(0.05)
                     continue
                 self._lobby.admit(connection, peer[0])
@@ -75,7 +75,7 @@ class Server:
             channel.greet(self._token, is_server=True)
         except SpoolError as error:
             if not isinstance(error, Disconnected):
-                self._lobby.tell(str(error))
+                self._lobby.report(str(error))
             channel.close()
             return
         finally:

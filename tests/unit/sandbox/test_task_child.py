@@ -138,8 +138,8 @@ def test_the_attempts_can_succeed_here(tmp_path: Path) -> None:
     """Those that hurt nobody get through without a cage, so that the test above means something."""
     (tmp_path / "secret").write_text(SECRET)
     known = {"SECRET_PATH": str(tmp_path / "secret"), "os": os}
-    assert eval(TRIES["read"], known) == SECRET  # noqa: S307 - our own words
-    assert eval(TRIES["list"], known) == ["secret"]  # noqa: S307
+    assert eval(TRIES["read"], known) == SECRET.encode()
+    assert eval(TRIES["list"], known) == ["secret"]
 
 
 FAULTS = {  # the body of `reference`, and words of the sentence

@@ -168,6 +168,6 @@ def test_a_flood_of_notes_is_cut() -> None:
     told: list[str] = []
     lobby = Lobby(told.append)
     for number in range(1000):
-        lobby.tell(str(number))
+        lobby.report(str(number))
     assert told[:MOST_NOTES] == [str(number) for number in range(MOST_NOTES)]
     assert len(told) == MOST_NOTES + 10
