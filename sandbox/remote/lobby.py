@@ -23,7 +23,7 @@ class Lobby:
     """The strangers of one server. Safe for threads."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
-        """`note` tells people of strangers, but not of each of a flood."""
+        """`note` gets a line for people on a stranger, but not on each of a flood."""
         self._note = note
         self._waiting: dict[socket.socket, str] = {}  # by age, with their addresses
         self._lock = threading.Lock()

@@ -134,12 +134,10 @@ def reference(inputs, case):
     assert secret.stat().st_nlink == 1
 
 
-def test_the_attempts_can_succeed_here(tmp_path: Path) -> None:
-    """Those that hurt nobody get through without a cage, so that the test above means something."""
+def test_an_attempt_can_succeed_here(tmp_path: Path) -> None:
+    """Without a cage it gets through, so that the test above means something."""
     (tmp_path / "secret").write_text(SECRET)
-    known = {"SECRET_PATH": str(tmp_path / "secret"), "os": os}
-    assert eval(TRIES["read"], known) == SECRET.encode()
-    assert eval(TRIES["list"], known) == ["secret"]
+    assert eval(TRIES["list"], {"SECRET_PATH": str(tmp_path / "secret"), "os": os}) == ["secret"]
 
 
 FAULTS = {  # the body of `reference`, and words of the sentence
