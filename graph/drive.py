@@ -13,6 +13,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langsmith.utils import tracing_is_enabled
 
 from graph.build import build_graph
 from graph.context import Context, Limits
@@ -109,15 +110,17 @@ def _one_by_one(progress: Progress) -> Progress:
 
 
 def run_config(context: Context) -> RunnableConfig:
-    """Thread, bounds, and the names a trace is found by."""
-    run, limits = context.run, context.limits
-    return {
+    """Thread, bounds, and the names a trace is found by; labels only for a trace, as every step would copy them."""
+    run, limits, task = context.run, context.limits, context.assignment.task.name
+    config: RunnableConfig = {
         "configurable": {"thread_id": run.id},
         "recursion_limit": most_steps(limits),
         "run_name": "kernel-scientist",
-        "tags": [context.assignment.task.name, run.target],
-        "metadata": {"run": run.id, "task": context.assignment.task.name, "target": run.target, "author": run.author},
     }
+    if tracing_is_enabled():
+        config["tags"] = [task, run.target]
+        config["metadata"] = {"run": run.id, "task": task, "target": run.target, "author": run.author}
+    return config
 
 
 def most_steps(limits: Limits) -> int:

@@ -16,6 +16,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from langsmith.utils import tracing_is_enabled
 
 from agents.author import Draft, Step
 from graph.context import Context, Limits
@@ -210,13 +211,14 @@ _TRIAL = build_experiment().compile(checkpointer=False, name="experiment")
 @pausing
 def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Run one experiment and pass its progress on; it has no checkpoint, so that it pauses here."""
-    metadata = {"run": runtime.context.run.id, "generation": state["generation"], "experiment": state["experiment_id"]}
     own: RunnableConfig = {
         "run_name": state["experiment_id"],
-        "metadata": metadata,
         "recursion_limit": most_steps(runtime.context.limits),
         "configurable": {**get_config().get("configurable", {}), _DURABILITY: "async"},
     }
+    if tracing_is_enabled():
+        labels = {"generation": state["generation"], "experiment": state["experiment_id"]}
+        own["metadata"] = {"run": runtime.context.run.id, **labels}
     # Invoked, not streamed: a stream within a stream costs more than all else that is done for a candidate.
     told = replace(runtime.context, progress=runtime.context.progress or runtime.stream_writer)
     made = _TRIAL.invoke(state, own, context=told)

@@ -27,9 +27,6 @@ from records.payments import Payments
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
 Record = TypeVar("Record")
-# What a compiler or an estimate says again in seconds. A record of what follows from it is written next, and its commit
-# brings both to the disk.
-CHEAP: frozenset[Purpose] = frozenset({"compile", "estimate"})
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
@@ -159,9 +156,9 @@ class Ledger(Payments):
     def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Purpose = "benchmark") -> Evaluation:
         """Store a result unless there is one for its key and purpose; return the stored one, which is the first.
 
-        Commits of `CHEAP` purposes do not wait for the disk.
+        The commit waits for the disk only where `_waits` says so.
         """
-        with self._writing(is_synced=purpose not in CHEAP) as db:
+        with self._writing(is_synced=_waits(purpose, evaluation)) as db:
             made = db.execute(
                 "INSERT OR IGNORE INTO evaluations (key, purpose, run_id, body) VALUES (?, ?, ?, ?)",
                 (evaluation.key, purpose, run_id, dumps(evaluation)),
@@ -290,6 +287,15 @@ class Ledger(Payments):
             return None if row is None else self._decoded(kind, row[0])
 
         return self._remembered(name, read)
+
+
+def _waits(purpose: Purpose, evaluation: Evaluation) -> bool:
+    """True for what is dear to make again, unless its attempt is written at once: that commit brings both to the disk.
+
+    A compiler and an estimate answer again in seconds. An accepted benchmark ends its experiment; after a refused one
+    others may take minutes.
+    """
+    return purpose == "verify" or (purpose == "benchmark" and not evaluation.verdict.accepted)
 
 
 def _place(attempt: Attempt) -> tuple[int, str, int]:

@@ -198,12 +198,26 @@ def test_an_event_that_does_not_wait_for_the_disk_is_seen_at_once(tmp_path: Path
         assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
-@pytest.mark.parametrize(("purpose", "waits"), [("compile", 1), ("estimate", 1), ("verify", 2), ("benchmark", 2)])
-def test_only_what_is_dear_to_make_again_waits_for_the_disk(tmp_path: Path, purpose: Any, waits: int) -> None:
+@pytest.mark.parametrize(
+    ("purpose", "accepted", "waits"),
+    [
+        ("compile", True, 1),
+        ("compile", False, 1),
+        ("estimate", True, 1),
+        ("verify", True, 2),
+        ("verify", False, 2),
+        ("benchmark", True, 1),
+        ("benchmark", False, 2),
+    ],
+)
+def test_only_what_is_dear_to_make_again_waits_for_the_disk(
+    tmp_path: Path, purpose: Any, accepted: bool, waits: int
+) -> None:
     with Ledger(tmp_path / "ledger.db") as ledger, Ledger(tmp_path / "ledger.db") as other:
         ledger.add_run(RUN)
-        assert ledger.add_evaluation(RUN.id, evaluation(1), purpose) == evaluation(1)
-        assert other.evaluation("k1", purpose) == evaluation(1), "no kill -9 loses it"
+        made = replace(evaluation(1), verdict=Verdict("time", accepted, "OK" if accepted else "B.5"))
+        assert ledger.add_evaluation(RUN.id, made, purpose) == made
+        assert other.evaluation("k1", purpose) == made, "no kill -9 loses it"
         assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (waits,)
 
 
