@@ -1,6 +1,6 @@
 """A process in the place of the judge's child that answers whatever it likes, for the task `scale`.
 
-`forge(mode)` is its program. Under "honest" it does all work in numpy and its numbers are true; every other mode is a lie.
+`forge(mode)` is its program. Under "honest" it does all work in numpy; every other mode is a lie.
 """
 
 from __future__ import annotations
