@@ -71,6 +71,10 @@ class Elf:
                 return bytes(self.data[section.offset : section.offset + section.size])
         return b""
 
+    def span(self, name: str) -> tuple[int, int]:
+        """Addresses of the section with this name; zeros when there is none."""
+        return next(((s.address, s.address + s.size) for s in self.sections if s.name == name and s.size), (0, 0))
+
     def tls_segment(self) -> tuple[int, int]:
         """Size in memory and alignment of the thread-local image; zeros when there is none."""
         (start,) = struct.unpack_from("<Q", self.data, 0x20)

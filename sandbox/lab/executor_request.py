@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import random
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
 from tasks.dtypes import stored
 
-MAGIC = 0x4B534C4142303034
+MAGIC = 0x4B534C4142303036
 ARENA = 0x100000000000
 GRANULE = 65536
 NONE = (1 << 64) - 1
@@ -28,6 +29,13 @@ ROLES = {"input": 0, "output": 1, "workspace": 2}
 MAX_BUFFERS = 254
 MIN_RED_ZONE = 1 << 20
 MAX_RED_ZONE = 1 << 32
+_RANDOM = random.SystemRandom()
+_NANS = {  # a NaN, and how many of its lower bits are free
+    "float16": (0x7E00, 9),
+    "bfloat16": (0x7FC0, 6),
+    "float32": (0x7FC00000, 22),
+    "float64": (0x7FF8000000000000, 51),
+}
 
 
 @dataclass(frozen=True)
@@ -47,11 +55,19 @@ class Region:
     address: int
     file_offset: int  # of the file of inputs when the buffer is `Stored`, else of the memory file; NONE: no file
     mask_offset: int  # NONE for all but outputs that are read afterwards
+    poison: bytes  # eight bytes, over and over, that it holds before anything is written; of a secret draw
 
     @property
     def size(self) -> int:
         """Bytes."""
         return int(self.buffer.data.nbytes)
+
+    def poisoned(self, itemsize: int) -> npt.NDArray[np.uint8]:
+        """The poison of each element as rows of bytes; one row where all elements hold the same."""
+        if 8 % itemsize == 0:
+            return np.frombuffer(self.poison[:itemsize], np.uint8)
+        repeated = np.frombuffer(self.poison * itemsize, np.uint8).reshape(-1, itemsize)
+        return np.resize(repeated, (self.size // itemsize, itemsize))
 
     @property
     def period(self) -> int:
@@ -96,24 +112,44 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool) -> MemoryLayout:
     """Place the buffers between red zones. When counting, nobody reads what was written, so that needs no file."""
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
-    regions, at, file_at, mask_at, before = [], 0, 0, 0, MIN_RED_ZONE
-    for buffer in buffers:
-        size = int(buffer.data.nbytes)
-        room = _round_up(size, GRANULE)
-        zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, room))
-        at = at + max(before, zone)
+    places, arena = _places([_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers])
+    regions, file_at, mask_at = list[Region](), 0, 0
+    for buffer, at in zip(buffers, places, strict=True):
+        room = _round_up(int(buffer.data.nbytes), GRANULE)
         masked = buffer.role == "output" and not count
+        poison = poison_of(buffer.data.dtype)
         if isinstance(buffer.data, Stored):
-            regions.append(Region(buffer, ARENA + at, buffer.data.offset, NONE))
+            regions.append(Region(buffer, ARENA + at, buffer.data.offset, NONE, poison))
         elif buffer.role != "input" and count:
-            regions.append(Region(buffer, ARENA + at, NONE, NONE))
+            regions.append(Region(buffer, ARENA + at, NONE, NONE, poison))
         else:
-            regions.append(Region(buffer, ARENA + at, file_at, mask_at if masked else NONE))
+            regions.append(Region(buffer, ARENA + at, file_at, mask_at if masked else NONE, poison))
             file_at += room
-        at += room
         mask_at += room if masked else 0
+    return MemoryLayout(tuple(regions), arena, file_at, mask_at)
+
+
+def _places(rooms: Sequence[int]) -> tuple[list[int], int]:
+    """Offsets in the arena, in random order and at random distances, which say nothing; and the size of the arena."""
+    order = list(range(len(rooms)))
+    _RANDOM.shuffle(order)
+    places, at, before = [0] * len(rooms), GRANULE * _RANDOM.randrange(1 << 12), MIN_RED_ZONE
+    for index in order:
+        zone = min(MAX_RED_ZONE, max(MIN_RED_ZONE, rooms[index]))
+        at += max(before, zone) + GRANULE * _RANDOM.randrange(zone // GRANULE)
+        places[index] = at
+        at += rooms[index]
         before = zone
-    return MemoryLayout(tuple(regions), _round_up(at + before, GRANULE), file_at, mask_at)
+    return places, at + before
+
+
+def poison_of(dtype: np.dtype[Any]) -> bytes:
+    """Eight bytes of poison: in a floating type NaN with random bits, else random; bytes of fp8 have one NaN only."""
+    count = 8 // dtype.itemsize if dtype.itemsize in (1, 2, 4, 8) else 0
+    if dtype.name in _NANS:
+        nan, free = _NANS[dtype.name]
+        return (nan | _RANDOM.randrange(1 << free)).to_bytes(dtype.itemsize, "little") * count
+    return _RANDOM.randbytes(dtype.itemsize) * count if count else _RANDOM.randbytes(8)
 
 
 def write(folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> None:
@@ -131,6 +167,7 @@ def write(folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryL
             region.file_offset,
             region.mask_offset,
             region.period,
+            int.from_bytes(region.poison, "little"),
         ]
     for variable in program.lds:
         words += [variable.offset, variable.size]
@@ -148,7 +185,7 @@ def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
 
 def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     lanes = max(math.prod(launch.block) for launch in plan.launches)
-    stacks = work.workers * lanes * (320 << 10)
+    stacks = work.workers * (lanes * (576 << 10) + (4 << 30))  # see runtime/fibre.h
     sizes = sum(_round_up(region.size, GRANULE) for region in layout.regions)
     space = layout.arena + 8 * sizes + 2 * layout.masks + stacks + (4 << 30)
     return [
@@ -166,7 +203,9 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         program.tls_bytes,
         program.tls_align,
         *program.image,
-        *program.globals,
+        *program.constants,
+        *program.variables,
+        *program.zeros,
         work.l1_lines,
         work.line_bytes,
         space,

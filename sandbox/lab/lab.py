@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import shutil
@@ -20,7 +19,6 @@ import numpy.typing as npt
 from records.errors import LabError
 from records.evaluation import Finding
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.cage.output import read_output
 from sandbox.cage.view import View
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import ResolvedPlan
@@ -30,9 +28,10 @@ from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_request import Buffer
+from sandbox.lab.executor_result import Asked, NoResult, check_files, read_outputs, read_result
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.lab.pieces import Piece, pieces_of
-from sandbox.lab.stored_inputs import Stored, StoredInputs
+from sandbox.lab.stored_inputs import StoredInputs
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
 from tasks.task import Task
@@ -42,7 +41,6 @@ __all__ = ["Buffer", "Execution", "ExecutionRequest", "Lab", "LabProgram"]
 Checks = Literal["all", "bounds"]
 RECORDED_BLOCKS = 4  # workgroups of each launch whose accesses are recorded when counting
 PIECES_BYTES = 64 << 20  # of buffers that a few workgroups touch
-MAX_RESULT = 64 << 20  # bytes of the executor's result
 
 
 @dataclass(frozen=True)
@@ -175,13 +173,44 @@ class Lab:
             executor_request.write(folder, program, plan, layout, work)
             argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
             limits = self._limits(work, layout)
-            seen = _read_result(folder, self._run(argv, limits))
-            read = pieces_of if request.pieces else _outputs
-            return layout.regions, seen, {} if request.count else read(folder, layout.regions)
+            done = self._run(argv, limits)
+            return self._answer(request, work, layout, folder, done)
         finally:
             if self._evidence:
                 self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in request.buffers}, stored)
             shutil.rmtree(folder, ignore_errors=True)
+
+    def _answer(
+        self,
+        request: ExecutionRequest,
+        work: executor_request.Work,
+        layout: executor_request.MemoryLayout,
+        folder: Path,
+        done: Completed,
+    ) -> tuple[tuple[executor_request.Region, ...], dict[str, Any], dict[str, tuple[Any, Any]]]:
+        launches = request.plan.launches
+        asked = Asked(
+            totals=tuple(math.prod(launch.grid) for launch in launches),
+            blocks=work.blocks,
+            may_choose=work.accesses is not None,
+            recorded=work.recorded_blocks,
+            lanes=max(math.prod(launch.block) for launch in launches),
+            regions=len(layout.regions),
+        )
+        try:
+            if done.returncode:
+                raise NoResult("no message")
+            seen = read_result(folder, asked)
+            check_files(folder, layout.masks, layout.memory)
+            outputs: dict[str, Any] = {}
+            if not request.count:
+                outputs.update((pieces_of if request.pieces else read_outputs)(folder, layout.regions))
+        except (OSError, NoResult) as error:
+            how = "did not end at its deadline" if done.timed_out else f"ended with status {done.returncode}"
+            raise LabError(
+                f"the lab's executor {how} without a result ({done.stderr.strip()[:300] or error})"
+            ) from None
+        return layout.regions, seen, outputs
 
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
         """Run the executor in its cage: it sees itself, its folder and the stored inputs."""
@@ -239,41 +268,6 @@ def _device(target: Target) -> tuple[int, ...]:
         int(memory["l1_bytes_per_clock"]),
         int(memory.get("joins_global", 1)),
     )
-
-
-def _read_result(folder: Path, done: Completed) -> dict[str, Any]:
-    try:
-        seen: dict[str, Any] = json.loads(read_output(folder / "result.json", MAX_RESULT))
-        return seen
-    except (OSError, ValueError):
-        how = "did not end at its deadline" if done.timed_out else f"ended with status {done.returncode}"
-        raise LabError(
-            f"the lab's executor {how} without a result ({done.stderr.strip()[:300] or 'no message'})"
-        ) from None
-
-
-def _outputs(folder: Path, regions: Sequence[executor_request.Region]) -> dict[str, tuple[Any, Any]]:
-    """Contents and per-element masks of the outputs, in the shapes of their buffers."""
-    found = {}
-    for region in regions:
-        data = region.buffer.data
-        if region.buffer.role != "output" or isinstance(data, Stored):
-            continue
-        if data.size == 0:
-            found[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))
-            continue
-        raw = np.fromfile(folder / "memory.bin", np.uint8, region.size, offset=region.file_offset)
-        mask = np.fromfile(folder / "masks.bin", np.uint8, region.size, offset=region.mask_offset)
-        whole = _all_bytes(mask, data.itemsize)
-        found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), whole.reshape(data.shape))
-    return found
-
-
-def _all_bytes(mask: npt.NDArray[np.uint8], itemsize: int) -> npt.NDArray[np.bool_]:
-    """Per element, whether all its bytes are marked; a mask's byte is 0 or 1."""
-    if itemsize in (1, 2, 4, 8):
-        return np.asarray(mask.view(f"u{itemsize}") == int.from_bytes(b"\x01" * itemsize, "little"))
-    return np.asarray(mask.reshape(-1, itemsize).all(axis=1))
 
 
 def _ownership(seen: Mapping[str, Any], regions: Sequence[executor_request.Region]) -> bool:

@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from records.evaluation import Finding, FindingKind, kind_named
+from records.evaluation import Code, Finding, FindingKind, kind_named
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab import hazards
 from sandbox.lab.build.lines import LineTable
 from sandbox.lab.build.program import LabProgram, LdsVariable
 from sandbox.lab.executor_request import Region
 
-_NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR = range(9)
-_RENAMED: Mapping[str, FindingKind] = {"trap": "wrong_result", "illegal": "over_limit"}  # the executor's own kinds
+_NONE, _NEAR, _LDS, _NULL, _IMAGE, _PRIVATE, _OWN, _OTHER_LDS, _VECTOR, _OTHERS_PRIVATE, _CODE = range(11)
+_RENAMED: Mapping[str, FindingKind] = {
+    "trap": "wrong_result",
+    "illegal": "over_limit",
+    "kept_state": "nondeterministic",
+}  # the executor's own kinds
 _ARRAYS = {
     _PRIVATE: "in private memory",
     _OWN: "among the file's variables",
@@ -79,10 +83,12 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
         "undrained_barrier": _hazard,
         "uninitialised": _hazard,
         "wave_mask": _hazard,
+        "kept_state": _kept,
     }[kind](scene, row)
     if buffer is None and kind in ("race", "undrained_barrier", "uninitialised"):
         buffer = _lds_variable(scene, row)[2]
-    return Finding(_RENAMED.get(kind) or kind_named(kind), message, line, kernel, buffer=buffer)
+    code: Code | None = "C.2" if kind == "kept_state" else None
+    return Finding(_RENAMED.get(kind) or kind_named(kind), message, line, kernel, buffer=buffer, code=code)
 
 
 def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
@@ -96,6 +102,10 @@ def _out_of_bounds(scene: Scene, row: Mapping[str, Any]) -> str:
         return f"{_who(row)} {verb} through a null pointer (address {row['address']})"
     if row["detail"] == _IMAGE:
         return f"{_who(row)} {verb} constant memory or code (address {row['address']:#x})"
+    if row["detail"] == _OTHERS_PRIVATE:
+        return f"{_who(row)} {verb} private memory outside of its own variables; use LDS to share between work-items"
+    if row["detail"] == _CODE:
+        return f"{_who(row)} calls an address that is no function of this file with these types ({row['address']:#x})"
     region = int(row["region"])
     if row["detail"] != _NEAR or not 0 <= region < len(scene.regions):
         return (
@@ -243,6 +253,13 @@ def _timeout(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _trap(scene: Scene, row: Mapping[str, Any]) -> str:
     return f"{_who(row)} executed a trap (a failed assert, or code the compiler proved unreachable)"
+
+
+def _kept(scene: Scene, row: Mapping[str, Any]) -> str:
+    return (
+        "the kernel keeps state between calls: this reads a __device__ variable that the call has not written yet, and "
+        "the call leaves another value there; set the variable at the start of each call, or back at its end"
+    )
 
 
 def _illegal(scene: Scene, row: Mapping[str, Any]) -> str:

@@ -37,22 +37,26 @@ template <class B> KS_INLINE B ks_look(const B* p) {
 template <class T> KS_INLINE typename ks_plain<T>::type ks_atomic_load(T* p) {
     typedef typename ks_plain<T>::type V;
     typedef typename ks_bits<sizeof(V)>::type B;
-    ks_touch(p, sizeof(V), 0);
-    return __builtin_bit_cast(V, ks_look((const B*)p));
+    return __builtin_bit_cast(V, ks_look((const B*)ks_touch(p, sizeof(V), 0)));
 }
 template <class T> KS_INLINE void ks_atomic_store(T* p, typename ks_plain<T>::type v) {
     typedef typename ks_bits<sizeof(v)>::type B;
-    ks_touch(p, sizeof(v), 1);
-    __atomic_exchange_n((B*)p, __builtin_bit_cast(B, v), __ATOMIC_SEQ_CST);
+    __atomic_exchange_n((B*)ks_touch(p, sizeof(v), 1), __builtin_bit_cast(B, v), __ATOMIC_SEQ_CST);
+}
+// Checked by the build, which sees whether anybody looks at what was there: if not, it is a store.
+template <class T> KS_INLINE typename ks_plain<T>::type ks_atomic_do_exchange(T* p, typename ks_plain<T>::type v) {
+    typedef typename ks_bits<sizeof(v)>::type B;
+    return __builtin_bit_cast(typename ks_plain<T>::type,
+                              __atomic_exchange_n((B*)p, __builtin_bit_cast(B, v), __ATOMIC_SEQ_CST));
 }
 template <class T, class Change> KS_INLINE typename ks_plain<T>::type ks_atomic_change(T* p, Change change) {
     typedef typename ks_plain<T>::type V;
     typedef typename ks_bits<sizeof(V)>::type B;
-    ks_atomic(p, sizeof(V));
-    B old = ks_look((const B*)p);
+    B* word = (B*)ks_atomic(p, sizeof(V));
+    B old = ks_look(word);
     for (;;) {
         B changed = __builtin_bit_cast(B, (V)change(__builtin_bit_cast(V, old)));
-        if (__atomic_compare_exchange_n((B*)p, &old, changed, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        if (__atomic_compare_exchange_n(word, &old, changed, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
             return __builtin_bit_cast(V, old);
     }
 }
@@ -60,10 +64,10 @@ template <class T>
 KS_INLINE bool ks_atomic_cas(T* p, typename ks_plain<T>::type* expected, typename ks_plain<T>::type v) {
     typedef typename ks_plain<T>::type V;
     typedef typename ks_bits<sizeof(V)>::type B;
-    ks_atomic(p, sizeof(V));
+    B* word = (B*)ks_atomic(p, sizeof(V));
     B old = __builtin_bit_cast(B, *expected);
     bool done =
-        __atomic_compare_exchange_n((B*)p, &old, __builtin_bit_cast(B, v), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        __atomic_compare_exchange_n(word, &old, __builtin_bit_cast(B, v), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     *expected = __builtin_bit_cast(V, old);
     return done;
 }
@@ -94,7 +98,6 @@ KS_INLINE void ks_order(int order, int scope) {
         return ks_atomic_change(p, [=](typename ks_plain<T>::type old)                                 \
                                        __attribute__((always_inline, nodebug)) { return body; });      \
     }
-KS_ATOMIC(ks_atomic_do_exchange, v)
 KS_ATOMIC(ks_atomic_do_add, old + v)
 KS_ATOMIC(ks_atomic_do_sub, old - v)
 KS_ATOMIC(ks_atomic_do_and, old& v)

@@ -41,11 +41,14 @@ extern "C" void ks_fence(unsigned kinds);
 #endif
 // The mask of a _sync function: the lane itself must be in it.
 extern "C" void ks_mask(unsigned long mask);
-extern "C" void ks_atomic(const volatile void* address, unsigned long size);
-extern "C" void ks_touch(const volatile void* address, unsigned long size, int write);
+// Both give back the address; what follows uses that one.
+extern "C" void* ks_atomic(const volatile void* address, unsigned long size);
+extern "C" void* ks_touch(const volatile void* address, unsigned long size, int write);
 extern "C" __attribute__((noreturn)) void ks_trap();
 // Ends the running work-item: null when another one was set up to run on this stack, else the stack to go on with.
 extern "C" void* ks_next();
+// Goes on where the work-item of that stack stopped.
+extern "C" __attribute__((noreturn)) void ks_leave(void* stack);
 extern "C" int ks_is_shared(const volatile void* address);
 extern "C" int ks_is_private(const volatile void* address);
 extern "C" void ks_lds_load(const volatile void* from, volatile void* to, unsigned long size);

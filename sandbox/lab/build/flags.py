@@ -82,6 +82,8 @@ CHECKS = (
 )
 PREPROCESS = (*("-E" if flag == "-S" else flag for flag in DEVICE_FLAGS), "--offload-arch=gfx942")
 IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
+OPTIMISED = ("-S", "-emit-llvm")
+SEALED = ("-Xclang", "-disable-llvm-passes", "-mllvm", "-trap-unreachable")  # nothing runs on into other code
 PLAIN = ("-DKS_PLAIN=1",)  # fences do nothing: they only order what the checks remember
 FLAGS = (
     "-x",

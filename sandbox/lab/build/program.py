@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -26,15 +27,16 @@ from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
 from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
-from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, PLAIN, PREPROCESS
+from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, OPTIMISED, PLAIN, PREPROCESS, SEALED
 from sandbox.lab.build.kernel_names import called_symbols
 from sandbox.lab.build.lines import LineTable, read_lines
-from sandbox.lab.build.object_file import DYNAMIC_LDS, prepare_object
+from sandbox.lab.build.object_file import CONSTANTS, DYNAMIC_LDS, VARIABLES, ZEROS, prepare_object
 from sandbox.lab.build.probes import add_probes
 from sandbox.lab.build.reading import CLOSING, Reader, behind_header, wave_macros
+from sandbox.lab.build.seal import seal
 from sandbox.process import Completed
 
-FORMAT = "7"  # raise it when the same source would give another program or description
+FORMAT = "12"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,9 @@ class LabProgram:
     tls_bytes: int
     tls_align: int
     image: tuple[int, int]
-    globals: tuple[int, int]  # where the candidate's own __device__ variables lie
+    constants: tuple[int, int]  # where the candidate's own lie
+    variables: tuple[int, int]  # its __device__ variables that begin as something
+    zeros: tuple[int, int]  # those that begin as zeros
     lds: tuple[LdsVariable, ...]
     dynamic_lds_offset: int
     lines: LineTable
@@ -117,7 +121,12 @@ class Builder:
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: runtime, flags, headers, compiler."""
         headers = [list(row) for row in header_digests()]
-        parts = [FORMAT, executor.identity(self.toolchain), [*FLAGS, *CHECKS, *PLAIN, *PREPROCESS], headers]
+        parts = [
+            FORMAT,
+            executor.identity(self.toolchain),
+            [*FLAGS, *CHECKS, *OPTIMISED, *SEALED, *PLAIN, *PREPROCESS],
+            headers,
+        ]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _build(
@@ -126,26 +135,29 @@ class Builder:
         made = Reader(self._tools, self.cache, self._checked, self.wave).read(candidate, tunables, work)
         if isinstance(made, tuple):
             return made
-        text = f"{made.text}\n{_bridges(candidate, made.kernels)}"
-        done = self._compiled(work, text, checks)  # the tunables stand in it by now
+        secret = secrets.token_hex(16) if checks else ""
+        text = f"{made.text}\n{_bridges(candidate, made.kernels, secret)}"
+        done = self._compiled(work, text, checks, secret)  # the tunables stand in it by now
+        if isinstance(done, Finding):
+            return (done,)
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         prepared = prepare_object(read_output(work / "candidate.o"))
         if prepared.start_up:
             return (START_UP,)
+        if prepared.foreign:
+            return tuple(_undefined(name) for name in prepared.foreign[:20])
         (work / "prepared.o").write_bytes(prepared.data)
         command = executor.link_command(self.toolchain, self.cache, "prepared.o", "program")
         done = self._tools.run(work, *command, shown=(executor.folder(self.toolchain, self.cache),))
         if done.returncode != 0:
             return _link_findings(done)
         symbols = called_symbols(_text_of(work / "candidate.ll"), candidate.plan.launches) if checks else {}
-        described = _describe(
-            candidate, Elf(read_output(work / "program")), Elf(prepared.data), set(prepared.lds), folder / "program"
-        )
+        described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
         return replace(described, symbols=symbols)
 
-    def _compiled(self, work: Path, text: str, checks: Sequence[str]) -> Completed:
-        """Compile to candidate.o; with checks by way of LLVM's text form, to which the probes are added."""
+    def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | Finding:
+        """Compile to candidate.o; with checks by way of LLVM's text form, to which probes are added, and sealed."""
         front_end, prefixed = self._checked if checks else self._plain, behind_header(text)
         if not checks:
             return front_end.run(work, text, prefixed, SOURCE, "-c", "-o", "candidate.o")
@@ -154,7 +166,14 @@ class Builder:
             return done
         probed = add_probes(read_output(work / "candidate.ll").decode("utf-8"))
         (work / "probed.ll").write_text(probed, encoding="utf-8")
-        return self._tools.run(work, "clang", *BACK_END, *checks, "-c", "probed.ll", "-o", "candidate.o")
+        done = self._tools.run(work, "clang", *BACK_END, *checks, *OPTIMISED, "probed.ll", "-o", "optimised.ll")
+        if done.returncode != 0:
+            return done
+        sealed = seal(read_output(work / "optimised.ll").decode("utf-8"), secret)
+        if isinstance(sealed, Finding):
+            return sealed
+        (work / "sealed.ll").write_text(sealed, encoding="utf-8")
+        return self._tools.run(work, "clang", *BACK_END, *SEALED, "-c", "sealed.ll", "-o", "candidate.o")
 
     @cached_property
     def _tools(self) -> Tools:
@@ -175,9 +194,10 @@ def _text_of(path: Path) -> str:
     return read_output(path).decode("utf-8")
 
 
-def _bridges(candidate: Candidate, kernels: Mapping[str, str]) -> str:
+def _bridges(candidate: Candidate, kernels: Mapping[str, str], secret: str) -> str:
     """One exported function a launch; it stands behind the candidate's text and has a line number of the plan."""
-    parts = ['#line 1 "launch"', "#include <ks_lab/launch.h>"]
+    named = [f"#define {word} {name}_{secret}" for word, name in (("KS_NEXT", "ks_next"), ("KS_LEAVE", "ks_leave"))]
+    parts = [*(named if secret else ()), '#line 1 "launch"', "#include <ks_lab/launch.h>"]
     for number, launch in enumerate(candidate.plan.launches):
         parts += [
             f'#line {launch.line} "{SOURCE}"',
@@ -192,20 +212,18 @@ def _link_findings(done: Completed) -> tuple[Finding, ...]:
     )
     if not missing:
         raise LabError(f"the lab's linker failed: {(done.stderr.strip() or 'no message')[:400]}")
-    return tuple(
-        refusal(
-            f"undefined symbol: {name} is used but not defined in this file, and the lab does not provide it",
-            code="B.2",
-        )
-        for name in missing[:20]
+    return tuple(_undefined(name) for name in missing[:20])
+
+
+def _undefined(name: str) -> Finding:
+    return refusal(
+        f"undefined symbol: {name} is used but not defined in this file, and the lab does not provide it", code="B.2"
     )
 
 
-def _describe(candidate: Candidate, program: Elf, source: Elf, lds_names: set[str], path: Path) -> LabProgram:
+def _describe(candidate: Candidate, program: Elf, lds_names: set[str], path: Path) -> LabProgram:
     by_name = {s.name: s for s in program.symbols if s.section}
     lds = tuple(LdsVariable(s.name, s.value, s.size) for s in program.symbols if s.kind == 6 and s.name in lds_names)
-    own = {s.name for s in source.symbols if s.kind == 1 and s.section and s.name}
-    spans = [(s.value, s.value + s.size) for s in program.symbols if s.kind == 1 and s.name in own]
     memory, align = program.tls_segment()
     kernels = {launch.kernel: by_name[f"ks_launch_{i}"].value for i, launch in enumerate(candidate.plan.launches)}
     return LabProgram(
@@ -214,7 +232,9 @@ def _describe(candidate: Candidate, program: Elf, source: Elf, lds_names: set[st
         tls_bytes=memory,
         tls_align=align,
         image=program.image(),
-        globals=(min((s[0] for s in spans), default=0), max((s[1] for s in spans), default=0)),
+        constants=program.span(CONSTANTS),
+        variables=program.span(VARIABLES),
+        zeros=program.span(ZEROS),
         lds=lds,
         dynamic_lds_offset=by_name[DYNAMIC_LDS].value,
         lines=read_lines(program.content(".debug_line"), SOURCE),

@@ -10,7 +10,7 @@
 namespace ks {
 
 static_assert(offsetof(Lane, sp) == 0 && offsetof(Lane, wave) == 8 && offsetof(Lane, number) == 16 &&
-                  offsetof(Lane, id) == 32 && offsetof(Lane, stack) == 48 && sizeof(Lane) == 3 << 6,
+                  offsetof(Lane, id) == 32 && offsetof(Lane, stack) == 48 && offsetof(Lane, apart) == 56 && sizeof(Lane) == 3 << 6,
               "as ks_barrier has it");
 static_assert(offsetof(Wave, ready) == 0 && offsetof(Wave, barrier_site) == 8 && offsetof(Wave, lane) == 16 &&
                   offsetof(Wave, fresh) == 24,
@@ -27,6 +27,8 @@ ks_barrier:
     movq %fs:t_lane@tpoff, %rbx
     pushq %rbp
     movq %rsp, (%rbx)
+    movq %fs:__safestack_unsafe_stack_ptr@tpoff, %rcx
+    movq %rcx, 56(%rbx)
     movq %fs:t_wave@tpoff, %rcx
     movq 8(%rsp), %rax
     cmpq %rax, 8(%rcx)
@@ -44,6 +46,8 @@ ks_barrier:
     movq %rdx, %fs:t_lane@tpoff
     vmovups 32(%rdx), %xmm0
     vmovups %xmm0, %fs:ks_ids@tpoff
+    movq 56(%rdx), %rsi
+    movq %rsi, %fs:__safestack_unsafe_stack_ptr@tpoff
     movq (%rdx), %rsp
     popq %rbp
     cmpq %rax, (%rsp)
@@ -67,6 +71,8 @@ ks_barrier:
     addq $8, %rdi
     movq %rdi, (%rsi)
     movq %rsp, 48(%rdx)
+    movq 16(%rsp), %rcx
+    movq %rcx, %fs:__safestack_unsafe_stack_ptr@tpoff
     addq $16, %rsp
     jmpq *8(%rsi)
 2:

@@ -166,8 +166,16 @@ void perform(Worker& worker, Wave& wave, uint64_t lanes) {
     if (worker.failed) wave.ready = wave.waiting = wave.fresh = 0;  // so that control goes back to the scheduler
 }
 
+// The operands of an instruction are registers, so they lie on the work-item's own stack.
+static void check_instruction(uint32_t word, uint32_t modifiers, const void* a, const void* b, const void* d) {
+    bool own = on_own_stack((uint64_t)a, 1) && on_own_stack((uint64_t)b, 1) && on_own_stack((uint64_t)d, 1);
+    if (own && known_instruction(word, modifiers)) return;
+    ks_trap();
+}
+
 extern "C" unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b) {
     Lane& lane = *t_lane;
+    if (op >= KS_WAVE_OPS || op == KS_MATRIX) ks_trap();
     lane.op = op;
     lane.a = a;
     lane.b = b;
@@ -177,8 +185,9 @@ extern "C" unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b) 
 
 extern "C" void ks_matrix(unsigned shape, unsigned modifiers, const void* a, const void* b, void* d) {
     Lane& lane = *t_lane;
+    check_instruction(shape & ~(1u << 31), modifiers, a, b, d);
     lane.op = KS_MATRIX;
-    lane.a = shape;
+    lane.a = shape & ~(1u << 31);
     lane.b = modifiers;
     lane.pa = a;
     lane.pb = b;
@@ -190,8 +199,9 @@ extern "C" void ks_matrix(unsigned shape, unsigned modifiers, const void* a, con
 extern "C" void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned index, const void* a, const void* b,
                                  void* d) {
     Lane& lane = *t_lane;
+    check_instruction(shape | 1u << 31, modifiers, a, b, d);
     lane.op = KS_MATRIX;
-    lane.a = shape;
+    lane.a = shape | 1u << 31;
     lane.b = (uint64_t)index << 32 | modifiers;
     lane.pa = a;
     lane.pb = b;
@@ -201,14 +211,16 @@ extern "C" void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned in
 
 extern "C" void ks_sleep() { pause_lane(); }
 
-extern "C" void ks_atomic(const volatile void* address, unsigned long size) {
+extern "C" void* ks_atomic(const volatile void* address, unsigned long size) {
     check_atomic((uint64_t)address, size, (uint64_t)__builtin_return_address(0) - 1);
     if (++t_worker->spins % 256 == 0) pause_lane();
+    return (void*)address;
 }
 
-extern "C" void ks_touch(const volatile void* address, unsigned long size, int write) {
+extern "C" void* ks_touch(const volatile void* address, unsigned long size, int write) {
     check_atomic_move((uint64_t)address, size, write != 0, (uint64_t)__builtin_return_address(0) - 1);
     if (++t_worker->spins % 256 == 0) pause_lane();
+    return (void*)address;
 }
 
 extern "C" void ks_trap() {
@@ -224,7 +236,7 @@ extern "C" int ks_is_shared(const volatile void* address) {
     return (uint64_t)address - (uint64_t)lds_base() < g_memory.lds_bytes;
 }
 
-extern "C" int ks_is_private(const volatile void* address) { return t_worker->stacks.holds((uint64_t)address); }
+extern "C" int ks_is_private(const volatile void* address) { return on_own_stack((uint64_t)address, 1); }
 
 // Direct-to-LDS load: the base is the first lane's, a multiple of 4 (the hardware takes M0[15:2]), and lane i fills the
 // i-th word behind it, also with a byte or a short, which zeros follow (CDNA3 ISA, "Memory Buffer Load to LDS" and 10.3;

@@ -31,6 +31,14 @@ ks_switch:
     popq %rbx
     ret
     .size ks_switch, .-ks_switch
+    .globl ks_leave
+    .type ks_leave, @function
+ks_leave:
+    movq %rdi, %rsp
+    popq %rbp
+    popq %rcx
+    jmpq *%rcx
+    .size ks_leave, .-ks_leave
 )");
 
 namespace ks {
@@ -41,6 +49,11 @@ void Stacks::reserve(uint32_t stacks) {
     if (place == MAP_FAILED) die("no address space for the stacks of the work-items");
     base = (uint8_t*)place;
     count = stacks;
+    uint64_t bytes = stacks * kApartBytes;
+    place = mmap(nullptr, kApartGuard + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (place == MAP_FAILED) die("no address space for the stacks of the work-items");
+    apart = (uint8_t*)place + kApartGuard;
+    if (mprotect(apart, bytes, PROT_READ | PROT_WRITE) != 0) die("no memory for the stacks of the work-items");
     all = (void**)malloc(stacks * sizeof(void*));
     for (uint32_t i = 0; i < stacks; i++)
         if (mprotect(base + i * step + kGuardBytes, kStackBytes, PROT_READ | PROT_WRITE) != 0)
@@ -54,6 +67,7 @@ void Stacks::reset() {
         // Tops are staggered so that the hot lines of neighbouring work-items do not fall into one cache set.
         uint8_t* top = base + (i + 1) * (kStackBytes + kGuardBytes) - (i % 60) * 192;
         all[i] = top - 24;  // behind the two words the stack pointer is 8 modulo 16, as after a call
+        ((void**)all[i])[2] = apart + (i + 1) * kApartBytes - kApartSlack - i % 60 * 192;  // nobody returns there
     }
 }
 

@@ -23,6 +23,7 @@ static const char* const kNames[kKinds] = {
     "undrained_barrier",
     "uninitialised",
     "wave_mask",
+    "kept_state",
 };
 
 static bool known(const Finding& finding, int count) {

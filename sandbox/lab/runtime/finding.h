@@ -20,6 +20,7 @@ enum Kind : uint32_t {
     kUndrained,
     kUninitialised,
     kWaveMask,
+    kKeptState,
     kKinds
 };
 

@@ -20,6 +20,37 @@ constexpr float fnuz(unsigned code, int mantissa, int bias) {
     return code & 0x80 ? -value : value;
 }
 
+struct KnownShape {
+    uint8_t types, m, k, blocks;  // types: a bit for each
+};
+constexpr uint8_t kHalves = 1 << KS_F16 | 1 << KS_BF16, kEights = 1 << KS_FP8 | 1 << KS_BF8, kBytes = 1 << KS_I8;
+constexpr uint8_t kSmall = kHalves | kBytes;
+static constexpr KnownShape kDense[] = {
+    {1 << KS_F32, 32, 1, 2}, {1 << KS_F32, 16, 1, 4}, {1 << KS_F32, 4, 1, 16}, {1 << KS_F32, 32, 2, 1},
+    {1 << KS_F32, 16, 4, 1}, {1 << KS_XF32, 16, 8, 1}, {1 << KS_XF32, 32, 4, 1}, {kSmall, 32, 4, 2},
+    {kSmall, 16, 4, 4},      {kSmall, 4, 4, 16},       {kHalves, 32, 8, 1},      {kHalves, 16, 16, 1},
+    {kBytes | kEights, 32, 16, 1}, {kBytes | kEights, 16, 32, 1}, {1 << KS_F64, 16, 4, 1}, {1 << KS_F64, 4, 4, 4},
+};
+static constexpr KnownShape kSparse[] = {
+    {kHalves, 16, 32, 1}, {kHalves, 32, 16, 1}, {kBytes | kEights, 16, 64, 1}, {kBytes | kEights, 32, 32, 1},
+};
+
+template <unsigned N> static bool listed(const KnownShape (&list)[N], const Shape& shape) {
+    bool eights = (1 << shape.type_a & kEights) && (1 << shape.type_b & kEights);
+    for (const KnownShape& known : list)
+        if ((known.types >> shape.type_a & 1) && (shape.type_a == shape.type_b || eights) && known.m == shape.m &&
+            known.k == shape.k && known.blocks == shape.blocks)
+            return true;
+    return false;
+}
+
+bool known_instruction(uint32_t word, uint32_t modifiers) {
+    Shape shape(word);
+    if (shape.type_a > KS_I8 || shape.type_b > KS_I8) return false;
+    if (shape.sparse) return listed(kSparse, shape);
+    return listed(kDense, shape) && (shape.type_a == KS_F64 || 1u << (modifiers & 15) <= shape.blocks);
+}
+
 struct Decoded {
     float fp8[256], bf8[256];
     constexpr Decoded() : fp8(), bf8() {

@@ -18,6 +18,8 @@ struct Shape {
 
 // All 64 lanes wait in a matrix instruction: compute D = A B + C into their registers.
 // `exact`: as the matrix cores round; else products and sums in the type of C.
+// Whether the packed word and the modifiers are of one of the 46 instructions, for which the arithmetic has room.
+bool known_instruction(uint32_t word, uint32_t modifiers);
 void multiply_wave(Wave& wave, bool exact);
 
 }  // namespace ks

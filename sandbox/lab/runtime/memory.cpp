@@ -7,6 +7,7 @@
 #include "global_shadow.h"
 #include "shadow.h"
 #include "trace.h"
+#include "variables.h"
 #include "workgroup.h"
 
 // All dynamic LDS of the candidate lies here, see sandbox/lab/elf.py.
@@ -16,6 +17,11 @@ namespace ks {
 
 MemoryMap g_memory;
 constinit thread_local Hot t_hot = {};
+
+static void poison(uint8_t* low, uint64_t size, uint64_t word) {
+    for (uint64_t at = 0; at + 8 <= size; at += 8) *(uint64_t*)(low + at) = word;
+    memcpy(low + size / 8 * 8, &word, size % 8);
+}
 
 static void map_region(const Request& request, const RegionRequest& asked, Region& region, uint8_t* masks) {
     region.low = kArena + asked.arena_offset;
@@ -34,8 +40,8 @@ static void map_region(const Request& request, const RegionRequest& asked, Regio
         void* place = mmap((void*)(region.low + at), size, protection, flags, file, file < 0 ? 0 : asked.file_offset);
         if (place == MAP_FAILED) die("a buffer cannot be mapped");
     }
-    // NaN in every float type but fp8. Where only addresses matter, zeros are enough.
-    if (asked.role != kInput && !request.is_sparse()) memset((void*)region.low, 0xFF, asked.size);
+    // Where only addresses matter, and where a few workgroups touch a little of much memory, zeros are enough.
+    if (asked.role != kInput && !request.is_sparse()) poison((uint8_t*)region.low, asked.size, asked.poison);
 }
 
 static void map_lds(const Request& request) {
@@ -59,8 +65,9 @@ void map_memory(const Request& request) {
     map.count = request.head.regions;
     map.image_lo = request.head.image_lo;
     map.image_hi = request.head.image_hi;
-    map.globals_lo = request.head.globals_lo;
-    map.globals_hi = request.head.globals_hi;
+    map.constants = {request.head.constants_lo, request.head.constants_hi, true};
+    map.variables[0] = {request.head.variables_lo, request.head.variables_hi, true};
+    map.variables[1] = {request.head.zeros_lo, request.head.zeros_hi, false};
     map.granule = (uint8_t*)calloc(map.arena_bytes / kGranule + 1, 1);
     void* place = mmap((void*)kArena, map.arena_bytes, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -136,19 +143,29 @@ void locate(Finding& finding, uint64_t address, uint64_t space) {
     }
 }
 
-// An access to neither a buffer's inside nor the arena: LDS, stack, own globals, or an error.
-[[gnu::noinline]] static void check_elsewhere(uint64_t address, uint64_t size, bool write, uint64_t place) {
+// An access to neither a buffer's inside nor the arena: its own stack apart, its file's variables, or an error.
+[[gnu::noinline]] static void check_elsewhere(uint64_t address, uint64_t size, bool write, bool atomic,
+                                                uint64_t place) {
     const MemoryMap& map = g_memory;
-    if (t_worker->stacks.holds(address)) {
-        if (!t_worker->stacks.in_guard(address)) return;
-        report(kStackOverflow, address, size, write, place, kSpaceNone);
+    if (on_own_stack(address, size)) return;
+    const Stacks& stacks = t_worker->stacks;
+    if (stacks.holds(address) || stacks.holds_apart(address)) {
+        uint64_t top = (uint64_t)((void**)t_lane->stack)[2], now = (uint64_t)__safestack_unsafe_stack_ptr;
+        bool full = stacks.in_guard(address) || top - now > kApartBytes;
+        report(full ? kStackOverflow : kOutOfBounds, address, size, write, place, full ? kSpaceNone : kSpacePrivateOther);
     }
-    uint64_t last = address + size - 1;
-    if (address >= map.image_lo && last < map.image_hi && last >= address) {
-        if (!write || (address >= map.globals_lo && last < map.globals_hi)) return;
+    for (const Span& span : map.variables)
+        if (span.holds(address, size)) return touch_variable(address, size, !write || atomic, place);
+    if (!write && map.constants.holds(address, size)) return;
+    if (address >= map.image_lo && address < map.image_hi)
         report(kOutOfBounds, address, size, write, place, kSpaceImage);
-    }
     report(kOutOfBounds, address, size, write, place, address < 65536 ? kSpaceNull : kSpaceNone);
+}
+
+[[noreturn, gnu::noinline]] static void report_private(uint64_t address, uint64_t size, uint64_t place) {
+    uint64_t top = (uint64_t)((void**)t_lane->stack)[2], now = (uint64_t)__safestack_unsafe_stack_ptr;
+    bool full = top - now > kApartBytes;
+    report(full ? kStackOverflow : kOutOfBounds, address, size, true, place, full ? kSpaceNone : kSpacePrivateOther);
 }
 
 [[gnu::noinline]] static void settle_before() {
@@ -167,7 +184,7 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
         uint32_t index = map.granule[offset / kGranule];
         const Region& region = map.region[index];
         uint64_t inside = address - region.low;
-        if (__builtin_expect(inside + size > region.size || inside > region.size, 0))
+        if (__builtin_expect(inside > region.size || size > region.size - inside, 0))
             report(kOutOfBounds, address, size, write, place, kSpaceNear);
         if (write) {
             if (__builtin_expect(region.role == kInput, 0))
@@ -186,13 +203,13 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
     if (local < map.lds_bytes) {
         // Variables lie at least 64 bytes apart, so a short access with both ends inside lies inside one.
         bool good = size <= 64 ? map.lds_valid[local] & map.lds_valid[local + size - 1]
-                               : local + size <= map.lds_bytes && !memchr(map.lds_valid + local, 0, size);
+                               : size <= map.lds_bytes - local && !memchr(map.lds_valid + local, 0, size);
         if (__builtin_expect(!good, 0)) report(kOutOfBounds, address, size, write, place, kSpaceLds);
         if (t_hot.shadow) touch_lds(local, size, flags, place);
         if (__builtin_expect(t_hot.recording, 0)) record_lds(*t_worker, local, size, write, atomic, place);
         return;
     }
-    check_elsewhere(address, size, write, place);
+    check_elsewhere(address, size, write, atomic && (flags & kReads), place);
     if (atomic && t_hot.shadow) meet_at_flag(write);
 }
 
@@ -215,18 +232,23 @@ void check_atomic(uint64_t address, uint64_t size, uint64_t place) {
     check(address, size, kReads | kWrites | kAtomically, place);
 }
 
+// The checks give back the pointer, and the access uses what they give back: see sandbox/lab/build/sealed_ir.py.
 #define KS_CHECK(N)                                                    \
-    extern "C" void __asan_load##N##_noabort(uint64_t address) {       \
+    extern "C" uint64_t load##N(uint64_t address) asm("ks.load" #N);   \
+    extern "C" uint64_t load##N(uint64_t address) {                    \
         uint64_t place = (uint64_t)__builtin_return_address(0) - 1;    \
         if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))      \
             report(kMisaligned, address, N, false, place, kSpaceNear); \
         check(address, N, kReads, place);                              \
+        return address;                                                \
     }                                                                  \
-    extern "C" void __asan_store##N##_noabort(uint64_t address) {      \
+    extern "C" uint64_t store##N(uint64_t address) asm("ks.store" #N); \
+    extern "C" uint64_t store##N(uint64_t address) {                   \
         uint64_t place = (uint64_t)__builtin_return_address(0) - 1;    \
         if (__builtin_expect(address & ((N > 8 ? 8 : N) - 1), 0))      \
             report(kMisaligned, address, N, true, place, kSpaceNear);  \
         check(address, N, kWrites, place);                             \
+        return address;                                                \
     }
 KS_CHECK(1)
 KS_CHECK(2)
@@ -234,12 +256,33 @@ KS_CHECK(4)
 KS_CHECK(8)
 KS_CHECK(16)
 
-extern "C" void __asan_loadN_noabort(uint64_t address, uint64_t size) {
+extern "C" uint64_t load_any(uint64_t address, uint64_t size) asm("ks.loadN");
+extern "C" uint64_t load_any(uint64_t address, uint64_t size) {
     check_access(address, size, false, (uint64_t)__builtin_return_address(0) - 1);
+    return address;
 }
-extern "C" void __asan_storeN_noabort(uint64_t address, uint64_t size) {
+extern "C" uint64_t store_any(uint64_t address, uint64_t size) asm("ks.storeN");
+extern "C" uint64_t store_any(uint64_t address, uint64_t size) {
     check_access(address, size, true, (uint64_t)__builtin_return_address(0) - 1);
+    return address;
 }
+
+// A variable of the function, at a place that only the run shows.
+extern "C" uint64_t in_private(uint64_t address, uint64_t size) asm("ks.private");
+extern "C" uint64_t in_private(uint64_t address, uint64_t size) {
+    if (__builtin_expect(!on_own_stack(address, size), 0))
+        report_private(address, size, (uint64_t)__builtin_return_address(0) - 1);
+    return address;
+}
+
+// One of the candidate's functions with the signature that is called; `known` ends in null.
+extern "C" uint64_t callee(uint64_t function, const uint64_t* known) asm("ks.callee");
+extern "C" uint64_t callee(uint64_t function, const uint64_t* known) {
+    for (; *known; known++)
+        if (*known == function) return function;
+    report(kOutOfBounds, function, 0, false, (uint64_t)__builtin_return_address(0) - 1, kSpaceCode);
+}
+
 extern "C" void* __asan_memcpy(void* to, const void* from, uint64_t size) {
     check_copy((uint64_t)to, (uint64_t)from, size, (uint64_t)__builtin_return_address(0) - 1);
     return memmove(to, from, size);
@@ -252,10 +295,6 @@ extern "C" void* __asan_memset(void* to, int value, uint64_t size) {
     check_access((uint64_t)to, size, true, (uint64_t)__builtin_return_address(0) - 1);
     return memset(to, value, size);
 }
-extern "C" void __asan_init() {}
-extern "C" void __asan_version_mismatch_check_v8() {}
 extern "C" void __asan_handle_no_return() {}
-extern "C" void __asan_register_elf_globals(uint64_t, uint64_t, uint64_t) {}
-extern "C" void __asan_unregister_elf_globals(uint64_t, uint64_t, uint64_t) {}
 
 }  // namespace ks

@@ -12,6 +12,15 @@ struct Region {
 };
 
 constexpr int kMaxRegions = 254;
+constexpr int kVariableSpans = 2;
+
+struct Span {
+    uint64_t low, high;
+    bool initialised;  // begins as something else than zeros
+    bool holds(uint64_t address, uint64_t size) const {
+        return address - low < high - low && size <= high - address;
+    }
+};
 
 struct MemoryMap {
     Region region[kMaxRegions + 2];  // 0: no buffer
@@ -20,7 +29,8 @@ struct MemoryMap {
     uint8_t* lds_valid;  // one byte per byte of the thread-local image
     uint64_t lds_bytes;  // size of that image
     uint64_t dynamic_offset, dynamic_bytes;
-    uint64_t image_lo, image_hi, globals_lo, globals_hi;
+    uint64_t image_lo, image_hi;
+    Span constants, variables[kVariableSpans];  // of the candidate's file
     const uint8_t* memory;
     uint32_t count;
 };
@@ -54,7 +64,9 @@ enum Space : uint64_t {
     kSpacePrivate,
     kSpaceOwn,
     kSpaceOtherLds,
-    kSpaceVector
+    kSpaceVector,
+    kSpacePrivateOther,  // another work-item's variables, or what lies between its own
+    kSpaceCode           // a call of what is no function of the candidate, or one of another signature
 };
 // Names the address: the offset in LDS, or the nearest buffer and the offset in it.
 void locate(Finding& finding, uint64_t address, uint64_t space);

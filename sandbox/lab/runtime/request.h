@@ -4,7 +4,7 @@
 
 namespace ks {
 
-constexpr uint64_t kMagic = 0x4b534c4142303034ull;
+constexpr uint64_t kMagic = 0x4b534c4142303036ull;
 constexpr uint64_t kArena = 0x100000000000ull;  // where the buffers lie, see memory.h
 constexpr uint64_t kGranule = 65536;            // one granule belongs to at most one buffer
 constexpr uint64_t kNone = ~0ull;
@@ -14,7 +14,9 @@ enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2 };
 struct Header {
     uint64_t magic, recording, workers, deadline_us, regions, launches, lds_variables, recorded_blocks;
     uint64_t arena_bytes, memory_bytes, mask_bytes, tls_bytes, tls_align, image_lo, image_hi;
-    uint64_t globals_lo, globals_hi;  // the candidate's own __device__ variables
+    uint64_t constants_lo, constants_hi;  // of the candidate
+    uint64_t variables_lo, variables_hi;  // its own __device__ variables that begin as something
+    uint64_t zeros_lo, zeros_hi;          // those that begin as zeros
     uint64_t l1_lines, line_bytes, address_space_bytes;
     uint64_t checks;  // 0: bounds only; 1: all, but not unwritten buffers; 2: all
     uint64_t exact;   // 1: matrix instructions round as the hardware does
@@ -29,6 +31,7 @@ struct RegionRequest {
     uint64_t file_offset;  // kNone: in no file, it begins as zeros
     uint64_t mask_offset;  // kNone: nobody asks what was written
     uint64_t period;       // bytes in the file, which repeat up to the size
+    uint64_t poison;       // the word that memory holds which nobody has written
 };
 
 struct LdsVariable {

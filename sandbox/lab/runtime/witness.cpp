@@ -83,7 +83,7 @@ extern "C" __attribute__((preserve_most)) void index_beyond(uint64_t element, ui
     uint64_t place = (uint64_t)__builtin_return_address(0) - 1, offset = element - top, lds = (uint64_t)lds_base();
     const MemoryMap& map = g_memory;
     if (offset < bytes && offset + size <= bytes) return;
-    if (t_worker->stacks.holds(top)) {
+    if (t_worker->stacks.holds_apart(top)) {
         report_index(kSpacePrivate, element, size, index, count, place);
     } else if (top - lds < map.lds_bytes) {
         uint64_t hit = element - lds;
@@ -92,6 +92,11 @@ extern "C" __attribute__((preserve_most)) void index_beyond(uint64_t element, ui
     } else if (known && top >= map.image_lo && top < map.image_hi) {
         report_index(kSpaceOwn, element, size, index, count, place);
     }
+}
+
+// The candidate has promised an alignment (`__builtin_assume_aligned`) that the pointer has not.
+extern "C" void __ubsan_handle_alignment_assumption(const void*, uint64_t pointer, uint64_t alignment, uint64_t) {
+    report_here(kMisaligned, alignment, false, pointer, (uint64_t)__builtin_return_address(0) - 1);
 }
 
 extern "C" void __ubsan_handle_out_of_bounds(const void*, uint64_t index) {

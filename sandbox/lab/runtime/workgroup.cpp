@@ -11,12 +11,20 @@ extern "C" {
 alignas(64) constinit thread_local uint32_t ks_ids[18] = {};
 constinit thread_local Lane* t_lane = nullptr;
 constinit thread_local Wave* t_wave = nullptr;
+constinit thread_local void* __safestack_unsafe_stack_ptr = nullptr;
 }
 constinit thread_local Worker* t_worker = nullptr;
 
 static inline void enter(Lane& lane) {
     t_lane = &lane;
     memcpy(ks_ids, lane.id, 16);
+}
+
+// The running one goes on where it stopped, on both its stacks.
+static inline void* resume(Lane& lane) {
+    enter(lane);
+    __safestack_unsafe_stack_ptr = lane.apart;
+    return lane.sp;
 }
 
 static inline uint64_t bit(const Lane& lane) { return 1ull << lane.number; }
@@ -55,6 +63,7 @@ static inline void* start(Worker& worker, Wave& wave) {
     Lane& next = take(wave, wave.fresh);
     next.stack = worker.stacks.start();
     enter(next);
+    __safestack_unsafe_stack_ptr = ((void**)next.stack)[2];
     return next.stack;
 }
 
@@ -67,12 +76,12 @@ static inline void* advance(Worker& worker, Wave& wave, Lane& self) {
     uint64_t above = wave.ready & ~(2 * bit(self) - 1);
     Lane& next = wave.lane[__builtin_ctzll(above ? above : wave.ready)];
     wave.ready &= ~bit(next);
-    enter(next);
-    return next.sp;
+    return resume(next);
 }
 
 void wait_in_wave(uint64_t site) {
     Lane& self = *t_lane;
+    self.apart = __safestack_unsafe_stack_ptr;
     Wave& wave = *t_wave;
     self.site = site;
     if (!wave.waiting) wave.site = site;
@@ -86,6 +95,7 @@ static uint64_t barrier_site(const Lane& lane) { return ((uint64_t*)lane.sp)[1];
 
 void pause_lane() {
     Lane& self = *t_lane;
+    self.apart = __safestack_unsafe_stack_ptr;
     self.wave->ready |= bit(self);
     t_worker->spins++;
     // To the scheduler, so that other waves run too: what the lane waits for may be theirs.
@@ -195,8 +205,7 @@ static void* turn_to(Worker& worker, Wave& wave) {
     Lane& next = wave.lane[__builtin_ctzll(later ? later : wave.ready)];
     wave.turn = (next.number + 1) % 64;
     wave.ready &= ~bit(next);
-    enter(next);
-    return next.sp;
+    return resume(next);
 }
 
 // The stack to go on with: of the next wave that can run, when none can of the first behind the barrier. Null when the
@@ -241,9 +250,7 @@ void run_workgroup(Worker& worker, uint64_t linear) {
 [[gnu::noinline]] static void* after_last(Worker& worker, Wave& wave) {
     if (wave.waiting) resolve(worker, wave);
     if (!wave.ready) return elsewhere(worker);
-    Lane& next = take(wave, wave.ready);
-    enter(next);
-    return next.sp;
+    return resume(take(wave, wave.ready));
 }
 
 extern "C" void* ks_next() {
@@ -259,9 +266,7 @@ extern "C" void* ks_next() {
     Worker& worker = *t_worker;
     worker.stacks.give_back(self.stack);
     if (__builtin_expect(!wave.ready, 0)) return after_last(worker, wave);
-    Lane& next = take(wave, wave.ready);
-    enter(next);
-    return next.sp;
+    return resume(take(wave, wave.ready));
 }
 
 // What is rare at a barrier, see barrier.cpp: the first or the last of its wave has come, or one to another place.

@@ -6,6 +6,7 @@
 #include "finding.h"
 #include "memory.h"
 #include "request.h"
+#include "shared.h"
 
 namespace ks {
 
@@ -18,6 +19,7 @@ struct alignas(64) Lane {  // what a switch touches lies in the first line
     uint32_t number, flat, op;
     alignas(16) uint32_t id[4];
     void* stack;          // where its stack began
+    void* apart;          // where its stack apart goes on
     uint64_t site;        // where it waits for its wave: the return address of the collective
     uint64_t a, b;        // operands, the result comes back in a
     const void *pa, *pb;  // matrix operands in the lane's registers
@@ -52,7 +54,9 @@ struct Worker {
     Recorder* recorder;                  // of the workgroups that are recorded, else null
     uint64_t barriers, spins, accesses;  // the last one counts up at the end of each launch
     uint64_t* atomics;                   // per region: how many accesses were atomic, in all workgroups
-    uint64_t thread;                     // pthread_t
+    int thread;                          // its number for signals
+    Shared<uint64_t> spent_ns;           // on the thread's own clock, when it was last asked
+    uint64_t opened_ns;                  // of it when the deadline was set
     const Launch* numbered;              // whose work-items the lanes are numbered for
     uint64_t clock, group_start, epoch_start, agent_fence, group, launch_group;  // see shadow.h
     bool acquired;  // this workgroup has looked at what others set atomically
@@ -60,6 +64,8 @@ struct Worker {
 
 // Work-item, workgroup, workgroup size, grid in workgroups: x y z and a gap each; then where the arguments are.
 extern "C" constinit thread_local uint32_t ks_ids[18];
+// Where the running work-item's stack apart goes on; the compiler names it so.
+extern "C" constinit thread_local void* __safestack_unsafe_stack_ptr;
 // What every access touches, apart from the rest and without a pointer to follow.
 struct Hot {
     uint64_t accesses;
@@ -71,6 +77,11 @@ extern constinit thread_local Worker* t_worker;
 extern "C" constinit thread_local Lane* t_lane;
 extern "C" constinit thread_local Wave* t_wave;  // the running lane's
 
+// Whether all of it lies on the running work-item's own stack apart.
+inline bool on_own_stack(uint64_t address, uint64_t size) {
+    uint64_t top = (uint64_t)((void**)t_lane->stack)[2], at = address - (top - kApartBytes);
+    return at < kApartBytes && size <= kApartBytes - at;
+}
 void run_workgroup(Worker& worker, uint64_t linear);
 // Blocks the running lane in a collective of its wave until it may go on.
 void wait_in_wave(uint64_t site);

@@ -1,0 +1,198 @@
+"""Files that the executor left in its folder, taken as a stranger's word: every number in its range, or no result.
+
+The contents of the outputs are the only thing that a verdict rests on. The masks can hide nothing: an element that no
+longer holds its poison has been written, whatever they say, and where everything was executed all of it is compared.
+How much was executed is what was asked for; an executor that says anything else has failed.
+"""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sandbox.cage.output import read_output
+from sandbox.lab.executor_request import Region
+from sandbox.lab.stored_inputs import Stored
+
+MOST_BYTES = 8 << 20  # of the result
+MOST_PLACES, MOST_FINDINGS, MOST_SITES = 24, 64, 1 << 16
+KINDS = (
+    "out_of_bounds",
+    "input_written",
+    "divergent_barrier",
+    "divergent_collective",
+    "misaligned",
+    "stack_overflow",
+    "division_by_zero",
+    "timeout",
+    "trap",
+    "illegal",
+    "race",
+    "undrained_barrier",
+    "uninitialised",
+    "wave_mask",
+    "kept_state",
+)
+_ORDERED = ("race", "undrained_barrier")
+_SITE_NUMBERS, _SITE_KINDS = 13, 8
+_RECORD = ("blocks", "waves", "barriers", "accesses", "dropped", "read_lines", "written_lines")
+
+Row = Mapping[str, Any]
+
+
+class NoResult(ValueError):
+    """A file that says something impossible."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Bounds of the answer: workgroups of each launch, how many of them to execute, lanes, regions."""
+
+    totals: tuple[int, ...]
+    blocks: tuple[int, ...]  # as many exactly, unless the executor was to choose
+    may_choose: bool
+    recorded: int
+    lanes: int
+    regions: int
+
+
+def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
+    """The result, checked; NoResult when there is none that could be true."""
+    try:
+        said = json.loads(read_output(folder / "result.json", MOST_BYTES))
+    except (OSError, ValueError, RecursionError) as error:
+        raise NoResult(type(error).__name__) from None
+    _fields(said, ("timed_out", "findings", "atomics", "accesses", "launches"))
+    _flag(said["timed_out"])
+    _number(said["accesses"], 1 << 62)
+    for row in _list(said["findings"], MOST_FINDINGS):
+        _finding(row, asked)
+    if len(_list(said["atomics"], asked.regions)) != asked.regions:
+        raise NoResult("atomics")
+    for count in said["atomics"]:
+        _number(count, 1 << 62)
+    for number, row in enumerate(_list(said["launches"], len(asked.totals))):
+        _launch(row, number, asked, is_whole=not said["findings"] and not said["timed_out"])
+    if not said["findings"] and (said["timed_out"] or len(said["launches"]) != len(asked.totals)):
+        raise NoResult("it ended early and does not say why")
+    return dict(said)
+
+
+def _need(good: bool, what: str) -> None:
+    if not good:
+        raise NoResult(what)
+
+
+def _fields(row: object, names: Sequence[str]) -> None:
+    _need(isinstance(row, dict) and set(row) == set(names), "fields")
+
+
+def _list(value: object, most: int) -> list[Any]:
+    if not isinstance(value, list) or len(value) > most:
+        raise NoResult("a list")
+    return value
+
+
+def _number(value: object, below: int, lowest: int = 0) -> int:
+    if type(value) is not int or not lowest <= value < below:
+        raise NoResult("a number")
+    return value
+
+
+def _flag(value: object) -> None:
+    _need(isinstance(value, bool), "a flag")
+
+
+def _finding(row: Any, asked: Asked) -> None:
+    names = "kind launch write size region block thread address detail offset other places"
+    _fields(row, names.split(" "))
+    _need(row["kind"] in KINDS, "a kind")
+    _number(row["launch"], len(asked.totals))
+    _number(row["write"], 2)
+    _number(row["size"], 1 << 32)
+    _number(row["region"], asked.regions, -1)
+    for name in ("block", "thread"):
+        _need(len(_list(row[name], 3)) == 3, name)
+        for value in row[name]:
+            _number(value, 1 << 32)
+    _number(row["address"], 1 << 64)
+    detail = _number(row["detail"], 1 << 64)
+    if row["kind"] in _ORDERED:
+        _need(detail & 15 < 3 and detail >> 4 & 15 < 3 and detail < 1 << 9, "detail")
+    if row["kind"] == "input_written":
+        _number(row["region"], asked.regions)
+    _number(row["offset"], 1 << 63, -(1 << 63))
+    _need(len(_list(row["other"], 2)) == 2, "other")
+    for value in [*row["other"], *_list(row["places"], MOST_PLACES)]:
+        _number(value, 1 << 64)
+
+
+def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
+    _fields(row, ("executed", "failed", "barriers", "reads_intermediate", "ns", "recorded"))
+    executed = _number(row["executed"], asked.totals[number] + 1)
+    if is_whole:
+        least = min(asked.totals[number], 4) if asked.may_choose else asked.blocks[number]
+        _need(executed >= least if asked.may_choose else executed == least, "workgroups")
+    _number(row["failed"], executed + 1)
+    _number(row["barriers"], 1 << 62)
+    _number(row["ns"], 1 << 62)
+    _flag(row["reads_intermediate"])
+    if row["recorded"] is not None:
+        _record(row["recorded"], asked)
+    else:
+        _need(not asked.recorded or not is_whole, "no counters")
+
+
+def _record(record: Any, asked: Asked) -> None:
+    _fields(record, ("sites", *_RECORD))
+    for name in _RECORD:
+        _number(record[name], 1 << 62)
+    _need(record["blocks"] <= asked.recorded + 1, "recorded")
+    _need(record["dropped"] <= record["accesses"], "dropped")
+    _need(record["waves"] <= record["blocks"] * asked.lanes, "waves")
+    for site in _list(record["sites"], MOST_SITES):
+        values = _list(site, _SITE_NUMBERS)
+        _need(len(values) == _SITE_NUMBERS, "a site")
+        for value in values:
+            _number(value, 1 << 62)
+        _number(values[1], _SITE_KINDS)
+
+
+def check_files(folder: Path, masks: int, memory: int) -> None:
+    """NoResult where a file of contents is not the one that was made, as long as it was; OSError where it is gone."""
+    for name, size in (("memory.bin", memory), ("masks.bin", masks)):
+        about = (folder / name).lstat()
+        if not stat.S_ISREG(about.st_mode) or about.st_size != size or about.st_nlink != 1:
+            raise NoResult(name)
+
+
+def read_outputs(folder: Path, regions: Sequence[Region]) -> dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]:
+    """Contents and per-element masks of the outputs, shaped as their buffers."""
+    found = {}
+    for region in regions:
+        data = region.buffer.data
+        if region.buffer.role != "output" or isinstance(data, Stored):
+            continue
+        if data.size == 0:
+            found[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))
+            continue
+        raw = np.fromfile(folder / "memory.bin", np.uint8, region.size, offset=region.file_offset)
+        marks = np.fromfile(folder / "masks.bin", np.uint8, region.size, offset=region.mask_offset)
+        differs = (raw.reshape(-1, data.itemsize) != region.poisoned(data.itemsize)).any(axis=1)
+        written = _all_bytes(marks, data.itemsize) | differs
+        found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), written.reshape(data.shape))
+    return found
+
+
+def _all_bytes(mask: npt.NDArray[np.uint8], itemsize: int) -> npt.NDArray[np.bool_]:
+    """Per element, whether all its bytes are marked; a mask's byte is 0 or 1."""
+    if itemsize in (1, 2, 4, 8):
+        return np.asarray(mask.view(f"u{itemsize}") == int.from_bytes(b"\x01" * itemsize, "little"))
+    return np.asarray(mask.reshape(-1, itemsize).all(axis=1))
