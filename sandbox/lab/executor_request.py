@@ -108,8 +108,11 @@ def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def lay_out(buffers: Sequence[Buffer], *, count: bool) -> MemoryLayout:
-    """Place the buffers between red zones. When counting, nobody reads what was written, so that needs no file."""
+def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False) -> MemoryLayout:
+    """Place the buffers between red zones. When counting, nobody reads what was written, so that needs no file.
+
+    Sparse: a few workgroups touch a little of much memory, which begins as zeros then.
+    """
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
     places, arena = _places([_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers])
@@ -117,7 +120,7 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool) -> MemoryLayout:
     for buffer, at in zip(buffers, places, strict=True):
         room = _round_up(int(buffer.data.nbytes), GRANULE)
         masked = buffer.role == "output" and not count
-        poison = poison_of(buffer.data.dtype)
+        poison = bytes(8) if sparse else poison_of(buffer.data.dtype)
         if isinstance(buffer.data, Stored):
             regions.append(Region(buffer, ARENA + at, buffer.data.offset, NONE, poison))
         elif buffer.role != "input" and count:

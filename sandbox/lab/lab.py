@@ -166,7 +166,7 @@ class Lab:
         """One run of the executor: regions, its result, and the outputs unless it only counted."""
         program, plan = request.program, request.plan
         stored = executor_request.inputs_file(request.buffers)
-        layout = executor_request.lay_out(request.buffers, count=request.count)
+        layout = executor_request.lay_out(request.buffers, count=request.count, sparse=any(request.workgroups))
         room = PIECES_BYTES if request.pieces else layout.memory
         folder = Path(tempfile.mkdtemp(prefix=prefix(), dir=memory_folder(self._cache, room)))
         try:
