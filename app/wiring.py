@@ -43,6 +43,7 @@ class RunRequest:
     seed: int = 0
     budget_usd: float | None = None  # the settings' when not given
     limits: Mapping[str, int | float] | None = None  # fields of graph.context.Limits
+    shapes: tuple[str, ...] = ()  # further tests, as `--shape` takes them
 
 
 class ShelvedLiterature:
@@ -130,8 +131,10 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     from agents.author import Assignment
     from graph.context import Context
     from sandbox.target import load_target
+    from tasks.extra_shapes import with_shapes
 
-    task, target = open_task(settings, run.task, run.target), load_target(run.target)
+    shapes = [text for text in str(run.config.get("shapes") or "").split(";") if text]
+    task, target = with_shapes(open_task(settings, run.task, run.target), shapes), load_target(run.target)
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
     return Context(
         run=run,
@@ -165,6 +168,7 @@ def choose_author(settings: Settings, asked: str | None) -> str:
 def new_run(settings: Settings, request: RunRequest, task: Task) -> Run:
     """The record of a run that is about to start, with a new id that sorts by time."""
     from graph.context import Limits
+    from tasks.extra_shapes import with_shapes
 
     author = choose_author(settings, request.author)
     budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
@@ -174,6 +178,8 @@ def new_run(settings: Settings, request: RunRequest, task: Task) -> Run:
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
     on = resolve_on(request.on, request.target)
     place = {"place": make_post(settings, on).id} if is_elsewhere(on) else {}
+    with_shapes(task, request.shapes)  # which refuses a bad one before the run is written down
+    shapes = {"shapes": ";".join(request.shapes)} if request.shapes else {}
     now = datetime.now(UTC)
     return Run(
         id=f"{now:%Y%m%d-%H%M%S}-{task.name}-{secrets.token_hex(2)}",
@@ -182,7 +188,7 @@ def new_run(settings: Settings, request: RunRequest, task: Task) -> Run:
         on=on,
         author=author,
         seed=request.seed,
-        config={**limits, **({"budget_usd": budget} if author == "llm" else {}), **models, **place},
+        config={**limits, **({"budget_usd": budget} if author == "llm" else {}), **models, **place, **shapes},
         created_at=now.isoformat(timespec="seconds"),
     )
 

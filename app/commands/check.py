@@ -34,6 +34,12 @@ def command(
     exact: Annotated[
         bool, typer.Option("--exact", help="Round matrix instructions as the hardware does; slower.")
     ] = False,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shape", metavar="DIM=N,DIM=N", help="Verify this shape too, like a test; may be given several times."
+        ),
+    ] = None,
     whole: Annotated[
         bool,
         typer.Option(
@@ -57,10 +63,11 @@ def command(
     from app.settings import load_settings
     from app.task_folders import open_task
     from sandbox.target import load_target
+    from tasks.extra_shapes import with_shapes
 
     source, chosen = read_source(file), tunables_of(set_ or [])
     settings = load_settings()
-    loaded = open_task(settings, task, load_target(target).name)
+    loaded = with_shapes(open_task(settings, task, load_target(target).name), shape or [])
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
     prepared = sandbox.prepare(source, loaded, chosen or None)
     evaluation = sandbox.benchmark(prepared)

@@ -40,6 +40,10 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
     tunings: Annotated[int, typer.Option("--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option("--shape", metavar="DIM=N,DIM=N", help="Verify this shape too; may be given several times."),
+    ] = None,
     trace: Trace = False,
     json: Json = False,
 ) -> None:
@@ -50,7 +54,14 @@ def command(
 
     settings = load_settings()
     request = RunRequest(
-        task, target, on, author, seed, budget_usd, {"generations": generations, "picks": picks, "tunings": tunings}
+        task,
+        target,
+        on,
+        author,
+        seed,
+        budget_usd,
+        {"generations": generations, "picks": picks, "tunings": tunings},
+        tuple(shape or ()),
     )
     with tracing(settings, trace):
         from app.session import open_session
