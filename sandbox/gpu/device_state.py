@@ -229,4 +229,5 @@ class DeviceState:
             "a call depends on what an earlier one left in device variables or other memory of the GPU "
             f"({observed}); write every variable in each call before it is read, or reset it by a launch of the plan",
             case=self.case.name,
+            code="C.2",
         )
