@@ -107,14 +107,14 @@ def compiler_findings(done: Completed, source: str) -> tuple[Finding, ...]:
 
 def assembler_findings(done: Completed, listing: str) -> tuple[Finding, ...]:
     """The errors for which the assembler refused the compiler's own output: only inline assembly can cause them."""
-    found = []
+    found = list[Finding]()
     for line in done.stderr.split("\n"):
         match = _ERROR.match(line)
-        if match and match["file"] == ASSEMBLY:
+        if match and match["file"] == ASSEMBLY and len(found) < MAX_FINDINGS:  # each reads the listing
             where = _line_of_label(listing, int(match["line"]), SOURCE)
             found.append(refusal(f"inline asm is refused by the assembler: {match['text']}", where, "B.1"))
     if found:
-        return tuple(found[:MAX_FINDINGS])
+        return tuple(found)
     ending = ending_of(done)
     if ending and ending.cause != "silent":
         return (ending.finding("assembler"),)

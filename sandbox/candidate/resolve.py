@@ -31,6 +31,7 @@ DTYPE_BYTES: Mapping[str, int] = {
     "bool": 1,
 }
 _SCANNED = 1 << 16
+_EVALUATED = 20_000  # constraints that are computed in a search; a second's work
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def _argument(
 def choices(candidate: Candidate, task: Task) -> tuple[dict[str, int], ...]:
     """Every combination of tunables that the constraints allow on all test and benchmark cases, the default first.
 
-    At most 4096 are given, and at most 65536 are looked at.
+    At most 4096 are given, and at most 65536 are looked at, fewer where constraints depend on many tunables.
     """
     plan = candidate.plan
     rules = [_Rule(text, task) for text in plan.constraints.values()]
@@ -173,6 +174,8 @@ def choices(candidate: Candidate, task: Task) -> tuple[dict[str, int], ...]:
             found.append(choice)
             if len(found) == MAX_CHOICES:
                 break
+        if sum(len(rule.said) for rule in rules) > _EVALUATED:
+            break
     return tuple(found)
 
 

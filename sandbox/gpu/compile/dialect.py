@@ -8,19 +8,15 @@ device code uses are ours. hipRTC has HIP's own headers built in and cannot find
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
+
 INCLUDE = Path(__file__).parents[2] / "include"
 FOLDER = INCLUDE / "cuda"
-_VECTOR = re.compile(
-    r"typedef\s+([A-Za-z_][\w ]{0,80}?)\s+(\w{1,80})\s+"
-    r"__attribute__\s*\(\(\s*ext_vector_type\s*\(([^()]*)\)\s*\)\)\s*;"
-)
-_HIP_INCLUDE = re.compile(r"^([ \t]*)#[ \t]*include[ \t]*[<\"]hip/[\w./]+[>\"]", re.M)
 _STANDARD = ("algorithm", "cfloat", "climits", "cmath", "cstddef", "cstdint", "limits", "type_traits", "utility")
 _STANDARD_C = ("float.h", "limits.h", "math.h", "stddef.h", "stdint.h")
 _TOOLKIT = ("cooperative_groups.h", "cuda_bf16.h", "cuda_fp16.h", "cuda_fp8.h", "cuda_pipeline.h", "mma.h")
@@ -38,7 +34,43 @@ class Dialect:
 
 def translate(source: str) -> str:
     """The source with clang's vector typedefs in a form that NVIDIA's compiler knows; lines keep their numbers."""
-    return _VECTOR.sub(lambda m: f"typedef ks_vector<{m[1]}, ({m[3]})> {m[2]};" + "\n" * m[0].count("\n"), source)
+    if "ext_vector_type" not in source:
+        return source
+    pieces, at = list[str](), 0
+    for words in _typedefs(scan(source)):
+        texts = [token.text for token in words]
+        mark = texts.index("ext_vector_type") if "ext_vector_type" in texts else 0
+        if mark < 6 or texts[mark - 3 : mark] != ["__attribute__", "(", "("] or texts[-4:] != [")", ")", ")", ";"]:
+            continue
+        start, end, count = words[0].start, words[-1].end, source[words[mark + 1].end : words[-5].end]
+        made = f"typedef ks_vector<{' '.join(texts[1 : mark - 4])}, ({count})> {texts[mark - 4]};"
+        pieces += [source[at:start], made, "\n" * source.count("\n", start, end)]
+        at = end
+    return "".join([*pieces, source[at:]])
+
+
+def _typedefs(tokens: Iterable[Token]) -> Iterator[list[Token]]:
+    """The tokens of each typedef, its semicolon included."""
+    words = list[Token]()
+    for token in tokens:
+        if token.kind == "name" and token.text == "typedef":
+            words = [token]
+        elif words and token.kind != "end":
+            words.append(token)
+        if words and token.kind == "mark" and token.text == ";":
+            yield words
+            words = []
+
+
+def _without_hip(source: str) -> str:
+    """The source without its includes of HIP's headers; lines keep their numbers."""
+    pieces, at = list[str](), 0
+    for row in rows(scan(source)):
+        if is_directive(row) and [t.text for t in row[1:2]] == ["include"] and row[-1].text[1:].startswith("hip/"):
+            start, end = row[0].start, row[-1].end
+            pieces += [source[at:start], "\n" * source.count("\n", start, end)]
+            at = end
+    return "".join([*pieces, source[at:]])
 
 
 def headers() -> dict[str, str]:
@@ -49,7 +81,7 @@ def headers() -> dict[str, str]:
 def spell(kind: str, source: str) -> str:
     """The source as the compiler of this kind (nvrtc, nvcc, hiprtc, hipcc) wants it; lines keep their numbers."""
     if kind == "hiprtc":
-        return _HIP_INCLUDE.sub(r"\1", source)
+        return _without_hip(source)
     return source if kind == "hipcc" else translate(source)
 
 
