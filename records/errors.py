@@ -10,6 +10,7 @@ ScientistError
 └── MachineError            the machine, the account or a file is at fault: exit code 3
     ├── ToolchainError      no compiler, or one that does not work
     ├── LabError            the lab itself failed (never the candidate's fault)
+    │   └── NoAnswer        a program of the lab ended without an answer; a control decides who is to blame
     ├── HostStarved         the machine is too busy to decide anything: tried again, never stored
     ├── DeviceError         the GPU or its driver failed (never the candidate's fault)
     ├── SpoolError          a spool folder or a served worker cannot be reached, used or believed
@@ -87,6 +88,10 @@ class ToolchainError(MachineError):
 
 class LabError(MachineError):
     """The lab itself failed; the candidate is never blamed."""
+
+
+class NoAnswer(LabError):
+    """A program of the lab ended without an answer: by the candidate's doing, unless a right kernel fares no better."""
 
 
 class HostStarved(MachineError):

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from records.errors import LabError
+from records.errors import LabError, NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
@@ -207,7 +207,7 @@ class Lab:
                 outputs.update((pieces_of if request.pieces else read_outputs)(folder, layout.regions))
         except (OSError, NoResult) as error:
             how = "did not end at its deadline" if done.timed_out else f"ended with status {done.returncode}"
-            raise LabError(
+            raise NoAnswer(
                 f"the lab's executor {how} without a result ({done.stderr.strip()[:300] or error})"
             ) from None
         return layout.regions, seen, outputs

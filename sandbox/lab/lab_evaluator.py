@@ -27,6 +27,7 @@ from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
 from sandbox.lab.predict import predict
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
+from sandbox.lab.trial import Trial, unknown_to_caches
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.held_out import held_out_cases
@@ -81,13 +82,24 @@ class LabEvaluator(SandboxBase):
     def compile(self, prepared: Prepared) -> Evaluation:
         """Compile for the GPU and for the lab; accepted means that neither they nor the plan's checks object."""
         started = time.monotonic()
-        evaluation, _ = self._build(prepared)
+        evaluation = self._tried(prepared, lambda each: self._build(each)[0])
         return replace(evaluation, seconds=time.monotonic() - started)
 
     def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare the test cases, then the held-out ones; stops at the first case that fails."""
         with self._turn:
-            return self._verified.get(self.key(prepared), lambda: self._judge(prepared))
+            return self._verified.get(self.key(prepared), lambda: self._tried(prepared, self._judge))
+
+    def _tried(self, prepared: Prepared, step: Callable[[Prepared], Evaluation]) -> Evaluation:
+        """The step's answer; where only this candidate leaves it without one, a rejection."""
+        trial = Trial(lambda: self._control(prepared.task))
+        return trial.evaluate(lambda: self._begun(prepared), lambda: step(prepared))
+
+    def _control(self, task: Task) -> None:
+        """The task's own seed, as if it were new; LabError when it is not accepted either."""
+        made = self._judge(self.prepare(unknown_to_caches(task.seeds[0].read_text(encoding="utf-8")), task))
+        if not made.verdict.accepted:
+            raise LabError("the lab does not accept the task's own seed; run kernel-scientist doctor")
 
     def benchmark(self, prepared: Prepared) -> Evaluation:
         """Verify, then predict the benchmark times."""
@@ -118,6 +130,9 @@ class LabEvaluator(SandboxBase):
         )
 
     def _timed(self, prepared: Prepared) -> Evaluation:
+        return self._tried(prepared, self._forecast)
+
+    def _forecast(self, prepared: Prepared) -> Evaluation:
         started = time.monotonic()
         evaluation, built = self._build(prepared)
         if built is None:

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from records.codec import dumps, loads
-from records.errors import LabError
+from records.errors import LabError, NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.front_end import FrontEnd, Tools, header_digests
 from sandbox.amdgcn.toolchain import Toolchain
@@ -211,7 +211,7 @@ def _link_findings(done: Completed) -> tuple[Finding, ...]:
         {line.split("undefined symbol:")[1].strip() for line in done.stderr.split("\n") if "undefined symbol:" in line}
     )
     if not missing:
-        raise LabError(f"the lab's linker failed: {(done.stderr.strip() or 'no message')[:400]}")
+        raise NoAnswer(f"the lab's linker failed: {(done.stderr.strip() or 'no message')[:400]}")
     return tuple(_undefined(name) for name in missing[:20])
 
 

@@ -1,0 +1,58 @@
+"""The blame for a step on a candidate that ends without an answer: the candidate's, unless a control fails as well.
+
+An executor without a result or a linker that fails may be a candidate's doing, and one that could stop a run this way
+would. So a known right kernel takes the same steps, under a text that no cache has, and then the candidate once more:
+if only the candidate fails, both times, it is rejected; else the machine's fault is raised as it came. A starved host
+is asked again, a little later each time, and never decides anything.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from records.errors import HostStarved, MachineError, NoAnswer
+from records.evaluation import Evaluation, Finding
+from sandbox.candidate.codes import rejected
+
+Answer = TypeVar("Answer")
+PAUSES_S = (2.0, 10.0, 30.0)  # before a starved host is asked again
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Steps on candidates, with a control beside them."""
+
+    control: Callable[[], None]  # the same steps on a right kernel; MachineError where it fares no better
+    pause: Callable[[float], None] = time.sleep
+
+    def evaluate(self, begun: Callable[[], Evaluation], step: Callable[[], Evaluation]) -> Evaluation:
+        """The step's answer, or a rejection where only this candidate leaves it without one."""
+        try:
+            return self._patiently(step)
+        except NoAnswer as error:
+            try:
+                self._patiently(self.control)
+            except MachineError:
+                raise error from None
+        try:
+            return self._patiently(step)
+        except NoAnswer as error:
+            said = f"the lab has no answer on this kernel, twice, and has one on a right kernel between ({error})"
+            return replace(begun(), verdict=rejected("execute", (Finding("timeout", said[:600]),)))
+
+    def _patiently(self, step: Callable[[], Answer]) -> Answer:
+        for pause_s in PAUSES_S:
+            try:
+                return step()
+            except HostStarved:
+                self.pause(pause_s)
+        return step()
+
+
+def unknown_to_caches(source: str) -> str:
+    """The same kernel under a text that was never compiled."""
+    return f"{source}\nstatic const int ks_control_{secrets.token_hex(8)} = 0;\n"
