@@ -22,12 +22,12 @@ from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
 from sandbox.lab.build.kernel_names import unlike_symbols
+from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
 from sandbox.lab.predict import predict
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
-from sandbox.lab.trial import Trial, unknown_to_caches
 from sandbox.recent import Recent
 from sandbox.target import Target
 from tasks.held_out import held_out_cases
@@ -92,8 +92,8 @@ class LabEvaluator(SandboxBase):
 
     def _tried(self, prepared: Prepared, step: Callable[[Prepared], Evaluation]) -> Evaluation:
         """The step's answer; where only this candidate leaves it without one, a rejection."""
-        trial = Trial(lambda: self._control(prepared.task))
-        return trial.evaluate(lambda: self._begun(prepared), lambda: step(prepared))
+        controlled = Controlled(lambda: self._control(prepared.task))
+        return controlled.evaluate(lambda: self._begun(prepared), lambda: step(prepared))
 
     def _control(self, task: Task) -> None:
         """The task's own seed, as if it were new; LabError when it is not accepted either."""

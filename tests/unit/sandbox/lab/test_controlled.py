@@ -8,7 +8,7 @@ import pytest
 
 from records.errors import HostStarved, LabError, NoAnswer
 from records.evaluation import Evaluation, Verdict
-from sandbox.lab.trial import PAUSES_S, Trial
+from sandbox.lab.controlled import PAUSES_S, Controlled
 
 RIGHT = Evaluation("key", "id", {}, Verdict("correct", True, "OK"))
 
@@ -28,10 +28,10 @@ def steps(*ends: BaseException | Evaluation | None) -> tuple[Callable[[], Evalua
     return step, lambda: len(taken)
 
 
-def trial(*control: BaseException | None) -> tuple[Trial, Callable[[], int], list[float]]:
+def trial(*control: BaseException | None) -> tuple[Controlled, Callable[[], int], list[float]]:
     paused: list[float] = []
     step, count = steps(*control)
-    return Trial(lambda: step() and None, paused.append), count, paused
+    return Controlled(lambda: step() and None, paused.append), count, paused
 
 
 def test_an_answer_needs_no_control() -> None:

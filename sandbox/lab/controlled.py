@@ -23,7 +23,7 @@ PAUSES_S = (2.0, 10.0, 30.0)  # before a starved host is asked again
 
 
 @dataclass(frozen=True)
-class Trial:
+class Controlled:
     """Steps on candidates, with a control beside them."""
 
     control: Callable[[], None]  # the same steps on a right kernel; MachineError where it fares no better
