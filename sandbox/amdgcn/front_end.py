@@ -52,15 +52,15 @@ class Tools:
         It sees that folder, our headers, clang's own, and what is `shown`.
         """
         environment = {"TMPDIR": str(work), "HOME": str(work)}
-        argv, zig = self.toolchain.command(tool, *args), self.toolchain.zig
-        view = View(
-            readable=(INCLUDE, zig.parent / "lib" / "include", *shown),
-            executable=(zig,),
-            writable=(work,),
-            devices=(Path("/dev/null"), Path("/dev/urandom")),
-        )
+        argv = self.toolchain.command(tool, *args)
         done = run(
-            argv, cwd=work, env=environment, limits=self.limits, cage=self.toolchain.cage, view=view, output_cap=printed
+            argv,
+            cwd=work,
+            env=environment,
+            limits=self.limits,
+            cage=self.toolchain.cage,
+            view=compiler_view(self.toolchain, work, shown),
+            output_cap=printed,
         )
         if self.evidence:
             self.evidence.command(work, argv, environment, done)
@@ -141,6 +141,17 @@ class FrontEnd:
         if not (folder / "stddef.h").is_file():
             raise ToolchainError(f"clang's own headers are missing at {folder}; run ./kernel-scientist again")
         return folder
+
+
+def compiler_view(toolchain: Toolchain, work: Path, shown: Sequence[Path] = ()) -> View:
+    """All that the compiler's tools see: themselves, the headers, what is shown, and one folder to work in."""
+    zig = toolchain.zig
+    return View(
+        readable=(INCLUDE, zig.parent / "lib" / "include", *shown),
+        executable=(zig,),
+        writable=(work,),
+        devices=(Path("/dev/null"), Path("/dev/urandom")),
+    )
 
 
 def begins_with_header(source: str) -> bool:

@@ -32,6 +32,10 @@ class View:
         """The same with more readable paths."""
         return replace(self, readable=(*self.readable, *paths))
 
+    def with_program(self, *paths: Path) -> View:
+        """The same with more that can be executed."""
+        return replace(self, executable=(*self.executable, *paths))
+
     def with_folder(self, *folders: Path) -> View:
         """The same with more writable folders."""
         return replace(self, writable=(*self.writable, *folders))

@@ -215,7 +215,7 @@ class Lab:
     def _run(self, argv: Sequence[str | Path], limits: ProcessLimits) -> Completed:
         """Run the executor in its cage: it sees itself, its folder and the stored inputs."""
         program, folder, *stored = (Path(word) for word in argv)
-        view = View(executable=(program,), readable=tuple(stored), writable=(folder,))
+        view = executor_view(program, folder, *stored)
         words = [str(word) for word in argv]
         return run(words, cwd=folder, env={}, limits=limits, cage=self._toolchain.cage, view=view)
 
@@ -250,6 +250,11 @@ def _chosen(request: ExecutionRequest, totals: Sequence[int]) -> tuple[int, ...]
             raise LabError(f"a workgroup is not in its grid of {total}; give numbers of this launch")
     even = [total if request.blocks is None else min(total, max(1, request.blocks)) for total in totals]
     return tuple(n if numbers is None else len(numbers) for n, numbers in zip(even, lists, strict=True))
+
+
+def executor_view(program: Path, folder: Path, *stored: Path) -> View:
+    """All that the executor sees: itself, the stored inputs, and the folder of its buffers and its result."""
+    return View(executable=(program,), readable=stored, writable=(folder,))
 
 
 def _checks(asked: Checks, count: bool, partial: bool) -> int:
