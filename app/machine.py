@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -17,7 +15,6 @@ from app.settings import Settings
 from records.errors import ScientistError
 from records.quantity import counted
 
-LANDLOCK_CREATE_RULESET = 444  # system call number, the same on every architecture
 LOW_DISK_BYTES = 2 << 30
 PACKAGES = ("gpu-kernel-scientist", "langgraph", "langchain-openai", "chromadb", "numpy")
 
@@ -54,6 +51,7 @@ def describe(settings: Settings) -> dict[str, str]:
         "system": f"{platform.system()} {platform.machine()}",
         "processor cores": str(os.cpu_count() or 0),
         "compiler": compiler.found if compiler.state == "ok" else "none found",
+        "isolation": _isolation(settings).found,
     }
     for package in PACKAGES:
         try:
@@ -121,24 +119,17 @@ def _gpus(settings: Settings) -> Iterator[Capability]:
         )
 
 
-def _isolation(settings: Settings) -> Iterator[Capability]:
-    what = "not used by the lab, whose candidates run in a child with an empty environment, limits and a deadline"
-    unshare = shutil.which("unshare")
-    argv = [unshare, "--user", "--map-root-user", "true"] if unshare else []
-    if argv and subprocess.run(argv, check=False, capture_output=True, timeout=10).returncode == 0:
-        yield Capability("user namespaces", "ok", "can be made here")
-    else:
-        yield Capability("user namespaces", "warn", "cannot be made here", what)
-    actions = Path("/proc/sys/kernel/seccomp/actions_avail")
-    if actions.is_file():
-        yield Capability("seccomp", "ok", actions.read_text(encoding="ascii").strip())
-    else:
-        yield Capability("seccomp", "warn", "not offered by this kernel", what)
-    version = ctypes.CDLL(None, use_errno=True).syscall(LANDLOCK_CREATE_RULESET, None, 0, 1)
-    if version > 0:
-        yield Capability("landlock", "ok", f"ABI {version}")
-    else:
-        yield Capability("landlock", "warn", "not offered by this kernel", what)
+def _isolation(settings: Settings) -> Capability:
+    from sandbox.amdgcn.toolchain import find_toolchain
+    from sandbox.cage.ladder import candidates
+
+    try:
+        cage = find_toolchain(settings.cache_folder / "toolchain").cage
+    except ScientistError:
+        cage = candidates(None)[0]  # what a GPU's compiler gets where the lab has none
+    if cage.is_strict:
+        return Capability("isolation", "ok", cage.text)
+    return Capability("isolation", "warn", cage.text, "runs are refused here unless --isolation limits is given")
 
 
 def _disk(settings: Settings) -> Iterator[Capability]:

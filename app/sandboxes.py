@@ -91,6 +91,18 @@ def make_sandbox(
     return _lab(settings, known, seed, exact, keep)
 
 
+def require_isolation(settings: Settings, target: str, on: str) -> None:
+    """MachineError where a run, which nobody watches, would leave files and network to kernels of this machine."""
+    from sandbox.amdgcn.toolchain import find_toolchain
+    from sandbox.cage.ladder import candidates, require
+
+    where = resolve_on(on, target)
+    if where == "lab":
+        require(find_toolchain(settings.cache_folder / "toolchain").cage.rung, settings.isolation)
+    elif where == "device":
+        require(candidates(None)[0].rung, settings.isolation)
+
+
 def make_post(settings: Settings, where: str) -> Post:
     """The way to the workers; SpoolError when the folder or the worker cannot be used."""
     from sandbox.remote.channel import checked_token

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from records.errors import SettingsError
+from records.errors import SettingsError, UsageError
 
 PREFIX = "KERNEL_SCIENTIST_"
 ROLES = ("selector", "retriever", "planner", "coder", "critic")
@@ -45,6 +45,9 @@ class Settings(BaseSettings):
     """The knowledge store; `knowledge` in the cache folder when not given."""
     cores: int | None = Field(default=None, ge=1)
     """Threads the lab may use; all of them when not given."""
+
+    isolation: Literal["strict", "limits"] = "strict"
+    """What a run needs around compiler and kernels: `strict` keeps files and network out of reach, `limits` may not."""
 
     api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY", PREFIX + "API_KEY"))
     """Key of the model's endpoint (`OPENAI_API_KEY`)."""
@@ -150,3 +153,10 @@ def _name(location: tuple[int | str, ...]) -> str:
     """The environment variable of this field."""
     name = str(location[0]) if location else "?"
     return name if name.isupper() else PREFIX + name.upper()
+
+
+def with_isolation(settings: Settings, asked: str | None) -> Settings:
+    """The settings with what `--isolation` says; UsageError for another word."""
+    if asked not in (None, "strict", "limits"):
+        raise UsageError(f"--isolation is strict or limits, not {asked!r}")
+    return settings if asked is None else settings.model_copy(update={"isolation": asked})

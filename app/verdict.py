@@ -9,6 +9,7 @@ from app.coverage import coverage_text
 from app.screen import format_us, say, table
 from records.evaluation import CODES, CaseResult, Evaluation, Finding, HotLine, Resources
 from records.quantity import plain
+from sandbox.cage.ladder import describe_rung
 
 MIN_SHARE = 0.05  # of a kernel, below which a line's cost is not shown
 EXCERPT = 60  # characters of a source line
@@ -21,6 +22,7 @@ def verdict_json(evaluation: Evaluation) -> dict[str, Any]:
         "accepted": verdict.accepted,
         "stage": verdict.stage,
         "code": verdict.code,
+        "isolation": evaluation.isolation,
         "findings": [{"kind": f.kind, "line": f.line, "message": f.message} for f in verdict.findings],
         "resources": _resources_json(evaluation.resources),
         "cases": _cases_json(evaluation),
@@ -99,6 +101,8 @@ def show(evaluation: Evaluation, source: str, name: str) -> None:
         _print_hot_lines(evaluation.hot_lines, source)
     if evaluation.explanation:
         say("\n" + evaluation.explanation.strip())
+    if evaluation.isolation:
+        say(f"\nIsolation of compiler and kernel: {describe_rung(evaluation.isolation)}")
 
 
 def excerpts(findings: Sequence[Finding], source: str, stage: str = "") -> None:

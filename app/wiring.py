@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.sandboxes import LAB_VENDOR, is_elsewhere, make_post, make_sandbox, resolve_on
+from app.sandboxes import LAB_VENDOR, is_elsewhere, make_post, make_sandbox, require_isolation, resolve_on
 from app.settings import Settings
 from app.task_folders import open_task
 from records.errors import LedgerError, SettingsError, UsageError
@@ -135,6 +135,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
 
     shapes = [text for text in str(run.config.get("shapes") or "").split(";") if text]
     task, target = with_shapes(open_task(settings, run.task, run.target), shapes), load_target(run.target)
+    require_isolation(settings, run.target, run.on)
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
     return Context(
         run=run,

@@ -24,6 +24,7 @@ class SandboxBase:
     device: str
     version: str  # of what compiles and drives it
     policy: tuple[int | str, ...]  # the source of the inputs, and what else changes verdicts
+    isolation: str = ""  # what confines compiler and kernel
 
     @cached_property
     def _preparer(self) -> Preparer:
@@ -42,7 +43,7 @@ class SandboxBase:
     def _begun(self, prepared: Prepared) -> Evaluation:
         """The evaluation before anything is compiled: refused, or passed so far."""
         verdict = prepared.refusal or Verdict("compile", True, "OK")
-        return Evaluation(self.key(prepared), prepared.id, prepared.tunables, verdict)
+        return Evaluation(self.key(prepared), prepared.id, prepared.tunables, verdict, isolation=self.isolation)
 
 
 def judged(findings: Sequence[Finding]) -> Verdict:

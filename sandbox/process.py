@@ -101,7 +101,8 @@ def run(
         program = launch.begin()
         meter = None if program is None else Meter(program, limits, view.writable if view else ())
         deadline = None if timeout_s is None else started + timeout_s
-        end = _converse(launch, stdin, (out, err), deadline, meter)
+        most = limits.output_bytes if cage else None
+        end = _converse(launch, stdin, (out, err), deadline, meter, most)
         launch.end()
         returncode, cpu_s = launch.returned()
     if end == "ended" and (returncode == -signal.SIGXCPU or (returncode == -signal.SIGKILL and cpu_s >= limits.cpu_s)):
@@ -111,7 +112,12 @@ def run(
 
 
 def _converse(
-    launch: StartedProgram, stdin: bytes, kept: tuple[_Stream, _Stream], deadline: float | None, meter: Meter | None
+    launch: StartedProgram,
+    stdin: bytes,
+    kept: tuple[_Stream, _Stream],
+    deadline: float | None,
+    meter: Meter | None,
+    most: int | None,
 ) -> End:
     """Feed and drain the pipes until the program has ended or met a limit."""
     pipes = launch.child.stdin, launch.child.stdout, launch.child.stderr
@@ -125,6 +131,8 @@ def _converse(
         while selector.get_map():
             if met := _limit_met(deadline, meter):
                 return met
+            if most is not None and any(stream.cut > most for stream in kept):
+                return "output"
             events = selector.select(_TICK_S)
             for key, _ in events:
                 pipe = key.fileobj  # type: ignore[assignment]

@@ -20,7 +20,9 @@ import numpy as np
 from records.codec import to_plain
 from records.errors import MachineError, ScientistError, SpoolError, UsageError
 from records.quantity import counted
+from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.base import HARNESS
+from sandbox.cage.ladder import candidates, require
 from sandbox.remote.channel import parse_address, read_token
 from sandbox.remote.message import Request
 from sandbox.remote.pool import WorkerPool, WorkerSlot, make_bench
@@ -198,6 +200,10 @@ def _bench(asked: argparse.Namespace) -> WorkerPool:
         gpus = None if asked.gpus == "all" else tuple(int(text) for text in asked.gpus.split(","))
     except ValueError:
         raise UsageError(f"--gpus is all or a list like 0,1, not {asked.gpus!r}") from None
+    if asked.on == "lab":
+        require(find_toolchain(asked.cache.expanduser().absolute() / "toolchain").cage.rung, asked.isolation)
+    else:
+        require(candidates(None)[0].rung, asked.isolation)
     host = platform.node() or "worker"
     return make_bench(
         worker_id(host),
@@ -244,6 +250,12 @@ def _parser() -> argparse.ArgumentParser:
         help="where compiled kernels are kept (default: %(default)s)",
     )
     parser.add_argument("--cores", type=int, metavar="N", help="threads the lab may use (default: all)")
+    parser.add_argument(
+        "--isolation",
+        choices=("strict", "limits"),
+        default="strict",
+        help="strict refuses a machine that cannot keep files and network from kernels (default: %(default)s)",
+    )
     parser.add_argument(
         "--allow-tasks", action="store_true", help="execute the reference.py of tasks that come along with a request"
     )

@@ -19,6 +19,15 @@ On = Annotated[
 TaskName = Annotated[
     str, typer.Argument(metavar="TASK", help="A task's name or the path of a task folder.", show_default=False)
 ]
+Isolation = Annotated[
+    str | None,
+    typer.Option(
+        "--isolation",
+        metavar="strict|limits",
+        show_default=False,
+        help="strict, the default, refuses a machine that cannot keep files and network from kernels; limits does not.",
+    ),
+]
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
 ]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Json, RunId, Trace
+from app.commands.options import Isolation, Json, RunId, Trace
 from app.commands.run import drive, finish
 
 
@@ -18,14 +18,15 @@ def command(
             "--budget-usd", min=0, help="A new limit for the whole run, what was spent included.", show_default=False
         ),
     ] = None,
+    isolation: Isolation = None,
     trace: Trace = False,
     json: Json = False,
 ) -> None:
     """Continue a run where it stopped; nothing that was paid for is asked again."""
-    from app.settings import load_settings
+    from app.settings import load_settings, with_isolation
     from app.tracing import tracing
 
-    settings = load_settings()
+    settings = with_isolation(load_settings(), isolation)
     with tracing(settings, trace):
         from app.session import resume_session
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import Json, On, TargetName, TaskName, Trace
+from app.commands.options import Isolation, Json, On, TargetName, TaskName, Trace
 from app.screen import emit, format_times, format_us, note, say
 from records.errors import MachineError
 from records.quantity import counted
@@ -44,15 +44,16 @@ def command(
         list[str] | None,
         typer.Option("--shape", metavar="DIM=N,DIM=N", help="Verify this shape too; may be given several times."),
     ] = None,
+    isolation: Isolation = None,
     trace: Trace = False,
     json: Json = False,
 ) -> None:
     """Search for a faster kernel; exit 0 if a verified one beats the seed, 1 if none does."""
-    from app.settings import load_settings
+    from app.settings import load_settings, with_isolation
     from app.tracing import tracing
     from app.wiring import RunRequest
 
-    settings = load_settings()
+    settings = with_isolation(load_settings(), isolation)
     request = RunRequest(
         task,
         target,

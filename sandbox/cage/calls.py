@@ -8,8 +8,8 @@ X86_64, AARCH64 = "x86_64", "aarch64"
 AUDIT = {X86_64: 0xC000003E, AARCH64: 0xC00000B7}  # the names of architectures in a filter's data
 
 # Name, number on x86-64, number on aarch64; - where the architecture has no such call. Whatever is not here does not
-# exist for a caged program: sockets, new processes and namespaces, signals to others, links, FIFOs, devices, rights of
-# files, extended attributes, keys, mounts, tracing, other processes' memory, memory files, rings, BPF.
+# exist for a caged program: sockets, new folders, processes and namespaces, signals to others, links, FIFOs, devices,
+# rights of files, extended attributes, keys, mounts, tracing, other processes' memory, memory files, rings, BPF.
 _TABLE = """
 access 21 -; alarm 37 -; arch_prctl 158 -; brk 12 214; chdir 80 49; clock_getres 229 114; clock_gettime 228 113;
 clock_nanosleep 230 115; clone 56 220; close 3 57; close_range 436 436; copy_file_range 326 285; dup 32 23; dup2 33 -;
@@ -19,18 +19,18 @@ ftruncate 77 46; futex 202 98; get_robust_list 274 100; getcpu 309 168; getcwd 7
 getegid 108 177; geteuid 107 175; getgid 104 176; getgroups 115 158; getitimer 36 102; getpgrp 111 -; getpid 39 172;
 getppid 110 173; getrandom 318 278; getresgid 120 150; getresuid 118 148; getrlimit 97 163; getrusage 98 165;
 gettid 186 178; gettimeofday 96 169; getuid 102 174; ioctl 16 29; kill 62 129; lseek 8 62; lstat 6 -; madvise 28 233;
-membarrier 324 283; mkdir 83 -; mkdirat 258 34; mmap 9 222; mprotect 10 226; mremap 25 216; msync 26 227;
-munmap 11 215; nanosleep 35 101; newfstatat 262 79; open 2 -; openat 257 56; pause 34 -; pipe 22 -; pipe2 293 59;
-poll 7 -; ppoll 271 73; prctl 157 167; pread64 17 67; preadv 295 69; preadv2 327 286; prlimit64 302 261;
-pselect6 270 72; pwrite64 18 68; pwritev 296 70; pwritev2 328 287; read 0 63; readahead 187 213; readlink 89 -;
-readlinkat 267 78; readv 19 65; rename 82 -; renameat 264 38; renameat2 316 276; restart_syscall 219 128; rmdir 84 -;
-rseq 334 293; rt_sigaction 13 134; rt_sigpending 127 136; rt_sigprocmask 14 135; rt_sigreturn 15 139;
-rt_sigsuspend 130 133; rt_sigtimedwait 128 137; sched_get_priority_max 146 125; sched_get_priority_min 147 126;
-sched_getaffinity 204 123; sched_getparam 143 121; sched_getscheduler 145 120; sched_rr_get_interval 148 127;
-sched_setaffinity 203 122; sched_yield 24 124; seccomp 317 277; select 23 -; sendfile 40 71; set_robust_list 273 99;
-set_tid_address 218 96; setitimer 38 103; setrlimit 160 164; sigaltstack 131 132; stat 4 -; statfs 137 43;
-statx 332 291; sysinfo 99 179; tgkill 234 131; time 201 -; times 100 153; tkill 200 130; truncate 76 45; umask 95 166;
-uname 63 160; unlink 87 -; unlinkat 263 35; wait4 61 260; waitid 247 95; write 1 64; writev 20 66
+membarrier 324 283; mmap 9 222; mprotect 10 226; mremap 25 216; msync 26 227; munmap 11 215; nanosleep 35 101;
+newfstatat 262 79; open 2 -; openat 257 56; pause 34 -; pipe 22 -; pipe2 293 59; poll 7 -; ppoll 271 73; prctl 157 167;
+pread64 17 67; preadv 295 69; preadv2 327 286; prlimit64 302 261; pselect6 270 72; pwrite64 18 68; pwritev 296 70;
+pwritev2 328 287; read 0 63; readahead 187 213; readlink 89 -; readlinkat 267 78; readv 19 65; rename 82 -;
+renameat 264 38; renameat2 316 276; restart_syscall 219 128; rseq 334 293; rt_sigaction 13 134; rt_sigpending 127 136;
+rt_sigprocmask 14 135; rt_sigreturn 15 139; rt_sigsuspend 130 133; rt_sigtimedwait 128 137;
+sched_get_priority_max 146 125; sched_get_priority_min 147 126; sched_getaffinity 204 123; sched_getparam 143 121;
+sched_getscheduler 145 120; sched_rr_get_interval 148 127; sched_setaffinity 203 122; sched_yield 24 124;
+seccomp 317 277; select 23 -; sendfile 40 71; set_robust_list 273 99; set_tid_address 218 96; setitimer 38 103;
+setrlimit 160 164; sigaltstack 131 132; stat 4 -; statfs 137 43; statx 332 291; sysinfo 99 179; tgkill 234 131;
+time 201 -; times 100 153; tkill 200 130; truncate 76 45; umask 95 166; uname 63 160; unlink 87 -; unlinkat 263 35;
+wait4 61 260; waitid 247 95; write 1 64; writev 20 66
 """
 
 

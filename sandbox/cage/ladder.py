@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from records.errors import MachineError
 from sandbox.cage import enter, landlock, seccomp
 from sandbox.cage.view import View
 
@@ -37,7 +38,7 @@ class Cage:
     @property
     def text(self) -> str:
         """For people: the rung and what it is made of."""
-        return f"{self.rung} ({_SUMMARY[self.rung]})"
+        return describe_rung(self.rung)
 
     @property
     def is_strict(self) -> bool:
@@ -68,6 +69,20 @@ class Cage:
             words += ["i", str(descriptor)]
         words += ["f", filter_words(self.rung)]
         return [*self.launcher, *words, "--", *argv]
+
+
+def describe_rung(rung: str) -> str:
+    """A rung for people, and what it is made of."""
+    return f"{rung} ({_SUMMARY[known]})" if (known := next((r for r in RUNGS if r == rung), None)) else rung
+
+
+def require(rung: str, allowed: str) -> None:
+    """MachineError where work that nobody watches would run on `limits` alone, and nobody has allowed that in words."""
+    if rung == "limits" and allowed != "limits":
+        raise MachineError(
+            "this machine can confine kernels by limits only, so they could read and write your files: use Linux 5.13 "
+            "or later with Landlock, or allow it with --isolation limits"
+        )
 
 
 def filter_words(rung: Rung) -> str:

@@ -12,10 +12,11 @@ from typing import Literal
 
 from records.errors import HostStarved
 
-End = Literal["ended", "cpu", "stalled", "memory", "folder", "threads", "deadline"]
+End = Literal["ended", "cpu", "stalled", "memory", "folder", "threads", "output", "deadline"]
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _FIRST_LOOK_S = 0.2  # most programs have ended by then, and cost nothing
 _MOST_THREADS_READ = 32
+_LONGEST_IDLE_S = 0.2  # that one look can find: with more between two, it was this process that did not get to run
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class ProcessLimits:
     resident_bytes: int = 2 << 30  # anonymous memory in use
     folder_bytes: int = 1 << 30  # of all files in the writable folders together
     folder_files: int = 4096
+    output_bytes: int = 64 << 20  # of each stream, kept or not
     threads: int = 256
     idle_s: float = 10.0  # time without running and without being able to run, in all
     patience_s: float = 1200.0  # of the wall clock; who has met no other limit by then has starved
@@ -41,7 +43,7 @@ class ProcessLimits:
         import resource
 
         rows = [
-            (resource.RLIMIT_CPU, self.cpu_s, self.cpu_s + 2),
+            (resource.RLIMIT_CPU, self.cpu_s, self.cpu_s + 1),
             (resource.RLIMIT_FSIZE, self.file_bytes, self.file_bytes),
             (resource.RLIMIT_CORE, 0, 0),
             (resource.RLIMIT_NOFILE, 256, 256),
@@ -77,10 +79,10 @@ class Meter:
             return None  # it has just ended
         passed, ran = now - self._seen, cpu_s - self._cpu_s
         if ran < passed and not self._can_run(threads):
-            self._idle_s += passed - ran
+            self._idle_s += min(passed - ran, _LONGEST_IDLE_S)
         self._seen, self._cpu_s = now, cpu_s
         limits = self._limits
-        if cpu_s > limits.cpu_s + 2:
+        if cpu_s > limits.cpu_s + 1:
             return "cpu"
         if anonymous > limits.resident_bytes:
             return "memory"
@@ -107,19 +109,15 @@ class Meter:
         return False
 
     def _fits(self) -> bool:
-        """True while the folders hold as little as they must."""
+        """True while the folders hold as little as they must; a caged program cannot make folders in them."""
         size = count = 0
-        left = [str(folder) for folder in self._folders]
-        while left:
-            with contextlib.suppress(OSError), os.scandir(left.pop()) as entries:
+        for folder in self._folders:
+            with contextlib.suppress(OSError), os.scandir(folder) as entries:
                 for entry in entries:
                     count += 1
                     if count > self._limits.folder_files:
                         return False
-                    if entry.is_dir(follow_symlinks=False):
-                        left.append(entry.path)
-                    else:
-                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+                    size += entry.stat(follow_symlinks=False).st_blocks * 512
         return size <= self._limits.folder_bytes
 
 

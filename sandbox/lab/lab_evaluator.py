@@ -59,6 +59,7 @@ class LabEvaluator(SandboxBase):
         self.target = target
         self.device = f"lab:{target.name}"
         self.version = toolchain.version
+        self.isolation = toolchain.cage.rung
         self.policy = (seed, *(["exact"] if exact else []))
         self._seed = seed
         self._exact = exact
