@@ -88,6 +88,12 @@ BENCHMARKS = (
         1,
     ),
     Benchmark(
+        "cage_cost",
+        "The cost of the cage",
+        "The time that confinement adds to the start of a program, on each rung, and its share of an execution.",
+        0.5,
+    ),
+    Benchmark(
         "lab_speed",
         "The speed of the lab",
         "The lab beside Oclgrind on four algorithms, and one large case verified whole.",
