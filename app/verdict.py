@@ -9,7 +9,6 @@ from app.coverage import coverage_text
 from app.screen import format_us, say, table
 from records.evaluation import CODES, CaseResult, Evaluation, Finding, HotLine, Resources
 from records.quantity import plain
-from sandbox.cage.ladder import describe_rung
 
 MIN_SHARE = 0.05  # of a kernel, below which a line's cost is not shown
 EXCERPT = 60  # characters of a source line
@@ -102,6 +101,8 @@ def show(evaluation: Evaluation, source: str, name: str) -> None:
     if evaluation.explanation:
         say("\n" + evaluation.explanation.strip())
     if evaluation.isolation:
+        from sandbox.cage.ladder import describe_rung
+
         say(f"\nIsolation of compiler and kernel: {describe_rung(evaluation.isolation)}")
 
 

@@ -38,7 +38,9 @@ class StartedProgram:
     ) -> None:
         """Start it; MachineError when it cannot be started."""
         self._cage, self._name = cage, argv[0]
-        self._family = Family(secrets.token_hex(16), processes())
+        # In namespaces of its own nobody can stay behind, so nobody needs to be found again.
+        before = frozenset[tuple[str, int]]() if self._has_namespaces else processes()
+        self._family = Family(secrets.token_hex(16), before)
         self._read, self._said, self._cpu_s = -1, b"", 0.0
         words, write = list(argv), -1
         kept: tuple[int, ...] = ()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import platform
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -85,6 +86,7 @@ def require(rung: str, allowed: str) -> None:
         )
 
 
+@cache
 def filter_words(rung: Rung) -> str:
     """The filter of system calls for this machine, 16 hexadecimal digits an instruction."""
     inside = rung == "namespaces" or (rung == "landlock" and landlock.masks(landlock.version())[2] != 0)
