@@ -236,12 +236,7 @@ def _parser() -> argparse.ArgumentParser:
         "--on", choices=("device", "lab"), default="device", help="judge on GPUs, or in the lab (default: %(default)s)"
     )
     parser.add_argument("--target", default="mi300x", help="the GPU that requests are for (default: %(default)s)")
-    parser.add_argument(
-        "--gpus",
-        default="all",
-        metavar="N,N",
-        help="which GPUs; one candidate at a time on each (default: %(default)s)",
-    )
+    parser.add_argument("--gpus", default="all", metavar="N,N", help="which, one candidate at a time on each")
     parser.add_argument(
         "--cache",
         type=Path,
@@ -254,7 +249,7 @@ def _parser() -> argparse.ArgumentParser:
         "--isolation",
         choices=("strict", "limits"),
         default="strict",
-        help="strict refuses a machine that cannot keep files and network from kernels (default: %(default)s)",
+        help="limits allows a machine that cannot keep files and network from kernels (default: %(default)s)",
     )
     parser.add_argument(
         "--allow-tasks", action="store_true", help="execute the reference.py of tasks that come along with a request"

@@ -28,6 +28,10 @@ Isolation = Annotated[
         help="strict, the default, refuses a machine that cannot keep files and network from kernels; limits does not.",
     ),
 ]
+Shapes = Annotated[
+    list[str] | None,
+    typer.Option("--shape", metavar="DIM=N,DIM=N", help="Verify this shape too; may be given several times."),
+]
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import Isolation, Json, On, TargetName, TaskName, Trace
+from app.commands.options import Isolation, Json, On, Shapes, TargetName, TaskName, Trace
 from app.screen import emit, format_times, format_us, note, say
 from records.errors import MachineError
 from records.quantity import counted
@@ -40,10 +40,7 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
     tunings: Annotated[int, typer.Option("--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option("--shape", metavar="DIM=N,DIM=N", help="Verify this shape too; may be given several times."),
-    ] = None,
+    shape: Shapes = None,
     isolation: Isolation = None,
     trace: Trace = False,
     json: Json = False,
