@@ -67,8 +67,7 @@ def test_the_plain_program_computes_the_same_and_looks_at_no_access() -> None:
     assert np.array_equal(plain.outputs["y"], checked.outputs["y"])
     assert np.array_equal(plain.outputs["y"], 2 * floats(64))
     assert (checked.accesses, plain.accesses) == (128, 0)
-    assert checked.written["y"].all()
-    assert not plain.written["y"].any()
+    assert checked.written["y"].all() and plain.written["y"].all()  # without masks: it no longer holds its poison
     assert len(plain.launch_seconds) == 1
 
 
