@@ -188,7 +188,7 @@ def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
 
 def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     lanes = max(math.prod(launch.block) for launch in plan.launches)
-    stacks = work.workers * (lanes * (576 << 10) + (4 << 30))  # see runtime/fibre.h
+    stacks = work.workers * (lanes * (576 << 10) + (16 << 30))  # see runtime/fibre.h
     sizes = sum(_round_up(region.size, GRANULE) for region in layout.regions)
     space = layout.arena + 8 * sizes + 2 * layout.masks + stacks + (4 << 30)
     return [

@@ -12,7 +12,7 @@ _BYTES = {"half": 2, "bfloat": 2, "float": 4, "double": 8, "ptr": 8, "i1": 1, "x
 _INTEGER = re.compile(r"i(\d+)$")
 _ARRAY = re.compile(r"\[(\d+) x (.*)\]$", re.S)
 _VECTOR = re.compile(r"<(\d+) x (.*)>$", re.S)
-_PASSED = re.compile(r"\b(?:byval|sret|inreg|nest|inalloca|preallocated|swift\w+)\b(?:\(|$)?")
+_PASSED = re.compile(r"(?<![-%@.$\w])(?:byval|sret|inreg|nest|inalloca|preallocated|swift\w+)\b(?:\(|$)?")
 
 
 class UnknownText(ValueError):

@@ -36,7 +36,7 @@ from sandbox.lab.build.reading import CLOSING, Reader, behind_header, wave_macro
 from sandbox.lab.build.seal import seal
 from sandbox.process import Completed
 
-FORMAT = "12"  # raise it when the same source would give another program or description
+FORMAT = "13"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ _POINTER = re.compile(rf"^ptr (%{NAME}|@{NAME})$")
 _WATCH = re.compile(r"(?:tail )?call void @__asan_(load|store)(N|\d+)_noabort\(i64 (.*)\)(?: #\d+)?((?:, !.*)?)$")
 _ORDER = re.compile(r'(?: syncscope\("[^"]*"\))? (?:seq_cst|acquire|release|monotonic|unordered)$')
 _ALIGNED = re.compile(r", align (\d+)")
+MOST_PRIVATE_BYTES = 1 << 20  # of a function
 _WIDTHS = frozenset({1, 2, 4, 8, 16})
 
 
@@ -115,6 +116,8 @@ class SealedAccesses(ABC):
                 pointer = re.match(r"(ptr .*) to i64(?:, !.*)?$", rest)
                 if pointer:
                     self.addresses[result] = pointer[1]
+        if sum(self.roots.values()) > MOST_PRIVATE_BYTES:  # see kApartGuard in runtime/fibre.h
+            raise self.module.refused("a function needs more than 1 MiB of private memory; use smaller arrays", "B.4")
         for line in self.lines:
             found = _DEFINED.match(line)
             if found and found[1] and found[2] == "getelementptr":

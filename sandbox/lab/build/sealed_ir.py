@@ -28,7 +28,8 @@ _GLOBAL = re.compile(rf"^@({NAME}) = (.*)$")
 _DEFINE = re.compile(rf"^define (.*?)@({NAME})(\(.*) \{{$")
 _DECLARE = re.compile(rf"^declare (?:.*?)@({NAME})\(.*$")
 _PASSED_OVER = re.compile(
-    r"^(?:source_filename = |target (?:datalayout|triple) = |; |!(?:\d+|llvm\.[\w.]+) = |\$.* = comdat \w+$|$)"
+    r"^(?:source_filename = |target (?:datalayout|triple) = "
+    r"|; |!(?:\d+|llvm\.(?:module\.flags|ident|dbg\.cu)) = |\$.* = comdat \w+$|$)"
 )
 _ATTRIBUTES = re.compile(r"^attributes #(\d+) = \{")
 _LINKAGE = frozenset(
@@ -148,8 +149,8 @@ class SealedModule:
             if '"' in line.split("(")[0].replace(f'@"{found[1]}"', "") or " section " in line or " addrspace(" in line:
                 raise self.refused("a declaration is not understood")
             return re.sub(r" #\d+$", "", self._renamed(line))
-        if _ATTRIBUTES.match(line):
-            return " "  # every function gets ours, calls need none
+        if _ATTRIBUTES.match(line) or line.startswith("!"):
+            return " "  # every function gets ours, calls need none; no options for the linker
         raise self.refused(f"the lab cannot execute this construct: {' '.join(line.split())[:60]}")
 
     def _global(self, name: str, text: str, line: str) -> str:

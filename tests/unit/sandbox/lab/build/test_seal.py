@@ -144,6 +144,7 @@ def test_the_bridges_alone_know_the_names_that_end_a_work_item() -> None:
         "(ptr elementtype(i32) %p)",
         "  %1 = alloca i8, i64 %m, align 1",
         "  %1 = alloca inalloca i8, align 1",
+        "  %1 = alloca [1048577 x i8], align 1",
         "  indirectbr ptr %p, [label %entry]",
         "  %1 = ptrtoint ptr blockaddress(@k, %entry) to i64",
         "  %1 = addrspacecast ptr %p to ptr addrspace(256)",
@@ -193,6 +194,12 @@ def test_anything_else_is_refused(body: str) -> None:
 )  # fmt: skip
 def test_other_definitions_are_refused(head: str) -> None:
     assert refused(module("  fence seq_cst", head)).kind == "compile_error"
+
+
+def test_a_name_like_an_attribute_is_a_name_and_no_option_reaches_the_linker() -> None:
+    head = "define internal float @f(float %nest, i32 %sret.inreg) {\n  ret float %nest\n}\n"
+    made = seal(module("  %byval = call float @f(float 1.0, i32 %n)", head) + "!llvm.linker.options = !{!5}\n", SECRET)
+    assert isinstance(made, str) and "call float @f(float 1.0, i32 %n)" in made and "linker.options" not in made
 
 
 def test_a_refusal_names_the_line_of_the_candidate() -> None:
