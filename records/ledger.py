@@ -125,6 +125,8 @@ class Ledger(Payments):
         return tuple(sorted(map(self._as_confirmed, found), key=_place))
 
     def _as_confirmed(self, attempt: Attempt) -> Attempt:
+        if attempt.status != "accepted":
+            return attempt
         return as_confirmed(attempt, self._evaluation(attempt.evaluation_key, "confirm"))
 
     def attempts_like(self, run_id: str, evaluation: Evaluation, by_code: bool) -> tuple[Attempt, ...]:
@@ -295,7 +297,9 @@ def _waits(purpose: Purpose, evaluation: Evaluation) -> bool:
     A compiler and an estimate answer again in seconds. An accepted benchmark ends its experiment; after a refused one
     others may take minutes.
     """
-    return purpose == "verify" or (purpose == "benchmark" and not evaluation.verdict.accepted)
+    is_cheap = purpose in ("compile", "estimate")
+    is_followed = purpose == "benchmark" and evaluation.verdict.accepted
+    return not (is_cheap or is_followed)
 
 
 def _place(attempt: Attempt) -> tuple[int, str, int]:

@@ -53,7 +53,7 @@ def test_an_empty_purse_pauses_the_run_and_a_fuller_one_resumes_it(tmp_path: Pat
     done = len(bench.sandbox.calls)
     assert bench.drive().status == "done"
     assert bench.statuses() == {"g001-e1-a0": "accepted", "g001-e2-a0": "accepted"}
-    assert [purpose for purpose, _ in bench.sandbox.calls[done:]] == ["compile", "verify", "benchmark"]
+    assert [purpose for purpose, _ in bench.sandbox.calls[done:]] == ["compile", "verify", "benchmark", "confirm"]
 
 
 def test_a_run_whose_progress_nobody_reads_is_paused_and_goes_on(tmp_path: Path) -> None:

@@ -208,6 +208,8 @@ def test_an_event_that_does_not_wait_for_the_disk_is_seen_at_once(tmp_path: Path
         ("verify", False, 2),
         ("benchmark", True, 1),
         ("benchmark", False, 2),
+        ("confirm", True, 2),
+        ("confirm", False, 2),
     ],
 )
 def test_only_what_is_dear_to_make_again_waits_for_the_disk(
