@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from records.codec import dumps, loads
 from records.confirmation import as_confirmed
+from records.durability import must_wait
 from records.errors import LedgerError, UsageError
 from records.evaluation import Comparison, Evaluation
 from records.experiment import Attempt, Event, Experiment, Pause, Run, RunStatus
@@ -158,9 +159,9 @@ class Ledger(Payments):
     def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Purpose = "benchmark") -> Evaluation:
         """Store a result unless there is one for its key and purpose; return the stored one, which is the first.
 
-        The commit waits for the disk only where `_waits` says so.
+        The commit waits for the disk only where `must_wait` says so.
         """
-        with self._writing(is_synced=_waits(purpose, evaluation)) as db:
+        with self._writing(is_synced=must_wait(purpose, evaluation)) as db:
             made = db.execute(
                 "INSERT OR IGNORE INTO evaluations (key, purpose, run_id, body) VALUES (?, ?, ?, ?)",
                 (evaluation.key, purpose, run_id, dumps(evaluation)),
@@ -289,17 +290,6 @@ class Ledger(Payments):
             return None if row is None else self._decoded(kind, row[0])
 
         return self._remembered(name, read)
-
-
-def _waits(purpose: Purpose, evaluation: Evaluation) -> bool:
-    """True for what is dear to make again, unless its attempt is written at once: that commit brings both to the disk.
-
-    A compiler and an estimate answer again in seconds. An accepted benchmark ends its experiment; after a refused one
-    others may take minutes.
-    """
-    is_cheap = purpose in ("compile", "estimate")
-    is_followed = purpose == "benchmark" and evaluation.verdict.accepted
-    return not (is_cheap or is_followed)
 
 
 def _place(attempt: Attempt) -> tuple[int, str, int]:
