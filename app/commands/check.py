@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Json, On, TargetName
+from app.commands.options import Json, On, Shapes, TargetName
 from app.screen import emit
 from app.verdict import show, verdict_json
 from records.errors import UsageError
@@ -17,6 +17,26 @@ from records.evaluation import Evaluation
 from sandbox.walk import needs_confirmation
 
 MAX_FILE_BYTES = 1_000_000
+
+
+Choices = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times.")
+]
+Exact = Annotated[bool, typer.Option("--exact", help="Round matrix instructions as the hardware does; slower.")]
+Whole = Annotated[
+    bool,
+    typer.Option("--whole", help="Execute the benchmark cases whole, as a run does with a kernel that leads; slower."),
+]
+Keep = Annotated[
+    Path | None,
+    typer.Option(
+        "--keep",
+        metavar="DIR",
+        show_default=False,
+        help="Keep the lab's files in this folder: preprocessed text, LLVM text, listing, requests and results; "
+        "its README.txt names each.",
+    ),
+]
 
 
 def command(
@@ -27,35 +47,11 @@ def command(
     target: TargetName = "mi300x",
     on: On = "lab",
     seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Choose a tunable; may be given several times."),
-    ] = None,
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Round matrix instructions as the hardware does; slower.")
-    ] = False,
-    shape: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--shape", metavar="DIM=N,DIM=N", help="Verify this shape too, like a test; may be given several times."
-        ),
-    ] = None,
-    whole: Annotated[
-        bool,
-        typer.Option(
-            "--whole", help="Execute the benchmark cases whole, as a run does with a kernel that leads; slower."
-        ),
-    ] = False,
-    keep: Annotated[
-        Path | None,
-        typer.Option(
-            "--keep",
-            metavar="DIR",
-            show_default=False,
-            help="Keep the lab's files in this folder: preprocessed text, LLVM text, listing, requests and results; "
-            "its README.txt names each.",
-        ),
-    ] = None,
+    set_: Choices = None,
+    exact: Exact = False,
+    shape: Shapes = None,
+    whole: Whole = False,
+    keep: Keep = None,
     json: Json = False,
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""

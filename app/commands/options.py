@@ -30,7 +30,9 @@ Isolation = Annotated[
 ]
 Shapes = Annotated[
     list[str] | None,
-    typer.Option("--shape", metavar="DIM=N,DIM=N", help="Verify this shape too; may be given several times."),
+    typer.Option(
+        "--shape", metavar="DIM=N,DIM=N", help="Verify this shape too, like a test; may be given several times."
+    ),
 ]
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)

@@ -149,8 +149,9 @@ def command(
 
 def checks() -> dict[str, Sequence[str]]:
     """The checks that are no tests, by name."""
-    folders = (ROOT / "sandbox" / "lab" / "runtime", ROOT / "sandbox" / "include")
-    sources = sorted(str(path) for folder in folders for path in folder.rglob("*") if path.suffix in (".h", ".cpp"))
+    folders = (ROOT / "sandbox" / name for name in ("cage/launcher", "include", "lab/runtime"))
+    found = (path for folder in folders for path in folder.rglob("*"))
+    sources = sorted(str(path) for path in found if path.suffix in (".c", ".h", ".cpp"))
     python = sys.executable
     clang_format = (python, "-c", "from clang_format import clang_format as c; c()", "--dry-run", "-Werror")
     return {

@@ -51,7 +51,7 @@ SURE = 3.0  # standard errors
 
 
 @dataclass
-class Sample:
+class Drawn:
     """The workgroups executed of one case so far: their numbers, elements written, accesses, seconds, worst error."""
 
     written: dict[int, int] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class TimedCase:
             return self.whole()
         if len(self.plan.launches) > 1 or self.plan.workspaces:
             return self._scaled()
-        sample = Sample()
+        sample = Drawn()
         for ends in (ENDS, 0):
             findings = self._sampled(sample, FEWEST if ends else max(0, self._more(sample)), ends)
             if findings is None:
@@ -114,7 +114,7 @@ class TimedCase:
         """
         if cost(self.judge.task, self.case.dims) <= SMALL:
             return self.whole()
-        sample = Sample()
+        sample = Drawn()
         if len(self.plan.launches) > 1 or self.plan.workspaces:
             findings: tuple[Finding, ...] | None = None
         else:
@@ -149,7 +149,7 @@ class TimedCase:
         limit = deadline_s or self.judge.patience.deadline_s
         done = self.judge.lab.execute(ExecutionRequest(program, self.plan, buffers, limit, exact=self.judge.exact))
         if done.findings:
-            return self._refused(done.findings, Sample())
+            return self._refused(done.findings, Drawn())
         findings, worst = list[Finding](), 0.0
         for spec in task.outputs:
             shape = task.shape_of(spec, self.case)
@@ -163,15 +163,15 @@ class TimedCase:
                 if found:
                     break
         if findings:
-            return self._refused(tuple(findings), Sample(error=worst))
+            return self._refused(tuple(findings), Drawn(error=worst))
         total = sum(math.prod(launch.grid) for launch in self.plan.launches)
         return CaseResult(self.case.name, "benchmark", True, worst, workgroups=total, drawn=total, grid=total), ()
 
-    def _more(self, sample: Sample) -> int:
+    def _more(self, sample: Drawn) -> int:
         each = sample.accesses / max(1, len(sample.written))
         return max(FEWEST + ENDS, min(MOST, int(AFFORDABLE / max(1.0, each)))) - len(sample.written)
 
-    def _sampled(self, sample: Sample, count: int, edges: int) -> tuple[Finding, ...] | None:
+    def _sampled(self, sample: Drawn, count: int, edges: int) -> tuple[Finding, ...] | None:
         """Execute and compare workgroups that were not yet; None where they do not own what they write."""
         numbers = drawn(self.launch.grid, count, edges, self.rng, frozenset(sample.written))
         sample.drawn += numbers[:count]
@@ -193,7 +193,7 @@ class TimedCase:
                     return findings
         return ()
 
-    def _execute(self, numbers: Sequence[int], sample: Sample) -> Execution:
+    def _execute(self, numbers: Sequence[int], sample: Drawn) -> Execution:
         """Each workgroup as a launch of its own, with outputs of its own."""
         names = {spec.name for spec in self.judge.task.outputs}
         outputs = written_buffers(self.judge.task, self.case, self.plan)
@@ -236,7 +236,7 @@ class TimedCase:
         found = compare(values, slab.reference, slab.baseline, self.judge.task.tolerance, mask=mask)
         return found.error, [] if found.correct else [wrong_result(slab.spec.name, found, self.case.name)]
 
-    def _leaves_a_question(self, sample: Sample) -> bool:
+    def _leaves_a_question(self, sample: Drawn) -> bool:
         """True where a workgroup wrote less than its share, or all of them less than the whole output needs."""
         most, grid = max(sample.written.values()), self.launch.grid
         if most * math.prod(grid) < LESS * self.elements:
@@ -246,7 +246,7 @@ class TimedCase:
             for number, written in sample.written.items()
         )
 
-    def _settled(self, sample: Sample) -> Rows:
+    def _settled(self, sample: Drawn) -> Rows:
         """The answer to the question: the whole case where it is affordable, else the share of many workgroups."""
         total = math.prod(self.launch.grid)
         if total * sample.accesses / len(sample.written) <= WHOLE:
@@ -276,11 +276,11 @@ class TimedCase:
             return self.whole()
         return self.judge.run(scaled(self.judge.task, self.case, SCALED))
 
-    def _refused(self, findings: Sequence[Finding], sample: Sample) -> Rows:
+    def _refused(self, findings: Sequence[Finding], sample: Drawn) -> Rows:
         said = tuple(replace(finding, case=self.case.name) for finding in findings)
         return replace(self._row(sample), correct=False, message=said[0].message), said
 
-    def _row(self, sample: Sample) -> CaseResult:
+    def _row(self, sample: Drawn) -> CaseResult:
         total = math.prod(self.launch.grid)
         return CaseResult(
             self.case.name,

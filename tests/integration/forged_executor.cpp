@@ -132,7 +132,10 @@ static void numbers(const char* total) {
     else if (is("one-more-launch"))
         answer("false", "", "4", total, ",{\"executed\":1}");
     else if (is("unknown-finding") || is("wild-region") || is("wild-detail")) {
-        snprintf(finding, sizeof finding, kFinding, is("unknown-finding") ? "nothing" : is("wild-detail") ? "race" : "input_written",
+        snprintf(finding, sizeof finding, kFinding,
+                 is("unknown-finding") ? "nothing"
+                 : is("wild-detail")   ? "race"
+                                       : "input_written",
                  is("wild-region") ? 77 : 0, is("wild-detail") ? "18446744073709551615" : "0");
         answer("false", finding, "4", total, "");
     } else

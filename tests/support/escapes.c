@@ -120,7 +120,11 @@ static void files(const char* secret, const char* folder, const char* victim) {
     tried("list_root", lists("/", "etc"));
     tried("list_devices", lists("/dev", "zero"));
     tried("watch_file", inotify_add_watch(inotify_init1(0), secret, IN_OPEN) >= 0);
-    struct { unsigned bytes; int type; unsigned char handle[128]; } handle = {128, 0, {0}};
+    struct {
+        unsigned bytes;
+        int type;
+        unsigned char handle[128];
+    } handle = {128, 0, {0}};
     int number;
     tried("file_handle", syscall(SYS_name_to_handle_at, AT_FDCWD, secret, &handle, &number, 0) == 0);
     tried("sync", syscall(SYS_syncfs, place) == 0);
@@ -139,7 +143,8 @@ static void devices(void) {
 static void network(int port, const char* path, const char* name, const char* folder) {
     struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     struct sockaddr_in any = {.sin_family = AF_INET};
-    struct sockaddr_un file = {.sun_family = AF_UNIX}, abstract = {.sun_family = AF_UNIX}, own = {.sun_family = AF_UNIX};
+    struct sockaddr_un file = {.sun_family = AF_UNIX}, abstract = {.sun_family = AF_UNIX},
+                       own = {.sun_family = AF_UNIX};
     snprintf(file.sun_path, sizeof file.sun_path, "%s", path);
     snprintf(abstract.sun_path + 1, sizeof abstract.sun_path - 1, "%s", name);
     snprintf(own.sun_path, sizeof own.sun_path, "%s/s", folder);
@@ -219,7 +224,9 @@ static void children(const char* folder) {
 }
 
 static void kernel(const char* folder) {
-    struct { uint32_t words[32]; } attributes = {{2, 4, 4, 1}};  // a map of arrays for BPF
+    struct {
+        uint32_t words[32];
+    } attributes = {{2, 4, 4, 1}};  // a map of arrays for BPF
     uint8_t ring[256] = {0}, events[128] = {0};
     uint32_t capabilities[6] = {0}, header[2] = {0x20080522, 0};
     tried("bpf", syscall(SYS_bpf, 0, &attributes, sizeof attributes) >= 0);

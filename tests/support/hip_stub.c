@@ -49,8 +49,13 @@ static int reach(void) {
 // Name, numbers, bytes out; a status and at most `room` bytes back, the rest is dropped.
 static int ask(const char* name, int count, const uint64_t* numbers, const void* data, uint64_t size, void* back,
                uint64_t room, uint64_t* got) {
-    struct { uint64_t name, numbers, data; } head = {strlen(name), (uint64_t)count, size};
-    struct { int64_t status; uint64_t size; } answer;
+    struct {
+        uint64_t name, numbers, data;
+    } head = {strlen(name), (uint64_t)count, size};
+    struct {
+        int64_t status;
+        uint64_t size;
+    } answer;
     char rest[4096];
     int status = kGone;
     pthread_mutex_lock(&turn);
@@ -72,7 +77,8 @@ static int ask(const char* name, int count, const uint64_t* numbers, const void*
     return status;
 }
 
-#define N(...) (int)(sizeof((uint64_t[]){__VA_ARGS__}) / 8), (uint64_t[]){__VA_ARGS__}
+#define N(...) \
+    (int)(sizeof((uint64_t[]){__VA_ARGS__}) / 8), (uint64_t[]) { __VA_ARGS__ }
 #define SEND(...) ask(__func__, N(__VA_ARGS__), NULL, 0, NULL, 0, NULL)
 #define FETCH(to, size, ...) ask(__func__, N(__VA_ARGS__), NULL, 0, to, size, NULL)
 
@@ -132,7 +138,9 @@ int hipModuleGetGlobal(void** address, size_t* size, void* module, const char* n
     return status;
 }
 
-struct function { uint64_t handle, count, bytes[kMaxParameters]; };
+struct function {
+    uint64_t handle, count, bytes[kMaxParameters];
+};
 
 int hipModuleGetFunction(struct function** found, void* module, const char* name) {
     struct function* made = calloc(1, sizeof *made);  // lives as long as the process
@@ -140,7 +148,9 @@ int hipModuleGetFunction(struct function** found, void* module, const char* name
     if (!status) *found = made;
     return status;
 }
-int hipFuncGetAttribute(int* value, int number, struct function* f) { return FETCH(value, 4, (uint64_t)number, f->handle); }
+int hipFuncGetAttribute(int* value, int number, struct function* f) {
+    return FETCH(value, 4, (uint64_t)number, f->handle);
+}
 int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, struct function* f, int threads, size_t dynamic) {
     return FETCH(blocks, 4, f->handle, (uint64_t)threads, dynamic);
 }
@@ -164,7 +174,10 @@ const char* hipGetErrorName(int status) {
 }
 const char* hipGetErrorString(int status) { return status ? "from the stub" : "no error"; }
 
-struct program { char *source, *answer; uint64_t size, log; };
+struct program {
+    char *source, *answer;
+    uint64_t size, log;
+};
 
 int hiprtcVersion(int* major, int* minor) { return *major = 7, *minor = 0, 0; }
 int hiprtcCreateProgram(struct program** made, const char* source, const char* name, int count, const char** texts,

@@ -52,32 +52,43 @@ static void read_filter(struct Order* order, const char* hex) {
 // The words of one option behind its name; 0 for what is none.
 static int read_option(struct Order* order, char** word) {
     switch (word[0][0]) {
-        case 'n': order->namespaces = 1; return 1;
-        case 'p': order->parent = atol(word[1]); return 2;
-        case 'R': order->report = atoi(word[1]); return 2;
-        case 'k':
-            order->has_landlock = 1;
-            for (int i = 0; i < 3; i++) order->landlock[i] = strtoull(word[1 + i], NULL, 10);
-            return 4;
-        case 'r':
-        case 'x':
-        case 'w':
-        case 'd':
-            if (order->path_count == kMostPaths) return 0;
-            order->paths[order->path_count++] = (struct Path){word[0][0], word[1], -1};
-            return 2;
-        case 'l':
-            if (order->limit_count == kMostLimits) return 0;
-            order->limits[order->limit_count++] =
-                (struct Limit){atoi(word[1]), strtoull(word[2], NULL, 10), strtoull(word[3], NULL, 10)};
-            return 4;
-        case 'f': read_filter(order, word[1]); return 2;
-        case 'c': order->folder = word[1]; return 2;
-        case 'i':
-            if (order->kept_count == kMostKept) return 0;
-            order->kept[order->kept_count++] = atoi(word[1]);
-            return 2;
-        default: return 0;
+    case 'n':
+        order->namespaces = 1;
+        return 1;
+    case 'p':
+        order->parent = atol(word[1]);
+        return 2;
+    case 'R':
+        order->report = atoi(word[1]);
+        return 2;
+    case 'k':
+        order->has_landlock = 1;
+        for (int i = 0; i < 3; i++) order->landlock[i] = strtoull(word[1 + i], NULL, 10);
+        return 4;
+    case 'r':
+    case 'x':
+    case 'w':
+    case 'd':
+        if (order->path_count == kMostPaths) return 0;
+        order->paths[order->path_count++] = (struct Path){word[0][0], word[1], -1};
+        return 2;
+    case 'l':
+        if (order->limit_count == kMostLimits) return 0;
+        order->limits[order->limit_count++] =
+            (struct Limit){atoi(word[1]), strtoull(word[2], NULL, 10), strtoull(word[3], NULL, 10)};
+        return 4;
+    case 'f':
+        read_filter(order, word[1]);
+        return 2;
+    case 'c':
+        order->folder = word[1];
+        return 2;
+    case 'i':
+        if (order->kept_count == kMostKept) return 0;
+        order->kept[order->kept_count++] = atoi(word[1]);
+        return 2;
+    default:
+        return 0;
     }
 }
 
@@ -146,8 +157,8 @@ static int supervise(struct Order* order) {
         if (errno != EINTR) die(order, "wait4");
     kill(g_init, SIGKILL);
     while (waitpid(g_init, NULL, 0) < 0 && errno == EINTR) continue;  // returns when nobody is left inside
-    long long cpu_us = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000ll + usage.ru_utime.tv_usec +
-                       usage.ru_stime.tv_usec;
+    long long cpu_us =
+        (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000ll + usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
     int by_signal = WIFSIGNALED(status);
     snprintf(text, sizeof text, "ended %s %d %lld %ld\n", by_signal ? "signal" : "exit",
              by_signal ? WTERMSIG(status) : WEXITSTATUS(status), cpu_us, usage.ru_maxrss);

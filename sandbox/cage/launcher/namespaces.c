@@ -39,8 +39,7 @@ static void map_user(const struct Order* order, uid_t user, gid_t group) {
 static void open_trees(struct Order* order) {
     for (size_t i = 0; i < order->path_count; i++) {
         struct Path* path = &order->paths[i];
-        path->tree = (int)syscall(kOpenTree, AT_FDCWD, path->name,
-                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+        path->tree = (int)syscall(kOpenTree, AT_FDCWD, path->name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
         if (path->tree < 0 && errno != ENOENT && errno != ENOTDIR) die(order, path->name);
     }
 }
@@ -80,7 +79,8 @@ static void attach(const struct Order* order, const struct Path* path) {
 void make_namespaces(struct Order* order) {
     uid_t user = geteuid();
     gid_t group = getegid();
-    const int flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+    const int flags =
+        CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
     if (unshare(flags) != 0) die(order, "unshare");
     map_user(order, user, group);
     if (mount(NULL, "/", NULL, kRecursive | kPrivate, NULL) != 0) die(order, "mount");

@@ -10,7 +10,8 @@
 namespace ks {
 
 static_assert(offsetof(Lane, sp) == 0 && offsetof(Lane, wave) == 8 && offsetof(Lane, number) == 16 &&
-                  offsetof(Lane, id) == 32 && offsetof(Lane, stack) == 48 && offsetof(Lane, apart) == 56 && sizeof(Lane) == 3 << 6,
+                  offsetof(Lane, id) == 32 && offsetof(Lane, stack) == 48 && offsetof(Lane, apart) == 56 &&
+                  sizeof(Lane) == 3 << 6,
               "as ks_barrier has it");
 static_assert(offsetof(Wave, ready) == 0 && offsetof(Wave, barrier_site) == 8 && offsetof(Wave, lane) == 16 &&
                   offsetof(Wave, fresh) == 24,

@@ -15,8 +15,8 @@ extern "C" void ks_switch(void** save, void* load);
 
 constexpr uint64_t kStackBytes = 256 << 10;
 constexpr uint64_t kGuardBytes = 64 << 10;
-constexpr uint64_t kApartBytes = 256 << 10;     // of a stack apart
-constexpr uint64_t kApartSlack = 512;           // above its top, so that a matrix operand at the top ends inside
+constexpr uint64_t kApartBytes = 256 << 10;    // of a stack apart
+constexpr uint64_t kApartSlack = 512;          // above its top, so that a matrix operand at the top ends inside
 constexpr uint64_t kApartGuard = 16ull << 30;  // below all of them: 16 Ki frames, each of 1 MiB at most
 
 // The stacks of one worker thread. A stack is taken when a work-item starts and given back when it ends.

@@ -297,7 +297,8 @@ static int execute(const char* folder, const char* inputs) {
     uint32_t launch = 0;
     bool in_time = true;
     while (in_time && launch < g_request.head.launches && !finding_count()) in_time = run_launch(launch++);
-    if (!in_time) report_timeout(g_workers, g_request.head.workers);
+    if (!in_time)
+        report_timeout(g_workers, g_request.head.workers);
     else if (executed_whole() && !finding_count())
         judge_variables(launch);
     write_result(out, !in_time, launch);

@@ -26,13 +26,28 @@ struct KnownShape {
 constexpr uint8_t kHalves = 1 << KS_F16 | 1 << KS_BF16, kEights = 1 << KS_FP8 | 1 << KS_BF8, kBytes = 1 << KS_I8;
 constexpr uint8_t kSmall = kHalves | kBytes;
 static constexpr KnownShape kDense[] = {
-    {1 << KS_F32, 32, 1, 2}, {1 << KS_F32, 16, 1, 4}, {1 << KS_F32, 4, 1, 16}, {1 << KS_F32, 32, 2, 1},
-    {1 << KS_F32, 16, 4, 1}, {1 << KS_XF32, 16, 8, 1}, {1 << KS_XF32, 32, 4, 1}, {kSmall, 32, 4, 2},
-    {kSmall, 16, 4, 4},      {kSmall, 4, 4, 16},       {kHalves, 32, 8, 1},      {kHalves, 16, 16, 1},
-    {kBytes | kEights, 32, 16, 1}, {kBytes | kEights, 16, 32, 1}, {1 << KS_F64, 16, 4, 1}, {1 << KS_F64, 4, 4, 4},
+    {1 << KS_F32, 32, 1, 2},
+    {1 << KS_F32, 16, 1, 4},
+    {1 << KS_F32, 4, 1, 16},
+    {1 << KS_F32, 32, 2, 1},
+    {1 << KS_F32, 16, 4, 1},
+    {1 << KS_XF32, 16, 8, 1},
+    {1 << KS_XF32, 32, 4, 1},
+    {kSmall, 32, 4, 2},
+    {kSmall, 16, 4, 4},
+    {kSmall, 4, 4, 16},
+    {kHalves, 32, 8, 1},
+    {kHalves, 16, 16, 1},
+    {kBytes | kEights, 32, 16, 1},
+    {kBytes | kEights, 16, 32, 1},
+    {1 << KS_F64, 16, 4, 1},
+    {1 << KS_F64, 4, 4, 4},
 };
 static constexpr KnownShape kSparse[] = {
-    {kHalves, 16, 32, 1}, {kHalves, 32, 16, 1}, {kBytes | kEights, 16, 64, 1}, {kBytes | kEights, 32, 32, 1},
+    {kHalves, 16, 32, 1},
+    {kHalves, 32, 16, 1},
+    {kBytes | kEights, 16, 64, 1},
+    {kBytes | kEights, 32, 32, 1},
 };
 
 template <unsigned N> static bool listed(const KnownShape (&list)[N], const Shape& shape) {

@@ -145,14 +145,15 @@ void locate(Finding& finding, uint64_t address, uint64_t space) {
 
 // An access to neither a buffer's inside nor the arena: its own stack apart, its file's variables, or an error.
 [[gnu::noinline]] static void check_elsewhere(uint64_t address, uint64_t size, bool write, bool atomic,
-                                                uint64_t place) {
+                                              uint64_t place) {
     const MemoryMap& map = g_memory;
     if (on_own_stack(address, size)) return;
     const Stacks& stacks = t_worker->stacks;
     if (stacks.holds(address) || stacks.holds_apart(address)) {
         uint64_t top = (uint64_t)((void**)t_lane->stack)[2], now = (uint64_t)__safestack_unsafe_stack_ptr;
         bool full = stacks.in_guard(address) || top - now > kApartBytes;
-        report(full ? kStackOverflow : kOutOfBounds, address, size, write, place, full ? kSpaceNone : kSpacePrivateOther);
+        report(full ? kStackOverflow : kOutOfBounds, address, size, write, place,
+               full ? kSpaceNone : kSpacePrivateOther);
     }
     for (const Span& span : map.variables)
         if (span.holds(address, size)) return touch_variable(address, size, !write || atomic, place);

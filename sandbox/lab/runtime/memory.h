@@ -17,9 +17,7 @@ constexpr int kVariableSpans = 2;
 struct Span {
     uint64_t low, high;
     bool initialised;  // begins as something else than zeros
-    bool holds(uint64_t address, uint64_t size) const {
-        return address - low < high - low && size <= high - address;
-    }
+    bool holds(uint64_t address, uint64_t size) const { return address - low < high - low && size <= high - address; }
 };
 
 struct MemoryMap {
