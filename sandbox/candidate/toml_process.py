@@ -7,6 +7,7 @@ text that ends it is refused, unless a plain text ends its successor as well: th
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import math
@@ -128,5 +129,7 @@ def _cpu_seconds(pid: int) -> float:
 
 @cache
 def toml_process() -> TomlProcess:
-    """The one of this process."""
-    return TomlProcess()
+    """The one of this process; it ends with it."""
+    made = TomlProcess()
+    atexit.register(made.close)
+    return made
