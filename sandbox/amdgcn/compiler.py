@@ -23,13 +23,13 @@ from functools import cached_property
 from pathlib import Path
 
 from records.codec import dumps, loads
-from records.errors import ToolchainError, UsageError
+from records.errors import NoAnswer, ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
 from sandbox.amdgcn.front_end import LIMITS, FrontEnd, Tools, begins_with_header, header_digests
 from sandbox.amdgcn.listing import ListedKernel, kernels_in, plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.cage.output import read_output
+from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
 from sandbox.candidate.diagnostics import (
     ASSEMBLY,
     SOURCE,
@@ -149,6 +149,8 @@ class Compiler:
             finally:
                 if kept is None:
                     shutil.rmtree(work, ignore_errors=True)
+        except (UnusableOutput, *UNREADABLE) as error:
+            raise NoAnswer(f"the compiler left nothing that can be read ({error})") from None
         except OSError as error:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
@@ -167,16 +169,17 @@ class Compiler:
         macros = [f"-D{name}={value}" for name, value in tunables.items()]
         # A macro that the header uses would change what it means; no plan may have one.
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)
-        text = candidate.source
-        done = self._front_end.run(work, text, text if prefixed else None, *macros, SOURCE, "-o", ASSEMBLY)
+        source = candidate.source
+        done = self._front_end.run(work, source, source if prefixed else None, *macros, SOURCE, "-o", ASSEMBLY)
         said = readable(done.stderr)
         if done.returncode != 0:
             return _failed(done, compiler_findings(done, candidate.source), said)
         assembly = work / ASSEMBLY
-        if assembly.lstat().st_size > MAX_LISTING:
+        text = read_output(assembly)
+        if len(text) > MAX_LISTING:
             much = "the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables"
             return Compilation(False, (refusal(much),), diagnostics=said)
-        listing = read_output(assembly).decode("utf-8", errors="replace")
+        listing = text.decode("utf-8", errors="replace")
         if refused := listing_findings(listing):
             return Compilation(False, refused, diagnostics=said)
         made = self._assembled(work, listing, said)

@@ -55,4 +55,4 @@ class Controlled:
 
 def unknown_to_caches(source: str) -> str:
     """The same kernel under a text that was never compiled."""
-    return f"{source}\nstatic const int ks_control_{secrets.token_hex(8)} = 0;\n"
+    return f"{source}\nstatic const int control_{secrets.token_hex(8)} = 0;\n"

@@ -21,7 +21,7 @@ from records.errors import LabError, NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.front_end import FrontEnd, Tools, header_digests
 from sandbox.amdgcn.toolchain import Toolchain
-from sandbox.cage.output import read_output
+from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
 from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, refusal
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
@@ -103,6 +103,8 @@ class Builder:
                 if kept is not None:
                     shutil.copy(folder / "program", kept / "program")
             return made
+        except (UnusableOutput, *UNREADABLE) as error:
+            raise NoAnswer(f"the lab's compiler left nothing that can be read ({error})") from None
         except OSError as error:
             raise LabError(f"the lab's cache {self.cache} cannot be used ({error.strerror})") from None
         finally:

@@ -1,0 +1,65 @@
+"""A compiler that does a candidate's bidding: whatever it leaves, the candidate has no answer and the run goes on."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+from records.errors import NoAnswer
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.cage.ladder import Cage
+from sandbox.candidate.plan import Candidate, Plan
+from sandbox.lab.build.program import Builder
+from sandbox.target import load_target
+from tests.support.compiler_cache import toolchain
+
+TAKEN_OVER = r"""
+#include <stdio.h>
+#include <string.h>
+int main(int count, char **words) {
+    if (count < 4) return printf("clang version 22.1.8\n") < 0;
+    for (int i = 1; i + 1 < count; ++i) {
+        FILE *file = strcmp(words[i], "-o") == 0 && LEAVES ? fopen(words[i + 1], "w") : NULL;
+        if (file) fputs("\xff\x00 no listing, no text, no object", file), fclose(file);
+    }
+    return 0;
+}
+"""
+SOURCE = 'extern "C" __attribute__((global)) void k(float* x) { x[0] = 1; }\n'
+
+
+class TakenOver(Toolchain):
+    """A toolchain of this compiler, in the cage that the real one built."""
+
+    @cached_property
+    def cage(self) -> Cage:
+        return toolchain().cage
+
+    @cached_property
+    def version(self) -> str:
+        return "taken over"
+
+
+def taken_over(folder: Path, *, leaves: bool) -> Toolchain:
+    """A toolchain whose compiler does nothing that it is asked for."""
+    real, zig = toolchain(), folder / "zig"
+    (folder / "zig.c").write_text(TAKEN_OVER.replace("LEAVES", str(int(leaves))))
+    argv = real.command("cc", "-target", "x86_64-linux-musl", "-static", "-g", "zig.c", "-o", str(zig))
+    real.build(argv, folder, real.environment(), "build a false compiler")
+    (folder / "lib").symlink_to(real.zig.parent / "lib")
+    return TakenOver(zig, folder / "caches")
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_what_it_leaves_is_no_answer(tmp_path: Path, leaves: bool) -> None:
+    false = taken_over(tmp_path, leaves=leaves)
+    candidate = Candidate(hashlib.sha256(SOURCE.encode()).hexdigest(), SOURCE, Plan(()))
+    if not leaves:
+        with pytest.raises(NoAnswer):
+            Compiler(false, tmp_path / "cache", load_target("mi300x")).compile(candidate, {})
+    with pytest.raises(NoAnswer):
+        Builder(false, tmp_path / "cache").build(candidate, {})
