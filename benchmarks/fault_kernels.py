@@ -110,8 +110,8 @@ FAULTS = (
         last="if (i < n) y[i] = dive(y[i], n & 1) * factor;",
     ),
     _fault(
-        "out of memory",
-        "over_limit",
+        "more memory than a plan may ask for",
+        "compile_error",
         workspaces=_GIANT,
         more="".join(f', "w{i}"' for i in range(24)),
         parameters="".join(f", unsigned char* w{i}" for i in range(24)),
