@@ -47,6 +47,36 @@ class _Measures:
     quantile: float
 
 
+@dataclass(frozen=True)
+class _Slack:
+    """The error allowed for every element, whatever its own size; a row lies along the last axis.
+
+    The sums behind an element are as large as its row's and its column's inputs make them. The row's root mean square
+    shows the first only, so an element in a large column gets more: rows times columns over all, at least the row's.
+    """
+
+    atol: float
+    rows: Array  # both have the output's shape, without memory of their own
+    columns: Array
+
+    @classmethod
+    def of(cls, want: Array, tolerance: Tolerance) -> _Slack:
+        """The slack of outputs around these right ones."""
+        rows, columns = np.zeros(()), np.ones(())
+        if tolerance.row_rtol and want.ndim:
+            squares = np.square(np.where(np.isfinite(want), want, 0.0))
+            rows = tolerance.row_rtol * np.sqrt(np.mean(squares, axis=-1, keepdims=True))
+            if want.ndim > 1:
+                columns = np.mean(squares, axis=-2, keepdims=True)
+                whole = np.mean(columns, axis=-1, keepdims=True)
+                columns = np.sqrt(np.maximum(1.0, columns / np.where(whole > 0, whole, 1.0)))
+        return cls(tolerance.atol, np.broadcast_to(rows, want.shape), np.broadcast_to(columns, want.shape))
+
+    def part(self, part: Any) -> Array:
+        """That of the elements at this index."""
+        return np.asarray(self.atol + self.rows[part] * self.columns[part])
+
+
 class Yardstick:
     """A reference and a baseline with all that does not depend on the candidate, for outputs that are compared often.
 
@@ -69,7 +99,7 @@ class Yardstick:
             if self._is_plain:
                 self._own = _measures(np.abs(base - want).ravel())
                 self._floor = _floor(_measures(np.abs(want).ravel()), dtype)
-                self._slack = np.broadcast_to(_slack(want, tolerance), want.shape)
+                self._slack = _Slack.of(want, tolerance)
 
     @property
     def nbytes(self) -> int:
@@ -98,7 +128,7 @@ class Yardstick:
                 top = float(error.max())
                 if not top <= limits.largest:  # not a number lands here too
                     return None
-                if rtol is not None and (error > self._slack[part] + rtol * np.abs(want)).any():
+                if rtol is not None and (error > self._slack.part(part) + rtol * np.abs(want)).any():
                     return None
                 largest = max(largest, top)
                 squares += float(np.dot(error.ravel(), error.ravel()))
@@ -160,7 +190,7 @@ def _judge(candidate: Array, reference: Array, baseline: Array, tolerance: Toler
     )
     wrong = finite & (error > ratio * own.largest + floor.largest)
     if rtol is not None:
-        limit = _slack(want, tolerance) + rtol * np.abs(want)
+        limit = _Slack.of(want, tolerance).part(...) + rtol * np.abs(want)
         beyond = finite & (error > limit)
         score = max(score, _gate(error[beyond], limit[beyond], ratio))
         wrong |= beyond
@@ -206,14 +236,6 @@ def _over(mine: float, own: float, floor: float, ratio: float) -> float:
     if mine <= allowed:
         return min(ratio, ratio * mine / allowed) if allowed > 0 else 0.0
     return min(WORST, ratio * mine / allowed) if allowed > 0 else WORST
-
-
-def _slack(want: Array, tolerance: Tolerance) -> Array:
-    """The error allowed for every element, whatever its own size; a row lies along the last axis."""
-    if not tolerance.row_rtol or not want.ndim:
-        return np.asarray(tolerance.atol)
-    finite = np.where(np.isfinite(want), want, 0.0)
-    return np.asarray(tolerance.atol + tolerance.row_rtol * np.sqrt(np.mean(np.square(finite), axis=-1, keepdims=True)))
 
 
 def _gate(error: Array, limit: Array, ratio: float) -> float:

@@ -10,6 +10,7 @@ class Tolerance:
     """The error-ratio rule of tasks/compare.py, and beside it a gate that every element must pass.
 
     The gate, where there is an `rtol`: |c - r| <= atol + rtol * |r| + row_rtol * (the root mean square of r's row).
+    In a column whose root mean square is larger than that of all of r, the last term grows as much.
     """
 
     ratio: float  # error allowed, in multiples of the baseline's own error

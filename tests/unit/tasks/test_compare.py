@@ -209,6 +209,23 @@ def test_the_gate_can_be_measured_by_the_size_of_the_row() -> None:
     assert not compare(vector, right, base[1], Tolerance(40.0, rtol=1e-2, row_rtol=0.8e-2)).correct
 
 
+def test_an_element_of_a_large_column_may_be_off_by_more() -> None:
+    reference = np.random.default_rng(3).standard_normal((400, 64))
+    reference[:, 5] *= 8.0
+    reference[7, 5] = reference[7, 6] = 0.0
+    honest, tolerance = reference.astype(np.float32), Tolerance(40.0, rtol=1e-2, row_rtol=1e-2)
+    base = honest * np.float32(1 + 2e-3)
+    row, whole = np.sqrt(np.mean(np.square(reference[7]))), np.sqrt(np.mean(np.square(reference)))
+    column = np.sqrt(np.mean(np.square(reference[:, 5]))) / whole
+    assert column > 4
+    for place, share, accepted in ((5, 0.9 * column, True), (5, 1.1 * column, False), (6, 0.9, True), (6, 1.1, False)):
+        candidate = honest.copy()
+        candidate[7, place] = share * 1e-2 * row
+        assert compare(candidate, reference, base, tolerance).correct is accepted
+        quick = Yardstick(reference, base, np.dtype(np.float32), tolerance).judge(candidate)
+        assert quick.correct is accepted
+
+
 WRONG: dict[str, Callable[[Array], Array]] = {
     "all elements are zero": lambda c: np.zeros_like(c),
     "all elements are 0.5": lambda c: np.full_like(c, 0.5),

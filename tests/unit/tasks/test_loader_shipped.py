@@ -258,3 +258,38 @@ def test_what_wgmma_can_compute_is_right_on_hopper_and_twice_its_error_is_not() 
         output[large, np.argmin(np.abs(want[large]))] += 2.5 * task.tolerance.row_rtol * row[large]
         assert not accepted(task, case, inputs, output.astype(ml_dtypes.bfloat16)), seed
     assert near_zero, "without the limit by row some of them would be refused"
+
+
+def wgmma_blocks(a: Array, b: Array, scales: Array) -> Array:
+    """Elements one by one, from their rows of a and b and the product of their scales, each block as `wgmma` adds."""
+    made = np.zeros(len(a))
+    for t in range(scales.shape[1]):
+        total = np.zeros(len(a))
+        for at in range(128 * t, 128 * (t + 1), 32):
+            products = a[:, at : at + 32] * b[:, at : at + 32]
+            largest = np.maximum(np.abs(products).max(axis=1), np.abs(total))
+            unit = np.exp2(np.floor(np.log2(np.where(largest > 0, largest, 1.0))) - 13)
+            total = unit * (np.trunc(products / unit[:, None]).sum(axis=1) + np.trunc(total / unit))
+        made += total * scales[:, t]
+    return made
+
+
+@pytest.mark.parametrize("k", [256, 512])
+def test_of_a_million_elements_those_with_the_worst_sums_are_well_within_the_limit_on_hopper(k: int) -> None:
+    task = load_task("fp8_block_gemm", "h200")
+    case = Case("large", {"m": 768, "n": 2048, "k": k}, k)
+    inputs = task.draw(case)
+    a, b, of_a = (np.asarray(inputs[n]).astype(np.float64) for n in ("a", "b", "a_scale"))
+    of_b = np.repeat(np.asarray(inputs["b_scale"]).astype(np.float64), 128, axis=0)
+    want = task.reference(inputs, case)["c"]
+    left, right = (np.square(x * np.repeat(s, 128, axis=1)) for x, s in ((a, of_a), (b, of_b)))
+    row, column = (np.sqrt(np.mean(np.square(want), axis=axis, keepdims=True)) for axis in (1, 0))
+    likely = (3e-3 * np.sqrt(left @ right.T) - 2e-2 * np.abs(want)) / row
+    rows, columns = np.unravel_index(np.argpartition(likely.ravel(), -5000)[-5000:], want.shape)
+    output = wgmma_blocks(a[rows], b[columns], of_a[rows] * of_b[columns])
+    rounded = output.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
+    exact = want[rows, columns]
+    beyond = np.abs(rounded - exact) - task.tolerance.atol - (task.tolerance.rtol or 0.0) * np.abs(exact)
+    scale = row[rows, 0] * np.maximum(1.0, column[0, columns] / np.sqrt(np.mean(np.square(want))))
+    share = float((beyond / scale).max())
+    assert 0 < share < task.tolerance.row_rtol / 3
