@@ -68,6 +68,18 @@ BENCHMARKS = (
         ("--repeats", "84"),
     ),
     Benchmark(
+        "coverage",
+        "Errors that only a benchmark case shows",
+        "Kernels wrong in one workgroup, row, strip, range of shapes or call: found by verification and confirmation.",
+        20,
+    ),
+    Benchmark(
+        "under_load",
+        "Verdicts beside 16 busy processes",
+        "Right kernels refused and wrong ones accepted while busy processes share the machine.",
+        60,
+    ),
+    Benchmark(
         "one_way",
         "One candidate's way",
         "Parses, resolutions and files between a node of the graph and the compiler, counted for one candidate.",

@@ -21,7 +21,7 @@ from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
 from tasks.dtypes import stored
 
-MAGIC = 0x4B534C4142303036
+MAGIC = 0x4B534C4142303037
 ARENA = 0x100000000000
 GRANULE = 65536
 NONE = (1 << 64) - 1
@@ -99,7 +99,6 @@ class Work:
     checks: int = 2  # 0: bounds only, 1: all but unwritten buffers, 2: all; see runtime/shadow.h
     exact: bool = False  # matrix instructions round as the hardware does
     device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # from `wave` to `joins_global` in runtime/request.h's header
-    accesses: int | None = None  # affordable_accesses there
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
 
@@ -215,7 +214,6 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         work.checks,
         int(work.exact),
         *work.device,
-        NONE if work.accesses is None else work.accesses,
     ]
 
 

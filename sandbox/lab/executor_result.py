@@ -56,8 +56,7 @@ class Asked:
     """Bounds of the answer: workgroups of each launch, how many of them to execute, lanes, regions."""
 
     totals: tuple[int, ...]
-    blocks: tuple[int, ...]  # as many exactly, unless the executor was to choose
-    may_choose: bool
+    blocks: tuple[int, ...]  # as many exactly
     recorded: int
     lanes: int
     regions: int
@@ -138,8 +137,7 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
     _fields(row, ("executed", "failed", "barriers", "reads_intermediate", "ns", "recorded"))
     executed = _number(row["executed"], asked.totals[number] + 1)
     if is_whole:
-        least = min(asked.totals[number], 4) if asked.may_choose else asked.blocks[number]
-        _need(executed >= least if asked.may_choose else executed == least, "workgroups")
+        _need(executed == asked.blocks[number], "workgroups")
     _number(row["failed"], executed + 1)
     _number(row["barriers"], 1 << 62)
     _number(row["ns"], 1 << 62)

@@ -50,12 +50,11 @@ class ExecutionRequest:
     program: LabProgram
     plan: ResolvedPlan
     buffers: Sequence[Buffer]
-    deadline_s: float  # with `accesses` once for the first two workgroups and once for the others
+    deadline_s: float
     count: bool = False  # record the accesses of a few workgroups; nothing is checked but bounds, nothing is read back
     blocks: int | None = None  # at most so many workgroups of each launch, evenly spread; None: all
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # of each launch: these numbers (x + gx * (y + gy * z)) only,
-    # in any order, each once; None: as `blocks` says. Then `accesses` leaves the launch alone
-    accesses: int | None = None  # of a plan of one launch: as many workgroups as need so many, at the first ones' rate
+    # in any order, each once; None: as `blocks` says
     exact: bool = False  # multiply matrices as CDNA3's matrix cores round, not in the accumulator's type; slower
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
@@ -100,6 +99,7 @@ class Lab:
         self._cache = cache.resolve()
         self._target = target
         self._cores = cores or len(os.sched_getaffinity(0))
+        self.cpu_s = 0.0  # processor time of all executors so far
 
     def warm(self) -> None:
         """Build what every program needs."""
@@ -156,7 +156,6 @@ class Lab:
             checks=_checks(request.checks, request.count, len(totals) > 1 and chosen != totals),
             device=_device(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),
-            accesses=request.accesses if len(totals) == 1 and not request.workgroups else None,
             workgroups=request.workgroups,
         )
 
@@ -174,6 +173,7 @@ class Lab:
             argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
             limits = self._limits(work, layout)
             done = self._run(argv, limits)
+            self.cpu_s += done.cpu_s or done.seconds
             return self._answer(request, work, layout, folder, done)
         finally:
             if self._evidence:
@@ -192,7 +192,6 @@ class Lab:
         asked = Asked(
             totals=tuple(math.prod(launch.grid) for launch in launches),
             blocks=work.blocks,
-            may_choose=work.accesses is not None,
             recorded=work.recorded_blocks,
             lanes=max(math.prod(launch.block) for launch in launches),
             regions=len(layout.regions),
@@ -220,10 +219,9 @@ class Lab:
         return run(words, cwd=folder, env={}, limits=limits, cage=self._toolchain.cage, view=view)
 
     def _limits(self, work: executor_request.Work, layout: executor_request.MemoryLayout) -> ProcessLimits:
-        deadline_s = work.deadline_s * (1 if work.accesses is None else 2)
         sizes = sum(region.size for region in layout.regions)
         return ProcessLimits(
-            cpu_s=int(deadline_s * (self._cores + 1)) + 10,
+            cpu_s=int(work.deadline_s * (self._cores + 1)) + 10,
             file_bytes=64 << 20,
             resident_bytes=(2 << 30) + 9 * sizes + 2 * layout.masks,
             folder_bytes=layout.memory + layout.masks + (256 << 20),

@@ -22,9 +22,11 @@ from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
 from sandbox.lab.build.kernel_names import unlike_symbols
+from sandbox.lab.confirmed_case import ConfirmedCase
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
+from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.predict import predict
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
@@ -79,6 +81,11 @@ class LabEvaluator(SandboxBase):
         progress("building the lab's runtime and its precompiled headers")
         self._compiler.warm()
         self._lab.warm()
+
+    @property
+    def executors_s(self) -> float:
+        """Processor time of all executions so far."""
+        return self._lab.cpu_s
 
     def compile(self, prepared: Prepared) -> Evaluation:
         """Compile for the GPU and for the lab; accepted means that neither they nor the plan's checks object."""
@@ -170,8 +177,13 @@ class LabEvaluator(SandboxBase):
         plain = None if isinstance(program, tuple) else replace(built, program=program)
         judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(task)
         rows = [row for row in verified.cases if row.role != "benchmark"]
-        for case in task.benchmarks:
-            row, findings = TimedCase(judge, case, inputs.of(case), inputs.rng).confirm(plain)
+        left_s = self._patience.confirm_s
+        for number, case in enumerate(task.benchmarks):
+            timed = TimedCase(judge, case, inputs.of(case), inputs.rng)
+            confirmed = ConfirmedCase(timed, plain, left_s / (len(task.benchmarks) - number))
+            begun_s = confirmed.spent_s()
+            row, findings = confirmed.run()
+            left_s = max(0.0, left_s - (confirmed.spent_s() - begun_s))
             rows.append(row)
             if findings:
                 return replace(verified, verdict=judged(findings), cases=tuple(rows))
@@ -232,14 +244,14 @@ class LabEvaluator(SandboxBase):
 
     def _execute(self, evaluation: Evaluation, built: Built) -> Evaluation:
         judge, rows = Judge(self._lab, built, self._patience, self._exact), list[CaseResult]()
+        inputs = self._inputs_of(built.prepared.task)
         for case, variant in self._cases(built.prepared):
             findings = self._refused(built, case)
             if not findings:
-                row, findings = judge.run(case, variant)
+                row, findings = ListedCase(judge, case, variant, inputs).run()
                 rows.append(row)
             if findings:
                 return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
-        inputs = self._inputs_of(built.prepared.task)
         for case in built.prepared.task.benchmarks:
             row, findings = TimedCase(judge, case, inputs.of(case), inputs.rng).run()
             rows.append(row)

@@ -1,8 +1,6 @@
-"""Runs one candidate on cases and compares with the float64 reference, which the candidate's process never sees.
+"""Runs one candidate on whole cases and compares with the float64 reference, which its process never sees.
 
-Whole cases where they are cheap enough; else a stated share of the workgroups, evenly spread, of which everything
-they own is compared. What this cannot show: that the workgroups left out are right too; the smaller cases, which
-are executed whole, are there for that.
+Cases too large for that are in listed_case.py and timed_cases.py.
 """
 
 from __future__ import annotations
@@ -30,8 +28,9 @@ Rows = tuple[CaseResult, tuple[Finding, ...]]
 class Patience:
     """Limits of the execution of a case: the amount before sampling, and the deadline."""
 
-    accesses: int = 400_000_000  # memory accesses of one case above which workgroups are sampled
+    accesses: int = 400_000_000  # memory accesses of one listed case above which workgroups are sampled
     deadline_s: float = 15.0  # for one case
+    confirm_s: float = 120.0  # of processor time for all benchmark cases of a kernel that leads
 
 
 EXACT = Patience(accesses=4_000_000, deadline_s=60.0)  # exact matrix instructions take some 40 times as long
@@ -48,7 +47,7 @@ class Built:
 
 @dataclass(frozen=True)
 class Judge:
-    """Compares one program of the lab with its task's reference."""
+    """Compares one program of the lab with its task's reference, all of both."""
 
     lab: Lab
     built: Built
@@ -62,9 +61,7 @@ class Judge:
 
     def run(self, case: Case, variant: str | None = None) -> Rows:
         """Execute and compare one case; findings are empty when it is right."""
-        inputs: Tensors = self.task.draw(case)
-        if variant is not None and self.task.variants is not None:
-            inputs = self.task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
+        inputs = drawn_inputs(self.task, case, variant)
         plan = self.built.prepared.plan(case)
         buffers = task_buffers(self.task, case, plan, inputs)
         execution = self._execute(plan, buffers)
@@ -77,26 +74,13 @@ class Judge:
         return self._compare(execution, inputs, replace(case, name=name))
 
     def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...]) -> Execution:
-        """Execute whole, or a share when the first workgroups show that the whole would be too much.
-
-        A plan of several launches is executed whole: a later launch reads what earlier ones wrote, so a share of them
-        would show it unwritten memory.
-        """
         return self.lab.execute(
-            ExecutionRequest(
-                self.built.program,
-                plan,
-                buffers,
-                self.patience.deadline_s,
-                accesses=self.patience.accesses,
-                exact=self.exact,
-            )
+            ExecutionRequest(self.built.program, plan, buffers, self.patience.deadline_s, exact=self.exact)
         )
 
     def _compare(self, execution: Execution, inputs: Mapping[str, Array], case: Case) -> Rows:
         reference = self.task.reference(inputs, case)
         baseline = self.task.baseline(inputs, case)
-        whole = execution.executed >= 1.0
         findings: list[Finding] = []
         worst, compared, elements = 0.0, 0, 0
         outputs: dict[str, Array] = {}
@@ -106,18 +90,12 @@ class Judge:
             written = spec.unflatten(execution.written[spec.name], shape)
             elements += written.size
             compared += int(written.sum())
-            findings += coverage(spec, written, execution, case)
-            verdict = compare(
-                outputs[spec.name],
-                reference[spec.name],
-                baseline[spec.name],
-                self.task.tolerance,
-                mask=None if whole else written,
-            )
+            findings += coverage(spec, written, case)
+            verdict = compare(outputs[spec.name], reference[spec.name], baseline[spec.name], self.task.tolerance)
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
                 findings.append(wrong_result(spec.name, verdict, case.name))
-        if self.task.check is not None and whole and not findings:
+        if self.task.check is not None and not findings:
             right, message = self.task.check(inputs, outputs, case)
             if not right:
                 findings.append(Finding("wrong_result", message, case=case.name))
@@ -132,35 +110,29 @@ class Judge:
         ), tuple(findings)
 
 
-def coverage(spec: TensorSpec, written: Array, execution: Execution, case: Case) -> list[Finding]:
-    """Nothing unwritten when all workgroups ran; no less than their share when a sample did."""
+def coverage(spec: TensorSpec, written: Array, case: Case) -> list[Finding]:
+    """A finding where an element was never written, although all workgroups ran."""
     total, done = written.size, int(written.sum())
-    if execution.executed >= 1.0:
-        if done == total:
-            return []
-        first = tuple(int(i) for i in np.unravel_index(int(np.argmin(written)), written.shape))
-        return [
-            Finding(
-                "unwritten_output",
-                f"{total - done} of {total} elements of {spec.name} are never written; "
-                f"the first is {spec.name}{list(first)}: launch enough work-items or fix the guard",
-                case=case.name,
-                buffer=spec.name,
-            )
-        ]
-    # Workgroups own equal parts but for ragged edges, so a sample that writes far less than its share skips work.
-    expected = execution.executed * total
-    if done >= 0.5 * expected:
+    if done == total:
         return []
+    first = tuple(int(i) for i in np.unravel_index(int(np.argmin(written)), written.shape))
     return [
         Finding(
             "unwritten_output",
-            f"the sampled {execution.executed:.1%} of the workgroups wrote only "
-            f"{done / total:.2%} of {spec.name}: parts of the output seem never to be written",
+            f"{total - done} of {total} elements of {spec.name} are never written; "
+            f"the first is {spec.name}{list(first)}: launch enough work-items or fix the guard",
             case=case.name,
             buffer=spec.name,
         )
     ]
+
+
+def drawn_inputs(task: Task, case: Case, variant: str | None) -> Tensors:
+    """The inputs of a case, or of this family of inputs on it."""
+    inputs: Tensors = task.draw(case)
+    if variant is None or task.variants is None:
+        return inputs
+    return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
 
 
 def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str, Array]) -> tuple[Buffer, ...]:

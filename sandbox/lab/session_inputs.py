@@ -1,4 +1,4 @@
-"""The secret inputs of the benchmark cases of one task, drawn once in a process and kept within a bound."""
+"""The secret inputs of the large cases of one task, drawn once in a process and kept within a bound."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ class SessionInputs:
         """`cache` takes the files where memory has no room for them."""
         self.task, self._cache = task, cache
         self.rng = np.random.default_rng(secrets.randbits(128))
-        self._kept: dict[str, TimedInputs] = {}
+        self._kept: dict[tuple[str, str | None], TimedInputs] = {}
 
     @cached_property
     def dims(self) -> tuple[Independent, ...]:
         """The independent dims of the task."""
         return independent_dims(self.task)
 
-    def of(self, case: Case) -> TimedInputs:
-        """The inputs of a benchmark case."""
-        if case.name not in self._kept:
-            made = TimedInputs(self.task, case, self.dims, memory_folder(self._cache, MOST_BYTES), self.rng)
+    def of(self, case: Case, variant: str | None = None) -> TimedInputs:
+        """The inputs of a large case, or of this family of inputs on it."""
+        key = (case.name, variant)
+        if key not in self._kept:
+            folder = memory_folder(self._cache, MOST_BYTES)
+            made = TimedInputs(self.task, case, self.dims, folder, self.rng, variant)
             while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
                 self._kept.pop(next(iter(self._kept)))
-            self._kept[case.name] = made
-        return self._kept[case.name]
+            self._kept[key] = made
+        return self._kept[key]

@@ -35,12 +35,6 @@ MOST = 24
 ENDS = 1
 AFFORDABLE = 1 << 20  # accesses after which no more than the fewest are executed
 ENOUGH = 459  # ln(0.01) / ln(0.99): an error in 1 % of the workgroups passes with a probability below 1 %
-ENDS_OF_ENOUGH = 8
-PILOT = 3  # of them to see what a whole execution takes
-WHOLE_S = 30.0  # of one thread up to which a case is executed whole; or as much as `ENOUGH` workgroups take
-UNCHECKED = 5  # times as fast as with checks a kernel runs without
-WHOLE_WORK = 2.0**33  # operations plus bytes, for what cannot be sampled
-CONFIRM_DEADLINE_S = 300.0
 SAMPLE_S = 30.0  # for the first workgroups of a large case, whose cost is not known
 SLACK = 4.0  # times what the first ones took, which the others may take
 BATCH = 24  # workgroups of one execution: each has outputs of its own
@@ -95,66 +89,44 @@ class TimedCase:
         if cost(self.judge.task, self.case.dims) <= SMALL:
             return self.whole()
         if len(self.plan.launches) > 1 or self.plan.workspaces:
-            return self._scaled()
+            return self.scaled()
         sample = Drawn()
-        for ends in (ENDS, 0):
-            findings = self._sampled(sample, FEWEST if ends else max(0, self._more(sample)), ends)
+        for ends in (0, ENDS):  # the ends come last: they are known, so their cost must not decide anything
+            findings = self.sampled(sample, max(0, self._more(sample)) if ends else FEWEST, ends)
             if findings is None:
-                return self._scaled()
+                return self.scaled()
             if findings:
-                return self._refused(findings, sample)
-        if self._leaves_a_question(sample):
-            return self._settled(sample)
-        return self._row(sample), ()
+                return self.refused(findings, sample)
+        return self.answer(sample)
 
-    def confirm(self, plain: Built | None) -> Rows:
-        """Execute the case whole where that fits the budget, else `ENOUGH` workgroups; `plain` runs without checks.
-
-        The executor's own time for a few workgroups says what the whole takes.
-        """
-        if cost(self.judge.task, self.case.dims) <= SMALL:
-            return self.whole()
-        sample = Drawn()
-        if len(self.plan.launches) > 1 or self.plan.workspaces:
-            findings: tuple[Finding, ...] | None = None
-        else:
-            findings = self._sampled(sample, PILOT, ENDS)
-        if findings:
-            return self._refused(findings, sample)
-        total = math.prod(self.launch.grid)
-        if findings is None:
-            is_short = cost(self.judge.task, self.case.dims) <= WHOLE_WORK
-        else:
-            each_s = sample.seconds / len(sample.written)
-            is_short = total * each_s / UNCHECKED <= max(WHOLE_S, ENOUGH * each_s)
-        if is_short and plain is not None:
-            row, found = self.whole(plain, CONFIRM_DEADLINE_S)
-            if not any(finding.kind == "timeout" for finding in found):  # which a busy machine may have caused
-                return row, found
-        if findings is None:
-            return self._scaled()
-        findings = self._sampled(sample, max(0, ENOUGH - len(sample.drawn)), ENDS_OF_ENOUGH)
-        if findings is None:
-            return self._scaled()
-        if findings:
-            return self._refused(findings, sample)
-        if self._leaves_a_question(sample):
-            return self._settled(sample)
-        return self._row(sample), ()
-
-    def whole(self, built: Built | None = None, deadline_s: float | None = None) -> Rows:
+    def whole(self) -> Rows:
         """Execute every workgroup and compare every element, by granules of the independent dims."""
-        program, task = (built or self.built).program, self.judge.task
-        buffers = (*self.inputs.buffers, *written_buffers(task, self.case, self.plan))
-        limit = deadline_s or self.judge.patience.deadline_s
-        done = self.judge.lab.execute(ExecutionRequest(program, self.plan, buffers, limit, exact=self.judge.exact))
-        if done.findings:
-            return self._refused(done.findings, Drawn())
+        done = self._executed(self.built, self.judge.patience.deadline_s)
+        return self.refused(done.findings, Drawn()) if done.findings else self._compared(done, has_masks=True)
+
+    def whole_by(self, plain: Built, deadline_s: float) -> Rows | None:
+        """Do so by a program without checks, or with them where that does not end well; None where time is up."""
+        for built in (plain, self.built):
+            done = self._executed(built, deadline_s)
+            if any(finding.kind == "timeout" for finding in done.findings):
+                return None
+            if not done.findings:
+                return self._compared(done, has_masks=built is not plain)
+        return self.refused(done.findings, Drawn())
+
+    def _executed(self, built: Built, deadline_s: float) -> Execution:
+        buffers = (*self.inputs.buffers, *written_buffers(self.judge.task, self.case, self.plan))
+        return self.judge.lab.execute(
+            ExecutionRequest(built.program, self.plan, buffers, deadline_s, exact=self.judge.exact)
+        )
+
+    def _compared(self, done: Execution, *, has_masks: bool) -> Rows:
+        task = self.judge.task
         findings, worst = list[Finding](), 0.0
         for spec in task.outputs:
             shape = task.shape_of(spec, self.case)
-            if built is None:
-                findings += coverage(spec, spec.unflatten(done.written[spec.name], shape), done, self.case)
+            if has_masks:
+                findings += coverage(spec, spec.unflatten(done.written[spec.name], shape), self.case)
             output = spec.unflatten(done.outputs[spec.name], shape)
             for slab in slabs(self.inputs, spec, shape) if not findings else ():
                 error, found = self._compare(slab, slab.cut(output), None)
@@ -163,15 +135,15 @@ class TimedCase:
                 if found:
                     break
         if findings:
-            return self._refused(tuple(findings), Drawn(error=worst))
+            return self.refused(tuple(findings), Drawn(error=worst))
         total = sum(math.prod(launch.grid) for launch in self.plan.launches)
-        return CaseResult(self.case.name, "benchmark", True, worst, workgroups=total, drawn=total, grid=total), ()
+        return CaseResult(self.case.name, self.case.role, True, worst, workgroups=total, drawn=total, grid=total), ()
 
     def _more(self, sample: Drawn) -> int:
         each = sample.accesses / max(1, len(sample.written))
-        return max(FEWEST + ENDS, min(MOST, int(AFFORDABLE / max(1.0, each)))) - len(sample.written)
+        return max(FEWEST, min(MOST, int(AFFORDABLE / max(1.0, each)))) - len(sample.written)
 
-    def _sampled(self, sample: Drawn, count: int, edges: int) -> tuple[Finding, ...] | None:
+    def sampled(self, sample: Drawn, count: int, edges: int) -> tuple[Finding, ...] | None:
         """Execute and compare workgroups that were not yet; None where they do not own what they write."""
         numbers = drawn(self.launch.grid, count, edges, self.rng, frozenset(sample.written))
         sample.drawn += numbers[:count]
@@ -236,6 +208,10 @@ class TimedCase:
         found = compare(values, slab.reference, slab.baseline, self.judge.task.tolerance, mask=mask)
         return found.error, [] if found.correct else [wrong_result(slab.spec.name, found, self.case.name)]
 
+    def answer(self, sample: Drawn) -> Rows:
+        """The row of a sample without findings; where it leaves a question, what settles that."""
+        return self._settled(sample) if self._leaves_a_question(sample) else (self.row(sample), ())
+
     def _leaves_a_question(self, sample: Drawn) -> bool:
         """True where a workgroup wrote less than its share, or all of them less than the whole output needs."""
         most, grid = max(sample.written.values()), self.launch.grid
@@ -251,11 +227,11 @@ class TimedCase:
         total = math.prod(self.launch.grid)
         if total * sample.accesses / len(sample.written) <= WHOLE:
             return self.whole()
-        findings = self._sampled(sample, max(0, ENOUGH - len(sample.drawn)), 0)
+        findings = self.sampled(sample, max(0, ENOUGH - len(sample.drawn)), 0)
         if findings is None:
-            return self._scaled()
+            return self.scaled()
         if findings:
-            return self._refused(findings, sample)
+            return self.refused(findings, sample)
         written = np.array([sample.written[number] for number in sample.drawn], float)
         share = float(written.mean()) * total / self.elements
         doubt = SURE * float(written.std()) / math.sqrt(written.size) * total / self.elements
@@ -267,24 +243,26 @@ class TimedCase:
                 case=self.case.name,
                 buffer=self.judge.task.outputs[0].name,
             )
-            return self._refused((finding,), sample)
-        return self._row(sample), ()
+            return self.refused((finding,), sample)
+        return self.row(sample), ()
 
-    def _scaled(self) -> Rows:
+    def scaled(self) -> Rows:
         """The case whole where it is affordable; else with all its dims shortened until it is."""
         if cost(self.judge.task, self.case.dims) <= SCALED:
             return self.whole()
         return self.judge.run(scaled(self.judge.task, self.case, SCALED))
 
-    def _refused(self, findings: Sequence[Finding], sample: Drawn) -> Rows:
+    def refused(self, findings: Sequence[Finding], sample: Drawn) -> Rows:
+        """The row of a case that failed, with its findings."""
         said = tuple(replace(finding, case=self.case.name) for finding in findings)
-        return replace(self._row(sample), correct=False, message=said[0].message), said
+        return replace(self.row(sample), correct=False, message=said[0].message), said
 
-    def _row(self, sample: Drawn) -> CaseResult:
+    def row(self, sample: Drawn) -> CaseResult:
+        """The row of a sample without findings."""
         total = math.prod(self.launch.grid)
         return CaseResult(
             self.case.name,
-            "benchmark",
+            self.case.role,
             True,
             sample.error,
             executed=len(sample.written) / total,

@@ -1,4 +1,4 @@
-"""Secret inputs of one benchmark case, and the reference of any of its elements.
+"""Secret inputs of one large case, and the reference of any of its elements.
 
 A benchmark's tensors are large, and so is their reference. Where dims are independent (tasks/independence.py), a few
 granules of them are drawn and stand everywhere: by a secret odd period where memory can repeat them, else at places
@@ -20,6 +20,7 @@ import numpy as np
 
 from records.errors import LabError
 from sandbox.lab.executor_request import Buffer
+from sandbox.lab.lab_verify import drawn_inputs
 from sandbox.lab.memory_folder import prefix
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.recent import Recent
@@ -52,17 +53,23 @@ class Expected:
 
 
 class TimedInputs:
-    """The inputs of one benchmark case. The file goes with the object."""
+    """The inputs of one large case. The file goes with the object."""
 
     def __init__(
-        self, task: Task, case: Case, dims: tuple[Independent, ...], folder: Path, rng: np.random.Generator
+        self,
+        task: Task,
+        case: Case,
+        dims: tuple[Independent, ...],
+        folder: Path,
+        rng: np.random.Generator,
+        variant: str | None = None,
     ) -> None:
         """Draw from `rng`; `folder` should be in memory. LabError when the file cannot be written there."""
         self.task, self.case = task, case
         self.mapped = tuple(_mapped(task, case, dim, len(dims), rng) for dim in _useful(task, case, dims))
         self._small = replace(case, dims=self._dims({m.dim.name: m.drawn for m in self.mapped}))
         self._small = replace(self._small, name=case_name(self._small.dims), seed=int(rng.integers(2**32)))
-        values = task.draw(self._small)
+        values = drawn_inputs(task, self._small, variant)
         self._drawn = {s.name: np.asarray(values[s.name], dtype=numpy_dtype(s.dtype)) for s in task.inputs}
         self._known: Recent[tuple[bytes, ...], Expected] = Recent(KEPT)
         self.buffers = self._write(folder)

@@ -84,7 +84,8 @@ PREPROCESS = (*("-E" if flag == "-S" else flag for flag in DEVICE_FLAGS), "--off
 IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 OPTIMISED = ("-S", "-emit-llvm")
 SEALED = ("-Xclang", "-disable-llvm-passes", "-mllvm", "-trap-unreachable")  # nothing runs on into other code
-PLAIN = ("-DKS_PLAIN=1",)  # fences do nothing: they only order what the checks remember
+# Fences do nothing: they only order what the checks remember. Operands of matrix instructions lie on the stack apart.
+PLAIN = ("-DKS_PLAIN=1", "-fsanitize=safe-stack")
 FLAGS = (
     "-x",
     "c++",

@@ -33,18 +33,10 @@ static Worker** g_workers;
 static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
 static uint32_t g_ready;         // workers that have set themselves up
-static uint32_t g_turn;          // rounds opened so far
-static uint32_t g_finished;      // workers that have finished the open round
-static Shared<uint64_t> g_next;  // next workgroup of the open round
-
-// A launch is one round, or two: the first and the last workgroup to see what one costs, then the others.
-struct Round {
-    uint32_t launch;
-    uint64_t first, end;  // of the workgroups that are executed, see Launch::linear
-    bool last;
-};
-static Round g_round;
-constexpr uint64_t kPilot = 2;
+static uint32_t g_turn;          // launches opened so far
+static uint32_t g_launch;        // the open one
+static uint32_t g_finished;      // workers that have finished it
+static Shared<uint64_t> g_next;  // its next workgroup, see Launch::linear
 
 static uint64_t now_ns() {
     struct timespec t;
@@ -60,8 +52,7 @@ static bool is_recorded(const Launch& launch, uint64_t k) {
     return (k * wanted) / launch.blocks != ((k + 1) * wanted) / launch.blocks;
 }
 
-static void work_off(Worker& worker, const Round& round) {
-    const uint32_t index = round.launch;
+static void work_off(Worker& worker, uint32_t index) {
     const Launch& launch = g_request.launches[index];
     worker.launch = &launch;
     worker.launch_index = index;
@@ -72,7 +63,7 @@ static void work_off(Worker& worker, const Round& round) {
     uint64_t done = 0, failed = 0;
     for (;;) {
         uint64_t k = g_next.add(1);
-        if (k >= round.end || finding_count() >= kFindings) break;
+        if (k >= launch.blocks || finding_count() >= kFindings) break;
         Recorder* recorder = is_recorded(launch, k) ? open_recorder(worker, index) : nullptr;
         worker.recorder = recorder;
         t_hot.recording = recorder != nullptr;
@@ -83,7 +74,7 @@ static void work_off(Worker& worker, const Round& round) {
         done++;
         failed += worker.failed;
     }
-    if (round.last) worker.launch_group += launch.total();
+    worker.launch_group += launch.total();
     end_launch_shadow(worker);
     worker.launch = nullptr;
     Outcome& outcome = g_outcomes[index];
@@ -124,7 +115,7 @@ static void* worker_main(void* raw) {
         pthread_mutex_lock(&g_mutex);
         while (g_turn < turn) pthread_cond_wait(&g_changed, &g_mutex);
         pthread_mutex_unlock(&g_mutex);
-        work_off(worker, g_round);
+        work_off(worker, g_launch);
         pthread_mutex_lock(&g_mutex);
         g_finished++;
         pthread_cond_broadcast(&g_changed);
@@ -188,12 +179,13 @@ static struct timespec next_look() {
     return look;
 }
 
-// Opens one round and waits for its end; false when a worker was over its deadline first.
-static bool run_round(const Round& round) {
-    g_next.set(round.first);
+// Opens one launch and waits for its end; false when a worker was over its deadline first.
+static bool run_launch(uint32_t index) {
+    set_dynamic_lds(g_request.launches[index].lds_bytes);
+    g_next.set(0);
     uint64_t started = now_ns();
     pthread_mutex_lock(&g_mutex);
-    g_round = round;
+    g_launch = index;
     g_finished = 0;
     g_turn++;
     pthread_cond_broadcast(&g_changed);
@@ -203,7 +195,7 @@ static bool run_round(const Round& round) {
         over = pthread_cond_timedwait(&g_changed, &g_mutex, &look) != 0 && is_over_deadline();
     }
     pthread_mutex_unlock(&g_mutex);
-    g_outcomes[round.launch].nanoseconds += now_ns() - started;
+    g_outcomes[index].nanoseconds += now_ns() - started;
     return g_finished >= g_request.head.workers;
 }
 
@@ -217,36 +209,6 @@ static uint64_t all_accesses() {
     uint64_t sum = 0;
     for (uint32_t w = 0; w < g_request.head.workers; w++) sum += g_workers[w]->accesses;
     return sum;
-}
-
-// Whether every element that is written belongs to one workgroup, so that some of them can be left out.
-static bool owns_its_elements(uint32_t launch) {
-    if (g_outcomes[launch].read_intermediate.get()) return false;
-    for (uint32_t r = 0; r < g_memory.count; r++)
-        if (g_request.regions[r].role != kInput && atomics_on(r)) return false;
-    return true;
-}
-
-// As many workgroups as may be executed at the cost of those two.
-static uint64_t affordable(const Launch& launch) {
-    uint64_t each = all_accesses() / kPilot;
-    uint64_t count = g_request.head.affordable_accesses / (each ? each : 1);
-    if (count < 2 * kPilot) count = 2 * kPilot;
-    return count < launch.total() ? count : launch.total();
-}
-
-// Runs one launch; false when the deadline came first. The others have one again after the pilot.
-static bool run_launch(uint32_t index) {
-    Launch& launch = g_request.launches[index];
-    set_dynamic_lds(launch.lds_bytes);
-    if (g_request.head.affordable_accesses == kNone || launch.listed || launch.total() <= 4 * kPilot)
-        return run_round({index, 0, launch.blocks, true});
-    launch.blocks = kPilot;  // the first and the last
-    bool in_time = run_round({index, 0, kPilot, false});
-    if (!in_time || finding_count()) return in_time;
-    launch.blocks = owns_its_elements(index) ? affordable(launch) : launch.total();
-    set_deadline();
-    return run_round({index, 1, launch.blocks - 1, true});
 }
 
 static bool executed_whole() {

@@ -4,7 +4,7 @@
 
 namespace ks {
 
-constexpr uint64_t kMagic = 0x4b534c4142303036ull;
+constexpr uint64_t kMagic = 0x4b534c4142303037ull;
 constexpr uint64_t kArena = 0x100000000000ull;  // where the buffers lie, see memory.h
 constexpr uint64_t kGranule = 65536;            // one granule belongs to at most one buffer
 constexpr uint64_t kNone = ~0ull;
@@ -22,8 +22,7 @@ struct Header {
     uint64_t exact;   // 1: matrix instructions round as the hardware does
     uint64_t wave;    // lanes
     uint64_t segment_bytes, fill_bytes, address_lanes, l1_bytes_per_clock;  // see coalescing.h
-    uint64_t joins_global;         // the compiler makes one wide access of neighbouring narrow ones to buffers too
-    uint64_t affordable_accesses;  // of a launch, above which workgroups are left out; kNone: `blocks` are executed
+    uint64_t joins_global;  // the compiler makes one wide access of neighbouring narrow ones to buffers too
 };
 
 struct RegionRequest {

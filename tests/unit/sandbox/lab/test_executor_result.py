@@ -12,7 +12,7 @@ import pytest
 from sandbox.lab.executor_request import GRANULE, Buffer, MemoryLayout, lay_out, poison_of
 from sandbox.lab.executor_result import Asked, NoResult, check_files, read_outputs, read_result
 
-ASKED = Asked(totals=(10,), blocks=(10,), may_choose=False, recorded=0, lanes=64, regions=2)
+ASKED = Asked(totals=(10,), blocks=(10,), recorded=0, lanes=64, regions=2)
 ROW = {"executed": 10, "failed": 0, "barriers": 3, "reads_intermediate": False, "ns": 5, "recorded": None}
 GOOD: dict[str, Any] = {"timed_out": False, "findings": [], "atomics": [0, 1], "accesses": 7, "launches": [ROW]}
 FINDING = {
@@ -67,13 +67,6 @@ def test_a_result_that_cannot_be_true_is_none(tmp_path: Path, change: dict[str, 
 def test_a_text_that_is_no_result_is_none(tmp_path: Path, text: str) -> None:
     with pytest.raises(NoResult):
         read(tmp_path, text)
-
-
-def test_an_executor_that_may_choose_executes_four_workgroups_at_least(tmp_path: Path) -> None:
-    asked = Asked((10,), (10,), True, 0, 64, 2)
-    assert read(tmp_path, {**GOOD, "launches": [{**ROW, "executed": 4}]}, asked)
-    with pytest.raises(NoResult):
-        read(tmp_path, {**GOOD, "launches": [{**ROW, "executed": 3}]}, asked)
 
 
 def filled(folder: Path) -> MemoryLayout:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from records.evaluation import Evaluation
+from sandbox.lab.confirmed_case import PILOT, ConfirmedCase
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience
 from sandbox.lab.timed_cases import ENOUGH, TimedCase
@@ -103,6 +104,9 @@ def test_a_case_that_cannot_be_executed_whole_has_enough_workgroups(evaluator: L
     assert evaluation.verdict.accepted and built is not None
     inputs = evaluator._inputs_of(task)
     judge = Judge(evaluator._lab, built, Patience(deadline_s=20))
-    row, findings = TimedCase(judge, task.benchmarks[0], inputs.of(task.benchmarks[0]), inputs.rng).confirm(None)
+    timed = TimedCase(judge, task.benchmarks[0], inputs.of(task.benchmarks[0]), inputs.rng)
+    row, findings = ConfirmedCase(timed, None, 1000.0).run()
     assert findings == () and row.drawn == ENOUGH and row.workgroups > ENOUGH
     assert 0 < row.miss_chance < 0.01
+    row, findings = ConfirmedCase(timed, None, 0.0).run()
+    assert findings == () and row.drawn == PILOT and not row.is_whole and row.miss_chance > 0.9

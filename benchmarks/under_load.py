@@ -1,0 +1,167 @@
+"""Verdicts while 16 busy processes share the machine: right kernels refused, wrong ones accepted.
+
+    python -m benchmarks.under_load [--number N] [--busy N]
+
+Right kernels are the honest twins of the exploits, the shipped seeds and the other right kernels of each task; wrong
+ones are exploits that must be rejected and mutants. Each gets a constant and a comment of its own, so that no cache
+knows it, and every round a judge with another seed. A machine too busy for a verdict is asked again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.settings import load_settings
+from benchmarks.figure import Figure, report
+from records.errors import ScientistError
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.target import load_target
+from tasks.task import Task
+from tests.kernels.exploits.exploits import exploits
+from tests.kernels.mutants.mutants import SMALL, mutants, right_kernels, small
+
+INCLUDE = "#include <hip/hip_runtime.h>\n"
+TRIES = 3
+SHOWN = 20
+BUSY = "while True: pass"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A kernel of which it is known whether it is right."""
+
+    name: str
+    source: str
+    task: Task
+    is_right: bool
+    tunables: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass
+class Tally:
+    """Verdicts of one group: given, not as they must be, not given although asked again and again."""
+
+    given: int = 0
+    wrong: int = 0
+    absent: int = 0
+    again: int = 0
+    seconds: float = 0.0
+
+
+def right_ones() -> list[Subject]:
+    """Twins, each once, seeds and other right kernels."""
+    found = {one.twin: Subject(f"twin of {one.name}", one.twin, one.task, True) for one in exploits("lab")}
+    for name in SMALL:
+        for path in (*(p for p in small(name).seeds if "h200" not in p.name), *right_kernels(name)):
+            source = path.read_text(encoding="utf-8")
+            found.setdefault(source, Subject(f"{name}: {path.stem}", source, small(name), True))
+    return list(found.values())
+
+
+def wrong_ones() -> list[Subject]:
+    """Exploits that must be rejected, and mutants beyond the tolerance."""
+    cheats = [
+        Subject(one.name, one.source, one.task, False, tuple(one.tunables.items()))
+        for one in exploits("lab")
+        if one.expected["lab"].outcome == "rejected"
+    ]
+    faulty = [Subject(f"{m.task}: {m.name}", m.source, small(m.task), False) for m in mutants() if not m.survives]
+    return [*cheats, *faulty]
+
+
+def varied(source: str, number: int) -> str:
+    """The same kernel as a text and a program that no cache knows."""
+    own = f"static constexpr int variant_of_load = {number};  // one of many\n"
+    return source.replace(INCLUDE, INCLUDE + own, 1) if INCLUDE in source else f"{source}\n// variant {number}\n"
+
+
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many processes that compute and never wait."""
+    running = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+        for process in running:
+            process.wait()
+
+
+def judge(evaluator: LabEvaluator, subject: Subject, number: int, tally: Tally) -> None:
+    """One verdict; what is not as it must be is printed."""
+    begun = time.monotonic()
+    for left in reversed(range(TRIES)):
+        try:
+            prepared = evaluator.prepare(varied(subject.source, number), subject.task, dict(subject.tunables) or None)
+            verdict = evaluator.verify(prepared).verdict
+        except ScientistError as error:
+            if left:
+                tally.again += 1
+                continue
+            tally.absent += 1
+            print(f"no verdict: {subject.name}: {error}", flush=True)
+            return
+        break
+    tally.given += 1
+    tally.seconds += time.monotonic() - begun
+    if verdict.accepted != subject.is_right:
+        tally.wrong += 1
+        said = "accepted" if verdict.accepted else f"{verdict.findings[0].kind}: {verdict.findings[0].message}"
+        print(f"not as it should be: {subject.name}: {said}", flush=True)
+
+
+def chosen(subjects: Sequence[Subject], number: int, rng: random.Random) -> list[Subject]:
+    """So many of them in random order; all of them, and again from the first, where there are fewer."""
+    order = rng.sample(subjects, len(subjects))
+    return list(itertools.islice(itertools.cycle(order), number))
+
+
+def main() -> int:
+    """Judge both groups in turns and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--number", type=int, default=200, metavar="N", help="right kernels, and as many wrong ones")
+    parser.add_argument("--busy", type=int, default=16, metavar="N", help="busy processes")
+    parser.add_argument("--seed", type=int, default=7, help="of the choice")
+    wanted = parser.parse_args()
+    settings, target, rng = load_settings(), load_target("mi300x"), random.Random(wanted.seed)
+    toolchain, cache = find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels"
+    right, wrong = (chosen(group, wanted.number, rng) for group in (right_ones(), wrong_ones()))
+    tallies = {True: Tally(), False: Tally()}
+    judges = [LabEvaluator(toolchain, cache, target, seed, settings.cores) for seed in range(4)]
+    judges[0].warm(lambda said: None)
+    begun = time.monotonic()
+    with busy(wanted.busy):
+        for number, pair in enumerate(zip(right, wrong, strict=True)):
+            for subject in pair:
+                judge(judges[number % len(judges)], subject, rng.getrandbits(30), tallies[subject.is_right])
+            if (number + 1) % SHOWN == 0:
+                print(f"{number + 1} of each in {time.monotonic() - begun:.0f} s", flush=True)
+    return report(f"Verdicts beside {wanted.busy} busy processes", figures(tallies[True], tallies[False]))
+
+
+def figures(right: Tally, wrong: Tally) -> list[Figure]:
+    """Wrong verdicts of both groups, verdicts that were not given, and the wall time of one."""
+    given = right.given + wrong.given
+    asked = given + right.absent + wrong.absent
+    seconds = (right.seconds + wrong.seconds) / max(1, given)
+    return [
+        Figure("under_load.right_refused", right.wrong, "kernels", "right kernels", right.given, "<= 0"),
+        Figure("under_load.wrong_accepted", wrong.wrong, "kernels", "wrong kernels", wrong.given, "<= 0"),
+        Figure("under_load.no_verdict", right.absent + wrong.absent, "kernels", "kernels", asked, "<= 0"),
+        Figure("under_load.asked_again", right.again + wrong.again, "times", "verdicts", given),
+        Figure("under_load.verdict", seconds, "s", "right kernels alone", right.seconds / max(1, right.given)),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""Benchmark cases of a kernel that leads: executed whole where that fits a budget, else by many workgroups.
+
+The budget is processor time, this process's own and the executor's. Where it ends before enough workgroups were
+executed, the row says how many there were.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+from records.evaluation import Finding
+from sandbox.lab.lab_verify import Built, Rows
+from sandbox.lab.timed_cases import BATCH, ENOUGH, Drawn, TimedCase
+from tasks.held_out import SMALL, cost
+
+PILOT = 3  # workgroups from anywhere to see what a whole execution takes
+ENDS_OF_ENOUGH = 8
+WHOLE_S = 30.0  # of one thread up to which a case is executed whole; or as much as `ENOUGH` workgroups take
+UNCHECKED = 5  # times as fast as with checks a kernel runs without
+WHOLE_WORK = 2.0**33  # operations plus bytes, for what cannot be sampled
+DEADLINE_S = 300.0  # of an execution without checks
+
+
+@dataclass(frozen=True)
+class ConfirmedCase:
+    """One benchmark case of one candidate, of which `plain` is the program without checks."""
+
+    timed: TimedCase
+    plain: Built | None
+    budget_s: float
+
+    def run(self) -> Rows:
+        """Execute and compare it; findings are empty when it is right."""
+        timed, sample, begun_s = self.timed, Drawn(), self.spent_s()
+        if cost(timed.judge.task, timed.case.dims) <= SMALL:
+            return timed.whole()
+        if len(timed.plan.launches) > 1 or timed.plan.workspaces:
+            return self._in_one()
+        findings = timed.sampled(sample, PILOT, 0)
+        if findings is None:
+            return self._in_one()
+        if findings:
+            return timed.refused(findings, sample)
+        each_s = sample.seconds / len(sample.written)
+        whole_s = math.prod(timed.launch.grid) * each_s / UNCHECKED
+        if whole_s <= min(self.budget_s, max(WHOLE_S, ENOUGH * each_s)) and (row := self._whole()):
+            return row
+        return self._many(sample, begun_s)
+
+    def spent_s(self) -> float:
+        """Processor time of this process and of all executors so far."""
+        return time.process_time() + self.timed.judge.lab.cpu_s
+
+    def _whole(self) -> Rows | None:
+        return None if self.plain is None else self.timed.whole_by(self.plain, DEADLINE_S)
+
+    def _in_one(self) -> Rows:
+        """The answer for a plan of which no part can be executed alone."""
+        is_short = cost(self.timed.judge.task, self.timed.case.dims) <= WHOLE_WORK
+        return (self._whole() if is_short else None) or self.timed.scaled()
+
+    def _many(self, sample: Drawn, begun_s: float) -> Rows:
+        """Enough workgroups, a batch at a time, or as many as the budget allows."""
+        findings: tuple[Finding, ...] | None = ()
+        ends = ENDS_OF_ENOUGH
+        while len(sample.drawn) < ENOUGH and self.spent_s() - begun_s < self.budget_s and not findings:
+            before = len(sample.written)
+            findings = self.timed.sampled(sample, min(BATCH, ENOUGH - len(sample.drawn)), ends)
+            if findings is None:
+                return self._in_one()
+            if len(sample.written) == before:
+                break  # the grid has no others
+            ends = 0
+        return self.timed.refused(findings, sample) if findings else self.timed.answer(sample)

@@ -1,0 +1,59 @@
+"""Test and held-out cases: executed whole where that is affordable, else by a sample at places that nobody foresees.
+
+What the whole takes is estimated from workgroups drawn secretly from the whole grid, never from known ones: a candidate
+cannot make the estimate large with a few costly workgroups, nor know which others will be executed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from sandbox.lab.lab_verify import Judge, Rows
+from sandbox.lab.session_inputs import SessionInputs
+from sandbox.lab.timed_cases import ENDS, ENOUGH, Drawn, TimedCase
+from tasks.held_out import SMALL, cost
+from tasks.task import Case
+
+PILOT = 3  # workgroups from anywhere that say what one costs
+FEWEST = 8
+
+
+@dataclass(frozen=True)
+class ListedCase:
+    """One case of verification besides the benchmarks, or one family of inputs on it."""
+
+    judge: Judge
+    case: Case
+    variant: str | None
+    inputs: SessionInputs
+
+    def run(self) -> Rows:
+        """Execute and compare it; findings are empty when it is right."""
+        plan = self.judge.built.prepared.plan(self.case)
+        if len(plan.launches) > 1 or plan.workspaces:
+            return self._whole()  # a later launch reads what earlier ones wrote: a share would show it nothing
+        whole = self._whole() if cost(self.judge.task, self.case.dims) <= SMALL else None
+        if whole is not None and not any(finding.kind == "timeout" for finding in whole[1]):
+            return whole
+        sample, timed = Drawn(), self._timed()
+        findings = timed.sampled(sample, PILOT, 0)
+        if findings:
+            return timed.refused(findings, sample)
+        each = sample.accesses / len(sample.written) if sample.written else 0.0
+        if findings is None or each * math.prod(timed.launch.grid) <= self.judge.patience.accesses:
+            return whole or self._whole()
+        many = min(ENOUGH, max(FEWEST, int(self.judge.patience.accesses / each)))
+        findings = timed.sampled(sample, many - len(sample.written), ENDS)
+        if findings is None:
+            return whole or self._whole()
+        return timed.refused(findings, sample) if findings else timed.answer(sample)
+
+    def _whole(self) -> Rows:
+        return self.judge.run(self.case, self.variant)
+
+    def _timed(self) -> TimedCase:
+        """The case on secret inputs, of which any part has its reference."""
+        inputs = self.inputs.of(self.case, self.variant)
+        name = self.case.name if self.variant is None else f"{self.case.name} [{self.variant}]"
+        return TimedCase(self.judge, replace(self.case, name=name), inputs, self.inputs.rng)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sandbox.lab.confirmed_case import PILOT, ConfirmedCase
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Judge
+from sandbox.lab.timed_cases import ENOUGH, TimedCase
+from tasks import Task, load_task
+from tests.support.lab_bench import evaluator as lab_evaluator
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> LabEvaluator:
+    return lab_evaluator(7)
+
+
+def confirmed(evaluator: LabEvaluator, task: Task, source: str, dims: dict[str, int], budget_s: float) -> ConfirmedCase:
+    prepared = evaluator.prepare(source, task)
+    built = evaluator._build(prepared)[1]
+    program = evaluator._lab.build(prepared.candidate, prepared.tunables, instrumented=False)
+    assert built is not None and not isinstance(program, tuple)
+    inputs = evaluator._inputs_of(task)
+    case = replace(task.benchmarks[0], name=str(dims), dims=dims)
+    timed = TimedCase(Judge(evaluator._lab, built), case, inputs.of(case), inputs.rng)
+    return ConfirmedCase(timed, replace(built, program=program), budget_s)
+
+
+def test_a_kernel_with_matrix_instructions_is_executed_whole_without_checks(evaluator: LabEvaluator) -> None:
+    task = load_task("fp8_block_gemm", "mi300x")
+    seed = next(path for path in task.seeds if "mfma" in path.name).read_text(encoding="utf-8")
+    row, findings = confirmed(evaluator, task, seed, {"m": 192, "n": 256, "k": 256}, 100.0).run()
+    assert findings == () and row.is_whole and row.drawn == row.grid == 12
+
+
+def test_where_the_budget_ends_the_row_says_how_many_workgroups_there_were(evaluator: LabEvaluator) -> None:
+    task = load_task("transpose")
+    seed = task.seeds[0].read_text(encoding="utf-8")
+    row, findings = confirmed(evaluator, task, seed, {"rows": 2048, "cols": 2048}, 0.0).run()
+    assert findings == () and row.workgroups == row.drawn == PILOT and not row.is_whole and row.miss_chance > 0.9
+    row, findings = confirmed(evaluator, task, seed, {"rows": 2048, "cols": 2048}, 1000.0).run()
+    assert findings == () and (row.is_whole or row.drawn == ENOUGH)
+
+
+def test_what_only_a_program_without_checks_runs_into_is_told_by_one_with_them(evaluator: LabEvaluator) -> None:
+    task = load_task("transpose")
+    seed = task.seeds[0].read_text(encoding="utf-8")
+    wrong = seed.replace("{", "{ if (rows == 2048 && blockIdx.x == 7 && blockIdx.y == 7) __builtin_trap();", 1)
+    assert wrong != seed
+    row, findings = confirmed(evaluator, task, wrong, {"rows": 2048, "cols": 2048}, 1000.0).run()
+    assert not row.correct and findings

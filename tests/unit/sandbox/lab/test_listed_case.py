@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Judge, Patience, Rows
+from sandbox.lab.listed_case import FEWEST, ListedCase
+from tasks import load_task
+from tasks.task import Case
+from tests.support.lab_bench import evaluator as lab_evaluator
+
+ROWS, COLS = 3000, 600
+SOURCE = """/*+++
+[[launch]]
+kernel = "softmax"
+grid = ["ceil_div(rows, 4)"]
+block = ["4"]
+args = ["x", "y", "rows", "cols"]
++++*/
+#include <hip/hip_runtime.h>
+
+extern "C" __global__ void softmax(const float* x, float* y, int rows, int cols) {{
+    const int row = blockIdx.x * 4 + threadIdx.x;
+    if (row >= rows) return;
+    x += (long)row * cols;
+    y += (long)row * cols;
+    {early}
+    float top = -__builtin_huge_valf();
+    for (int j = 0; j < cols; ++j) top = fmaxf(top, x[j]);
+    float sum = 0.0f;
+    for (int j = 0; j < cols; ++j) sum += expf(x[j] - top);
+    for (int j = 0; j < cols; ++j) y[j] = expf(x[j] - top) / sum;
+}}
+"""
+AT_THE_ENDS = "if (blockIdx.x == 0 || blockIdx.x + 1 == gridDim.x)"
+COSTLY = f"{AT_THE_ENDS} for (int i = 0; i < 400; ++i) for (int j = 0; j < cols; ++j) ((volatile float*)y)[j] = i;"
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> LabEvaluator:
+    return lab_evaluator(7)
+
+
+def listed(evaluator: LabEvaluator, early: str, accesses: int, variant: str | None = None) -> Rows:
+    task = load_task("row_softmax")
+    built = evaluator._build(evaluator.prepare(SOURCE.format(early=early), task))[1]
+    assert built is not None
+    case = Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
+    judge = Judge(evaluator._lab, built, Patience(accesses=accesses))
+    return ListedCase(judge, case, variant, evaluator._inputs_of(task)).run()
+
+
+def test_an_affordable_case_is_executed_whole(evaluator: LabEvaluator) -> None:
+    row, findings = listed(evaluator, "", 1 << 30)
+    assert findings == () and row.correct and row.is_whole and row.role == "test"
+
+
+def test_another_one_is_sampled_and_its_share_is_said(evaluator: LabEvaluator) -> None:
+    row, findings = listed(evaluator, "", 100_000)
+    assert findings == () and row.correct and row.role == "test" and row.grid == ROWS // 4
+    assert FEWEST <= row.workgroups < row.grid and 0 < row.miss_chance < 1
+    assert row.compared == pytest.approx(row.executed)
+
+
+def test_a_family_of_inputs_is_sampled_under_its_own_name(evaluator: LabEvaluator) -> None:
+    variant = load_task("row_softmax").variant_names[0]
+    row, findings = listed(evaluator, "", 100_000, variant)
+    assert findings == () and row.correct and not row.is_whole and row.name.endswith(f"[{variant}]")
+
+
+def test_costly_workgroups_at_the_ends_decide_nothing(evaluator: LabEvaluator) -> None:
+    half_of_both = 400 * COLS * 4
+    row, findings = listed(evaluator, COSTLY, 16 * ROWS * COLS)
+    assert half_of_both * ROWS // 4 > 16 * ROWS * COLS, "what two known workgroups cost would lead to a sample"
+    assert findings == () and row.is_whole
+
+
+def test_a_sample_that_leaves_rows_out_is_refused(evaluator: LabEvaluator) -> None:
+    row, findings = listed(evaluator, "if (row % 2) return;", 100_000)
+    assert [finding.kind for finding in findings] == ["unwritten_output"] and not row.correct
+
+
+def test_a_wrong_sample_is_refused(evaluator: LabEvaluator) -> None:
+    row, findings = listed(evaluator, "x += cols > 1 ? -1 : 0; if (row == 0) ++x;", 100_000)
+    assert findings and not row.correct
