@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import random
+
+from benchmarks.under_load import Tally, busy, chosen, figures, right_ones, varied, wrong_ones
+from sandbox.candidate.prepare import prepare
+from tests.support.lab_bench import evaluator
+
+
+def test_both_groups_hold_different_kernels_and_none_stands_in_both() -> None:
+    right, wrong = right_ones(), wrong_ones()
+    assert len(right) >= 100 and len(wrong) >= 200
+    assert not {one.source for one in right} & {one.source for one in wrong}
+    assert all(one.is_right for one in right) and not any(one.is_right for one in wrong)
+
+
+def test_a_variant_is_another_candidate_with_the_same_plan() -> None:
+    subject = next(one for one in right_ones() if one.name == "row_softmax: seed")
+    one, other = (prepare(varied(subject.source, number), subject.task) for number in (1, 2))
+    assert len({one.id, other.id, prepare(subject.source, subject.task).id}) == 3
+    assert one.refusal is None and one.candidate.plan.launches == other.candidate.plan.launches
+
+
+def test_more_than_there_are_begin_again() -> None:
+    subjects = right_ones()[:3]
+    found = chosen(subjects, 7, random.Random(1))
+    assert found[:3] == found[3:6] and set(map(id, found)) == set(map(id, subjects))
+
+
+def test_a_verdict_beside_a_busy_process_is_the_same() -> None:
+    subject = next(one for one in right_ones() if one.name.startswith("transpose: "))
+    with busy(1):
+        lab = evaluator(7)
+        assert lab.verify(lab.prepare(varied(subject.source, 5), subject.task)).verdict.accepted
+
+
+def test_one_wrong_verdict_misses_the_goal() -> None:
+    assert [f.met for f in figures(Tally(given=5), Tally(given=5))[:3]] == [True, True, True]
+    assert [f.met for f in figures(Tally(given=5, wrong=1), Tally(given=5, wrong=1))[:2]] == [False, False]
+    assert figures(Tally(given=4, absent=1), Tally(given=5))[2].met is False
