@@ -106,13 +106,19 @@ class Lab:
         self._builder.warm()
 
     def build(
-        self, candidate: Candidate, tunables: Mapping[str, int], *, instrumented: bool = True
+        self,
+        candidate: Candidate,
+        tunables: Mapping[str, int],
+        *,
+        instrumented: bool = True,
+        expressions: Mapping[str, str] | None = None,
     ) -> LabProgram | tuple[Finding, ...]:
         """Compile for execution; findings when the candidate cannot be executed here. Cached by content.
 
         Without instrumentation it runs faster and no verdict can rest on it: nothing is checked, masked or counted.
+        With the `expressions` of a program of the same candidate it may be timed only; see `Builder.build`.
         """
-        return self._builder.build(candidate, tunables, instrumented=instrumented)
+        return self._builder.build(candidate, tunables, instrumented=instrumented, expressions=expressions)
 
     def execute(self, request: ExecutionRequest) -> Execution:
         """Run all launches in order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +73,7 @@ class LabEvaluator(SandboxBase):
         self._built: Recent[str, tuple[Evaluation, Built | None]] = Recent(REMEMBERED)
         self._compilations: Recent[str, tuple[Evaluation, Compilation | None]] = Recent(REMEMBERED)
         self._verified: Recent[str, Evaluation] = Recent(REMEMBERED)
+        self._expressions: Recent[str, Mapping[str, str]] = Recent(REMEMBERED)
         self._estimates: Recent[str, Evaluation] = Recent(ESTIMATES)
         self._turn = threading.Lock()  # the lab uses every core for one candidate; two at once only slow each other
 
@@ -120,15 +121,16 @@ class LabEvaluator(SandboxBase):
     def estimate(self, prepared: Prepared) -> Evaluation:
         """Compile and predict without verifying: for ranking tunables only.
 
+        Once a choice of tunables was compiled in full, the others are not compared as both compilers read them.
         A candidate whose listing and launches are those of an earlier one, line by line, takes that one's times.
         """
         started = time.monotonic()
         begun, compilation = self._compile(prepared)
         if compilation is None:
             return begun
-        found = self._estimates.get(_same_times(prepared, compilation), lambda: self._timed(prepared))
+        found = self._estimates.get(_same_times(prepared, compilation), lambda: self._ranked(prepared))
         if not found.verdict.accepted and found.key != begun.key:
-            found = self._timed(prepared)  # another's faults are not its own
+            found = self._ranked(prepared)  # another's faults are not its own
         return replace(
             found,
             key=begun.key,
@@ -138,11 +140,13 @@ class LabEvaluator(SandboxBase):
         )
 
     def _timed(self, prepared: Prepared) -> Evaluation:
-        return self._tried(prepared, self._forecast)
+        return self._tried(prepared, lambda each: self._forecast(*self._build(each)))
 
-    def _forecast(self, prepared: Prepared) -> Evaluation:
+    def _ranked(self, prepared: Prepared) -> Evaluation:
+        return self._tried(prepared, lambda each: self._forecast(*self._build_to_rank(each)))
+
+    def _forecast(self, evaluation: Evaluation, built: Built | None) -> Evaluation:
         started = time.monotonic()
-        evaluation, built = self._build(prepared)
         if built is None:
             return evaluation
         with self._turn:
@@ -198,6 +202,12 @@ class LabEvaluator(SandboxBase):
         key = self.key(prepared)
         return self._built.known(key) or self._built.keep(key, self._compiled(prepared))
 
+    def _build_to_rank(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
+        """As `_build`, without what only a verdict needs; never kept where a verdict would find it."""
+        expressions = self._expressions.known(prepared.candidate.id)
+        known = self._built.known(self.key(prepared))
+        return self._build(prepared) if known or expressions is None else self._compiled(prepared, expressions)
+
     def _judge(self, prepared: Prepared) -> Evaluation:
         started = time.monotonic()
         evaluation, built = self._build(prepared)
@@ -224,16 +234,20 @@ class LabEvaluator(SandboxBase):
             return replace(evaluation, verdict=rejected("compile", findings)), None
         return evaluation, compilation
 
-    def _compiled(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
+    def _compiled(
+        self, prepared: Prepared, expressions: Mapping[str, str] | None = None
+    ) -> tuple[Evaluation, Built | None]:
         evaluation, compilation = self._compile(prepared)
         if compilation is None:
             return evaluation, None
-        program = self._lab.build(prepared.candidate, prepared.tunables)
+        program = self._lab.build(prepared.candidate, prepared.tunables, expressions=expressions)
         if isinstance(program, tuple):
             return replace(evaluation, verdict=rejected("compile", program)), None
         symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
         if unlike := unlike_symbols(program.symbols, symbols, prepared.candidate.plan.launches):
             return replace(evaluation, verdict=rejected("compile", unlike)), None
+        if expressions is None:
+            self._expressions.keep(prepared.candidate.id, program.expressions)
         return evaluation, Built(prepared, compilation, program)
 
     def _mismatches(self, compilation: Compilation, prepared: Prepared) -> tuple[Finding, ...]:

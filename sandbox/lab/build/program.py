@@ -32,11 +32,11 @@ from sandbox.lab.build.kernel_names import called_symbols
 from sandbox.lab.build.lines import LineTable, read_lines
 from sandbox.lab.build.object_file import CONSTANTS, DYNAMIC_LDS, VARIABLES, ZEROS, prepare_object
 from sandbox.lab.build.probes import add_probes
-from sandbox.lab.build.reading import CLOSING, Reader, behind_header, wave_macros
+from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, wave_macros
 from sandbox.lab.build.seal import seal
 from sandbox.process import Completed
 
-FORMAT = "13"  # raise it when the same source would give another program or description
+FORMAT = "14"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ class LabProgram:
     dynamic_lds_offset: int
     lines: LineTable
     symbols: Mapping[str, str] = field(default_factory=dict)  # of the function that stands for each kernel
+    expressions: Mapping[str, str] = field(default_factory=dict)  # of each kernel's address in C++
 
 
 @dataclass(frozen=True)
@@ -76,28 +77,36 @@ class Builder:
     evidence: Evidence | None = None  # keeps the files of the first build
 
     def build(
-        self, candidate: Candidate, tunables: Mapping[str, int], *, instrumented: bool = True
+        self,
+        candidate: Candidate,
+        tunables: Mapping[str, int],
+        *,
+        instrumented: bool = True,
+        expressions: Mapping[str, str] | None = None,
     ) -> LabProgram | tuple[Finding, ...]:
-        """The program, or why the candidate cannot be one. Without instrumentation no access is checked or counted."""
-        parts = [
-            self.identity,
-            candidate.id,
-            dict(tunables),
-            *([] if instrumented else ["plain"]),
-            *([] if self.wave == 64 else [self.wave]),
-        ]
-        key = hashlib.sha256(dumps(parts).encode()).hexdigest()
-        folder = self.cache / "lab" / "programs" / key[:2] / key
+        """The program, or why the candidate cannot be one. Without instrumentation no access is checked or counted.
+
+        With `expressions`, which the same candidate's program has with other tunables, what the two compilers read is
+        not compared: such a program may be timed, and no verdict can rest on it.
+        """
+        form = [*([] if instrumented else ["plain"]), *([] if self.wave == 64 else [self.wave])]
+        folder = self._folder(candidate, tunables, form)
         kept = self.evidence.once("lab") if self.evidence else None
-        try:
-            if kept is None:
-                return loads(LabProgram, (folder / "program.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError, TypeError):
-            pass  # not built yet
+        if kept is None and (known := _known(folder)):
+            return known
+        if expressions is not None:
+            folder = self._folder(candidate, tunables, [*form, "not compared", dict(expressions)])
+            if kept is None and (known := _known(folder)):
+                return known
         (self.cache / "lab" / "work").mkdir(parents=True, exist_ok=True)
         work = kept or Path(tempfile.mkdtemp(dir=self.cache / "lab" / "work"))
         try:
-            made = self._build(candidate, tunables, work, folder, CHECKS if instrumented else ())
+            read = Reader(self._tools, self.cache, self._checked, self.wave).read(
+                candidate, tunables, work, expressions
+            )
+            if isinstance(read, tuple):
+                return read
+            made = self._build(candidate, read, work, folder, CHECKS if instrumented else ())
             if isinstance(made, LabProgram):
                 _keep(work / "program", dumps(made), folder)
                 if kept is not None:
@@ -131,12 +140,14 @@ class Builder:
         ]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
+    def _folder(self, candidate: Candidate, tunables: Mapping[str, int], form: Sequence[object]) -> Path:
+        parts = [self.identity, candidate.id, dict(tunables), *form]
+        key = hashlib.sha256(dumps(parts).encode()).hexdigest()
+        return self.cache / "lab" / "programs" / key[:2] / key
+
     def _build(
-        self, candidate: Candidate, tunables: Mapping[str, int], work: Path, folder: Path, checks: Sequence[str]
+        self, candidate: Candidate, made: Reading, work: Path, folder: Path, checks: Sequence[str]
     ) -> LabProgram | tuple[Finding, ...]:
-        made = Reader(self._tools, self.cache, self._checked, self.wave).read(candidate, tunables, work)
-        if isinstance(made, tuple):
-            return made
         secret = secrets.token_hex(16) if checks else ""
         text = f"{made.text}\n{_bridges(candidate, made.kernels, secret)}"
         done = self._compiled(work, text, checks, secret)  # the tunables stand in it by now
@@ -156,7 +167,7 @@ class Builder:
             return _link_findings(done)
         symbols = called_symbols(_text_of(work / "candidate.ll"), candidate.plan.launches) if checks else {}
         described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
-        return replace(described, symbols=symbols)
+        return replace(described, symbols=symbols, expressions=made.kernels)
 
     def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | Finding:
         """Compile to candidate.o; with checks by way of LLVM's text form, to which probes are added, and sealed."""
@@ -190,6 +201,13 @@ class Builder:
     def _plain(self) -> FrontEnd:
         flags = (*FLAGS, *PLAIN, *wave_macros(self.wave))
         return FrontEnd(self._tools, self.cache, flags, CLOSING)
+
+
+def _known(folder: Path) -> LabProgram | None:
+    try:
+        return loads(LabProgram, (folder / "program.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return None  # not built yet
 
 
 def _text_of(path: Path) -> str:

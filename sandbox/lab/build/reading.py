@@ -46,8 +46,13 @@ class Reader:
     checked: FrontEnd
     wave: int = 64
 
-    def read(self, candidate: Candidate, tunables: Mapping[str, int], work: Path) -> Reading | tuple[Finding, ...]:
-        """The text, or the reasons not to execute it for what the GPU's compiler makes of the source."""
+    def read(
+        self, candidate: Candidate, tunables: Mapping[str, int], work: Path, kernels: Mapping[str, str] | None = None
+    ) -> Reading | tuple[Finding, ...]:
+        """The text, or the reasons not to execute it for what the GPU's compiler makes of the source.
+
+        With `kernels`, which another choice of tunables gave, the trees are not compared: enough to rank by time only.
+        """
         work.mkdir(exist_ok=True)
         macros = tuple(f"-D{name}={value}" for name, value in tunables.items())
         made = self._as_on_the_gpu(candidate, macros, work / "text")
@@ -56,6 +61,8 @@ class Reader:
         text, unknown = translate(made.text)
         if refused := (*text_refusals(made), *at_source(unknown, made)):
             return refused
+        if kernels is not None:
+            return Reading(text, kernels)
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)
         source = candidate.source
         gpu = self._tree(self._device, work / "gpu", source, source if prefixed else None, source, *macros)

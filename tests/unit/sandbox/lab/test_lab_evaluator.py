@@ -204,6 +204,20 @@ def test_equal_listings_and_launches_have_one_estimate_and_another_block_has_its
     assert wider.code_object == first.code_object and wider.geomean_us != first.geomean_us
 
 
+def test_an_estimate_of_what_is_refused_ranks_it_and_becomes_no_verdict(evaluator: LabEvaluator, softmax: Task) -> None:
+    switch = '#if ODD\n#define WORD __attribute__((no_sanitize("alignment")))\n#else\n#define WORD\n#endif\n'
+    source = changed("/*+++\n", "/*+++\n[tunables]\nODD = [0, 1]\n\n").replace('extern "C"', f'{switch}extern "C" WORD')
+    source = source.replace("for (int j = 0; j < cols; ++j) sum", "for (int j = ODD - ODD; j < cols; ++j) sum")
+    odd = evaluator.prepare(source, softmax, {"ODD": 1})
+    assert not evaluator.estimate(odd).verdict.accepted, "nothing of this file was compared before"
+    source += "// another file\n"
+    odd = evaluator.prepare(source, softmax, {"ODD": 1})
+    assert evaluator.compile(evaluator.prepare(source, softmax)).verdict.accepted
+    assert evaluator.estimate(odd).verdict.accepted
+    for made in (evaluator.compile(odd), evaluator.benchmark(odd), evaluator.confirm(odd), evaluator.estimate(odd)):
+        assert not made.verdict.accepted and made.verdict.stage == "compile"
+
+
 def test_coalesced_reads_are_predicted_faster(evaluator: LabEvaluator, softmax: Task) -> None:
     tunable = (softmax.folder / "seed_tunable.hip").read_text()
     naive = evaluator.estimate(evaluator.prepare(PLAIN, softmax)).geomean_us
