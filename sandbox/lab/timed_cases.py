@@ -84,6 +84,11 @@ class TimedCase:
         """Elements of all outputs."""
         return sum(math.prod(self.judge.task.shape_of(s, self.case)) for s in self.judge.task.outputs)
 
+    @property
+    def _patience_s(self) -> float:
+        deadline_s = self.judge.patience.deadline_s
+        return deadline_s if cost(self.judge.task, self.case.dims) <= SMALL else max(deadline_s, SAMPLE_S)
+
     def run(self) -> Rows:
         """Execute a few workgroups and compare; more, or all, where these leave a question."""
         if cost(self.judge.task, self.case.dims) <= SMALL:
@@ -183,7 +188,7 @@ class TimedCase:
                 self.built.program,
                 ResolvedPlan(tuple(launches), {}),
                 buffers,
-                max(self.judge.patience.deadline_s, SAMPLE_S) + SLACK * each_s * len(numbers),
+                self._patience_s + SLACK * each_s * len(numbers),
                 workgroups=tuple((number,) for number in numbers),
                 pieces=True,
                 exact=self.judge.exact,
