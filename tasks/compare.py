@@ -180,9 +180,10 @@ def _judge(candidate: Array, reference: Array, baseline: Array, tolerance: Toler
     finite = keep & np.isfinite(expected)
     if not finite.any():
         return Match(True, 0.0)
-    error = np.where(finite, np.abs(got - want), 0.0)
-    mine, own = _measures(error[finite]), _measures(np.abs(base - want)[finite & np.isfinite(base)])
-    floor = _floor(_measures(np.abs(want[finite])), candidate.dtype)
+    error = np.asarray(np.abs(got - want))
+    error = error if finite.all() else np.where(finite, error, 0.0)
+    mine, own = _measures(_at(error, finite)), _measures(_at(np.abs(base - want), finite & np.isfinite(base)))
+    floor = _floor(_measures(np.abs(_at(want, finite))), candidate.dtype)
     score = max(
         _over(mine.largest, own.largest, floor.largest, ratio),
         _over(mine.rms, own.rms, floor.rms, ratio),
@@ -198,6 +199,11 @@ def _judge(candidate: Array, reference: Array, baseline: Array, tolerance: Toler
         return Match(True, score)
     found = diagnose(got, want, error, wrong, finite, score, ratio)
     return Match(False, score, found.message, found.pattern)
+
+
+def _at(values: Array, chosen: Array) -> Array:
+    """The chosen values in a row; all of them, which is the rule, without a copy."""
+    return values.ravel() if chosen.all() else np.asarray(values[chosen])
 
 
 def _floor(magnitude: _Measures, dtype: np.dtype[Any]) -> _Measures:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import accumulate
 from typing import Literal, NamedTuple, cast
 
@@ -51,6 +52,7 @@ class _Source:
 
     def __init__(self, text: str) -> None:
         cuts = [(m.start(), m.end()) for m in _SPLICE.finditer(text)] if "\\" in text else []
+        self.is_spliced = bool(cuts)
         self.whole, self.text = text, _SPLICE.sub("", text) if cuts else text
         self._removed = [0, *accumulate(end - start for start, end in cuts)]
         self._starts = [start for start, _ in cuts]
@@ -71,7 +73,12 @@ class _Source:
 
 def scan(text: str) -> list[Token]:
     """All tokens of a text; comments and spaces are none."""
-    return list(_scan(_Source(text)))
+    return list(_tokens(text))
+
+
+@lru_cache(maxsize=8)  # several rules read one text, and a source is read again for each choice of its tunables
+def _tokens(text: str) -> tuple[Token, ...]:
+    return tuple(_scan(_Source(text)))
 
 
 def first_row(text: str) -> list[Token]:
@@ -98,14 +105,14 @@ def is_directive(row: list[Token]) -> bool:
 
 
 def _scan(source: _Source) -> Iterator[Token]:
-    text, whole = source.text, source.whole
+    text, whole, is_spliced = source.text, source.whole, source.is_spliced
     at, line, counted, row = 0, 1, 0, list[str]()
     while match := _TOKEN.match(text, at):
         kind, word, stop = match.lastgroup or "", match[0], match.end()
         if kind == "space":
             at = stop
             continue
-        start = source.start(at)
+        start = source.start(at) if is_spliced else at
         line, counted = line + whole.count("\n", counted, start), start
         if kind == "comment":
             at = text.find("*/", stop) + 2
@@ -127,7 +134,7 @@ def _scan(source: _Source) -> Iterator[Token]:
             word = _decoded(word)
         elif kind == "mark":
             word = _DIGRAPHS.get(word, word)
-        yield Token(cast(Kind, kind), word, start, source.end(stop), line)
+        yield Token(cast(Kind, kind), word, start, source.end(stop) if is_spliced else stop, line)
         row = [] if kind == "end" else [*row, word] if len(row) < 2 else [row[0], row[-1], word]
         at = stop
 
