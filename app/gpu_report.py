@@ -1,4 +1,4 @@
-"""The report to send us from a machine with an MI300X, where this project has not run yet: device, compiler, test."""
+"""GPUs that `doctor` tries: what confines their processes, and the report to send us from a machine with an MI300X."""
 
 from __future__ import annotations
 
@@ -9,8 +9,34 @@ from pathlib import Path
 from app.machine import Capability
 from records.errors import ScientistError
 from records.quantity import counted
+from sandbox.target import Target
 
 ISSUE = "please open an issue with the lines that begin with MI300X, whatever they say"
+
+
+def examine_fence(target: Target, cache: Path, library: str | None = None) -> Capability:
+    """The fence in which this machine's GPU works; a broken part is a line, never an exception."""
+    from sandbox.candidate.parse import parse
+    from sandbox.gpu.child_link import GpuSlot
+    from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+    from sandbox.gpu.fence import SUMMARY
+    from sandbox.gpu.fence_choice import fenced
+    from sandbox.gpu.trusted.trusted import SOURCE
+
+    compiler = GpuCompiler(target, cache, runtime_library=library)
+    name, remedy = f"{target.title} isolation", "use Linux 5.13 or later with Landlock"
+
+    def image() -> bytes:
+        return compiler.compile(parse(SOURCE.read_text(encoding="utf-8")), {}).image
+
+    try:
+        slot, _ = fenced(GpuSlot(target.vendor, 0, library), image, lambda gpu: target.arch.startswith(gpu.arch))
+    except ScientistError as error:
+        return Capability(name, "missing", str(error), "no kernel can run on this GPU")
+    finally:
+        compiler.close()
+    is_weak = slot.fence in ("filter", "open")
+    return Capability(name, "warn" if is_weak else "ok", f"{slot.fence} ({SUMMARY[slot.fence]})", remedy)
 
 
 def examine_amd(cache: Path, library: str | None = None) -> Iterator[Capability]:

@@ -21,15 +21,16 @@ def command(
     json: Json = False,
 ) -> None:
     """Say what this machine can do, with a remedy a line; exit 1 where something needed is missing."""
-    from app.gpu_report import examine_amd, has_amd
+    from app.gpu_report import examine_amd, examine_fence, has_amd
     from app.machine import Capability, hardware, installation
     from app.settings import load_settings
+    from sandbox.remote.pool import gpu_indices
+    from sandbox.target import load_target, target_names
 
     settings = load_settings()
     if warm:
         from sandbox.amdgcn.toolchain import find_toolchain
         from sandbox.lab.lab_evaluator import LabEvaluator
-        from sandbox.target import load_target
 
         toolchain = find_toolchain(settings.cache_folder / "toolchain")
         toolchain.warm(note)
@@ -37,7 +38,9 @@ def command(
         return
     lines: list[Capability] = []
     amd = examine_amd(settings.cache_folder) if has_amd() else ()
-    for line in chain(hardware(settings), amd, installation(settings)):
+    targets = [target for target in map(load_target, target_names()) if gpu_indices(target)]
+    fences = (examine_fence(target, settings.cache_folder / "kernels") for target in targets)
+    for line in chain(hardware(settings), amd, fences, installation(settings)):
         lines.append(line)
         if not json:
             _print(line.state, f"{line.name:24} {line.found}")

@@ -202,6 +202,7 @@ class GpuEvaluator(SandboxBase):
             evaluation, resources=resources_of(kernels, self.target, prepared.plans), code_object=build.digest
         )
         findings = build.findings or (
+            *build.check_variables(),
             *build.check_arguments(plan),
             *dict.fromkeys(f for one in prepared.plans for f in check_limits(one, self.target, kernels)),
         )

@@ -52,6 +52,7 @@ _NVIDIA = re.compile(
     re.M,
 )
 _PTXAS = re.compile(r"^(?:ptxas|nvlink)\b.*?\b(?:error|fatal)\s*: (?P<text>.*)$", re.M)
+VARIABLE_BYTES = 256 << 20  # of all device variables of a candidate
 _NO_DEVICE = "functions are not allowed in JIT mode"
 _PLACE = re.compile(rf"(?:/[^\s:()]*)?/{re.escape(SOURCE)}\b")
 
@@ -100,6 +101,14 @@ class DeviceBuild:
                 for f in check_arguments(one, self.metadata(one))
             )
         )
+
+    def check_variables(self) -> tuple[Finding, ...]:
+        """One finding where the variables, which are reset before each call, take more than a candidate may have."""
+        nbytes = sum(size for _, size in self.globals) + self.hidden_bytes
+        if nbytes <= VARIABLE_BYTES:
+            return ()
+        message = f"the device variables take {nbytes} bytes; at most 256 MiB: use a workspace for more"
+        return (Finding("over_limit", message),)
 
 
 class GpuCompiler:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.gpu_report import ISSUE, examine_amd
+from app.gpu_report import ISSUE, examine_amd, examine_fence
+from sandbox.gpu.fence import FENCES
+from sandbox.target import load_target
 from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.hip_stub import hip_stub
 
@@ -35,3 +37,16 @@ def test_what_is_missing_is_a_line(tmp_path: Path) -> None:
     lines = list(examine_amd(tmp_path, str(tmp_path / "libamdhip64.so")))
     assert [line.state for line in lines] == ["missing", "missing", "warn", "warn"]
     assert "ROCm" in lines[0].found and "ROCm" in lines[1].found
+
+
+def test_the_fence_of_a_gpu_is_named(tmp_path: Path) -> None:
+    with hip_stub(toolchain(), COMPILED) as stub:
+        line = examine_fence(load_target("mi300x"), tmp_path, stub.library)
+    rung, _, summary = line.found.partition(" (")
+    assert line.name.endswith("isolation") and rung in FENCES and summary.endswith(")")
+    assert line.state == ("warn" if rung in ("filter", "open") else "ok")
+
+
+def test_a_gpu_without_its_driver_has_no_fence(tmp_path: Path) -> None:
+    line = examine_fence(load_target("mi300x"), tmp_path, str(tmp_path / "libamdhip64.so"))
+    assert line.state == "missing" and "ROCm" in line.found

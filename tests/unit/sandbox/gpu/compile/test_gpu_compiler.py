@@ -258,3 +258,9 @@ def test_workers_do_not_outlive_their_parent(stub: Stub, tmp_path: Path) -> None
         gone.wait(0.05)
     else:
         pytest.fail("the worker is still there")
+
+
+def test_device_variables_have_a_limit_together() -> None:
+    assert DeviceBuild(globals=(("a", 200 << 20),), hidden_bytes=56 << 20).check_variables() == ()
+    for large in (DeviceBuild(globals=(("a", 200 << 20), ("b", 57 << 20))), DeviceBuild(hidden_bytes=(256 << 20) + 1)):
+        assert [finding.kind for finding in large.check_variables()] == ["over_limit"]
