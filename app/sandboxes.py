@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,15 @@ def resolve_on(on: str, target: str) -> str:
 def is_elsewhere(on: str) -> bool:
     """True where answers come from another process, maybe later."""
     return on.partition(":")[0] in ELSEWHERE
+
+
+def refuse_shapes_elsewhere(on: str, shapes: Sequence[str]) -> None:
+    """UsageError where shapes of one's own are asked of a worker, which knows those of the task only."""
+    if shapes and is_elsewhere(on):
+        raise UsageError(
+            "--shape is for the lab and the GPUs of this machine; a worker tests a task's own shapes: leave it out, or "
+            "add the shape to a task folder of yours"
+        )
 
 
 def make_sandbox(

@@ -14,7 +14,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.sandboxes import LAB_VENDOR, is_elsewhere, make_post, make_sandbox, require_isolation, resolve_on
+from app.sandboxes import (
+    LAB_VENDOR,
+    is_elsewhere,
+    make_post,
+    make_sandbox,
+    refuse_shapes_elsewhere,
+    require_isolation,
+    resolve_on,
+)
 from app.settings import Settings
 from app.task_folders import open_task
 from records.errors import LedgerError, SettingsError, UsageError
@@ -179,6 +187,7 @@ def new_run(settings: Settings, request: RunRequest, task: Task) -> Run:
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
     on = resolve_on(request.on, request.target)
     place = {"place": make_post(settings, on).id} if is_elsewhere(on) else {}
+    refuse_shapes_elsewhere(on, request.shapes)
     with_shapes(task, request.shapes)  # which refuses a bad one before the run is written down
     shapes = {"shapes": ";".join(request.shapes)} if request.shapes else {}
     now = datetime.now(UTC)

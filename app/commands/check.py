@@ -55,12 +55,13 @@ def command(
     json: Json = False,
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
-    from app.sandboxes import make_sandbox
+    from app.sandboxes import make_sandbox, refuse_shapes_elsewhere
     from app.settings import load_settings
     from app.task_folders import open_task
     from sandbox.target import load_target
     from tasks.extra_shapes import with_shapes
 
+    refuse_shapes_elsewhere(on, shape or [])
     source, chosen = read_source(file), tunables_of(set_ or [])
     settings = load_settings()
     loaded = with_shapes(open_task(settings, task, load_target(target).name), shape or [])

@@ -58,12 +58,21 @@ def render(story: Story) -> str:
         extras=story.extras,
         best=story.best,
         coverage=story.coverage,
+        isolation=_isolation(story),
         seed=story.seed,
         curve=draw_curve(story),
         tree=draw_tree(story),
         css=Markup(css),
         css_hash=Markup(digest),
     )
+
+
+def _isolation(story: Story) -> str:
+    """The rungs that confined compiler and kernels of this run where they were judged; "" where none is known."""
+    from sandbox.cage.ladder import describe_rung
+
+    found = dict.fromkeys(row.evaluation.isolation for row in story.rows if row.evaluation is not None)
+    return "; ".join(describe_rung(rung) for rung in found if rung)
 
 
 def write_report(story: Story, path: Path) -> Path:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app import wiring
-from app.sandboxes import make_post, make_sandbox, resolve_on
+from app.sandboxes import make_post, make_sandbox, refuse_shapes_elsewhere, resolve_on
 from app.settings import Settings, load_settings
 from records.errors import DeviceError, MachineError, SettingsError, SpoolError, UsageError
 from sandbox.remote.client import Remote
@@ -110,3 +110,15 @@ def test_the_key_of_a_folder_seals_what_is_asked(tmp_path: Path, monkeypatch: py
     post = make_post(settings, f"spool:{tmp_path / 'jobs'}")
     assert TOKEN in settings.secrets()
     assert TOKEN not in repr(vars(post)) + (tmp_path / "jobs" / "spool.json").read_text()
+
+
+@pytest.mark.parametrize("on", ["spool:/tmp/folder", "worker:host:7000"])
+def test_a_worker_is_not_asked_for_shapes_of_ones_own(on: str) -> None:
+    refuse_shapes_elsewhere(on, [])
+    with pytest.raises(UsageError, match="a worker tests a task's own shapes"):
+        refuse_shapes_elsewhere(on, ["n=7"])
+
+
+@pytest.mark.parametrize("on", ["auto", "lab", "device"])
+def test_this_machine_takes_shapes_of_ones_own(on: str) -> None:
+    refuse_shapes_elsewhere(on, ["n=7"])

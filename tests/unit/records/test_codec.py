@@ -66,3 +66,14 @@ def test_an_unknown_field_and_an_unknown_word_are_refused() -> None:
         from_plain(Verdict, {"stage": "parse", "accepted": True, "code": "OK", "colour": "red"})
     with pytest.raises(ValueError, match="is none of"):
         from_plain(Verdict, {"stage": "guess", "accepted": True, "code": "OK"})
+
+
+def test_a_row_from_before_the_counts_of_workgroups_and_the_isolation_loads() -> None:
+    plain = json.loads(dumps(EVALUATION))
+    del plain["isolation"]
+    for case in plain["cases"]:
+        for name in ("workgroups", "drawn", "grid"):
+            del case[name]
+    old = loads(Evaluation, json.dumps(plain))
+    assert old == EVALUATION
+    assert (old.isolation, old.cases[0].grid, old.cases[0].miss_chance) == ("", 0, 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -265,6 +266,16 @@ def test_secrets_and_home_are_blotted_out_wherever_they_stand(notebook: Any) -> 
     assert canary not in page
     assert "/houses/ada" not in page
     assert "~/work/x.hip" in page
+
+
+def test_the_rung_of_the_machine_that_judged_is_named(notebook: Any) -> None:
+    notebook.start().attempt(0, 0, 20.0)
+    story = tell(notebook.ledger, notebook.artefacts, notebook.run.id)
+    (row,) = story.rows
+    assert "isolation of compiler" not in render(story)
+    judged = replace(row, evaluation=replace(row.evaluation, isolation="namespaces"))
+    page = render(replace(story, rows=[judged]))
+    assert "isolation of compiler and kernels</td><td>namespaces (own namespaces" in page
 
 
 def test_hidden_characters_are_shown_as_code_points() -> None:
