@@ -69,10 +69,8 @@ def render(story: Story) -> str:
 
 def _isolation(story: Story) -> str:
     """The rungs that confined compiler and kernels of this run where they were judged; "" where none is known."""
-    from sandbox.cage.ladder import describe_rung
-
     found = dict.fromkeys(row.evaluation.isolation for row in story.rows if row.evaluation is not None)
-    return "; ".join(describe_rung(rung) for rung in found if rung)
+    return "; ".join(filter(None, found))
 
 
 def write_report(story: Story, path: Path) -> Path:

@@ -275,7 +275,7 @@ def test_the_rung_of_the_machine_that_judged_is_named(notebook: Any) -> None:
     assert "isolation of compiler" not in render(story)
     judged = replace(row, evaluation=replace(row.evaluation, isolation="namespaces"))
     page = render(replace(story, rows=[judged]))
-    assert "isolation of compiler and kernels</td><td>namespaces (own namespaces" in page
+    assert "isolation of compiler and kernels</td><td>namespaces</td>" in page
 
 
 def test_hidden_characters_are_shown_as_code_points() -> None:
