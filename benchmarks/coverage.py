@@ -32,7 +32,7 @@ from sandbox.lab.lab import Lab, LabProgram
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.session_inputs import SessionInputs
-from sandbox.lab.timed_cases import Drawn, TimedCase
+from sandbox.lab.timed_cases import TimedCase
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Case, Task
@@ -185,7 +185,7 @@ def wholes(lab: Lab, evaluator_cache: SessionInputs, task: Task, limit_s: float)
 
 
 def _whole(lab: Lab, timed: TimedCase, plain: Built, case: Case, limit_s: float) -> Whole:
-    sample, total = Drawn(), math.prod(timed.launch.grid)
+    sample, total = timed.nothing(), math.prod(timed.launch.grid)
     if timed.sampled(sample, PILOT, 0):
         sys.exit(f"{case.name}: a shipped kernel is refused")
     estimate_s = sample.seconds / len(sample.written) * total / UNCHECKED

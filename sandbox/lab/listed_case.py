@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sandbox.lab.lab_verify import Judge, Rows
 from sandbox.lab.session_inputs import SessionInputs
-from sandbox.lab.timed_cases import ENDS, ENOUGH, Drawn, TimedCase
+from sandbox.lab.timed_cases import ENDS, ENOUGH, TimedCase
 from tasks.held_out import SMALL, cost
 from tasks.task import Case
 
@@ -36,7 +36,8 @@ class ListedCase:
         whole = self._whole() if cost(self.judge.task, self.case.dims) <= SMALL else None
         if whole is not None and not any(finding.kind == "timeout" for finding in whole[1]):
             return whole
-        sample, timed = Drawn(), self._timed()
+        timed = self._timed()
+        sample = timed.nothing()
         findings = timed.sampled(sample, PILOT, 0)
         if findings:
             return timed.refused(findings, sample)

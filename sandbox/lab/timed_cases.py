@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,13 +19,14 @@ import numpy as np
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan
+from sandbox.lab.drawn import LESS, Drawn
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest
 from sandbox.lab.lab_verify import Built, Judge, Rows, coverage, written_buffers
 from sandbox.lab.pieces import Piece
 from sandbox.lab.scaled_case import scaled
 from sandbox.lab.slabs import Slab, slab_of, slabs
 from sandbox.lab.timed_inputs import TimedInputs
-from sandbox.lab.workgroups import drawn, is_edge
+from sandbox.lab.workgroups import drawn
 from tasks.compare import compare
 from tasks.held_out import SMALL, cost
 from tasks.task import Case
@@ -40,19 +41,10 @@ SLACK = 4.0  # times what the first ones took, which the others may take
 BATCH = 24  # workgroups of one execution: each has outputs of its own
 WHOLE = 1 << 31  # accesses up to which a case in question is executed whole
 SCALED = 2.0**28  # operations plus bytes of a case that is executed whole in place of one that cannot be sampled
-LESS = 0.9  # of the most that a workgroup wrote: one inside the grid that wrote less left something out
 SURE = 3.0  # standard errors
-
-
-@dataclass
-class Drawn:
-    """The workgroups executed of one case so far: their numbers, elements written, accesses, seconds, worst error."""
-
-    written: dict[int, int] = field(default_factory=dict)
-    drawn: list[int] = field(default_factory=list)
-    accesses: int = 0
-    seconds: float = 0.0
-    error: float = 0.0
+OWNERS = 48  # workgroups at least that are executed where their numbers do not follow from their places
+FEW = 1 << 24  # accesses up to which more of them are, `ENOUGH` at most
+TWICE = 2  # workgroups that write where others of a sample do, from which on it is no chance
 
 
 @dataclass(frozen=True)
@@ -95,7 +87,7 @@ class TimedCase:
             return self.whole()
         if len(self.plan.launches) > 1 or self.plan.workspaces:
             return self.scaled()
-        sample = Drawn()
+        sample = self.nothing()
         for ends in (0, ENDS):  # the ends come last: they are known, so their cost must not decide anything
             findings = self.sampled(sample, max(0, self._more(sample)) if ends else FEWEST, ends)
             if findings is None:
@@ -107,7 +99,7 @@ class TimedCase:
     def whole(self) -> Rows:
         """Execute every workgroup and compare every element, by granules of the independent dims."""
         done = self._executed(self.built, self.judge.patience.deadline_s)
-        return self.refused(done.findings, Drawn()) if done.findings else self._compared(done, has_masks=True)
+        return self.refused(done.findings, self.nothing()) if done.findings else self._compared(done, has_masks=True)
 
     def whole_by(self, plain: Built, deadline_s: float) -> Rows | None:
         """Do so by a program without checks, or with them where that does not end well; None where time is up."""
@@ -117,7 +109,7 @@ class TimedCase:
                 return None
             if not done.findings:
                 return self._compared(done, has_masks=built is not plain)
-        return self.refused(done.findings, Drawn())
+        return self.refused(done.findings, self.nothing())
 
     def _executed(self, built: Built, deadline_s: float) -> Execution:
         buffers = (*self.inputs.buffers, *written_buffers(self.judge.task, self.case, self.plan))
@@ -140,7 +132,7 @@ class TimedCase:
                 if found:
                     break
         if findings:
-            return self.refused(tuple(findings), Drawn(error=worst))
+            return self.refused(tuple(findings), replace(self.nothing(), error=worst))
         total = sum(math.prod(launch.grid) for launch in self.plan.launches)
         return CaseResult(self.case.name, self.case.role, True, worst, workgroups=total, drawn=total, grid=total), ()
 
@@ -163,7 +155,7 @@ class TimedCase:
             sample.seconds += sum(done.launch_seconds)
             for i, number in enumerate(batch):
                 pieces = {s.name: done.pieces[_own(s.name, i)] for s in self.judge.task.outputs}
-                sample.written[number] = sum(piece.places.size for piece in pieces.values())
+                sample.add(number, pieces)
                 error, findings = self._compare_pieces(pieces)
                 sample.error = max(sample.error, error)
                 if findings:
@@ -215,41 +207,37 @@ class TimedCase:
 
     def answer(self, sample: Drawn) -> Rows:
         """The row of a sample without findings; where it leaves a question, what settles that."""
-        return self._settled(sample) if self._leaves_a_question(sample) else (self.row(sample), ())
+        return self._settled(sample) if sample.leaves_a_question(self.elements) else (self.row(sample), ())
 
-    def _leaves_a_question(self, sample: Drawn) -> bool:
-        """True where a workgroup wrote less than its share, or all of them less than the whole output needs."""
-        most, grid = max(sample.written.values()), self.launch.grid
-        if most * math.prod(grid) < LESS * self.elements:
-            return True
-        return any(
-            written == 0 or (written < LESS * most and not is_edge(number, grid))
-            for number, written in sample.written.items()
-        )
+    def nothing(self) -> Drawn:
+        """A sample without workgroups."""
+        return Drawn.of(self.judge.task, self.case, self.launch.grid)
 
     def _settled(self, sample: Drawn) -> Rows:
         """The answer to the question: the whole case where it is affordable, else the share of many workgroups."""
-        total = math.prod(self.launch.grid)
-        if total * sample.accesses / len(sample.written) <= WHOLE:
+        total, is_missing = math.prod(self.launch.grid), sample.is_missing(self.elements)
+        each = max(1.0, sample.accesses / len(sample.written))
+        if is_missing and total * each <= WHOLE:
             return self.whole()
-        findings = self.sampled(sample, max(0, ENOUGH - len(sample.drawn)), 0)
+        count = ENOUGH if is_missing else min(ENOUGH, max(OWNERS, int(FEW / each)))
+        findings = self.sampled(sample, max(0, count - len(sample.drawn)), 0)
         if findings is None:
             return self.scaled()
-        if findings:
-            return self.refused(findings, sample)
-        written = np.array([sample.written[number] for number in sample.drawn], float)
-        share = float(written.mean()) * total / self.elements
-        doubt = SURE * float(written.std()) / math.sqrt(written.size) * total / self.elements
-        if share + doubt < LESS:
-            finding = Finding(
-                "unwritten_output",
-                f"{written.size} workgroups from anywhere in the grid wrote {share:.1%} of what all of them must: "
-                "parts of the output are never written",
-                case=self.case.name,
-                buffer=self.judge.task.outputs[0].name,
-            )
-            return self.refused((finding,), sample)
-        return self.row(sample), ()
+        if not findings:
+            written = np.array([sample.written[number] for number in sample.drawn], float)
+            share = float(written.mean()) * total / self.elements
+            doubt = SURE * float(written.std()) / math.sqrt(written.size) * total / self.elements
+            if is_missing and share + doubt < LESS:
+                said = f"{written.size} workgroups from anywhere in the grid wrote {share:.1%} of what all of them must"
+                findings = (self._unwritten(said),)
+            elif sample.shared >= TWICE and share < 2 - LESS:  # no more is written than needed, and some of it twice
+                said = f"of {len(sample.written)} workgroups {sample.shared} write where another one does"
+                findings = (self._unwritten(said),)
+        return self.refused(findings, sample) if findings else (self.row(sample), ())
+
+    def _unwritten(self, said: str) -> Finding:
+        message, name = f"{said}: parts of the output are never written", self.judge.task.outputs[0].name
+        return Finding("unwritten_output", message, case=self.case.name, buffer=name)
 
     def scaled(self) -> Rows:
         """The case whole where it is affordable; else with all its dims shortened until it is."""

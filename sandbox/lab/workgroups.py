@@ -29,7 +29,7 @@ def drawn(grid: Grid, count: int, ends: int, rng: np.random.Generator, without: 
 
 def is_edge(number: int, grid: Grid) -> bool:
     """True where a workgroup is the last one along an axis: its tile may be cut."""
-    return any(place == extent - 1 for place, extent in zip(_place(number, grid), grid, strict=True) if extent > 1)
+    return any(place == extent - 1 for place, extent in zip(place_of(number, grid), grid, strict=True) if extent > 1)
 
 
 def _at_end(axis: int, grid: Grid, rng: np.random.Generator) -> int:
@@ -38,5 +38,6 @@ def _at_end(axis: int, grid: Grid, rng: np.random.Generator) -> int:
     return x + grid[0] * (y + grid[1] * z)
 
 
-def _place(number: int, grid: Grid) -> Grid:
+def place_of(number: int, grid: Grid) -> Grid:
+    """The number as x, y and z."""
     return number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])

@@ -1,0 +1,59 @@
+"""The workgroups of a benchmark case that were executed so far, and what they leave in question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
+
+from sandbox.lab.ownership import Ownership
+from sandbox.lab.pieces import Piece
+from sandbox.lab.workgroups import Grid, is_edge
+from tasks.task import Case, Task
+
+LESS = 0.9  # of the most that a workgroup wrote: one inside the grid that wrote less left something out
+
+
+@dataclass
+class Drawn:
+    """Their numbers, elements written, places, accesses, seconds, worst error."""
+
+    grid: Grid
+    owners: Mapping[str, Ownership]  # by output
+    written: dict[int, int] = field(default_factory=dict)
+    drawn: list[int] = field(default_factory=list)
+    accesses: int = 0
+    seconds: float = 0.0
+    error: float = 0.0
+
+    @classmethod
+    def of(cls, task: Task, case: Case, grid: Grid) -> Self:
+        """A sample without workgroups."""
+        outputs = {s.name: (task.shape_of(s, case), s.layout == "column_major") for s in task.outputs}
+        return cls(grid, {name: Ownership(grid, *about) for name, about in outputs.items()})
+
+    def add(self, number: int, pieces: Mapping[str, Piece]) -> None:
+        """One workgroup more, and what it wrote of each output."""
+        self.written[number] = sum(piece.places.size for piece in pieces.values())
+        for name, piece in pieces.items():
+            self.owners[name].add(number, piece.places)
+
+    @property
+    def shared(self) -> int:
+        """Workgroups that begin where another one does, in the output where they are most."""
+        return max(each.shared for each in self.owners.values())
+
+    def is_missing(self, elements: int) -> bool:
+        """True where a workgroup wrote less than its share, or all of them less than the whole output needs."""
+        most = max(self.written.values())
+        if most * math.prod(self.grid) < LESS * elements:
+            return True
+        return any(
+            written == 0 or (written < LESS * most and not is_edge(number, self.grid))
+            for number, written in self.written.items()
+        )
+
+    def leaves_a_question(self, elements: int) -> bool:
+        """True where something seems to be missing, or could be: two workgroups may own the same place."""
+        return self.is_missing(elements) or not all(each.is_plain for each in self.owners.values())

@@ -1,0 +1,67 @@
+"""Honest maps of common forms give a workgroup's number from its place; maps that wrap or double do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from sandbox.lab.ownership import Ownership
+from sandbox.lab.workgroups import Grid, place_of
+
+SHAPE = (4096, 1536)
+
+
+def sampled(grid: Grid, first: Callable[[int], tuple[int, int]], box: tuple[int, int], count: int) -> Ownership:
+    """So many workgroups from anywhere, each of which writes a box, cut at the output's end."""
+    made, total = Ownership(grid, SHAPE), int(np.prod(grid))
+    for number in np.random.default_rng(3).choice(total, count, replace=False):
+        (row, column), number = first(int(number)), int(number)
+        rows, columns = np.arange(row, min(row + box[0], SHAPE[0])), np.arange(column, min(column + box[1], SHAPE[1]))
+        made.add(number, (rows[:, None] * SHAPE[1] + columns).ravel())
+    return made
+
+
+@pytest.mark.parametrize("count", [3, 24])
+@pytest.mark.parametrize(
+    ("grid", "first"),
+    [
+        ((12, 32, 1), lambda n: (n // 12 * 128, n % 12 * 128)),
+        ((32, 12, 1), lambda n: (n % 32 * 128, n // 32 * 128)),
+        ((384, 1, 1), lambda n: (n // 12 * 128, n % 12 * 128)),
+        ((384, 1, 1), lambda n: (n % 32 * 128, n // 32 * 128)),
+        ((16, 40, 1), lambda n: (place_of(n, (16, 40, 1))[1] * 128, n % 16 * 128)),
+    ],
+)
+def test_maps_that_follow_the_axes(grid: Grid, first: Callable[[int], tuple[int, int]], count: int) -> None:
+    assert sampled(grid, first, (128, 128), count).is_plain
+
+
+def test_a_map_in_reverse_is_linear() -> None:
+    assert sampled((4096, 1, 1), lambda n: (4095 - n, 0), (1, 1536), 12).is_plain
+
+
+@pytest.mark.parametrize("period", [1, 7, 128, 300])
+def test_a_map_that_wraps_is_in_question(period: int) -> None:
+    assert not sampled((384, 1, 1), lambda n: (n % period // 12 * 128, n % period % 12 * 128), (128, 128), 24).is_plain
+
+
+def test_one_that_writes_where_its_neighbour_does_is_in_question() -> None:
+    made = sampled((4096, 1, 1), lambda n: (n - (n % 2), 0), (1, 1536), 24)
+    assert not made.is_plain
+
+
+def test_workgroups_at_one_place_are_counted() -> None:
+    made = Ownership((8, 1, 1), SHAPE)
+    for number in range(4):
+        made.add(number, np.arange(10) + 100 * (number // 2))
+    made.add(4, np.empty(0, np.int64))
+    assert made.shared == 2 and not made.is_plain
+
+
+def test_a_place_in_columns_is_read_by_columns() -> None:
+    made = Ownership((1536, 1, 1), SHAPE, column_major=True)
+    for number in (3, 700, 1500):
+        made.add(number, np.arange(4096) + 4096 * number)
+    assert made.is_plain
