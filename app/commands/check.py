@@ -14,7 +14,6 @@ from app.screen import emit
 from app.verdict import show, verdict_json
 from records.errors import UsageError
 from records.evaluation import Evaluation
-from sandbox.walk import needs_confirmation
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -59,6 +58,7 @@ def command(
     from app.settings import load_settings
     from app.task_folders import open_task
     from sandbox.target import load_target
+    from sandbox.walk import needs_confirmation
     from tasks.extra_shapes import with_shapes
 
     refuse_shapes_elsewhere(on, shape or [])

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from records.codec import dumps
 from records.errors import LabError, PlanError
 from records.evaluation import CaseResult, Comparison, Evaluation, Finding, Verdict
 from sandbox.amdgcn.compiler import Compilation, Compiler
-from sandbox.amdgcn.listing import plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
@@ -27,7 +24,7 @@ from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
 from sandbox.lab.listed_case import ListedCase
-from sandbox.lab.predict import predict
+from sandbox.lab.predict import predict, same_times
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
 from sandbox.recent import Recent
@@ -128,7 +125,7 @@ class LabEvaluator(SandboxBase):
         begun, compilation = self._compile(prepared)
         if compilation is None:
             return begun
-        found = self._estimates.get(_same_times(prepared, compilation), lambda: self._ranked(prepared))
+        found = self._estimates.get(same_times(prepared, compilation), lambda: self._ranked(prepared))
         if not found.verdict.accepted and found.key != begun.key:
             found = self._ranked(prepared)  # another's faults are not its own
         return replace(
@@ -294,12 +291,3 @@ class LabEvaluator(SandboxBase):
         except PlanError as error:
             return (Finding("over_limit", str(error), line=error.line, case=case.name),)
         return check_limits(plan, self.target, built.compilation.kernels)
-
-
-def _same_times(prepared: Prepared, compilation: Compilation) -> str:
-    """SHA-256 over everything that an estimate depends on: the listing with its lines, the launches, the task."""
-    plans = [prepared.plan(case) for case in prepared.task.benchmarks]
-    launches = [[replace(launch, line=None) for launch in plan.launches] for plan in plans]
-    parts = [plain_listing(compilation.listing), launches, [dict(plan.workspaces) for plan in plans]]
-    task = [prepared.task.digest, [dict(case.dims) for case in prepared.task.benchmarks]]
-    return hashlib.sha256(dumps([*parts, *task]).encode()).hexdigest()

@@ -6,11 +6,16 @@ bound called a prediction; no clock of a GPU is involved.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from records.codec import dumps
 from records.evaluation import Finding, HotLine, Measurement, Resources
+from sandbox.amdgcn.compiler import Compilation
+from sandbox.amdgcn.listing import plain_listing
+from sandbox.candidate.prepare import Prepared
 from sandbox.lab.cost.bound import TimeBound, bound
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.hot_lines import hot_lines
@@ -98,3 +103,12 @@ def measurement(case: Case, limit: TimeBound, target: Target, roofline_us: float
         resources_us=dict(limit.resources_us),
         roofline_us=roofline_us,
     )
+
+
+def same_times(prepared: Prepared, compilation: Compilation) -> str:
+    """SHA-256 over everything that an estimate depends on: the listing with its lines, the launches, the task."""
+    plans = [prepared.plan(case) for case in prepared.task.benchmarks]
+    launches = [[replace(launch, line=None) for launch in plan.launches] for plan in plans]
+    parts = [plain_listing(compilation.listing), launches, [dict(plan.workspaces) for plan in plans]]
+    task = [prepared.task.digest, [dict(case.dims) for case in prepared.task.benchmarks]]
+    return hashlib.sha256(dumps([*parts, *task]).encode()).hexdigest()
