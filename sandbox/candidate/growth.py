@@ -25,6 +25,8 @@ from tasks.task import Case, Task
 COST = 2.0**28  # operations plus bytes of a derived case: some 400 x 700 elements of a product, 480 long
 BLOCKS = 3  # the fewest in a direction: a first one, a last one and one between
 SPREAD = 2  # more blocks than that, drawn
+MANY = (11, 13, 9, 7)  # blocks in a direction: orders of blocks in groups of a few have a remainder there
+MANY_COST = 2.0**26  # of the case that has so many
 LITTLE = 48  # elements that a small dim may have beyond the least listed one
 TURNS = 4  # times the largest factor of the plan that a loop's length must exceed
 FACTORS = 4096  # integers in a plan above it are sizes of the task, not of a block
@@ -44,7 +46,7 @@ def plan_cases(prepared: Prepared, rng_seed: int) -> tuple[Case, ...]:
     shapes = _Shapes(prepared, rng)
     known = {case.name for case in task.tests}
     found: list[Case] = []
-    for dims in (*shapes.several_blocks(), *shapes.long_dims()):
+    for dims in (*shapes.several_blocks(), *shapes.many_blocks(), *shapes.long_dims()):
         name = case_name(dims)
         if name not in known:
             known.add(name)
@@ -67,16 +69,26 @@ class _Shapes:
         """One shape with several blocks in all directions where that is affordable, else one for each direction."""
         small = {name: self._small(name) for name in self._names}
         moved = {name: self._moved_by(name, small) for name in self._names}
-        wide = dict(small)
-        for name in self._names:
-            if moved[name]:
-                wide[name] = self._blocks(name, moved[name], small)
         loops = [name for name in self._names if not moved[name]]
-        long = self._affordable({**wide, **{name: self._turns(name) for name in loops}}, loops, small)
-        if self._costs(long) <= COST:
-            return [long]
+        turns = {name: self._turns(name) for name in loops}
+        for blocks in (BLOCKS + int(self.rng.integers(SPREAD)), BLOCKS):
+            wide = {n: self._blocks(n, moved[n], small, blocks) if moved[n] else small[n] for n in self._names}
+            long = self._affordable({**wide, **turns}, loops, small)
+            if self._costs(long) <= COST:
+                return [long]
         shapes = [self._affordable({**small, name: wide[name]}, [name], small) for name in self._names if moved[name]]
-        return [*shapes, *(self._affordable({**small, name: self._turns(name)}, [name], small) for name in loops)]
+        return [*shapes, *(self._affordable({**small, name: turns[name]}, [name], small) for name in loops)]
+
+    def many_blocks(self) -> list[Dims]:
+        """One shape with more blocks than are done in a group, in as many directions as that is affordable."""
+        least = {name: self._least(name) for name in self._names}
+        moved = {name: self._moved_by(name, least) for name in self._names}
+        growing, made = [name for name in self._names if moved[name]], least
+        for name, blocks in zip(growing, self.rng.permutation(MANY[: max(2, len(growing))]), strict=False):
+            longer = {**made, name: self._blocks(name, moved[name], least, int(blocks))}
+            if self._costs(longer) <= MANY_COST:
+                made = longer
+        return [made] if growing else []
 
     def long_dims(self) -> list[Dims]:
         """Each dim as long as in any listed case, and where that is a round number once more beside it."""
@@ -133,11 +145,13 @@ class _Shapes:
         low, high = self._grids({**small, name: self._least(name)}), self._grids({**small, name: self._most(name)})
         return tuple(i for i, (a, b) in enumerate(zip(low, high, strict=False)) if b > a)
 
-    def _blocks(self, name: str, extents: tuple[int, ...], small: Dims) -> int:
-        """A length with at least `BLOCKS` blocks in each of these extents, the last of them not full where it can."""
+    def _blocks(self, name: str, extents: tuple[int, ...], small: Dims, blocks: int) -> int:
+        """A length with at least `BLOCKS` blocks in each of these extents, `blocks` in the slowest to grow.
+
+        The last of them is not full where that can be.
+        """
         firsts = [(self._first(name, i, BLOCKS, small) or self._most(name), i) for i in extents]
         length, widest = max(firsts)
-        blocks = BLOCKS + int(self.rng.integers(SPREAD))
         low = self._first(name, widest, blocks, small) or length
         above = self._first(name, widest, blocks + 1, small)
         multiple = self._multiple(name)

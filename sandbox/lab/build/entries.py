@@ -115,10 +115,12 @@ _COMPILERS = re.compile(  # what the code generator calls by itself
     r"|__fix(?:uns)?[shd]f[dt]i|__float(?:un)?[dt]i[shd]f|__(?:extend|trunc)(?:hf|bf|sf|df){2}2|__gnu_[fh]2[fh]_ieee"
 )
 _VARIABLES = frozenset({"ks_ids", "ks_dynamic_lds"})
+_DEVICE_LIBRARIES = ("__ocml_", "__ockl_", "__oclc_", "__nv_", "__hip_", "__amdgcn_")
+_PREFIXES = ("__asan_", "__ubsan_", "__sanitizer_", "__safestack_", "__stack_chk", "llvm.", *_DEVICE_LIBRARIES)
 
 
 def belongs_to_the_lab(name: str) -> bool:
-    """A name that no candidate may define: of the runtime, the sanitizers, the C library."""
+    """A name that no candidate may define: of the runtime, the sanitizers, the C library, the GPU's libraries."""
     return (
         name in ENTRIES
         or name in NEXT
@@ -126,7 +128,7 @@ def belongs_to_the_lab(name: str) -> bool:
         or name in POINTED
         or name in _VARIABLES
         or _COMPILERS.fullmatch(name) is not None
-        or name.startswith(("__asan_", "__ubsan_", "__sanitizer_", "__safestack_", "__stack_chk", "llvm."))
+        or name.startswith(_PREFIXES)
     )
 
 
@@ -134,4 +136,4 @@ def may_be_undefined(name: str) -> bool:
     """A name that the link may look for. Mangled names of other namespaces are found nowhere and fail by themselves."""
     if name.startswith("_Z"):
         return "2ks" not in name
-    return belongs_to_the_lab(name) and not name.startswith("llvm.")
+    return belongs_to_the_lab(name) and not name.startswith(("llvm.", *_DEVICE_LIBRARIES))

@@ -103,9 +103,13 @@ _ASKING = {
     "SYCLUniqueStableNameExpr": "a mangled name",
     "VAArgExpr": "a variable argument list",
 }
+_MEASURING = frozenset({"FieldDecl", "UnaryExprOrTypeTraitExpr", "TypeTraitExpr", "CXXNewExpr"})
 _SPACE = re.compile(
     r"\b__attribute__\(\(address_space\((?!1\)|4\))\d+\)\)"
 )  # pointers to these have 32 bits on the GPU
+_STRIDE = re.compile(  # arrays of such pointers, and pointers to them
+    r"address_space\((?!1\)|4\))\d+\)[^*,<>]*\*(?: ?(?:const|volatile|__restrict))* ?[*\[]"
+)
 _ALIAS = re.compile(r"^(?:\w+ )*?(\w+) '(.*)'$")
 _QUOTED = re.compile(r"'([^']*)'")
 
@@ -173,7 +177,7 @@ def _narrow_pointers(nodes: tuple[Node, ...]) -> Iterator[Finding]:
             continue
         if node.kind in ("TypedefDecl", "TypeAliasDecl") and (alias := _ALIAS.match(node.text.partition(":'")[0])):
             names.add(alias[1])
-        elif node.kind in ("FieldDecl", "UnaryExprOrTypeTraitExpr", "TypeTraitExpr", "CXXNewExpr"):
+        elif node.kind in _MEASURING or any(_STRIDE.search(t) for t in types):
             message = (
                 "the size of a pointer to LDS or to private memory differs between the lab and the GPU; use a plain "
                 "pointer here, and cast where a builtin wants the address space"
