@@ -31,6 +31,8 @@ _FILES = {  # in the order of their making
     "lab/files.json": "the only files that this compilation can open",
     "lab/candidate.ll": "LLVM text before the probes",
     "lab/probed.ll": "LLVM text after the probes; the next command adds the sanitizers' checks",
+    "lab/optimised.ll": "LLVM text after the optimiser",
+    "lab/sealed.ll": "LLVM text as it is compiled: each access through a checked pointer, each call an allowed one",
     "lab/candidate.o": "the object as it was compiled",
     "lab/prepared.o": "the object after the lab renamed its sections and symbols",
     "lab/program": "the executable that the lab runs",

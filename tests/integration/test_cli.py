@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import app, run_command
+from tests.support.compiler_cache import share_toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,6 +44,7 @@ COMMANDS = ("demo", "run", "resume", "check", "runs", "report", "tasks", "knowle
 def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    share_toolchain(tmp_path / "cache")
     (tmp_path / "file").write_text("not a folder")
     return tmp_path
 

@@ -48,6 +48,14 @@ def toolchain() -> Toolchain:
     return found
 
 
+def share_toolchain(cache_home: Path) -> None:
+    """Let the application find the shared compiler's part in a new XDG_CACHE_HOME, which would begin with none."""
+    _OWN.mkdir(parents=True, exist_ok=True)
+    own = cache_home / "kernel-scientist"
+    own.mkdir(parents=True)
+    (own / "toolchain").symlink_to(_OWN)
+
+
 def _users_toolchain() -> Path:
     from app.settings import Settings  # here, because a GPU box that runs tests/gpu has no pydantic
 

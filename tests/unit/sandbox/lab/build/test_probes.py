@@ -124,7 +124,7 @@ struct Tile { float v[2][4]; __device__ float& at(int i) { return v[0][i]; } };
 __device__ float last(const float (&row)[4]) { const float* end = &row[4]; return end[-1]; }
 __device__ float sum(const float* from, int n) { float s = 0; while (n--) s += *from++; return s; }
 __global__ void k(const float* x, float* y) {
-    extern __shared__ float dynamic[1];
+    extern __shared__ float dynamic[];
     __shared__ float tile[4][4];
     int i = threadIdx.x;
     Tile t = {};
