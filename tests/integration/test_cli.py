@@ -44,7 +44,7 @@ COMMANDS = ("demo", "run", "resume", "check", "runs", "report", "tasks", "knowle
 def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    share_toolchain(tmp_path / "cache")
+    share_toolchain(tmp_path / "cache" / "kernel-scientist")
     (tmp_path / "file").write_text("not a folder")
     return tmp_path
 

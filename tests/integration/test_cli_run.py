@@ -25,11 +25,15 @@ from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_tas
 from records.errors import LabError
 from records.evaluation import CaseResult, Evaluation, Finding, Measurement, Resources, Verdict
 from sandbox.remote.spool import Spool
+from tests.support.compiler_cache import share_toolchain
 from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.stations import through, work
 
 SEED = "// time_us = 100\n// roofline_us = 5\n"
 CANARY = "sk-canary-7c1f0e5d9b3a"
+
+
+WHOLE = {"whole": True, "workgroups": None, "grid": None, "compared": 1.0, "miss_chance": 0.0}
 
 
 def ideas(generation: int) -> Sequence[Idea]:
@@ -50,7 +54,9 @@ def session_of(folder: Path, author: Author, generations: int = 2) -> Session:
     context = table_context(folder / "runs", task, author, Limits(generations=generations))
     place = folder / "runs" / context.run.id
     place.mkdir(parents=True)
-    return Session(load_settings(runs_folder=folder / "runs", cache_folder=folder / "cache"), context, place)
+    return Session(
+        load_settings(runs_folder=folder / "runs", cache_folder=share_toolchain(folder / "cache")), context, place
+    )
 
 
 def ended(session: Session, json_asked: bool = True) -> int:
@@ -202,6 +208,7 @@ def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
         "accepted",
         "stage",
         "code",
+        "isolation",
         "findings",
         "resources",
         "cases",
@@ -232,6 +239,7 @@ def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
             "bound": None,
             "roofline_fraction": None,
             "resources_us": None,
+            **WHOLE,
         },
         {
             "name": "n=64",
@@ -245,6 +253,7 @@ def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
             "bound": "hbm",
             "roofline_fraction": 0.5,
             "resources_us": {},
+            **WHOLE,
         },
     ]
 
@@ -266,7 +275,11 @@ def test_a_run_that_waits_says_for_what_and_goes_on(capsys: pytest.CaptureFixtur
     assert ended(waiting) == 1
     assert json.loads(capsys.readouterr().out)["attempts"] == 1
     work(place, session.context.assignment.task, worker)
-    last = session_again(waiting, ScriptedAuthor(ideas, faster))
+    leading = session_again(waiting, ScriptedAuthor(ideas, faster))
+    assert ended(leading) == 1  # the kernel that leads is not confirmed yet
+    assert json.loads(capsys.readouterr().out)["attempts"] == 4
+    work(place, session.context.assignment.task, worker)
+    last = session_again(leading, ScriptedAuthor(ideas, faster))
     assert ended(last) == 0
     assert json.loads(capsys.readouterr().out)["attempts"] == 4
 

@@ -48,12 +48,12 @@ def toolchain() -> Toolchain:
     return found
 
 
-def share_toolchain(cache_home: Path) -> None:
-    """Let the application find the shared compiler's part in a new XDG_CACHE_HOME, which would begin with none."""
+def share_toolchain(cache: Path) -> Path:
+    """A new cache folder in which the application finds the compiler's part, which takes a minute to build."""
     _OWN.mkdir(parents=True, exist_ok=True)
-    own = cache_home / "kernel-scientist"
-    own.mkdir(parents=True)
-    (own / "toolchain").symlink_to(_OWN)
+    cache.mkdir(parents=True)
+    (cache / "toolchain").symlink_to(_OWN)
+    return cache
 
 
 def _users_toolchain() -> Path:
