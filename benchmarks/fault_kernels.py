@@ -110,7 +110,7 @@ FAULTS = (
         last="if (i < n) y[i] = dive(y[i], n & 1) * factor;",
     ),
     _fault(
-        "more memory than a plan may ask for",
+        "out of memory",
         "compile_error",
         workspaces=_GIANT,
         more="".join(f', "w{i}"' for i in range(24)),
