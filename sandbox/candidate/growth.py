@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -60,6 +60,7 @@ class _Shapes:
 
     prepared: Prepared
     rng: np.random.Generator
+    grids: dict[tuple[int, ...], tuple[int, ...]] = field(default_factory=dict)  # by dims; each is resolved once
 
     @property
     def task(self) -> Task:
@@ -134,6 +135,12 @@ class _Shapes:
 
     def _grids(self, dims: Mapping[str, int]) -> tuple[int, ...]:
         """Every extent of every launch; empty where the plan has no numbers, which the judge reports."""
+        key = tuple(dims[name] for name in self._names)
+        if key not in self.grids:
+            self.grids[key] = self._resolved(dims)
+        return self.grids[key]
+
+    def _resolved(self, dims: Mapping[str, int]) -> tuple[int, ...]:
         try:
             plan = resolve(self.prepared.candidate, self.task, Case("", dims, 0), self.prepared.tunables)
         except PlanError:
