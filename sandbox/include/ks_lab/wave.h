@@ -49,8 +49,9 @@ KS_INLINE int __builtin_amdgcn_update_dpp(int old, int value, int control, int r
                         (unsigned long)(control & 0xFFFF) | (unsigned long)(rows & 15) << 16 |
                             (unsigned long)(banks & 15) << 20 | (unsigned long)zero << 24);
 }
-#define __builtin_amdgcn_mov_dpp(value, control, rows, banks, zero) \
-    __builtin_amdgcn_update_dpp(0, value, control, rows, banks, zero)
+KS_INLINE int __builtin_amdgcn_mov_dpp(int value, int control, int rows, int banks, bool zero) {
+    return __builtin_amdgcn_update_dpp(0, value, control, rows, banks, zero);
+}
 KS_INLINE unsigned __builtin_amdgcn_mbcnt_lo(unsigned mask, unsigned add) {
     unsigned lane = ks_lane_number();
     return add + __builtin_popcount(lane >= 32 ? mask : mask & ((1u << lane) - 1));

@@ -96,7 +96,7 @@ def _rows(tree: SyntaxTree) -> Iterator[Row]:
             yield depth, "asm", "", node.line
             index = end
         elif _stands_for_builtin(nodes, index):
-            own = (n for n in nodes[index:end] if n.file == SOURCE and not n.kind.endswith("Literal"))
+            own = (n for n in nodes[index:end] if n.file == SOURCE and not n.kind.endswith(("Literal", "LiteralExpr")))
             words = {_meaning(n, names, types) for n in own if n.kind not in _SILENT}
             words = {word for word in words if "__builtin_" not in word and "__hip_atomic_" not in word}
             yield depth, "builtin", "; ".join(sorted(words)), node.line

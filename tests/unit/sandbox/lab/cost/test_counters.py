@@ -151,7 +151,7 @@ def test_workgroups_are_counted_from_the_middle_of_the_grid() -> None:
 def test_shuffles_go_through_the_lds_and_dpp_does_not() -> None:
     c = count(
         "__global__ void k(const float* x, float* y) { float v = x[threadIdx.x]; v += __shfl_xor(v, 1);"
-        " y[threadIdx.x] = v + __builtin_amdgcn_mov_dpp((int)v, 0xB1, 15, 15, true); }",
+        " int n = (int)v; y[threadIdx.x] = v + __builtin_amdgcn_mov_dpp(n, 0xB1, 15, 15, true); }",
         launch("k", ["x", "y"]),
     )
     assert c.counters["SQ_INSTS_LDS"] == 1
