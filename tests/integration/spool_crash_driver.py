@@ -100,7 +100,7 @@ def run(folder: Path, at: int | None) -> Diary:
     """To the end, waiting and answering in turns; a lost worker's claim has run out by the time that it starts."""
     diary, place = Diary(folder, at), folder / "spool"
     place.mkdir(exist_ok=True)
-    (place / "spool.json").write_text('{"format": 1, "id": "the same in every folder"}')
+    (place / "spool.json").write_text(json.dumps({"format": 1, "id": "5a" * 16}))  # the same in every folder
     spool = FragileSpool(place)
     spool.diary = diary
     for claim in (place / "claims").iterdir():

@@ -212,12 +212,13 @@ def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
 def test_variables_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     many = (
         source()
-        .replace('extern "C"', '__device__ char big[600 << 20];\nextern "C"')
+        .replace('extern "C"', '__device__ char big[250 << 20];\nextern "C"')
         .replace(RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
     )
-    stub.world.memory_bytes = 1 << 30
+    stub.world.memory_bytes = 480 << 20  # a second copy of them does not fit
     verdict = judge.verify(judge.prepare(many, task)).verdict
     assert [f.kind for f in verdict.findings] == ["over_limit"], verdict
+    assert "do not fit" in verdict.findings[0].message
     assert judge.gpus.quarantined() == ()
 
 

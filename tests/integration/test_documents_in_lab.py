@@ -31,7 +31,7 @@ def said(text: str) -> str:
     ("document", "file", "right", "wrong"),
     [
         ("a-kernel-fails.md", "mine.hip", "j < cols; j += 64) y[j]", "j <= cols; j += 64) y[j]"),
-        ("a-kernel-fails.md", "wrong.hip", "expf(x[j] - top) / sum;", "expf(x[j]) / sum;"),
+        ("a-kernel-fails.md", "wrong.hip", "j = lane; j < cols; j += 64) sum", "j = lane + 64; j < cols; j += 64) sum"),
         (
             "change-a-rule-of-the-lab.md",
             "mask.hip",

@@ -57,7 +57,10 @@ def test_a_kernel_is_judged_through_a_folder(
     assert check(*through) == 0
     spooled = json.loads(capsys.readouterr().out)
     assert check(str(SEED), "--task", "row_softmax") == 0
-    assert spooled == json.loads(capsys.readouterr().out)
+    here = json.loads(capsys.readouterr().out)
+    for said in (spooled, here):  # each process draws the inputs of large cases itself
+        said["cases"] = [(case["name"], case["correct"]) for case in said["cases"]]
+    assert spooled == here
 
 
 def test_a_task_of_ones_own_travels_along_where_that_is_allowed(
