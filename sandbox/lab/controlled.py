@@ -3,7 +3,7 @@
 An executor without a result or a linker that fails may be a candidate's doing, and one that could stop a run this way
 would. So a known right kernel takes the same steps, under a text that no cache has, and then the candidate once more:
 if only the candidate fails, both times, it is rejected; else the machine's fault is raised as it came. A starved host
-is asked again, a little later each time, and never decides anything.
+is asked again, a little later each time, and never decides anything. A step that has an answer never comes here.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ PAUSES_S = (2.0, 10.0, 30.0)  # before a starved host is asked again
 
 @dataclass(frozen=True)
 class Controlled:
-    """Steps on candidates, with a control beside them."""
+    """Steps on candidates that ended without an answer, with a control beside them."""
 
     control: Callable[[], None]  # the same steps on a right kernel; MachineError where it fares no better
     pause: Callable[[float], None] = time.sleep
 
-    def evaluate(self, begun: Callable[[], Evaluation], step: Callable[[], Evaluation]) -> Evaluation:
-        """The step's answer, or a rejection where only this candidate leaves it without one."""
+    def after(
+        self, fault: NoAnswer | HostStarved, begun: Callable[[], Evaluation], step: Callable[[], Evaluation]
+    ) -> Evaluation:
+        """The answer of a step that has just ended in this fault, or a rejection where only this candidate has none."""
         try:
-            return self._patiently(step)
+            return self._resumed(step, fault)
         except NoAnswer as error:
             try:
                 self._patiently(self.control)
@@ -45,12 +47,22 @@ class Controlled:
             return replace(begun(), verdict=rejected("execute", (Finding("timeout", said[:600]),)))
 
     def _patiently(self, step: Callable[[], Answer]) -> Answer:
+        try:
+            return step()
+        except HostStarved as error:
+            return self._resumed(step, error)
+
+    def _resumed(self, step: Callable[[], Answer], fault: NoAnswer | HostStarved) -> Answer:
+        """The step's answer where the host was starved; any other fault is final."""
         for pause_s in PAUSES_S:
+            if not isinstance(fault, HostStarved):
+                break
+            self.pause(pause_s)
             try:
                 return step()
-            except HostStarved:
-                self.pause(pause_s)
-        return step()
+            except HostStarved as error:
+                fault = error
+        raise fault
 
 
 def unknown_to_caches(source: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from records.errors import LabError, PlanError
+from records.errors import HostStarved, LabError, NoAnswer, PlanError
 from records.evaluation import CaseResult, Comparison, Evaluation, Finding, Verdict
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.toolchain import Toolchain
@@ -98,8 +98,11 @@ class LabEvaluator(SandboxBase):
 
     def _tried(self, prepared: Prepared, step: Callable[[Prepared], Evaluation]) -> Evaluation:
         """The step's answer; where only this candidate leaves it without one, a rejection."""
-        controlled = Controlled(lambda: self._control(prepared.task))
-        return controlled.evaluate(lambda: self._begun(prepared), lambda: step(prepared))
+        try:
+            return step(prepared)
+        except (NoAnswer, HostStarved) as fault:
+            controlled = Controlled(lambda: self._control(prepared.task))
+            return controlled.after(fault, lambda: self._begun(prepared), lambda: step(prepared))
 
     def _control(self, task: Task) -> None:
         """The task's own seed, as if it were new; LabError when it is not accepted either."""
