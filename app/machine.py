@@ -211,5 +211,6 @@ def _model(settings: Settings) -> Capability:
         return Capability("model", "missing", str(error), "check OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL")
     text = f"{found.model} at {found.address}: answers in {found.seconds:.1f} s"
     text += f", JSON by {', '.join(found.rungs) or 'no way'}"
+    text += ", calls tools" if found.calls_tools else ", asks for tools in text"
     text += "" if found.counts_tokens else ", does not count tokens"
     return Capability("model", "warn" if found.advice else "ok", text, found.advice)

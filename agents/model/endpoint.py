@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -48,6 +49,7 @@ class Endpoint:
     prices: Mapping[str, Price] = field(default_factory=dict)
     timeout_s: float = 600.0
     max_tokens: int = 16384
+    tools: Literal["auto", "calls", "text"] = "auto"  # how the coder asks for its tools; auto asks the model once a run
     temperature: float | None = None  # some models refuse any value, so none is sent unless asked
     retries: int = 4  # further tries after the first, for faults that pass
     backoff_s: float = 1.0  # first wait; it doubles, with jitter

@@ -15,10 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
+from pydantic import BaseModel
+
 from agents.author import Step
 from agents.model.endpoint import Endpoint, add
+from agents.model.message import Message, RawReply, transcribed
 from agents.model.structured_output import Form, ReplyError, clean, instruction, objects, response_format
-from agents.model.transport import Message, Options, RawReply, Rejected, Transport
+from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, Tool, ToolsRefused, calls_a_tool
+from agents.model.transport import Options, Rejected, Transport
 from records.artefacts import ArtefactStore
 from records.errors import MalformedReply, ModelError, ModelRefused, TruncatedReply
 from records.experiment import ModelCall, Usage
@@ -45,6 +49,14 @@ class LanguageModel(Protocol):
     ) -> Reply[Value]:
         """One question; ModelError when no usable answer came."""
 
+    def calls_tools(self, role: str, step: Step) -> bool:
+        """Tell whether the role's model answers with tool calls when tools are offered."""
+
+    def turn(
+        self, role: str, step: Step, messages: Sequence[Message], tools: Sequence[Tool], candidate: str = ""
+    ) -> RawReply:
+        """One turn of a conversation as it came, perhaps with tool calls; ToolsRefused where none may be offered."""
+
 
 class Gateway:
     """A LanguageModel over HTTP, with the budget, the ledger and the artefact store of a run folder."""
@@ -64,6 +76,7 @@ class Gateway:
         self.budget_usd = budget_usd
         self._transport = Transport(endpoint, sleep)
         self._lock = threading.Lock()
+        self._question = threading.Lock()  # parallel experiments ask whether tools are called, and one pays
         self._options: dict[str, Options] = {}
 
     def ask(
@@ -76,7 +89,7 @@ class Gateway:
         asked, used, max_tokens = tuple(talk), Usage(), self.endpoint.max_tokens
         grown = mended = False
         while True:
-            raw = self._paid(role, step, talk, form, max_tokens, candidate)
+            raw = self._paid(role, step, talk, max_tokens, candidate, form.schema)
             used = add(used, raw.usage)
             if raw.is_cut:
                 if grown:
@@ -106,23 +119,50 @@ class Gateway:
                     ),
                 ]
 
+    def calls_tools(self, role: str, step: Step) -> bool:
+        """By the setting; without one by a small question, paid and stored like any other and asked once a run."""
+        if self.endpoint.tools != "auto":
+            return self.endpoint.tools == "calls"
+        place = Step(step.run_id, 0)
+        with self._question:
+            try:
+                return calls_a_tool(self._paid(role, place, QUESTION, QUESTION_TOKENS, "", tools=(PONG,)))
+            except ModelRefused:  # where the endpoint is at fault, the next request says so
+                return False
+
+    def turn(
+        self, role: str, step: Step, messages: Sequence[Message], tools: Sequence[Tool], candidate: str = ""
+    ) -> RawReply:
+        """At most two requests: the second with twice the tokens, after an answer that was cut off."""
+        talk = [replace(m, content=clean(m.content)) for m in messages]
+        max_tokens = self.endpoint.max_tokens
+        first = self._paid(role, step, talk, max_tokens, candidate, tools=tools)
+        return self._paid(role, step, talk, 2 * max_tokens, candidate, tools=tools) if first.is_cut else first
+
     def _paid(
-        self, role: str, step: Step, talk: Sequence[Message], form: Form[Any], max_tokens: int, candidate: str
+        self,
+        role: str,
+        step: Step,
+        talk: Sequence[Message],
+        max_tokens: int,
+        candidate: str,
+        schema: type[BaseModel] | None = None,
+        tools: Sequence[Tool] = (),
     ) -> RawReply:
         """The stored answer of this very request, or a new one, stored before it is returned."""
         model = self.endpoint.model_for(role)
-        prompt = json.dumps([[m.role, m.content] for m in talk], ensure_ascii=False)
-        key = call_key(role, step, prompt, max_tokens)
+        prompt, offered = transcribed(talk), [tool.document() for tool in tools]
+        key = call_key(role, step, prompt + (json.dumps(offered) if offered else ""), max_tokens)
         stored = self.ledger.call(key)
         if stored is None or stored.state != "done":
             price = self.endpoint.price_of(model)
-            worst = price.worst_usd(len(prompt.encode()), len(talk), max_tokens)
+            worst = price.worst_usd(len(prompt.encode()) + len(json.dumps(offered)), len(talk), max_tokens)
             call = ModelCall(key, step.run_id, role, model, self.artefacts.put(prompt), "reserved", worst)
             stored = self.ledger.reserve(call, self.budget_usd)
         if stored.state == "done" and stored.reply is not None:
             return RawReply.from_text(self.artefacts.text(stored.reply))
         try:
-            raw = self._adapted(model, talk, form, max_tokens, _config(role, step, candidate))
+            raw = self._adapted(model, talk, schema, max_tokens, _config(role, step, candidate), offered)
         except ModelError:
             self.ledger.release(key)
             raise
@@ -130,18 +170,25 @@ class Gateway:
         return raw
 
     def _adapted(
-        self, model: str, talk: Sequence[Message], form: Form[Any], max_tokens: int, config: dict[str, Any]
+        self,
+        model: str,
+        talk: Sequence[Message],
+        schema: type[BaseModel] | None,
+        max_tokens: int,
+        config: dict[str, Any],
+        offered: Sequence[dict[str, Any]],
     ) -> RawReply:
         """Send, stepping down the ladder while the server refuses a field by name; what works is remembered."""
         options = self.options(model)
         while True:
-            wanted = response_format(options.rung, form.schema)
+            wanted = response_format(options.rung, schema)
             try:
-                raw = self._transport.send(model, talk, options, wanted, max_tokens, config)
+                raw = self._transport.send(model, talk, options, wanted, max_tokens, config, offered)
             except Rejected as refusal:
                 lower = refusal.adapt(options, wanted is not None)
                 if lower is None:
-                    raise ModelRefused(
+                    kind = ToolsRefused if offered and refusal.names_tools else ModelRefused
+                    raise kind(
                         f"the model's endpoint {self.endpoint.address} refused the request with HTTP {refusal.status}: "
                         f"{refusal.text}; check the model name and the token limit"
                     ) from None

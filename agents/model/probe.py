@@ -9,8 +9,10 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel
 
 from agents.model.endpoint import Endpoint, add
+from agents.model.message import Message
 from agents.model.structured_output import RUNGS, ReplyError, instruction, read_json, response_format
-from agents.model.transport import NOT_A_COMPLETION, Message, Options, Rejected, Transport, cause_of
+from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, calls_a_tool
+from agents.model.transport import NOT_A_COMPLETION, Options, Rejected, Transport, cause_of
 from records.errors import ModelRefused, ModelUnreachable
 from records.experiment import Usage
 
@@ -34,6 +36,7 @@ class Capabilities:
     counts_tokens: bool
     seconds: float  # of the first answered request
     usage: Usage
+    calls_tools: bool = False  # else tools are asked for in blocks of text
 
     @property
     def advice(self) -> str:
@@ -87,7 +90,21 @@ def probe(endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> Ca
         except ReplyError:
             continue
         works.insert(0, RUNGS[rung])
-    return Capabilities(endpoint.address, endpoint.model, listed, tuple(works), counts, seconds, usage)
+    told, spent = _calls_tools(transport, options)
+    return Capabilities(
+        endpoint.address, endpoint.model, listed, tuple(works), counts, seconds, add(usage, spent), told
+    )
+
+
+def _calls_tools(transport: Transport, options: Options) -> tuple[bool, Usage]:
+    """Ask the question of agents/model/tools.py; a refusal means no."""
+    config = {"run_name": "probe", "tags": ["probe"]}
+    model = transport.endpoint.model
+    try:
+        raw = transport.send(model, QUESTION, options, None, QUESTION_TOKENS, config, [PONG.document()])
+    except (Rejected, ModelRefused):
+        return False, Usage()
+    return calls_a_tool(raw), raw.usage
 
 
 def listed_models(transport: Transport) -> tuple[str, ...]:

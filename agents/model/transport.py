@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import tenacity
 
 from agents.model.endpoint import Endpoint
+from agents.model.message import Message, RawReply, ToolCall, transcribed
 from agents.model.structured_output import clean
-from records.codec import dumps, loads
 from records.errors import ModelRefused, ModelUnreachable
 from records.experiment import Usage
 from records.quantity import counted
@@ -25,40 +25,6 @@ if TYPE_CHECKING:
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 NOT_A_COMPLETION = (ValueError, KeyError, TypeError, AttributeError, IndexError)
-_CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
-
-
-@dataclass(frozen=True)
-class Message:
-    """One turn of a conversation."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-@dataclass(frozen=True)
-class RawReply:
-    """An answer as it came: text, reason of its end, cost. It is stored as JSON before anything reads it."""
-
-    text: str
-    finish_reason: str
-    model: str
-    usage: Usage
-    counted: bool = True  # whether the server counted the tokens, or we estimated them
-
-    @property
-    def is_cut(self) -> bool:
-        """True where the token limit ended the answer."""
-        return self.finish_reason.lower() in _CUT
-
-    def to_text(self) -> str:
-        """The stored form."""
-        return dumps(self)
-
-    @staticmethod
-    def from_text(text: str) -> RawReply:
-        """Read the stored form."""
-        return loads(RawReply, text)
 
 
 @dataclass(frozen=True)
@@ -77,6 +43,11 @@ class Rejected(Exception):
         super().__init__(text)
         self.status = status
         self.text = text
+
+    @property
+    def names_tools(self) -> bool:
+        """True where the refusal is of tools, by any of the names that servers give them."""
+        return any(word in self.text.lower() for word in ("tool", "function call", "functions"))
 
     def adapt(self, options: Options, asked_schema: bool) -> Options | None:
         """Options without the field that the server names, or None when it is something else."""
@@ -118,17 +89,20 @@ class Transport:
         response_format: Mapping[str, Any] | None,
         max_tokens: int,
         config: Mapping[str, Any],
+        tools: Sequence[Mapping[str, Any]] = (),
     ) -> RawReply:
         """One answered request. ModelUnreachable after the retries, ModelRefused at once, Rejected for the payload."""
         end = self.endpoint
         body: dict[str, Any] = {options.token_field: max_tokens}
+        if tools:
+            body |= {"tools": [dict(tool) for tool in tools], "tool_choice": "auto"}
         if response_format is not None:
             # By extra_body, because a plain response_format makes the client parse the answer itself and throw text
             # and token counts away when that fails.
             body["response_format"] = dict(response_format)
         if end.temperature is not None and options.send_temperature:
             body["temperature"] = end.temperature
-        talk = [(m.role, clean(m.content)) for m in messages]
+        talk = [replace(m, content=clean(m.content)) for m in messages]
         tries = tenacity.Retrying(
             stop=tenacity.stop_after_attempt(end.retries + 1),
             retry=tenacity.retry_if_exception_type(_Passing),
@@ -144,13 +118,12 @@ class Transport:
                 f"({fault}); check that it is up and reachable, then resume the run"
             ) from None
 
-    def _once(
-        self, model: str, talk: list[tuple[str, str]], body: dict[str, Any], config: Mapping[str, Any]
-    ) -> RawReply:
+    def _once(self, model: str, talk: Sequence[Message], body: dict[str, Any], config: Mapping[str, Any]) -> RawReply:
         import openai
 
+        turns = [m.document() for m in talk]
         try:
-            answer = self._client(model).invoke(talk, config=dict(config), extra_body=body)  # type: ignore[arg-type]
+            answer = self._client(model).invoke(turns, config=dict(config), extra_body=body)  # type: ignore[arg-type]
         except openai.APIConnectionError as error:  # time-outs too
             raise _Passing(cause_of(error)) from None
         except openai.APIStatusError as error:
@@ -159,15 +132,16 @@ class Transport:
             raise self._not_a_completion(error) from None
         except NOT_A_COMPLETION as error:
             raise self._not_a_completion(error) from None
-        return _raw(answer, model, self.endpoint, sum(len(text.encode()) for _, text in talk))
+        prompt_bytes = len(transcribed(talk).encode()) + len(json.dumps(body.get("tools", "")))
+        return _raw(answer, model, self.endpoint, prompt_bytes, "tools" in body)
 
     def _client(self, model: str) -> ChatOpenAI:
         with self._lock:
             if model not in self._clients:
-                from langchain_openai import ChatOpenAI
+                from agents.model.chat_client import ToolChat
 
                 end = self.endpoint
-                self._clients[model] = ChatOpenAI(
+                self._clients[model] = ToolChat(
                     model=model,
                     base_url=end.base_url,
                     api_key=end.key_to_send,
@@ -256,30 +230,36 @@ def cause_of(error: BaseException) -> str:
     return "timed out" if "Timeout" in kind or "Timeout" in type(error).__name__ else f"no connection, {kind}"
 
 
-def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int) -> RawReply:
+def _raw(answer: Any, model: str, endpoint: Endpoint, prompt_bytes: int, has_tools: bool) -> RawReply:
     """The parts we keep of a LangChain AIMessage."""
+    hide = endpoint.hide
+    calls = [
+        ToolCall(i, hide(clean(name)), hide(clean(said))) for i, name, said in answer.additional_kwargs["asked_tools"]
+    ]
     text = (
         answer.content
         if isinstance(answer.content, str)
         else "".join(str(part.get("text", "")) for part in answer.content if isinstance(part, dict))
     )
-    if not text.strip() and answer.tool_calls:  # asked for text, answered with a call: its arguments are the answer
-        text = json.dumps(answer.tool_calls[0]["args"])
+    if not text.strip() and calls and not has_tools:  # asked for text, answered with a call: that is the answer
+        text = calls[0].arguments
     if not text.strip():
         text = str(answer.additional_kwargs.get("refusal") or "")
     metadata = answer.response_metadata
     counted = answer.usage_metadata or {}
     prompt = int(counted.get("input_tokens") or -(-prompt_bytes // 4))  # a server that counts nothing still costs
-    completion = int(counted.get("output_tokens") or -(-len(text.encode("utf-8", "replace")) // 4))
+    said_bytes = len("".join([text, *(c.arguments for c in calls if has_tools)]).encode("utf-8", "replace"))
+    completion = int(counted.get("output_tokens") or -(-said_bytes // 4))
     price = endpoint.price_of(model)
     stated = (metadata.get("token_usage") or {}).get("cost")
     usd = price.cost_usd(prompt, completion)
     if not usd and isinstance(stated, (int, float)):
         usd = float(stated)
     return RawReply(
-        endpoint.hide(clean(text)),
+        hide(clean(text)),
         str(metadata.get("finish_reason") or ""),
         model,
         Usage(prompt, completion, usd),
         bool(counted.get("output_tokens")),
+        tuple(calls) if has_tools else (),
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from agents.model.transport import Message
+from agents.model.message import Message
 from records.quantity import counted, plain
 
 FOLDER = Path(__file__).parent / "prompts"

@@ -14,8 +14,8 @@ settings = load_settings()
 with tracing(settings, asked):
     from agents.author import Draft, Idea, Specimen, Step
     from agents.model.gateway import Gateway
+    from agents.model.message import Message
     from agents.model.structured_output import Form
-    from agents.model.transport import Message
     from app.wiring import make_endpoint
     from graph.context import Limits
     from graph.doubles import ScriptedAuthor, table_context, table_task

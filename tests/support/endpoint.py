@@ -27,7 +27,9 @@ class Answer:
     usage: Mapping[str, Any] | None = field(
         default_factory=lambda: {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     )
-    tool_calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    tool_calls: tuple[
+        tuple[str, Mapping[str, Any] | str], ...
+    ] = ()  # name, arguments
     delay_s: float = 0.0
 
 
@@ -159,8 +161,12 @@ def completion(answer: Answer, model: str) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": answer.text}
     if answer.tool_calls:
         message["tool_calls"] = [
-            {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-            for i, (name, arguments) in enumerate(answer.tool_calls)
+            {
+                "id": f"call_{i}",
+                "type": "function",
+                "function": {"name": name, "arguments": said if isinstance(said, str) else json.dumps(said)},
+            }
+            for i, (name, said) in enumerate(answer.tool_calls)
         ]
     document = {
         "id": "scripted",

@@ -29,7 +29,7 @@ from pydantic import SecretStr
 from agents.author import Assignment
 from agents.model.endpoint import ROLES, Endpoint, Price
 from agents.model.gateway import Gateway
-from agents.model.transport import RawReply
+from agents.model.message import RawReply
 from agents.scientist.scientist import Scientist
 from graph.context import Context, Limits
 from graph.doubles import Bookshelf

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from agents.author import Step
 from agents.model.endpoint import Price
 from agents.model.gateway import Gateway
+from agents.model.message import Message
 from agents.model.structured_output import Form, ReplyError, read_block
-from agents.model.transport import Message
 from records.errors import BudgetExhausted, MalformedReply, TruncatedReply
 from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.gateway import ASK, FORM, GOOD, STEP, Count, ask, gateway

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 from agents.author import Step
 from agents.model.endpoint import Endpoint
 from agents.model.gateway import Gateway
+from agents.model.message import Message
 from agents.model.structured_output import Form
-from agents.model.transport import Message
 from records.artefacts import ArtefactStore
 from records.experiment import Run
 from records.ledger import Ledger

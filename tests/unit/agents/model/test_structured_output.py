@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from agents.model.message import RawReply
 from agents.model.structured_output import (
     MAX_CHARS,
     ReplyError,
@@ -21,7 +22,6 @@ from agents.model.structured_output import (
     spoken,
     strict_schema,
 )
-from agents.model.transport import RawReply
 from agents.scientist.schemas import ProposalAnswer
 from records.experiment import Usage
 
