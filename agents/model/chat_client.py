@@ -22,8 +22,6 @@ class ToolChat(ChatOpenAI):
     def _create_chat_result(
         self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
     ) -> ChatResult:
-        if not isinstance(response, dict | openai.BaseModel):
-            return super()._create_chat_result(response, generation_info)
         document = response if isinstance(response, dict) else response.model_dump(warnings=False)
         taken = [_take_out(choice) for choice in document.get("choices") or ()]
         made = super()._create_chat_result(document, generation_info)

@@ -27,9 +27,7 @@ class Answer:
     usage: Mapping[str, Any] | None = field(
         default_factory=lambda: {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
     )
-    tool_calls: tuple[
-        tuple[str, Mapping[str, Any] | str], ...
-    ] = ()  # name, arguments
+    tool_calls: tuple[tuple[str, Mapping[str, Any] | str], ...] = ()  # name, arguments
     delay_s: float = 0.0
 
 
