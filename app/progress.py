@@ -8,7 +8,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from app.screen import console, format_seconds, format_times, format_us, heading, is_terminal, note, printable, say
+from app.screen import (
+    console,
+    format_seconds,
+    format_times,
+    format_us,
+    heading,
+    is_terminal,
+    note,
+    parts_text,
+    printable,
+    say,
+)
+from records.experiment import Credit
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,7 +42,7 @@ class Board:
     stages: dict[str, str] = field(default_factory=dict)  # by experiment of this generation
     best_us: float | None = None
     kind: str = ""
-    speedup: float | None = None
+    over_seed: float | None = None
     usd: float = 0.0
 
 
@@ -93,9 +105,11 @@ class Watcher:
             board.stages[experiment] = str(event.get("status"))
             return f"  {event.get('attempt')} {_outcome(event)}"
         if kind == "best":
-            board.best_us, board.speedup = event.get("best_us"), event.get("speedup")
+            board.best_us, board.over_seed = event.get("best_us"), event.get("over_seed")
             board.kind = str(event.get("time_kind"))
-            told = f"  best so far {format_us(board.best_us)} {board.kind}, {format_times(board.speedup)} the seed"
+            over = format_times(board.over_seed), format_times(event.get("over_naive"))
+            told = f"  best so far {format_us(board.best_us)} {board.kind}"
+            told += f", {over[0]} the best seed, {over[1]} the naive one"
             return told + (f"; {event['contrast']}" if event.get("contrast") else "")
         if kind == "warning":
             return f"  note: {_short(event.get('message'), 200)}"
@@ -116,7 +130,11 @@ class Watcher:
         for name, stage in board.stages.items():
             style = STYLES.get(stage, "cyan")
             grid.add_row(Text(name, style="dim"), Text(printable(self._title(name))[:60]), Text(stage, style=style))
-        best = f"{format_us(board.best_us)} {board.kind}  {format_times(board.speedup)}" if board.best_us else "-"
+        best = (
+            f"{format_us(board.best_us)} {board.kind}  {format_times(board.over_seed)} the best seed"
+            if board.best_us
+            else "-"
+        )
         return Group(
             Text(""),
             Text(f"{board.run.task} for {board.run.target}, {board.run.author}, on the {board.run.on}", style="bold"),
@@ -141,7 +159,9 @@ def _stage(event: Mapping[str, Any]) -> str:
 
 def _outcome(event: Mapping[str, Any]) -> str:
     if event.get("status") == "accepted":
-        return f"accepted: {format_us(event.get('geomean_us'))} {event.get('time_kind')}"
+        told = f"accepted: {format_us(event.get('geomean_us'))} {event.get('time_kind')}"
+        parts = Credit(event.get("tuner_pct"), event.get("idea_pct"), event.get("equal_pct"))
+        return told if parts == Credit() else f"{told}; {parts_text(parts)}"
     code = event.get("code")
     return f"{event.get('status')}: " + " ".join(
         part for part in ("" if code == "OK" else str(code or ""), _short(event.get("reason"), 140)) if part

@@ -16,6 +16,8 @@ from records.quantity import plain
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from records.experiment import Credit
+
 
 def is_terminal(stderr: bool = False) -> bool:
     """True where the output is a terminal, so that lines may be redrawn."""
@@ -83,6 +85,20 @@ def format_us(time_us: float | None) -> str:
 def format_times(value: float | None) -> str:
     """A speed-up with its sign."""
     return "-" if value is None else f"{value:.2f}x"
+
+
+def parts_text(credit: Credit) -> str:
+    """The parts of a gain: what the idea gave, at equal tunables where that is known, and what the tuner gave."""
+    told = [f"idea {_percent(credit.idea_pct)}"] if credit.idea_pct is not None else []
+    if credit.equal_pct is not None and credit.equal_pct != credit.idea_pct:
+        told.append(f"at equal tunables {_percent(credit.equal_pct)}")
+    if credit.tuner_pct is not None:
+        told.append(f"tuner {_percent(credit.tuner_pct)}")
+    return ", ".join(told) or "parts not known"
+
+
+def _percent(value: float) -> str:
+    return f"{value:+.1f} %"
 
 
 def heading(title: str) -> str:

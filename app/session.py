@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from app import wiring
 from app.machine import describe
 from app.report import Extras, tell, write_report
-from app.report.leaders import best_attempt, seed_attempt, speedup
+from app.report.leaders import best_attempt, yardsticks
 from app.settings import Settings
 from app.task_folders import open_task
 from records.errors import LedgerError, TaskError, UsageError
@@ -34,7 +34,9 @@ class Best:
     path: str
     geomean_us: float
     time_kind: str
-    speedup_over_seed: float | None
+    speedup_over_seed: float | None  # the best seed, as tuned
+    speedup_over_naive_seed: float | None  # the first seed, as its file has it
+    is_seed: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,8 @@ class RunResult:
 
     @property
     def is_gain(self) -> bool:
-        """True where a verified kernel is faster than the seed."""
-        return self.best is not None and (self.best.speedup_over_seed or 0.0) > 1.0
+        """True where a verified kernel is faster than the best seed as tuned, by the least gain at least."""
+        return self.best is not None and not self.best.is_seed and self.best.speedup_over_seed is not None
 
 
 class Session:
@@ -129,7 +131,7 @@ def resume_session(settings: Settings, run_id: str, budget_usd: float | None = N
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     """The result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
-    best, seed = best_attempt(attempts, ledger), seed_attempt(attempts)
+    best, seeds = best_attempt(attempts, ledger), yardsticks(attempts, ledger)
     return RunResult(
         run_id=run.id,
         generations=max((a.generation for a in attempts), default=0),
@@ -140,7 +142,15 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
         seconds=round(seconds, 3),
         best=None
         if best is None
-        else Best(best.id, str(folder / "best.hip"), best.geomean_us or 0.0, best.time_kind or "", speedup(seed, best)),
+        else Best(
+            best.id,
+            str(folder / "best.hip"),
+            best.geomean_us or 0.0,
+            best.time_kind or "",
+            seeds.over_best(best),
+            seeds.over_naive(best),
+            best.generation == 0,
+        ),
     )
 
 

@@ -16,4 +16,4 @@ with open_session(Settings(runs_folder=Path("runs")), asked) as session:
             print({name: value for name, value in event.items() if value not in (None, "")})
     best = session.conclude().best
     assert best is not None  # the seed at least
-    print(f"{best.geomean_us:.2f} us ({best.time_kind}), {best.speedup_over_seed:.2f} times the seed: {best.path}")
+    print(f"{best.geomean_us:.2f} us ({best.time_kind}), {best.speedup_over_seed:.2f} times the best seed: {best.path}")

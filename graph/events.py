@@ -41,6 +41,9 @@ def record_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
         "code": attempt.code,
         "stage": attempt.stage,
         "reason": attempt.reason,
+        "idea_pct": attempt.credit.idea_pct,
+        "equal_pct": attempt.credit.equal_pct,
+        "tuner_pct": attempt.credit.tuner_pct,
     }
     ledger = runtime.context.ledger
     with ledger.together():

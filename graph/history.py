@@ -117,15 +117,17 @@ class History:
             return None
         if attempt.status != "accepted":
             return Forecast(experiment.gain_min_pct, experiment.gain_max_pct, None)
-        found = gain_over(attempt, self._ledger.attempt(self._run_id, attempt.parent_id))
+        found = self._gain_pct(attempt, attempt.parent_id)
         return None if found is None else Forecast(experiment.gain_min_pct, experiment.gain_max_pct, found)
 
-
-def gain_over(attempt: Attempt, parent: Attempt | None) -> float | None:
-    """Gain over the parent in percent of the parent's speed; None where the two cannot be compared."""
-    if parent is None or parent.time_kind != attempt.time_kind or not attempt.geomean_us or not parent.geomean_us:
-        return None
-    return gain_pct(parent.geomean_us, attempt.geomean_us)
+    def _gain_pct(self, attempt: Attempt, parent_id: str) -> float | None:
+        """The gain over the parent, both tuned; from the times where an older program recorded no parts."""
+        if attempt.credit.idea_pct is not None:
+            return attempt.credit.idea_pct
+        parent = self._ledger.attempt(self._run_id, parent_id)
+        if parent is None or parent.time_kind != attempt.time_kind or not attempt.geomean_us or not parent.geomean_us:
+            return None
+        return gain_pct(parent.geomean_us, attempt.geomean_us)
 
 
 def evidence(ledger: Ledger, attempt: Attempt) -> Evaluation:

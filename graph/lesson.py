@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from graph.history import gain_over
 from records.evaluation import CODES, Evaluation
 from records.experiment import Attempt, Experiment
 
 
-def lesson_of(experiment: Experiment, attempt: Attempt, parent: Attempt | None, evaluation: Evaluation | None) -> str:
+def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation | None) -> str:
     """One sentence that the next planner can use."""
     if attempt.status != "accepted":
         return f"{experiment.title}: did not work ({attempt.reason or attempt.status})"
-    gain = gain_over(attempt, parent)
+    gain = attempt.credit.idea_pct
     if gain is None:
         return f"{experiment.title}: works"
     bounds = sorted({m.bound for m in evaluation.measurements if m.bound}) if evaluation else []
-    found = f"{experiment.title}: {gain:+.1f} % against {attempt.parent_id} by {attempt.time_kind} time"
+    found = f"{experiment.title}: {gain:+.1f} % against {attempt.parent_id} by {attempt.time_kind} time, both tuned"
     asked = f", {experiment.gain_min_pct:g} to {experiment.gain_max_pct:g} % had been expected"
-    return found + asked + (f"; now bound by {', '.join(bounds)}" if bounds else "")
+    told = (
+        found + parts_of(attempt),
+        asked,
+        f"; now bound by {', '.join(bounds)}" if bounds else "",
+        inert_text(attempt),
+    )
+    return "".join(told)
+
+
+def parts_of(attempt: Attempt) -> str:
+    """The rest of the credit in words: what equal tunables show, and what the tuner's choice gave."""
+    credit, words = attempt.credit, []
+    if credit.equal_pct is not None and credit.equal_pct != credit.idea_pct:
+        words.append(f"{credit.equal_pct:+.1f} % at the same tunables")
+    if credit.tuner_pct:
+        words.append(f"the tuner's choice gives {credit.tuner_pct:+.1f} % over the file's defaults")
+    return f" ({'; '.join(words)})" if words else ""
+
+
+def inert_text(attempt: Attempt) -> str:
+    """The tunables that never mattered, in words."""
+    return f"; {', '.join(attempt.inert)} made no difference, whatever the value" if attempt.inert else ""
 
 
 def reason_of(evaluation: Evaluation) -> str:

@@ -31,7 +31,7 @@ RULES: Mapping[str, Callable[[Idea], float]] = {
 
 @pausing
 def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Write the run down and judge the task's seeds as generation 0; the first one is the yardstick."""
+    """Write the run down, and judge and tune the task's seeds as generation 0: gains are over the best of them."""
     context = runtime.context
     if not isinstance(context, Context):
         raise UsageError("the graph needs its collaborators: pass context=Context(...) when you invoke it")
@@ -48,14 +48,15 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         context.ledger.finish(context.run.id, "failed", reason)
         raise TaskError(reason)
     leader = best(context, accepted_of(context, 0))
-    _tell_best(runtime, 0, leader.attempt, leader.time_us, first.geomean_us or 0.0)
+    start = {"first_us": first.default_us or 0.0, "seed_us": leader.time_us}
+    _tell_best(runtime, 0, leader.attempt, leader.time_us, start)
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": context.run.id,
         "generation": 0,
         "stagnant": 0,
         "stop": "",
-        "first_us": first.geomean_us,
+        **start,
         "best_id": leader.attempt.id,
         "best_us": leader.time_us,
     }
@@ -151,7 +152,7 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         raise TaskError(reason)
     gained = leader.attempt.id != state["best_id"]
     if gained:
-        _tell_best(runtime, generation, leader.attempt, leader.time_us, state["first_us"])
+        _tell_best(runtime, generation, leader.attempt, leader.time_us, state)
     stagnant = 0 if gained else state["stagnant"] + 1
     fraction = roofline_fraction(leader.evaluation)
     if fraction >= limits.roofline_fraction:
@@ -192,7 +193,9 @@ def after_reflect(state: State) -> Literal["select", "__end__"]:
     return "__end__" if state["stop"] else "select"
 
 
-def _tell_best(runtime: Runtime[Context], generation: int, attempt: Attempt, time_us: float, first_us: float) -> None:
+def _tell_best(
+    runtime: Runtime[Context], generation: int, attempt: Attempt, time_us: float, start: Mapping[str, Any]
+) -> None:
     won = [c for c in runtime.context.ledger.comparisons(attempt.evaluation_key) if c.verdict == "faster"]
     contrast = {"contrast": won[-1].text} if won else {}  # to the one that led until then
     emit(
@@ -203,7 +206,8 @@ def _tell_best(runtime: Runtime[Context], generation: int, attempt: Attempt, tim
         attempt=attempt.id,
         best_us=time_us,
         time_kind=attempt.time_kind,
-        speedup=first_us / time_us,
+        over_seed=start.get("seed_us", start["first_us"]) / time_us,
+        over_naive=start["first_us"] / time_us,
         **contrast,
     )
 

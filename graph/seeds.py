@@ -1,15 +1,16 @@
-"""Generation 0: the task's own kernels, judged as they are."""
+"""Generation 0: the task's own kernels, each judged and tuned like any other, so that a gain is over a tuned kernel."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from langgraph.runtime import Runtime
 
-from agents.strategy import strategy
 from graph.context import Context
-from graph.evaluating import evaluate
-from graph.events import emit, record_attempt
-from graph.lesson import reason_of
 from graph.pausing import together
+from graph.population import attempt_of
+from graph.state import TrialState
+from graph.subgraph import run_trial
 from records.errors import Pending, TaskError
 from records.experiment import Attempt, Experiment
 
@@ -17,9 +18,9 @@ from records.experiment import Attempt, Experiment
 def judge_seeds(runtime: Runtime[Context]) -> list[Attempt]:
     """All seeds; where answers are pending, all of them are asked for before the run waits."""
     attempts, pendings = list[Attempt](), list[Pending]()
-    for slot in range(len(runtime.context.assignment.task.seeds)):
+    for slot, path in enumerate(runtime.context.assignment.task.seeds):
         try:
-            attempts.append(_judge_seed(runtime, slot))
+            attempts.append(_judge_seed(runtime, slot, path))
         except Pending as pending:
             pendings.append(pending)
     if pendings:
@@ -27,52 +28,29 @@ def judge_seeds(runtime: Runtime[Context]) -> list[Attempt]:
     return attempts
 
 
-def _judge_seed(runtime: Runtime[Context], slot: int) -> Attempt:
-    """Verify and time one seed as it is; record it as an experiment without a parent."""
+def _judge_seed(runtime: Runtime[Context], slot: int, path: Path) -> Attempt:
+    """Walk one seed through the stages of an experiment without a parent, unless the ledger has it."""
     context = runtime.context
-    path = context.assignment.task.seeds[slot]
-    experiment = _experiment(context, slot)
+    experiment = _experiment(context, slot, path)
     context.ledger.add_experiment(experiment)
-    emit(
-        runtime,
-        "stage",
-        f"{experiment.id}:benchmark:0",
-        generation=0,
-        experiment=experiment.id,
-        stage="benchmark",
-        number=0,
-    )
-    try:
-        source = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"the seed {path} cannot be read ({error})") from None
-    digest = context.artefacts.put(source)
-    result = evaluate(context, "benchmark", context.sandbox.prepare(source, context.assignment.task))
-    accepted = result.verdict.accepted
-    attempt = Attempt(
-        id=f"{experiment.id}-a0",
-        run_id=context.run.id,
-        experiment_id=experiment.id,
-        generation=0,
-        number=0,
-        candidate_id=result.candidate_id,
-        source=digest,
-        status="accepted" if accepted else "rejected",
-        evaluation_key=result.key,
-        tunables=result.tunables,
-        geomean_us=result.geomean_us if accepted else None,
-        time_kind=result.time_kind if accepted else None,
-        code=result.verdict.code,
-        stage=result.verdict.stage,
-        reason="" if accepted else reason_of(result),
-        strategy=strategy(source),
-    )
-    record_attempt(runtime, attempt)
-    return attempt
+    attempt_id = f"{experiment.id}-a0"
+    if context.ledger.attempt(context.run.id, attempt_id) is None:
+        try:
+            source = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise TaskError(f"the seed {path} cannot be read ({error})") from None
+        given: TrialState = {
+            "experiment_id": experiment.id,
+            "generation": 0,
+            "leader": "",
+            "move": "",
+            "given": context.artefacts.put(source),
+        }
+        run_trial(given, runtime)
+    return attempt_of(context, attempt_id)
 
 
-def _experiment(context: Context, slot: int) -> Experiment:
-    name = context.assignment.task.seeds[slot].name
+def _experiment(context: Context, slot: int, path: Path) -> Experiment:
     return Experiment(
         id=f"g000-e{slot}",
         run_id=context.run.id,
@@ -80,7 +58,7 @@ def _experiment(context: Context, slot: int) -> Experiment:
         slot=slot,
         parent_id=None,
         reference_id=None,
-        title=f"seed {name}",
-        description=f"The task's own kernel {name}.",
+        title=f"seed {path.name}",
+        description=f"The task's own kernel {path.name}.",
         picked_as="seed",
     )

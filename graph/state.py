@@ -5,7 +5,7 @@ Sources, ideas and passages live in the artefact store and are named here by dig
 
 from __future__ import annotations
 
-from typing import Annotated, TypedDict
+from typing import Annotated, Any, TypedDict
 
 SCHEMA_VERSION = 2
 
@@ -40,7 +40,8 @@ class State(TypedDict, total=False):
     schema_version: int
     run_id: str
     generation: int  # the one being worked on; 0 for the seeds
-    first_us: float  # the first seed's geomean, the yardstick of every speed-up
+    first_us: float  # the naive seed's geomean as its file has it
+    seed_us: float  # the geomean of the best of generation 0 as tuned; a run of an older program lacks it
     best_id: str
     best_us: float
     base_id: str
@@ -66,7 +67,9 @@ class TrialState(TypedDict, total=False):
     implemented: list[str]  # the writer's report of the current draft
     skipped: list[str]
     critique: str  # what the critic said of the current draft
+    given: str  # artefact digest of a source that nobody writes: a seed
     choices: list[dict[str, int]]  # tunables to benchmark, best estimate first, the default last
+    estimates: list[dict[str, Any]]  # fields of `Estimated`: what the tuner asked for
     source: str  # artefact digest of the source as tuned
     tunables: dict[str, int]
     purpose: str  # with `key`, names the evaluation the last stage ended with

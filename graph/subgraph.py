@@ -20,11 +20,13 @@ from langsmith.utils import tracing_is_enabled
 
 from agents.author import Draft, Step
 from graph.context import Context, Limits
+from graph.credit import Notes
 from graph.evaluating import announce, evaluate, twin
 from graph.events import annotate, emit
 from graph.pausing import pausing
 from graph.state import TrialState, moved_on
 from graph.trial import Trial
+from records.codec import to_plain
 from records.errors import MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import AttemptStatus
@@ -34,8 +36,13 @@ from sandbox.candidate.tuning import Tuning
 
 
 def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Have the kernel written, or the last draft corrected by the remarks of critic, compiler or judge."""
+    """Have the kernel written, or the last draft corrected by the remarks of critic, compiler or judge.
+
+    A given source is taken as it is.
+    """
     trial, number = Trial(state, runtime.context), state.get("number", -1) + 1
+    if state.get("given"):
+        return {**_fresh(trial, number, Draft(trial.context.artefacts.text(state["given"]))), "route": "compile"}
     _enter(state, runtime, "write", number)
     author, work = trial.context.author, trial.context.assignment
     step = Step(trial.context.run.id, state["generation"], state["experiment_id"], number)
@@ -121,7 +128,9 @@ def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Rank the tunables by estimates that verify nothing; the fastest few are judged in full by the next stage."""
     trial = Trial(state, runtime.context)
     _enter(state, runtime, "tune", state["number"])
-    return {"choices": walk.tune(_ask(trial), trial.prepared(), _tuning(trial))}
+    notes, prepared = Notes(_ask(trial)), trial.prepared()
+    choices = walk.tune(notes, prepared, _tuning(trial))
+    return {"choices": choices, "estimates": [to_plain(e) for e in notes.made]}
 
 
 def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
@@ -210,7 +219,12 @@ _TRIAL = build_experiment().compile(checkpointer=False, name="experiment")
 
 @pausing
 def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Run one experiment and pass its progress on; it has no checkpoint, so that it pauses here."""
+    """Run one experiment; it has no checkpoint, so that it pauses here."""
+    return {"outcomes": run_trial(state, runtime)["outcomes"]}
+
+
+def run_trial(state: TrialState, runtime: Runtime[Context]) -> TrialState:
+    """Walk one experiment through the graph above and pass its progress on."""
     own: RunnableConfig = {
         "run_name": state["experiment_id"],
         "recursion_limit": most_steps(runtime.context.limits),
@@ -221,13 +235,13 @@ def experiment(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         own["metadata"] = {"run": runtime.context.run.id, **labels}
     # Invoked, not streamed: a stream within a stream costs more than all else that is done for a candidate.
     told = replace(runtime.context, progress=runtime.context.progress or runtime.stream_writer)
-    made = _TRIAL.invoke(state, own, context=told)
-    return {"outcomes": made["outcomes"]}
+    return cast(TrialState, _TRIAL.invoke(state, own, context=told))
 
 
 def _fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
     """A new draft, and nothing known of it."""
-    return {"number": number, **trial.keep(draft), "critique": "", "key": "", "purpose": "", "source": ""}
+    known = {"critique": "", "key": "", "purpose": "", "source": "", "estimates": []}
+    return {"number": number, **trial.keep(draft), **known}
 
 
 def _enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int) -> None:
@@ -256,7 +270,8 @@ def _ask(trial: Trial) -> walk.Ask:
 
 def _tuning(trial: Trial) -> Tuning:
     """The search of this draft's tunables, from the default and from the parent's choice."""
-    return Tuning((trial.parent().tunables,), trial.context.limits.tunings, trial.context.run.seed)
+    parent = trial.parent()
+    return Tuning((parent.tunables,) if parent else (), trial.context.limits.tunings, trial.context.run.seed)
 
 
 def _with(state: TrialState, **changes: Any) -> TrialState:
@@ -269,7 +284,9 @@ def _wrong(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def _refuse(state: TrialState, runtime: Runtime[Context], is_last: bool) -> dict[str, Any]:
-    """Send a refused draft back to the writer, recorded as rejected, or give it up as failed."""
+    """Send a refused draft back to the writer, recorded as rejected, or give it up as failed; nobody wrote a seed."""
+    if state.get("given"):
+        return _end(state, runtime, "rejected")
     if is_last:
         return _end(state, runtime, "failed")
     Trial(state, runtime.context).record(runtime, "rejected", "")

@@ -10,10 +10,12 @@ from langgraph.runtime import Runtime
 from agents.author import Draft, Idea, Specimen
 from agents.strategy import strategy
 from graph.context import Context
+from graph.credit import Estimated, credit_of, inert_of
 from graph.events import record_attempt
 from graph.lesson import lesson_of, reason_of
 from graph.population import attempt_of, experiment_of, specimen
 from graph.state import TrialState
+from records.codec import from_plain
 from records.evaluation import Evaluation
 from records.experiment import Attempt, AttemptStatus, Experiment
 from sandbox.candidate.prepare import Prepared
@@ -43,9 +45,10 @@ class Trial:
         """The kernel to build on."""
         return specimen(self.context, self.experiment().parent_id or "")
 
-    def parent(self) -> Attempt:
-        """The attempt to build on."""
-        return attempt_of(self.context, self.experiment().parent_id or "")
+    def parent(self) -> Attempt | None:
+        """The attempt to build on; None in generation 0."""
+        parent_id = self.experiment().parent_id
+        return attempt_of(self.context, parent_id) if parent_id else None
 
     def reference(self) -> Specimen | None:
         """The kernel to learn from."""
@@ -112,7 +115,14 @@ class Trial:
             reason=reason,
             **fields,
         )
-        if is_last:
-            parent = self.context.ledger.attempt(attempt.run_id, attempt.parent_id or "")
-            attempt = replace(attempt, lesson=lesson_of(experiment, attempt, parent, result))
+        if is_accepted:
+            attempt = self._with_credit(attempt)
+        if is_last and attempt.generation:
+            attempt = replace(attempt, lesson=lesson_of(experiment, attempt, result))
         record_attempt(runtime, attempt)
+
+    def _with_credit(self, attempt: Attempt) -> Attempt:
+        """The attempt with the parts of its gain and the tunables that never mattered."""
+        estimates = [from_plain(Estimated, e) for e in self.state.get("estimates", [])]
+        default = self.prepared().tunables
+        return replace(attempt, credit=credit_of(attempt, self.parent(), default, estimates), inert=inert_of(estimates))

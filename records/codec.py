@@ -48,6 +48,12 @@ def loads(kind: type[Record], text: str) -> Record:
     return from_plain(kind, json.loads(text))
 
 
+def is_older(stored: str, made: str) -> bool:
+    """True where two texts are one record, and the stored one lacks fields that its program did not know yet."""
+    old, new = json.loads(stored), json.loads(made)
+    return old.keys() < new.keys() and all(new[name] == value for name, value in old.items())
+
+
 @cache
 def _field_names(kind: Any) -> tuple[str, ...]:
     """The fields of a dataclass; none for any other type."""

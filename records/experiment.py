@@ -48,6 +48,15 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Credit:
+    """The parts of a gain, in percent of the speed of what each is counted from; None where that is not known."""
+
+    tuner_pct: float | None = None  # the chosen tunables over the defaults of the file as it was written
+    idea_pct: float | None = None  # the kernel as tuned over its parent as tuned
+    equal_pct: float | None = None  # the kernel at its parent's tunables over the parent, where it has them all
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One written kernel and what became of it; append-only. A repair is an attempt of its own."""
 
@@ -72,6 +81,16 @@ class Attempt:
     reason: str = ""  # why it was rejected, one sentence
     strategy: str = ""  # discrete strategy code of the source
     lesson: str = ""
+    credit: Credit = Credit()
+    inert: tuple[
+        str, ...
+    ] = ()  # tunables whose values made no difference in any two estimates that differ in nothing else
+
+    @property
+    def default_us(self) -> float | None:
+        """The time with the defaults of the file as it was written; None where nothing was timed."""
+        tuner = self.credit.tuner_pct
+        return self.geomean_us if tuner is None or not self.geomean_us else self.geomean_us * (1 + tuner / 100)
 
 
 @dataclass(frozen=True)

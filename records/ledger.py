@@ -12,18 +12,16 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any, Literal, TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
-from records.codec import dumps, loads
+from records.codec import dumps, is_older, loads
 from records.confirmation import as_confirmed
 from records.durability import must_wait
 from records.errors import LedgerError, UsageError
 from records.evaluation import Comparison, Evaluation
-from records.experiment import Attempt, Event, Experiment, Pause, Run, RunStatus
+from records.experiment import Attempt, Experiment, Pause, Run, RunStatus
 from records.payments import Payments
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
@@ -205,33 +203,6 @@ class Ledger(Payments):
         assert stored is not None
         return stored
 
-    # Events
-
-    def event(
-        self, run_id: str, kind: str, payload: Mapping[str, Any], key: str | None = None, is_synced: bool = True
-    ) -> bool:
-        """Append to the run's diary; with a key, only the first time. Returns whether it was written.
-
-        Without `is_synced` the commit does not wait for the disk: every process sees the event and no `kill -9` loses
-        it, but a loss of power may until the next commit that waits. Only for events that a resumed run writes again.
-        """
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        with self._writing(is_synced=is_synced) as db:
-            cursor = db.execute(
-                "INSERT OR IGNORE INTO events (run_id, key, kind, body, at) VALUES (?, ?, ?, ?, ?)",
-                (run_id, key, kind, dumps(payload), at),
-            )
-            return cursor.rowcount > 0
-
-    def events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
-        """The run's diary from after a number on."""
-        with self._reading() as db:
-            rows = db.execute(
-                "SELECT number, kind, body, at FROM events WHERE run_id = ? AND number > ? ORDER BY number",
-                (run_id, after),
-            ).fetchall()
-        return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
-
     # Artefacts, for the artefact store
 
     def artefact(self, digest: str) -> bytes | None:
@@ -258,7 +229,7 @@ class Ledger(Payments):
             if known is None:
                 db.execute(f"INSERT INTO {table} (run_id, id, body) VALUES (?, ?, ?)", (*place, body))
                 self._remember((table, *place), record)
-            elif known[0] != body:
+            elif known[0] != body and not is_older(known[0], body):
                 raise LedgerError(
                     f"{record.id} of run {record.run_id} is already in the ledger's {table} with other content; "
                     "records are never changed, start a new run"

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import replace
 from typing import Any
 
-from records.database import Database
+from records.diary import Diary
 from records.errors import BudgetExhausted, LedgerError
 from records.experiment import ModelCall, Spend, Usage
 
@@ -15,7 +15,7 @@ _ROUNDING_USD = 1e-9
 _RESERVED = "SELECT coalesce(sum(reserved_usd), 0.0) FROM calls INDEXED BY calls_reserved WHERE state = 'reserved'"
 
 
-class Payments(Database):
+class Payments(Diary):
     """The part of the ledger that knows calls and money. Its cost does not grow with the number of calls."""
 
     def call(self, key: str) -> ModelCall | None:

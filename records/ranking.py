@@ -6,19 +6,25 @@ import math
 
 from records.evaluation import Evaluation
 
+LEAST_GAIN = 0.001  # of the speed: a predicted time has no noise, but below this it has no meaning either
 FAR_APART = 1.05  # between two measured intervals, from where on their levels decide: clocks may differ by less
 
 
 def by_level(new: Evaluation, old: Evaluation) -> bool | None:
     """True where the new time is below the old one; None where measured levels are too close to decide.
 
-    Times of two kinds are never compared, and a predicted time has no noise.
+    Times of two kinds are never compared, and a predicted time has no noise: there `LEAST_GAIN` decides.
     """
     if new.time_kind != old.time_kind or new.geomean_us is None or old.geomean_us is None:
         return False
     if new.time_kind == "predicted":
-        return new.geomean_us < old.geomean_us
+        return is_least_gain(new.geomean_us, old.geomean_us)
     return by_interval(interval_of(new), interval_of(old))
+
+
+def is_least_gain(new_us: float, old_us: float) -> bool:
+    """True where a predicted time is shorter by at least the least gain."""
+    return old_us >= new_us * (1 + LEAST_GAIN)
 
 
 def by_interval(new: tuple[float, float], old: tuple[float, float]) -> bool | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands.options import Isolation, Json, On, Shapes, TargetName, TaskName, Trace
-from app.screen import emit, format_times, format_us, note, say
+from app.screen import emit, format_times, format_us, note, parts_text, say
 from records.errors import MachineError
 from records.quantity import counted
 
@@ -45,7 +45,7 @@ def command(
     trace: Trace = False,
     json: Json = False,
 ) -> None:
-    """Search for a faster kernel; exit 0 if a verified one beats the seed, 1 if none does."""
+    """Search for a faster kernel; exit 0 if a verified one beats the best seed as tuned, 1 if none does."""
     from app.settings import load_settings, with_isolation
     from app.tracing import tracing
     from app.wiring import RunRequest
@@ -94,7 +94,7 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
 
 
 def finish(result: RunResult, session: Session, json: bool) -> None:
-    """Print what came of it; exit 1 where no verified kernel beats the seed, or where the run waits for answers."""
+    """Print what came of it; exit 1 where no kernel beats the best seed, or where the run waits for answers."""
     if json:
         emit(asdict(result))
     else:
@@ -112,10 +112,19 @@ def _print(result: RunResult, session: Session) -> None:
     else:
         kind = "predicted by the lab, not measured on a GPU" if best.time_kind == "predicted" else "measured"
         say(f"best kernel  {best.id}, {format_us(best.geomean_us)} geomean ({kind})")
-        say(f"             {format_times(best.speedup_over_seed)} the seed's speed" + _bound(session, best.id))
+        over = format_times(best.speedup_over_seed), format_times(best.speedup_over_naive_seed)
+        say(
+            f"             {over[0]} the best seed's speed, tuned; {over[1]} the naive seed's"
+            + _bound(session, best.id)
+        )
+        if not best.is_seed:
+            say(f"             {_credit(session, best.id)}")
         for text in _contrasts(session, best.id):
             say(f"             {text}, timed in turns")
-        say(f"kernel       {best.path}" + ("" if result.is_gain else " (no verified kernel is faster than the seed)"))
+        say(
+            f"kernel       {best.path}"
+            + ("" if result.is_gain else " (no verified kernel is faster than the best seed)")
+        )
     say(f"report       {session.folder / 'report.html'}")
     say(
         f"tried        {counted(result.attempts, 'attempt')} in {counted(result.generations, 'generation')}, "
@@ -140,6 +149,12 @@ def _contrasts(session: Session, attempt_id: str) -> list[str]:
         for c in ledger.comparisons(attempts[attempt_id].evaluation_key)
         if c.verdict == "faster" and c.incumbent in ids
     ]
+
+
+def _credit(session: Session, attempt_id: str) -> str:
+    """The last step's gain by its parts."""
+    attempt = next(a for a in session.context.ledger.attempts(session.context.run.id) if a.id == attempt_id)
+    return f"its own step: {parts_text(attempt.credit)} over {attempt.parent_id}"
 
 
 def _bound(session: Session, attempt_id: str) -> str:

@@ -29,9 +29,22 @@ def command(json: Json = False) -> None:
         emit([_run_json(run, result) for run, result in found])
         return
     table(
-        ["run", "task", "target", "author", "status", "generations", "attempts", "best", "", "x seed", "USD"],
+        [
+            "run",
+            "task",
+            "target",
+            "author",
+            "status",
+            "generations",
+            "attempts",
+            "best",
+            "",
+            "x best seed",
+            "x naive",
+            "USD",
+        ],
         [_cells(run, result) for run, result in found],
-        right=[5, 6, 7, 9, 10],
+        right=[5, 6, 7, 9, 10, 11],
     )
 
 
@@ -52,6 +65,7 @@ def _run_json(run: Run, result: RunResult) -> dict[str, Any]:
         "geomean_us": best.geomean_us if best else None,
         "time_kind": best.time_kind if best else None,
         "speedup_over_seed": best.speedup_over_seed if best else None,
+        "speedup_over_naive_seed": best.speedup_over_naive_seed if best else None,
     }
 
 
@@ -62,5 +76,6 @@ def _cells(run: Run, result: RunResult) -> list[str]:
         format_us(best.geomean_us if best else None),
         best.time_kind if best else "",
         format_times(best.speedup_over_seed if best else None),
+        format_times(best.speedup_over_naive_seed if best else None),
         f"{result.usd:.2f}",
     ]

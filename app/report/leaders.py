@@ -1,13 +1,14 @@
-"""The attempts that led a run in their turn, the seed they are measured by, and the speed-up over it."""
+"""The attempts that led a run in their turn, the seeds they are measured by, and the speed-up over them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from records.evaluation import comparison_key
 from records.experiment import Attempt
 from records.ledger import Ledger
-from records.ranking import by_level
+from records.ranking import by_level, is_least_gain
 
 
 def time_kind(attempts: Sequence[Attempt]) -> str:
@@ -35,7 +36,7 @@ def leaders(attempts: Sequence[Attempt], ledger: Ledger) -> list[Attempt]:
 
 def _is_faster(new: Attempt, old: Attempt, ledger: Ledger) -> bool:
     if new.time_kind != "measured":
-        return (new.geomean_us or 0.0) < (old.geomean_us or 0.0)
+        return is_least_gain(new.geomean_us or 0.0, old.geomean_us or 0.0)
     after, before = ledger.evaluation(new.evaluation_key), ledger.evaluation(old.evaluation_key)
     decided = by_level(after, before) if after is not None and before is not None else False
     if decided is not None:
@@ -44,14 +45,30 @@ def _is_faster(new: Attempt, old: Attempt, ledger: Ledger) -> bool:
     return compared is not None and compared.verdict == "faster"
 
 
-def seed_attempt(attempts: Sequence[Attempt]) -> Attempt | None:
-    """The task's first seed, which every speed-up is counted from; None when it was not verified."""
-    first = next((a for a in attempts if a.generation == 0), None)
-    return first if first is not None and first.status == "accepted" else None
+@dataclass(frozen=True)
+class Yardsticks:
+    """The kernels of generation 0 that a run's gain is told against; None where one was not verified."""
+
+    naive: Attempt | None  # the first one, as its file has it
+    best: Attempt | None  # the fastest one, as tuned
+
+    def over_best(self, attempt: Attempt | None) -> float | None:
+        """Speed-up over the best seed; None unless both have a time of the same kind."""
+        return _ratio(self.best, self.best.geomean_us if self.best else None, attempt)
+
+    def over_naive(self, attempt: Attempt | None) -> float | None:
+        """Speed-up over the naive seed; None unless both have a time of the same kind."""
+        return _ratio(self.naive, self.naive.default_us if self.naive else None, attempt)
 
 
-def speedup(seed: Attempt | None, attempt: Attempt | None) -> float | None:
-    """Speed-up over the seed; None unless both have a time of the same kind."""
-    if seed is None or attempt is None or not seed.geomean_us or not attempt.geomean_us:
+def yardsticks(attempts: Sequence[Attempt], ledger: Ledger) -> Yardsticks:
+    """The seeds of a run that its best kernel is told against."""
+    seeds = [a for a in attempts if a.generation == 0]
+    naive = seeds[0] if seeds and seeds[0].status == "accepted" else None
+    return Yardsticks(naive, best_attempt(seeds, ledger))
+
+
+def _ratio(seed: Attempt | None, seed_us: float | None, attempt: Attempt | None) -> float | None:
+    if seed is None or attempt is None or not seed_us or not attempt.geomean_us:
         return None
-    return seed.geomean_us / attempt.geomean_us if seed.time_kind == attempt.time_kind else None
+    return seed_us / attempt.geomean_us if seed.time_kind == attempt.time_kind else None

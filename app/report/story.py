@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.coverage import coverage_text
-from app.report.leaders import leaders, seed_attempt, speedup, time_kind
+from app.report.leaders import Yardsticks, leaders, time_kind, yardsticks
 from records.artefacts import ArtefactStore
 from records.errors import LedgerError
 from records.evaluation import CODES, Evaluation, Finding, Measurement, geomean_us
@@ -36,8 +36,8 @@ class Row:
     experiment: Experiment | None
     evaluation: Evaluation | None
     source: str
-    speedup: float | None  # over the seed, same kind of time only
-    gain_pct: float | None  # how much faster than the parent, in per cent of the new time
+    speedup: float | None  # over the best seed as tuned, same kind of time only
+    gain_pct: float | None  # how much faster than the parent, both tuned, in per cent of the new time
     is_record: bool  # faster than everything before it
     contrasts: tuple[str, ...] = ()  # how it did where it was timed in turns with another one, in words
 
@@ -54,14 +54,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Shape:
-    """One benchmark case of the winner beside the seed's."""
+    """One benchmark case of the winner beside the best seed's, as tuned."""
 
     measurement: Measurement
     seed_us: float | None
 
     @property
     def speedup(self) -> float | None:
-        """Speed-up over the seed."""
+        """Speed-up over the best seed."""
         return self.seed_us / self.measurement.time_us if self.seed_us else None
 
 
@@ -84,7 +84,7 @@ class Story:
     run: Run
     extras: Extras
     rows: tuple[Row, ...]
-    seed: Row | None
+    seed: Row | None  # the best one, as tuned
     best: Row | None
     shapes: tuple[Shape, ...]
     bills: tuple[Bill, ...]
@@ -93,6 +93,8 @@ class Story:
     generations: int
     kind: str  # predicted | measured | "" when nothing was timed
     roofline_us: float | None  # geometric mean of the speed of light over the winner's cases
+    naive_us: float | None = None  # the first seed, as its file has it
+    over_naive: float | None = None
     coverage: str = ""  # how much of the benchmark cases was executed and compared for the winner
 
     @property
@@ -140,14 +142,14 @@ def tell(ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras |
     experiments = {e.id: e for e in ledger.experiments(run.id)}
     evaluations = {a.id: ledger.evaluation(a.evaluation_key) for a in attempts}
     kind, events = time_kind(attempts), ledger.events(run.id)
-    seed = seed_attempt(attempts)
+    seeds = yardsticks(attempts, ledger)
     leading = leaders(attempts, ledger)
     winner = leading[-1] if leading else None
     rows = _rows(
-        attempts, experiments, evaluations, artefacts, seed, {a.id for a in leading}, _contrasts(attempts, ledger)
+        attempts, experiments, evaluations, artefacts, seeds, {a.id for a in leading}, _contrasts(attempts, ledger)
     )
     by_id = {row.attempt.id: row for row in rows}
-    best, first = by_id.get(winner.id) if winner else None, by_id.get(seed.id) if seed else None
+    best, first = by_id.get(winner.id) if winner else None, by_id.get(seeds.best.id) if seeds.best else None
     shapes = _shapes(best, first)
     return Story(
         run=run,
@@ -162,6 +164,8 @@ def tell(ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras |
         generations=max((a.generation for a in attempts), default=0),
         kind=kind,
         roofline_us=_roofline_us(best),
+        naive_us=seeds.naive.default_us if seeds.naive else None,
+        over_naive=seeds.over_naive(winner),
         coverage=_coverage(best, ledger),
     )
 
@@ -192,14 +196,14 @@ def _rows(
     experiments: Mapping[str, Experiment],
     evaluations: Mapping[str, Evaluation | None],
     artefacts: ArtefactStore,
-    seed: Attempt | None,
+    seeds: Yardsticks,
     records: set[str],
     contrasts: Mapping[str, tuple[str, ...]],
 ) -> tuple[Row, ...]:
     rows, by_id = list[Row](), {a.id: a for a in attempts}
     for order, attempt in enumerate(attempts, 1):
         parent = by_id.get(attempt.parent_id or "")
-        faster = speedup(parent, attempt) if attempt.status == "accepted" else None
+        faster = Yardsticks(None, parent).over_best(attempt) if attempt.status == "accepted" else None
         rows.append(
             Row(
                 order=order,
@@ -209,7 +213,7 @@ def _rows(
                 source=_text(artefacts, attempt.source),
                 is_record=attempt.id in records,
                 contrasts=contrasts.get(attempt.id, ()),
-                speedup=speedup(seed, attempt) if attempt.status == "accepted" else None,
+                speedup=seeds.over_best(attempt) if attempt.status == "accepted" else None,
                 gain_pct=(faster - 1) * 100 if faster else None,
             )
         )

@@ -135,7 +135,8 @@ def test_every_seed_is_generation_zero_and_the_first_must_be_accepted(tmp_path: 
     assert bench.statuses("g000") == {"g000-e0-a0": "accepted", "g000-e1-a0": "rejected", "g000-e2-a0": "accepted"}
     assert bench.attempts()["g001-e1-a0"].parent_id == "g000-e2-a0"
     started = next(e for e in bench.told if e["event"] == "best")
-    assert (started["attempt"], started["speedup"]) == ("g000-e2-a0", pytest.approx(100 / 70))
+    assert (started["attempt"], started["over_seed"]) == ("g000-e2-a0", 1.0)
+    assert started["over_naive"] == pytest.approx(100 / 70)
 
 
 def test_a_first_seed_that_is_wrong_ends_the_run_with_a_clear_sentence(tmp_path: Path) -> None:

@@ -1,0 +1,41 @@
+"""The diary of a run in the ledger: events in the order they were written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from records.codec import dumps
+from records.database import Database
+from records.experiment import Event
+
+
+class Diary(Database):
+    """The part of the ledger that knows events."""
+
+    def event(
+        self, run_id: str, kind: str, payload: Mapping[str, Any], key: str | None = None, is_synced: bool = True
+    ) -> bool:
+        """Append to the run's diary; with a key, only the first time. Returns whether it was written.
+
+        Without `is_synced` the commit does not wait for the disk: every process sees the event and no `kill -9` loses
+        it, but a loss of power may until the next commit that waits. Only for events that a resumed run writes again.
+        """
+        at = datetime.now(UTC).isoformat(timespec="milliseconds")
+        with self._writing(is_synced=is_synced) as db:
+            cursor = db.execute(
+                "INSERT OR IGNORE INTO events (run_id, key, kind, body, at) VALUES (?, ?, ?, ?, ?)",
+                (run_id, key, kind, dumps(payload), at),
+            )
+            return cursor.rowcount > 0
+
+    def events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
+        """The run's diary from after a number on."""
+        with self._reading() as db:
+            rows = db.execute(
+                "SELECT number, kind, body, at FROM events WHERE run_id = ? AND number > ? ORDER BY number",
+                (run_id, after),
+            ).fetchall()
+        return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
