@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
@@ -49,6 +48,7 @@ class Remote:
         self._known: dict[tuple[str, str], Evaluation] = {}
         self._compared: dict[str, Comparison] = {}
         self._announced: dict[str, Request] = {}  # by the key of the source with its defaults
+        self._refused: dict[str, tuple[str, ...]] = {}  # results put aside while another one was asked for
         self._loaded: set[str] = set()
         self._lock = threading.Lock()
 
@@ -141,11 +141,17 @@ class Remote:
         """Bundles of announced sources that have arrived: one of them may hold a tuned variant that is asked for."""
         for request in list(self._announced.values()):
             if request.hash not in self._loaded and self._post.has_result(request):
-                with suppress(Pending):
+                try:
                     self._load(request)
+                except Pending as pending:
+                    self._refused[request.hash] = pending.refused
 
     def _load(self, request: Request) -> None:
-        result = self._post.ask(request)
+        try:
+            result = self._post.ask(request)
+        except Pending as pending:
+            told = (*self._refused.pop(request.hash, ()), *pending.refused)
+            raise Pending(str(pending), pending.awaited, pending.place, told) from None
         with self._lock:
             self._loaded.add(request.hash)
             if result.comparison is not None:

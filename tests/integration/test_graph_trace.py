@@ -81,9 +81,13 @@ def test_a_traced_run_is_readable(tmp_path: Path) -> None:
     for experiment in ("g001-e1", "g002-e1"):
         assert len(by_name[experiment]) == 1
     compiled = [run["extra"]["metadata"] for run in by_name["compile"]]
-    assert sorted((m["generation"], m["experiment"]) for m in compiled) == [(1, "g001-e1"), (2, "g002-e1")]
+    assert sorted((m["generation"], m["experiment"]) for m in compiled) == [
+        (0, "g000-e0"),
+        (1, "g001-e1"),
+        (2, "g002-e1"),
+    ]
     assert all(m["run"] == "table-run" and m["langgraph_node"] == "compile" for m in compiled)
-    drafts = {a.candidate_id for a in context.ledger.attempts("table-run") if a.generation}
+    drafts = {a.candidate_id for a in context.ledger.attempts("table-run")}
     assert {m["candidate"] for m in compiled} == drafts
     assert sorted(run["extra"]["metadata"]["generation"] for run in by_name["select"]) == [1, 2]
 

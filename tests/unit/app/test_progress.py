@@ -22,6 +22,9 @@ EVENTS: tuple[dict[str, Any], ...] = (
         "time_kind": "predicted",
         "code": "OK",
         "reason": "",
+        "idea_pct": 3.1,
+        "equal_pct": 0.0,
+        "tuner_pct": 33.0,
         "usd": 0.25,
     },
     {
@@ -41,7 +44,8 @@ EVENTS: tuple[dict[str, Any], ...] = (
         "attempt": "g001-e0-a1",
         "best_us": 8.0,
         "time_kind": "predicted",
-        "speedup": 2.5,
+        "over_seed": 1.25,
+        "over_naive": 2.5,
         "usd": 0.25,
     },
     {"event": "something new", "usd": 0.3},
@@ -69,9 +73,9 @@ def test_without_a_terminal_each_event_is_a_line(notebook: Any, capsys: pytest.C
         "  building on g000-e0-a0: the fastest",
         "  planned g001-e0 title; g001-e1",
         "  g001-e0 compile (repair 1)",
-        "  g001-e0-a1 accepted: 8 us predicted",
+        "  g001-e0-a1 accepted: 8 us predicted; idea +3.1 %, at equal tunables +0.0 %, tuner +33.0 %",
         "  g001-e1-a0 failed: C.1 sum is wrong �[2J",
-        "  best so far 8 us predicted, 2.50x the seed",
+        "  best so far 8 us predicted, 1.25x the best seed, 2.50x the naive one",
         "stopped: all 4 generations are used",
     ]
     assert err == ""
@@ -89,5 +93,13 @@ def test_the_table_shows_generation_stages_best_and_spend(notebook: Any) -> None
     screen = Console(width=120, record=True, no_color=True, file=StringIO())
     screen.print(watcher._render())
     text = screen.export_text()
-    for expected in ("generation 1/4", "8 us predicted", "2.50x", "$0.30", "g001-e0", "accepted", "failed"):
+    for expected in (
+        "generation 1/4",
+        "8 us predicted",
+        "1.25x the best seed",
+        "$0.30",
+        "g001-e0",
+        "accepted",
+        "failed",
+    ):
         assert expected in text

@@ -94,6 +94,7 @@ def test_the_whole_state_survives_the_strict_serialiser() -> None:
         "run_id": "r",
         "generation": 2,
         "first_us": 100.0,
+        "seed_us": 80.0,
         "best_id": "g001-e1-a0",
         "best_us": 50.5,
         "base_id": "g001-e1-a0",

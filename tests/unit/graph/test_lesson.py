@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+from graph.credit import credit_of
 from graph.lesson import lesson_of, reason_of
 from records.evaluation import CaseResult, Evaluation, Finding, Verdict
 from records.experiment import Attempt, Experiment
@@ -33,9 +36,11 @@ TILE, SPLIT = experiment(1, 1, "tile"), experiment(2, 1, "split")
 
 def test_a_lesson_compares_times_of_one_kind_only() -> None:
     parent, child = attempt(TILE, "accepted", 10.0), attempt(SPLIT, "accepted", 8.0)
-    assert "+25.0 %" in lesson_of(SPLIT, child, parent, None)
-    measured = Attempt(**{**parent.__dict__, "time_kind": "measured"})
-    assert lesson_of(SPLIT, child, measured, None) == "split: works"
+    told = replace(child, credit=credit_of(child, parent, {}, ()))
+    assert "+25.0 %" in lesson_of(SPLIT, told, None)
+    measured = replace(parent, time_kind="measured")
+    other = replace(child, credit=credit_of(child, measured, {}, ()))
+    assert lesson_of(SPLIT, other, None) == "split: works"
 
 
 def test_the_reason_is_the_first_finding_or_the_first_wrong_case() -> None:
