@@ -34,6 +34,11 @@ class Recent(Generic[Key, Value]):
                 self._kept.popitem(last=False)
             return made
 
+    def values(self) -> list[Value]:
+        """All entries, the one used last at the end."""
+        with self._lock:
+            return list(self._kept.values())
+
     def get(self, key: Key, make: Callable[[], Value]) -> Value:
         """The entry of a key, made now where it is not kept; of two that are made at once the first stays."""
         known = self.known(key)

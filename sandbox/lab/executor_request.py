@@ -107,10 +107,10 @@ def _round_up(value: int, unit: int) -> int:
     return -(-value // unit) * unit
 
 
-def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False) -> MemoryLayout:
+def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, masks: bool = True) -> MemoryLayout:
     """Place the buffers between red zones. When counting, nobody reads what was written, so that needs no file.
 
-    Sparse: a few workgroups touch a little of much memory, which begins as zeros then.
+    Sparse: a few workgroups touch a little of much memory, which begins as zeros then. `masks`: outputs have them.
     """
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
@@ -118,7 +118,7 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False) -> 
     regions, file_at, mask_at = list[Region](), 0, 0
     for buffer, at in zip(buffers, places, strict=True):
         room = _round_up(int(buffer.data.nbytes), GRANULE)
-        masked = buffer.role == "output" and not count
+        masked = masks and buffer.role == "output" and not count
         poison = bytes(8) if sparse else poison_of(buffer.data.dtype)
         if isinstance(buffer.data, Stored):
             regions.append(Region(buffer, ARENA + at, buffer.data.offset, NONE, poison))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.cage.output import read_output
-from sandbox.lab.executor_request import Region
+from sandbox.lab.executor_request import NONE, Region
 from sandbox.lab.stored_inputs import Stored
 
 MOST_BYTES = 8 << 20  # of the result
@@ -172,8 +172,8 @@ def check_files(folder: Path, masks: int, memory: int) -> None:
 
 
 def read_outputs(folder: Path, regions: Sequence[Region]) -> dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]:
-    """Contents and per-element masks of the outputs, shaped as their buffers."""
-    found = {}
+    """Contents and per-element masks of the outputs, shaped as their buffers; no mask where none was asked for."""
+    found = dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]()
     for region in regions:
         data = region.buffer.data
         if region.buffer.role != "output" or isinstance(data, Stored):
@@ -182,6 +182,9 @@ def read_outputs(folder: Path, regions: Sequence[Region]) -> dict[str, tuple[npt
             found[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))
             continue
         raw = np.fromfile(folder / "memory.bin", np.uint8, region.size, offset=region.file_offset)
+        if region.mask_offset == NONE:
+            found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), np.zeros((0,), bool))
+            continue
         marks = np.fromfile(folder / "masks.bin", np.uint8, region.size, offset=region.mask_offset)
         written = _all_bytes(marks, data.itemsize) | _differs(raw, region, data.itemsize)
         found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), written.reshape(data.shape))

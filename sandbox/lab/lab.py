@@ -59,6 +59,7 @@ class ExecutionRequest:
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
     l1_sharers: int = 1  # workgroups among which an L1 is divided, when counting
+    masks: bool = True  # False for a program without checks, which marks nothing: `written` is empty
     pieces: bool = False  # with `workgroups`: outputs come back as what was written of them, and no masks do
 
 
@@ -135,7 +136,7 @@ class Lab:
         counted = enumerate(launches if request.count else ())
         return Execution(
             outputs={} if request.pieces else {name: values for name, (values, _) in outputs.items()},
-            written={} if request.pieces else {name: mask for name, (_, mask) in outputs.items()},
+            written={} if request.pieces or not request.masks else {name: mask for name, (_, mask) in outputs.items()},
             findings=sentences.findings(scene, seen["findings"]),
             executed=sum(ran) / sum(totals),
             sampled_blocks=tuple(ran),
@@ -171,7 +172,9 @@ class Lab:
         """One run of the executor: regions, its result, and the outputs unless it only counted."""
         program, plan = request.program, request.plan
         stored = executor_request.inputs_file(request.buffers)
-        layout = executor_request.lay_out(request.buffers, count=request.count, sparse=any(request.workgroups))
+        layout = executor_request.lay_out(
+            request.buffers, count=request.count, sparse=any(request.workgroups), masks=request.masks
+        )
         room = PIECES_BYTES if request.pieces else layout.memory
         folder = Path(tempfile.mkdtemp(prefix=prefix(), dir=memory_folder(self._cache, room)))
         try:

@@ -177,7 +177,8 @@ class LabEvaluator(SandboxBase):
 
     def _confirm(self, verified: Evaluation, built: Built) -> Evaluation:
         task, candidate = built.prepared.task, built.prepared.candidate
-        program = self._lab.build(candidate, built.prepared.tunables, instrumented=False)
+        expressions = built.program.expressions  # the two readings of this choice were compared for `built`
+        program = self._lab.build(candidate, built.prepared.tunables, instrumented=False, expressions=expressions)
         plain = None if isinstance(program, tuple) else replace(built, program=program)
         judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(task)
         rows = [row for row in verified.cases if row.role != "benchmark"]

@@ -5,43 +5,88 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sandbox.lab.pieces import Piece
-from sandbox.lab.timed_inputs import TimedInputs
+from sandbox.lab.timed_inputs import Expected, TimedInputs
 from tasks.independence import Indices
 from tasks.task import Array, TensorSpec
 
 ELEMENTS = 1 << 20  # of a slab when a whole output is compared slab by slab
+FEW = 64  # indices of each axis that are compared before all of them
 
 
 @dataclass(frozen=True)
 class Slab:
-    """A part of one output: the indices it has on each axis, and reference and baseline there."""
+    """A part of one output: its granules of each mapped dim, the indices it has on each axis, what must stand there."""
 
+    inputs: TimedInputs
     spec: TensorSpec
+    granules: tuple[Indices, ...]
     axes: tuple[Indices, ...]
-    reference: Array
-    baseline: Array
+
+    @property
+    def reference(self) -> Array:
+        """The float64 reference."""
+        return self._expected.reference[self.spec.name][self._kept]
+
+    @property
+    def baseline(self) -> Array:
+        """The standard implementation's values."""
+        return self._expected.baseline[self.spec.name][self._kept]
+
+    @cached_property
+    def _expected(self) -> Expected:
+        return self.inputs.expected(self.granules)
+
+    @property
+    def _kept(self) -> tuple[slice, ...]:
+        return tuple(slice(axis.size) for axis in self.axes)  # the last granule may be cut
 
     def cut(self, output: Array) -> Array:
-        """These elements of the output."""
-        return output[np.ix_(*self.axes)]
+        """These elements of the output, without a copy where they stand in a box."""
+        spans = [slice(axis[0], axis[-1] + 1) for axis in self.axes if axis.size and axis[-1] - axis[0] < axis.size]
+        return output[tuple(spans) if len(spans) == len(self.axes) else np.ix_(*self.axes)]
+
+    def has_reference_of(self, other: Slab | None) -> bool:
+        """True where the same drawn granules stand in both in the same order."""
+        return (
+            other is not None
+            and all(mine.size == theirs.size for mine, theirs in zip(self.axes, other.axes, strict=True))
+            and all(
+                np.array_equal(m.places[mine], m.places[theirs])
+                for m, mine, theirs in zip(self.inputs.mapped, self.granules, other.granules, strict=True)
+            )
+        )
 
 
 def slabs(inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...]) -> Iterator[Slab]:
-    """The whole output in slabs along its first mapped dim."""
+    """The whole output in slabs along its first mapped dim: of whole periods, so that many have the same reference."""
     every = tuple(np.arange(m.places.size) for m in inputs.mapped)
     if not every:
         yield _slab(inputs, spec, shape, every)
         return
     each = math.prod(shape) // max(1, every[0].size)
     step = max(1, ELEMENTS // max(1, each))
+    if inputs.mapped[0].is_periodic:
+        step = inputs.mapped[0].drawn * max(1, step // inputs.mapped[0].drawn)
     for at in range(0, every[0].size, step):
         yield _slab(inputs, spec, shape, (every[0][at : at + step], *every[1:]))
+
+
+def same_bits(one: Array, other: Array) -> bool:
+    """True where two arrays of a type hold the same, bit for bit."""
+    if one.shape != other.shape:
+        return False
+    if one.itemsize not in (1, 2, 4, 8):
+        return one.tobytes() == other.tobytes()
+    bits = f"u{one.itemsize}"
+    few = tuple(slice(FEW) for _ in one.shape)  # which mostly tell them apart
+    return all(np.array_equal(one[part].view(bits), other[part].view(bits)) for part in (few, ...))
 
 
 def slab_of(
@@ -87,11 +132,8 @@ def _run(
 
 def _slab(inputs: TimedInputs, spec: TensorSpec, shape: tuple[int, ...], granules: tuple[Indices, ...]) -> Slab:
     axes = [np.arange(extent) for extent in shape]
-    keep = [slice(None)] * len(shape)
     for m, chosen in zip(inputs.mapped, granules, strict=True):
         axis = m.dim.axes[spec.name][0]
         indices = m.dim.indices(chosen)
-        axes[axis] = indices[indices < shape[axis]]  # the last granule may be cut
-        keep[axis] = slice(axes[axis].size)
-    made = inputs.expected(granules)
-    return Slab(spec, tuple(axes), made.reference[spec.name][tuple(keep)], made.baseline[spec.name][tuple(keep)])
+        axes[axis] = indices[indices < shape[axis]]
+    return Slab(inputs, spec, granules, tuple(axes))

@@ -8,7 +8,7 @@ import pytest
 
 from sandbox.lab.pieces import Piece
 from sandbox.lab.session_inputs import SessionInputs
-from sandbox.lab.slabs import slab_of, slabs
+from sandbox.lab.slabs import same_bits, slab_of, slabs
 from sandbox.lab.stored_inputs import Stored
 from sandbox.lab.timed_inputs import TimedInputs
 from tasks.independence import independent_dims
@@ -53,6 +53,32 @@ def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dic
             np.testing.assert_allclose(slab.reference, slab.cut(want[spec.name]), rtol=1e-9, atol=1e-9)
             covered[np.ix_(*slab.axes)] = True
         assert covered.all()
+
+
+@pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
+def test_slabs_are_alike_only_where_their_references_are(name: str, dims: dict[str, int], tmp_path: Path) -> None:
+    made = timed(load_task(name), dims, tmp_path)
+    for spec in made.task.outputs:
+        first, *others = slabs(made, spec, made.task.shape_of(spec, made.case))
+        for other in others:
+            is_equal = first.reference.shape == other.reference.shape and np.array_equal(
+                first.reference, other.reference
+            )
+            assert other.has_reference_of(first) == is_equal
+        assert not first.has_reference_of(None)
+        if made.mapped[0].is_periodic:
+            assert [other.has_reference_of(first) for other in others] == [True] * (len(others) - 1) + [False]
+
+
+def test_bits_are_the_same_only_where_all_of_them_are() -> None:
+    for dtype in (np.uint8, np.float16, np.float32, np.complex128):
+        one = np.full((300, 500), np.nan, dtype) if dtype is not np.uint8 else np.zeros((300, 500), dtype)
+        assert same_bits(one, one.copy())  # not a number, too
+        other = one.copy()
+        other[-1, -1] = 1
+        assert not same_bits(one, other)
+        assert not same_bits(one, one[:-1])
+    assert not same_bits(np.array([0.0]), np.array([-0.0]))
 
 
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
