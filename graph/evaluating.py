@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graph.context import Context, Deferred
+from records.durability import is_conclusion
 from records.errors import DeviceError, LabError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
 from records.experiment import Attempt
@@ -13,7 +14,10 @@ from sandbox.walk import Purpose, question
 
 
 def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
-    """The stored evaluation of this candidate and purpose, or a new one, stored before it is used."""
+    """The stored evaluation of this candidate and purpose, or a new one, stored before it is used.
+
+    A conclusion is stored by `record_attempt`, which follows at once.
+    """
     key = context.sandbox.key(prepared)
     known = context.ledger.evaluation(key, purpose)
     if known is not None:
@@ -21,7 +25,7 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
     made = question(context.sandbox, purpose)(prepared)
     if made.key != key:
         raise LabError(f"the sandbox answered for key {made.key[:12]} when asked for {key[:12]}; please report this")
-    return context.ledger.add_evaluation(context.run.id, made, purpose)
+    return made if is_conclusion(purpose, made) else context.ledger.add_evaluation(context.run.id, made, purpose)
 
 
 def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:

@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from langsmith.run_helpers import get_current_run_tree
 
 from graph.context import Context
+from records.evaluation import Evaluation
 from records.experiment import Attempt
 
 Value = int | float | str | bool | None
@@ -29,8 +30,8 @@ def store(context: Context, kind: str, key: str, payload: Mapping[str, Value]) -
     context.ledger.event(context.run.id, kind, payload, f"{kind}:{key}", is_synced=kind not in BEGINNINGS)
 
 
-def record_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
-    """Append an attempt and its event to the ledger in one commit, then report it."""
+def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evaluation | None = None) -> None:
+    """Append an attempt, its event and the benchmark that it ends with to the ledger in one commit, then report it."""
     payload: dict[str, Value] = {
         "generation": attempt.generation,
         "experiment": attempt.experiment_id,
@@ -47,6 +48,8 @@ def record_attempt(runtime: Runtime[Context], attempt: Attempt) -> None:
     }
     ledger = runtime.context.ledger
     with ledger.together():
+        if benchmark is not None:
+            ledger.add_evaluation(attempt.run_id, benchmark)
         ledger.add_attempt(attempt)
         ledger.event(attempt.run_id, "attempt", payload, f"attempt:{attempt.id}")
     tell(runtime, "attempt", payload)
@@ -56,7 +59,7 @@ def tell(runtime: Runtime[Context], kind: str, payload: Mapping[str, Value]) -> 
     """The second half of `emit`: whoever watches sees the event and what the run has cost so far."""
     context = runtime.context
     write = context.progress or runtime.stream_writer
-    write({"event": kind, **payload, "usd": context.ledger.spend(context.run.id).usd})
+    write({"event": kind, **payload, "usd": context.ledger.paid_usd(context.run.id)})
 
 
 def annotate(runtime: Runtime[Context], **metadata: Value) -> None:

@@ -163,7 +163,7 @@ def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         found["purpose"] = "compile"
         return {**found, **_end(_with(state, **found), runtime, "duplicate", earlier)}
     if best.evaluation.verdict.accepted:
-        return {**found, **_end(_with(state, **found), runtime, "accepted")}
+        return {**found, **_end(_with(state, **found), runtime, "accepted", benchmark=best.evaluation)}
     return {**found, **_wrong(_with(state, **found), runtime)}
 
 
@@ -293,7 +293,13 @@ def _refuse(state: TrialState, runtime: Runtime[Context], is_last: bool) -> dict
     return {"route": "write"}
 
 
-def _end(state: TrialState, runtime: Runtime[Context], status: AttemptStatus, reason: str = "") -> dict[str, Any]:
+def _end(
+    state: TrialState,
+    runtime: Runtime[Context],
+    status: AttemptStatus,
+    reason: str = "",
+    benchmark: Evaluation | None = None,
+) -> dict[str, Any]:
     """Write the experiment's last attempt into the ledger, with its lesson, and end."""
-    Trial(state, runtime.context).record(runtime, status, reason, is_last=True)
+    Trial(state, runtime.context).record(runtime, status, reason, is_last=True, benchmark=benchmark)
     return {"outcomes": {state["experiment_id"]: status}, "route": END}

@@ -64,8 +64,8 @@ class TableSandbox:
         return self.preparer.prepare(source, task, tunables)
 
     def key(self, prepared: Prepared) -> str:
-        """Hash of source, choice, task and device."""
-        return _hash(dumps([prepared.source, prepared.tunables, prepared.task.digest, self.device]))
+        """Hash of candidate, choice, task and device."""
+        return _hash(dumps([prepared.id, prepared.tunables, prepared.task.digest, self.device]))
 
     def compile(self, prepared: Prepared) -> Evaluation:
         """Fails where the source says `fail compile`."""

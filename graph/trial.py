@@ -82,9 +82,20 @@ class Trial:
             return None
         return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))
 
-    def record(self, runtime: Runtime[Context], status: AttemptStatus, reason: str, is_last: bool = False) -> None:
-        """Record the attempt for the current draft with its event. An empty reason comes from the evaluation."""
-        state, draft, result, experiment = self.state, self.draft(), self.evaluation(), self.experiment()
+    def record(
+        self,
+        runtime: Runtime[Context],
+        status: AttemptStatus,
+        reason: str,
+        is_last: bool = False,
+        benchmark: Evaluation | None = None,
+    ) -> None:
+        """Record the attempt for the current draft with its event. An empty reason comes from the evaluation.
+
+        `benchmark` is the one that an accepted attempt ends with; no ledger has it yet.
+        """
+        state, draft, experiment = self.state, self.draft(), self.experiment()
+        result = benchmark or self.evaluation()
         is_accepted = status == "accepted"
         fields: dict[str, Any] = {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}
         if result is not None:
@@ -119,7 +130,7 @@ class Trial:
             attempt = self._with_credit(attempt)
         if is_last and attempt.generation:
             attempt = replace(attempt, lesson=lesson_of(experiment, attempt, result))
-        record_attempt(runtime, attempt)
+        record_attempt(runtime, attempt, benchmark)
 
     def _with_credit(self, attempt: Attempt) -> Attempt:
         """The attempt with the parts of its gain and the tunables that never mattered."""

@@ -1,4 +1,4 @@
-"""Texts and bytes addressed by their SHA-256; written once, verified when read. The texts read last stay in memory.
+"""Texts and bytes addressed by their SHA-256; written once, verified when read. The last texts stay in memory.
 
 Up to `SMALL_BYTES` they are rows of the ledger, whose commit is one wait for the disk where a file and its folder are
 two, and none of their own where the record that names them is written together with them. Larger ones are files.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from functools import lru_cache
+import threading
+from collections import OrderedDict
 from pathlib import Path
 
 from records.errors import LedgerError
@@ -28,7 +29,8 @@ class ArtefactStore:
         """Open or create the folder; LedgerError when it cannot be written to. Without a ledger, all are files."""
         self.folder = folder
         self._ledger = ledger
-        self._text = lru_cache(maxsize=REMEMBERED)(lambda digest: self.get(digest).decode("utf-8"))
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._lock = threading.Lock()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -48,7 +50,13 @@ class ArtefactStore:
         digest = hashlib.sha256(data).hexdigest()
         if self._ledger is not None and len(data) <= SMALL_BYTES:
             self._ledger.add_artefact(digest, data, is_synced)
-            return digest
+        else:
+            self._write(digest, data)
+        if isinstance(content, str):
+            self._remember(digest, content)
+        return digest
+
+    def _write(self, digest: str, data: bytes) -> None:
         path = self._path(digest)
         try:
             if not path.exists() or path.read_bytes() != data:
@@ -58,7 +66,6 @@ class ArtefactStore:
                 f"the artefact {digest[:12]} cannot be written to {self.folder} ({error.strerror}); "
                 "free some space or repair the folder, then resume the run"
             ) from None
-        return digest
 
     def get(self, digest: str) -> bytes:
         """The stored bytes; LedgerError when they are missing or do not match the digest."""
@@ -75,8 +82,21 @@ class ArtefactStore:
         return data
 
     def text(self, digest: str) -> str:
-        """The stored text."""
-        return self._text(digest)
+        """The stored text, from memory where it was stored or read lately."""
+        with self._lock:
+            known = self._texts.get(digest)
+            if known is not None:
+                self._texts.move_to_end(digest)
+                return known
+        return self._remember(digest, self.get(digest).decode("utf-8"))
+
+    def _remember(self, digest: str, text: str) -> str:
+        with self._lock:
+            self._texts[digest] = text
+            self._texts.move_to_end(digest)
+            if len(self._texts) > REMEMBERED:
+                self._texts.popitem(last=False)
+        return text
 
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):

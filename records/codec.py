@@ -64,7 +64,8 @@ def _opened(value: Any) -> Any:
     """One level of a record or a mapping, for the encoder, which takes lists, tuples, dicts and scalars as they are."""
     kind: Any = type(value)
     if names := _field_names(kind):
-        return {name: getattr(value, name) for name in names}
+        held: dict[str, Any] = value.__dict__  # of a frozen record: its fields, and what a cached property keeps
+        return held if len(held) == len(names) else {name: held[name] for name in names}
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a {type(value).__name__} has no place in a record")

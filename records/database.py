@@ -6,7 +6,7 @@ import contextlib
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -50,11 +50,19 @@ class Database:
         with self._writing():
             yield
 
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
+    def _row(self, query: str, named: Sequence[Any] = ()) -> Any:
+        """The first row that this query finds, as a tuple, or None."""
         with self._lock:
             try:
-                yield self._connection
+                return self._connection.execute(query, named).fetchone()
+            except sqlite3.Error as error:
+                raise LedgerError(explain(error, self.path)) from None
+
+    def _rows(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
+        """All rows that this query finds."""
+        with self._lock:
+            try:
+                return self._connection.execute(query, named).fetchall()
             except sqlite3.Error as error:
                 raise LedgerError(explain(error, self.path)) from None
 
@@ -64,38 +72,41 @@ class Database:
 
         Without `is_synced` the commit reaches the disk with the next one that waits for it.
         """
-        with self._reading() as db:
-            if self._is_writing:
-                yield db
-                return
-            if is_synced is not self._is_synced:
-                db.execute(f"PRAGMA synchronous = {'FULL' if is_synced else 'NORMAL'}")
-                self._is_synced = is_synced
-            db.execute("BEGIN IMMEDIATE")
-            self._is_writing = True
+        with self._lock:
+            db = self._connection
             try:
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                self._recent.clear()  # it may hold what is not written now
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-            finally:
-                self._is_writing = False
+                if self._is_writing:
+                    yield db
+                    return
+                if is_synced is not self._is_synced:
+                    db.execute(f"PRAGMA synchronous = {'FULL' if is_synced else 'NORMAL'}")
+                    self._is_synced = is_synced
+                db.execute("BEGIN IMMEDIATE")
+                self._is_writing = True
+                try:
+                    yield db
+                    db.execute("COMMIT")
+                except BaseException:
+                    self._recent.clear()  # it may hold what is not written now
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                    raise
+                finally:
+                    self._is_writing = False
+            except sqlite3.Error as error:
+                raise LedgerError(explain(error, self.path)) from None
 
-    def _remembered(self, name: tuple[str, ...], read: Callable[[], Record | None]) -> Record | None:
-        """The record of this name, from memory where it was read lately.
+    def _known(self, name: tuple[str, ...]) -> Any:
+        """The record of this name where it was read or written lately, else None.
 
         Only for records that are written once: one that another process writes later is not missed, because an absence
         is not remembered.
         """
         with self._lock:
-            if name in self._recent:
+            found = self._recent.get(name)
+            if found is not None:
                 self._recent.move_to_end(name)
-                return self._recent[name]  # type: ignore[no-any-return]
-            found = read()
-            return None if found is None else self._remember(name, found)
+            return found
 
     def _remember(self, name: tuple[str, ...], record: Record) -> Record:
         """Keep a record that is in the file, and return it."""

@@ -33,9 +33,7 @@ class Diary(Database):
 
     def events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
         """The run's diary from after a number on."""
-        with self._reading() as db:
-            rows = db.execute(
-                "SELECT number, kind, body, at FROM events WHERE run_id = ? AND number > ? ORDER BY number",
-                (run_id, after),
-            ).fetchall()
+        rows = self._rows(
+            "SELECT number, kind, body, at FROM events WHERE run_id = ? AND number > ? ORDER BY number", (run_id, after)
+        )
         return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)

@@ -7,10 +7,14 @@ from records.evaluation import Evaluation
 CHEAP = frozenset({"compile", "estimate"})  # purposes that a compiler or a model answers again in seconds
 
 
-def must_wait(purpose: str, evaluation: Evaluation) -> bool:
-    """True for what is dear to make again, unless its attempt is written at once: that commit brings both to the disk.
+def must_wait(purpose: str) -> bool:
+    """True for what is dear to make again."""
+    return purpose not in CHEAP
 
-    An accepted benchmark ends its experiment; after a refused one others may take minutes.
+
+def is_conclusion(purpose: str, evaluation: Evaluation) -> bool:
+    """True for an accepted benchmark, which ends its experiment: it is written in one commit with the attempt.
+
+    After a refused one others may take minutes.
     """
-    is_followed = purpose == "benchmark" and evaluation.verdict.accepted
-    return purpose not in CHEAP and not is_followed
+    return purpose == "benchmark" and evaluation.verdict.accepted

@@ -10,18 +10,15 @@ record, those of one generation and what a run has spent are found by index: the
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Literal, TypeVar, get_args
+from typing import Literal, TypeVar
 
-from records.codec import dumps, is_older, loads
+from records.codec import dumps, is_older
 from records.confirmation import as_confirmed
 from records.durability import must_wait
-from records.errors import LedgerError, UsageError
+from records.errors import LedgerError
 from records.evaluation import Comparison, Evaluation
-from records.experiment import Attempt, Experiment, Pause, Run, RunStatus
+from records.experiment import Attempt, Experiment
+from records.lifecycle import Lifecycle
 from records.payments import Payments
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
@@ -29,71 +26,8 @@ Record = TypeVar("Record")
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
-class Ledger(Payments):
+class Ledger(Lifecycle, Payments):
     """The truth about all runs of one run folder. Every method raises LedgerError when the file is at fault."""
-
-    # Runs
-
-    def add_run(self, run: Run) -> None:
-        """Write a run down before anything else happens; the same run again changes nothing."""
-        with self._writing() as db:
-            known = db.execute("SELECT body FROM runs WHERE id = ?", (run.id,)).fetchone()
-            asked = replace(run, status="running", stop_reason="", pause="")
-            if known is None:
-                row = (run.id, dumps(asked), run.status, run.stop_reason, run.pause)
-                db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", row)
-            elif loads(Run, known[0]) != asked:
-                raise LedgerError(f"the run {run.id} is already in the ledger with other settings; choose another id")
-
-    def run(self, run_id: str) -> Run:
-        """One run by its id or by a prefix that only one run has; UsageError when there is none or several."""
-        with self._reading() as db:
-            rows = (
-                db.execute("SELECT * FROM runs WHERE id = ?", (run_id,)).fetchall()
-                or db.execute(
-                    "SELECT * FROM runs WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
-                ).fetchall()
-            )
-        if not rows:
-            raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
-        if len(rows) > 1:
-            raise UsageError(f"{run_id!r} could be any of {', '.join(row[0] for row in rows[:5])}; give more of the id")
-        return _run(rows[0])
-
-    def runs(self) -> tuple[Run, ...]:
-        """All runs, oldest first."""
-        with self._reading() as db:
-            return tuple(_run(row) for row in db.execute("SELECT * FROM runs ORDER BY rowid"))
-
-    def finish(self, run_id: str, status: RunStatus, reason: str = "", pause: Pause = "") -> None:
-        """Set a run's status, the reason in words and, of a paused run, its kind; a resumed run is `running` again."""
-        if status not in get_args(RunStatus) or pause not in get_args(Pause):
-            raise ValueError(f"{status!r} or {pause!r} is no status or no pause of a run")
-        with self._writing() as db:
-            values = (status, reason, pause, run_id)
-            cursor = db.execute("UPDATE runs SET status = ?, stop_reason = ?, pause = ? WHERE id = ?", values)
-            if not cursor.rowcount:
-                raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
-
-    @contextlib.contextmanager
-    def driving(self, run_id: str) -> Iterator[None]:
-        """Hold the run for this process; LedgerError when another one drives it. The kernel frees it on any death."""
-        folder = self.path.parent / "locks"
-        try:
-            folder.mkdir(exist_ok=True)
-            file = (folder / f"{run_id}.lock").open("w")
-        except OSError as error:
-            raise LedgerError(
-                f"the run {run_id} cannot be locked in {folder} ({error.strerror}); choose another run folder"
-            ) from None
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise LedgerError(
-                    f"the run {run_id} is already running in another process; wait for it or stop it first"
-                ) from None
-            yield
 
     # Experiments and attempts
 
@@ -133,17 +67,16 @@ class Ledger(Payments):
 
         They come in the order of `attempts`. Which of them had the same tunables and launches is for the caller to say.
         """
-        with self._reading() as db:
-            ids = db.execute(
-                "SELECT id FROM attempts WHERE run_id = ? AND candidate_id = ? AND status <> 'duplicate'",
-                (run_id, evaluation.candidate_id),
-            ).fetchall()
-            if by_code and evaluation.code_object:
-                ids += db.execute(
-                    "SELECT DISTINCT a.id FROM evaluations AS e CROSS JOIN attempts AS a "
-                    "WHERE e.code_object = ? AND a.evaluation_key = e.key AND a.run_id = ? AND a.status <> 'duplicate'",
-                    (evaluation.code_object, run_id),
-                ).fetchall()
+        ids = self._rows(
+            "SELECT id FROM attempts WHERE run_id = ? AND candidate_id = ? AND status <> 'duplicate'",
+            (run_id, evaluation.candidate_id),
+        )
+        if by_code and evaluation.code_object:
+            ids += self._rows(
+                "SELECT DISTINCT a.id FROM evaluations AS e CROSS JOIN attempts AS a "
+                "WHERE e.code_object = ? AND a.evaluation_key = e.key AND a.run_id = ? AND a.status <> 'duplicate'",
+                (evaluation.code_object, run_id),
+            )
         found = (self.attempt(run_id, attempt_id) for attempt_id in {row[0] for row in ids})
         return tuple(sorted((a for a in found if a is not None), key=_place))
 
@@ -159,7 +92,7 @@ class Ledger(Payments):
 
         The commit waits for the disk only where `must_wait` says so.
         """
-        with self._writing(is_synced=must_wait(purpose, evaluation)) as db:
+        with self._writing(is_synced=must_wait(purpose)) as db:
             made = db.execute(
                 "INSERT OR IGNORE INTO evaluations (key, purpose, run_id, body) VALUES (?, ?, ?, ?)",
                 (evaluation.key, purpose, run_id, dumps(evaluation)),
@@ -186,10 +119,7 @@ class Ledger(Payments):
 
     def comparisons(self, challenger: str) -> tuple[Comparison, ...]:
         """Every comparison in which the kernel of this evaluation key was the challenger, oldest first."""
-        with self._reading() as db:
-            rows = db.execute(
-                "SELECT body FROM comparisons WHERE challenger = ? ORDER BY rowid", (challenger,)
-            ).fetchall()
+        rows = self._rows("SELECT body FROM comparisons WHERE challenger = ? ORDER BY rowid", (challenger,))
         return tuple(self._decoded(Comparison, row[0]) for row in rows)
 
     def add_comparison(self, run_id: str, made: Comparison) -> Comparison:
@@ -207,8 +137,7 @@ class Ledger(Payments):
 
     def artefact(self, digest: str) -> bytes | None:
         """The content stored under a digest, not checked against it; None where there is none."""
-        with self._reading() as db:
-            row = db.execute("SELECT content FROM artefacts WHERE digest = ?", (digest,)).fetchone()
+        row = self._row("SELECT content FROM artefacts WHERE digest = ?", (digest,))
         return None if row is None else bytes(row[0])
 
     def add_artefact(self, digest: str, content: bytes, is_synced: bool = True) -> None:
@@ -240,32 +169,23 @@ class Ledger(Payments):
         return self._read((table, run_id, record_id), kind, query, (run_id, record_id))
 
     def _all(self, table: str, kind: type[Record], run_id: str, generation: int | None) -> list[Record]:
-        query, named = (
-            f"SELECT id, body FROM {table} WHERE run_id = ?",
-            [run_id, *([] if generation is None else [generation])],
-        )
-        with self._reading() as db:
-            rows = db.execute(
-                f"{query}{'' if generation is None else ' AND generation = ?'} ORDER BY generation, id", named
-            ).fetchall()
+        query, named = f"SELECT id, body FROM {table} WHERE run_id = ?", list[str | int]([run_id])
+        if generation is not None:
+            query, named = f"{query} AND generation = ?", [*named, generation]
+        with self._lock:
+            rows = self._rows(f"{query} ORDER BY generation, id", named)
             # Those not in memory are not kept either: a whole run would drive out what was read lately.
             found = (self._recent.get((table, run_id, row[0])) for row in rows)
             return [known or self._decoded(kind, row[1]) for known, row in zip(found, rows, strict=True)]
 
     def _read(self, name: tuple[str, ...], kind: type[Record], query: str, named: tuple[str, ...]) -> Record | None:
         """One record by its key, from memory where it was read lately."""
-
-        def read() -> Record | None:
-            with self._reading() as db:
-                row = db.execute(query, named).fetchone()
-            return None if row is None else self._decoded(kind, row[0])
-
-        return self._remembered(name, read)
+        known: Record | None = self._known(name)
+        if known is not None:
+            return known
+        row = self._row(query, named)
+        return None if row is None else self._remember(name, self._decoded(kind, row[0]))
 
 
 def _place(attempt: Attempt) -> tuple[int, str, int]:
     return attempt.generation, attempt.experiment_id, attempt.number
-
-
-def _run(row: tuple[str, str, RunStatus, str, Pause]) -> Run:
-    return replace(loads(Run, row[1]), status=row[2], stop_reason=row[3], pause=row[4])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from typing import Any
 
@@ -14,20 +13,20 @@ _ROUNDING_USD = 1e-9
 # In flight only, a few rows whatever was paid before.
 _RESERVED = "SELECT coalesce(sum(reserved_usd), 0.0) FROM calls INDEXED BY calls_reserved WHERE state = 'reserved'"
 
+_SETTLED = "SELECT calls, prompt_tokens, completion_tokens, usd FROM spends WHERE run_id = ?"
+
 
 class Payments(Diary):
     """The part of the ledger that knows calls and money. Its cost does not grow with the number of calls."""
 
     def call(self, key: str) -> ModelCall | None:
         """One call by its key, reserved or done."""
-        with self._reading() as db:
-            row = db.execute("SELECT * FROM calls WHERE key = ?", (key,)).fetchone()
+        row = self._row("SELECT * FROM calls WHERE key = ?", (key,))
         return None if row is None else _call(row)
 
     def calls(self, run_id: str) -> tuple[ModelCall, ...]:
         """All calls of a run in the order they were first reserved."""
-        with self._reading() as db:
-            return tuple(_call(r) for r in db.execute("SELECT * FROM calls WHERE run_id = ? ORDER BY rowid", (run_id,)))
+        return tuple(_call(row) for row in self._rows("SELECT * FROM calls WHERE run_id = ? ORDER BY rowid", (run_id,)))
 
     def reserve(self, call: ModelCall, budget_usd: float | None) -> ModelCall:
         """Set money aside before a call; BudgetExhausted when spent plus reserved would exceed the budget.
@@ -40,7 +39,7 @@ class Payments(Diary):
             if row is not None and _call(row).state == "done":
                 return _call(row)
             (others,) = db.execute(f"{_RESERVED} AND run_id = ? AND key <> ?", (call.run_id, call.key)).fetchone()
-            committed = _settled(db, call.run_id)[3] + others
+            committed = self.paid_usd(call.run_id) + others
             if budget_usd is not None and committed + call.reserved_usd > budget_usd + _ROUNDING_USD:
                 raise BudgetExhausted(
                     f"the next {call.role} call could cost {call.reserved_usd:.4f} USD, but only "
@@ -83,17 +82,15 @@ class Payments(Diary):
 
     def spend(self, run_id: str) -> Spend:
         """Cost of the run's calls; `calls` counts the answered ones."""
-        with self._reading() as db:
-            (reserved,) = db.execute(f"{_RESERVED} AND run_id = ?", (run_id,)).fetchone()
-            return Spend(*_settled(db, run_id), reserved)
+        with self._lock:
+            (reserved,) = self._row(f"{_RESERVED} AND run_id = ?", (run_id,))
+            settled: tuple[int, int, int, float] = self._row(_SETTLED, (run_id,)) or (0, 0, 0, 0.0)
+            return Spend(*settled, reserved)
 
-
-def _settled(db: sqlite3.Connection, run_id: str) -> tuple[int, int, int, float]:
-    """Calls, tokens in, tokens out and USD of the answered calls."""
-    found = db.execute(
-        "SELECT calls, prompt_tokens, completion_tokens, usd FROM spends WHERE run_id = ?", (run_id,)
-    ).fetchone()
-    return found or (0, 0, 0, 0.0)
+    def paid_usd(self, run_id: str) -> float:
+        """USD of the answered calls. Every event carries it, so it is one look-up where `spend` is two."""
+        found = self._row("SELECT usd FROM spends WHERE run_id = ?", (run_id,))
+        return 0.0 if found is None else float(found[0])
 
 
 def _call(row: tuple[Any, ...]) -> ModelCall:

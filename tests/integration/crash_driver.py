@@ -60,6 +60,10 @@ class FragileLedger(Ledger):
 
     diary: Diary
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.made: list[str] = []
+
     @contextlib.contextmanager
     def _writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
         frame = sys._getframe(2)
@@ -67,15 +71,26 @@ class FragileLedger(Ledger):
         if name == "event":
             name = f"event {frame.f_locals['kind']} {frame.f_locals['payload'].get('stage', '')}".strip()
         self.diary.point(f"before {name}")
-        with super()._writing(is_synced=is_synced) as db:
-            yield db
-            self.diary.point(f"within {name}")
+        with self._lock:
+            with super()._writing(is_synced=is_synced) as db:
+                yield db
+                self.diary.point(f"within {name}")
+            self._tell_stored()
         self.diary.point(f"after {name}")
 
     def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Any = "benchmark") -> Evaluation:
-        stored = super().add_evaluation(run_id, evaluation, purpose)
-        self.diary.log(f"stored {purpose} {evaluation.key}")
+        with self._lock:
+            stored = super().add_evaluation(run_id, evaluation, purpose)
+            self.made.append(f"stored {purpose} {evaluation.key}")
+            self._tell_stored()
         return stored
+
+    def _tell_stored(self) -> None:
+        """Log what is in the file, which a part of a larger commit is not yet."""
+        if not self._is_writing:
+            for line in self.made:
+                self.diary.log(line)
+            self.made.clear()
 
 
 class FragileSandbox(TableSandbox):

@@ -24,13 +24,18 @@ class CountingLedger(Ledger):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.counts = {"records": 0, "statements": 0, "instructions": 0}
-        self._connection.set_trace_callback(lambda statement: self._count("statements"))
+        self.counts = {"records": 0, "statements": 0, "instructions": 0, "commits": 0}
+        self._connection.set_trace_callback(self._trace)
         self._connection.set_progress_handler(lambda: self._count("instructions"), 100)
 
     def _count(self, what: str) -> int:
         self.counts[what] += 1
         return 0
+
+    def _trace(self, statement: str) -> None:
+        self._count("statements")
+        if statement == "COMMIT":
+            self._count("commits")
 
     def _decoded(self, kind: Any, body: str) -> Any:
         self._count("records")
@@ -64,3 +69,6 @@ def test_a_candidate_costs_the_ledger_as_much_late_in_a_run_as_early(tmp_path: P
     for name, count in late.items():
         assert count <= 1.2 * early[name] + candidates, f"{name}: {early[name]} early, {count} late"
     assert late["records"] <= 10 * candidates
+    # Five stages begin; a draft, a compilation, a verification, and a benchmark with its attempt are stored.
+    assert late["commits"] <= 9 * candidates + 5 * (LATE[1] - LATE[0])
+    assert late["statements"] <= 64 * candidates

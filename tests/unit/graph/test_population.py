@@ -67,6 +67,12 @@ def attempt(name: str, generation: int, status: str = "accepted", kind: str = "p
     return replace(plain, **more)  # type: ignore[arg-type]
 
 
+def judged(context: Context, source: str) -> Evaluation:
+    """The stored benchmark of a source."""
+    made = evaluate(context, "benchmark", context.sandbox.prepare(source, context.assignment.task))
+    return context.ledger.add_evaluation(context.run.id, made)
+
+
 def nothing(generation: int) -> Sequence[Idea]:
     return []
 
@@ -101,7 +107,7 @@ def measured(folder: Path, *sources: str) -> tuple[Context, list[VerifiedKernel]
     context.ledger.add_run(context.run)
     kernels = []
     for number, source in enumerate(sources):
-        made = evaluate(context, "benchmark", context.sandbox.prepare(source, context.assignment.task))
+        made = judged(context, source)
         kernels.append(
             VerifiedKernel(
                 attempt(
@@ -198,7 +204,7 @@ def test_a_kernel_that_fails_its_confirmation_gives_way_and_stands_as_rejected(t
     sources = ("// time_us = 10\n", "// time_us = 7\n// fail confirm row 5000 is wrong\n", "// time_us = 8\n")
     kernels = []
     for number, source in enumerate(sources):
-        made = evaluate(plain, "benchmark", plain.sandbox.prepare(source, plain.assignment.task))
+        made = judged(plain, source)
         digest = plain.artefacts.put(source)
         record = attempt(f"g001-e{number}-a0", 1, evaluation_key=made.key, source=digest, geomean_us=made.geomean_us)
         plain.ledger.add_attempt(record)

@@ -206,7 +206,7 @@ def test_an_event_that_does_not_wait_for_the_disk_is_seen_at_once(tmp_path: Path
         ("estimate", True, 1),
         ("verify", True, 2),
         ("verify", False, 2),
-        ("benchmark", True, 1),
+        ("benchmark", True, 2),
         ("benchmark", False, 2),
         ("confirm", True, 2),
         ("confirm", False, 2),

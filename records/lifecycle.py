@@ -1,0 +1,78 @@
+"""Runs in the ledger: begun, found by id, held by one process, paused and finished."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import get_args
+
+from records.codec import dumps, loads
+from records.database import Database
+from records.errors import LedgerError, UsageError
+from records.experiment import Pause, Run, RunStatus
+
+
+class Lifecycle(Database):
+    """The part of the ledger that knows runs and their status."""
+
+    def add_run(self, run: Run) -> None:
+        """Write a run down before anything else happens; the same run again changes nothing."""
+        with self._writing() as db:
+            known = db.execute("SELECT body FROM runs WHERE id = ?", (run.id,)).fetchone()
+            asked = replace(run, status="running", stop_reason="", pause="")
+            if known is None:
+                row = (run.id, dumps(asked), run.status, run.stop_reason, run.pause)
+                db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", row)
+            elif loads(Run, known[0]) != asked:
+                raise LedgerError(f"the run {run.id} is already in the ledger with other settings; choose another id")
+
+    def run(self, run_id: str) -> Run:
+        """One run by its id or by a prefix that only one run has; UsageError when there is none or several."""
+        rows = self._rows("SELECT * FROM runs WHERE id = ?", (run_id,)) or self._rows(
+            "SELECT * FROM runs WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
+        )
+        if not rows:
+            raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
+        if len(rows) > 1:
+            raise UsageError(f"{run_id!r} could be any of {', '.join(row[0] for row in rows[:5])}; give more of the id")
+        return _run(rows[0])
+
+    def runs(self) -> tuple[Run, ...]:
+        """All runs, oldest first."""
+        return tuple(_run(row) for row in self._rows("SELECT * FROM runs ORDER BY rowid"))
+
+    def finish(self, run_id: str, status: RunStatus, reason: str = "", pause: Pause = "") -> None:
+        """Set a run's status, the reason in words and, of a paused run, its kind; a resumed run is `running` again."""
+        if status not in get_args(RunStatus) or pause not in get_args(Pause):
+            raise ValueError(f"{status!r} or {pause!r} is no status or no pause of a run")
+        with self._writing() as db:
+            values = (status, reason, pause, run_id)
+            cursor = db.execute("UPDATE runs SET status = ?, stop_reason = ?, pause = ? WHERE id = ?", values)
+            if not cursor.rowcount:
+                raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
+
+    @contextlib.contextmanager
+    def driving(self, run_id: str) -> Iterator[None]:
+        """Hold the run for this process; LedgerError when another one drives it. The kernel frees it on any death."""
+        folder = self.path.parent / "locks"
+        try:
+            folder.mkdir(exist_ok=True)
+            file = (folder / f"{run_id}.lock").open("w")
+        except OSError as error:
+            raise LedgerError(
+                f"the run {run_id} cannot be locked in {folder} ({error.strerror}); choose another run folder"
+            ) from None
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise LedgerError(
+                    f"the run {run_id} is already running in another process; wait for it or stop it first"
+                ) from None
+            yield
+
+
+def _run(row: tuple[str, str, RunStatus, str, Pause]) -> Run:
+    return replace(loads(Run, row[1]), status=row[2], stop_reason=row[3], pause=row[4])
