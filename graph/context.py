@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
-from agents.author import Assignment, Author
+from agents.author import Assignment, Author, Specimen
 from graph.history import History
 from records.artefacts import ArtefactStore
 from records.evaluation import Rival
@@ -16,8 +16,11 @@ from records.ledger import Ledger
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 from sandbox.protocol import Sandbox
+from sandbox.recent import Recent
 
 __all__ = ["Context", "Deferred", "Limits", "Literature", "Sandbox"]
+
+SHOWN = 8  # kernels kept: a base and a reference of this generation and of those that are replayed
 
 
 @runtime_checkable
@@ -70,3 +73,11 @@ class Context:
     def history(self) -> History:
         """The run so far, as it is shown to the selector and the planner."""
         return History(self.ledger, self.run.id)
+
+    @cached_property
+    def shown(self) -> Recent[tuple[int, str], Specimen]:
+        """The kernels that a generation builds on and learns from, by generation and id.
+
+        Each of its experiments asks for them at several stages, and none of them changes before `reflect`.
+        """
+        return Recent(SHOWN)

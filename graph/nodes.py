@@ -98,7 +98,7 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     annotate(runtime, generation=generation)
     passages: list[str] = []
     try:
-        base = specimen(context, state["base_id"])
+        base = specimen(context, state["base_id"], generation)
         for query in context.author.queries(Step(context.run.id, generation), context.assignment, base):
             found = context.literature.search(query, context.limits.literature_k, context.assignment.arch)
             passages.extend(p for p in found if p not in passages)
@@ -116,7 +116,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         proposal = context.author.plan(
             Step(context.run.id, generation),
             context.assignment,
-            specimen(context, state["base_id"]),
+            specimen(context, state["base_id"], generation),
             context.artefacts.text(state["literature"]),
             context.history.memory(generation),
             (limits.generations - generation + 1) * limits.picks,

@@ -116,8 +116,12 @@ def attempt_of(context: Context, attempt_id: str) -> Attempt:
     return found
 
 
-def specimen(context: Context, attempt_id: str) -> Specimen:
-    """One kernel with its code, its evidence and its parent's times."""
+def specimen(context: Context, attempt_id: str, generation: int) -> Specimen:
+    """One kernel with its code, its evidence and its parent's times, as this generation sees it."""
+    return context.shown.get((generation, attempt_id), lambda: _specimen(context, attempt_id))
+
+
+def _specimen(context: Context, attempt_id: str) -> Specimen:
     ledger, attempt = context.ledger, attempt_of(context, attempt_id)
     parent = ledger.attempt(context.run.id, attempt.parent_id) if attempt.parent_id else None
     return Specimen(

@@ -234,7 +234,9 @@ def run_trial(state: TrialState, runtime: Runtime[Context]) -> TrialState:
         labels = {"generation": state["generation"], "experiment": state["experiment_id"]}
         own["metadata"] = {"run": runtime.context.run.id, **labels}
     # Invoked, not streamed: a stream within a stream costs more than all else that is done for a candidate.
-    told = replace(runtime.context, progress=runtime.context.progress or runtime.stream_writer)
+    told = runtime.context
+    if told.progress is None:
+        told = replace(told, progress=runtime.stream_writer)
     return cast(TrialState, _TRIAL.invoke(state, own, context=told))
 
 

@@ -13,7 +13,7 @@ from graph.context import Context
 from graph.credit import Estimated, credit_of, inert_of
 from graph.events import record_attempt
 from graph.lesson import lesson_of, reason_of
-from graph.population import attempt_of, experiment_of, specimen
+from graph.population import experiment_of, specimen
 from graph.state import TrialState
 from records.codec import from_plain
 from records.evaluation import Evaluation
@@ -43,17 +43,16 @@ class Trial:
 
     def base(self) -> Specimen:
         """The kernel to build on."""
-        return specimen(self.context, self.experiment().parent_id or "")
+        return specimen(self.context, self.experiment().parent_id or "", self.state["generation"])
 
     def parent(self) -> Attempt | None:
         """The attempt to build on; None in generation 0."""
-        parent_id = self.experiment().parent_id
-        return attempt_of(self.context, parent_id) if parent_id else None
+        return self.base().attempt if self.experiment().parent_id else None
 
     def reference(self) -> Specimen | None:
         """The kernel to learn from."""
         reference_id = self.experiment().reference_id
-        return specimen(self.context, reference_id) if reference_id else None
+        return specimen(self.context, reference_id, self.state["generation"]) if reference_id else None
 
     def literature(self) -> str:
         """The passages retrieved for this generation."""

@@ -194,7 +194,7 @@ def test_a_specimen_has_one_step_of_history(tmp_path: Path) -> None:
     context.ledger.add_attempt(
         attempt("g001-e1-a0", 1, parent_id="g000-e0-a0", source=context.artefacts.put("int main() {}"))
     )
-    found = specimen(context, "g001-e1-a0")
+    found = specimen(context, "g001-e1-a0", 2)
     assert (found.source, found.experiment.title, found.parent_times_us) == ("int main() {}", "title", {"b": 10.0})
 
 
