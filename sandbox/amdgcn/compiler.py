@@ -30,6 +30,7 @@ from sandbox.amdgcn.front_end import LIMITS, FrontEnd, Tools, begins_with_header
 from sandbox.amdgcn.listing import ListedKernel, kernels_in, plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
+from sandbox.candidate.code_identity import code_id
 from sandbox.candidate.diagnostics import (
     ASSEMBLY,
     SOURCE,
@@ -48,7 +49,7 @@ from sandbox.evidence import Evidence
 from sandbox.process import Completed, ProcessLimits
 from sandbox.target import Target
 
-FORMAT = "6"  # raise it when a stored compilation would be read differently
+FORMAT = "7"  # raise it when a stored compilation would be read differently
 MAX_LISTING = 16 << 20
 FLAGS = (
     "-x",
@@ -219,7 +220,7 @@ class Compiler:
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _key(self, candidate: Candidate, tunables: Mapping[str, int]) -> str:
-        return hashlib.sha256(dumps([self.identity, candidate.id, dict(tunables)]).encode()).hexdigest()
+        return hashlib.sha256(dumps([self.identity, code_id(candidate.source), dict(tunables)]).encode()).hexdigest()
 
     def _path(self, key: str) -> Path:
         return self.cache / "compiled" / key[:2] / f"{key}.json"

@@ -22,6 +22,7 @@ from records.evaluation import Finding
 from sandbox.amdgcn.front_end import FrontEnd, Tools, header_digests
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
+from sandbox.candidate.code_identity import code_id
 from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, refusal
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
@@ -36,7 +37,7 @@ from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, w
 from sandbox.lab.build.seal import seal
 from sandbox.process import Completed
 
-FORMAT = "14"  # raise it when the same source would give another program or description
+FORMAT = "15"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class LabProgram:
     lines: LineTable
     symbols: Mapping[str, str] = field(default_factory=dict)  # of the function that stands for each kernel
     expressions: Mapping[str, str] = field(default_factory=dict)  # of each kernel's address in C++
+    text_digest: str = ""  # SHA-256 of the candidate's text as it was compiled
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class Builder:
         if kept is None and (known := _known(folder)):
             return known
         if expressions is not None:
-            folder = self._folder(candidate, tunables, [*form, "not compared", dict(expressions)])
+            folder = self._ranked(candidate, tunables, form, expressions)
             if kept is None and (known := _known(folder)):
                 return known
         (self.cache / "lab" / "work").mkdir(parents=True, exist_ok=True)
@@ -106,6 +108,10 @@ class Builder:
             )
             if isinstance(read, tuple):
                 return read
+            ranked = None if kept else _known(self._ranked(candidate, tunables, form, read.kernels))
+            if ranked and ranked.text_digest == _digest(read.text):
+                _describe_in(folder, dumps(ranked))  # built when this choice was ranked, and compared now
+                return ranked
             made = self._build(candidate, read, work, folder, CHECKS if instrumented else ())
             if isinstance(made, LabProgram):
                 _keep(work / "program", dumps(made), folder)
@@ -141,9 +147,16 @@ class Builder:
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _folder(self, candidate: Candidate, tunables: Mapping[str, int], form: Sequence[object]) -> Path:
-        parts = [self.identity, candidate.id, dict(tunables), *form]
+        launches = [[launch.kernel, launch.line, len(launch.args)] for launch in candidate.plan.launches]
+        parts = [self.identity, code_id(candidate.source), launches, dict(tunables), *form]
         key = hashlib.sha256(dumps(parts).encode()).hexdigest()
         return self.cache / "lab" / "programs" / key[:2] / key
+
+    def _ranked(
+        self, candidate: Candidate, tunables: Mapping[str, int], form: Sequence[object], expressions: Mapping[str, str]
+    ) -> Path:
+        """The place of a program that was built to rank this choice."""
+        return self._folder(candidate, tunables, [*form, "not compared", dict(expressions)])
 
     def _build(
         self, candidate: Candidate, made: Reading, work: Path, folder: Path, checks: Sequence[str]
@@ -167,7 +180,7 @@ class Builder:
             return _link_findings(done)
         symbols = called_symbols(_text_of(work / "candidate.ll"), candidate.plan.launches) if checks else {}
         described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
-        return replace(described, symbols=symbols, expressions=made.kernels)
+        return replace(described, symbols=symbols, expressions=made.kernels, text_digest=_digest(made.text))
 
     def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | Finding:
         """Compile to candidate.o; with checks by way of LLVM's text form, to which probes are added, and sealed."""
@@ -208,6 +221,10 @@ def _known(folder: Path) -> LabProgram | None:
         return loads(LabProgram, (folder / "program.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return None  # not built yet
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _text_of(path: Path) -> str:
@@ -266,6 +283,11 @@ def _keep(program: Path, description: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     program.chmod(0o500)
     os.replace(program, folder / "program")  # noqa: PTH105
+    _describe_in(folder, description)
+
+
+def _describe_in(folder: Path, description: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f"program.json.{os.getpid()}"
     draft.write_text(description, encoding="utf-8")
     draft.replace(folder / "program.json")

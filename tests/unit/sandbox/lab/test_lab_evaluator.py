@@ -204,6 +204,17 @@ def test_equal_listings_and_launches_have_one_estimate_and_another_block_has_its
     assert wider.code_object == first.code_object and wider.geomean_us != first.geomean_us
 
 
+def test_a_finalist_is_the_program_that_was_ranked(evaluator: LabEvaluator, softmax: Task) -> None:
+    prepared = evaluator.prepare(softmax.seeds[1].read_text(encoding="utf-8") + "// a finalist\n", softmax)
+    assert evaluator.compile(prepared).verdict.accepted
+    choice = dict(prepared.choices[5])
+    ranked, finalist = evaluator._build_to_rank(prepared.choose(choice))[1], prepared.tuned(choice)
+    assert finalist.id != prepared.id
+    built = evaluator._build(finalist)[1]
+    assert ranked is not None and built is not None
+    assert built.program == ranked.program and built.compilation.listing == ranked.compilation.listing
+
+
 def test_an_estimate_of_what_is_refused_ranks_it_and_becomes_no_verdict(evaluator: LabEvaluator, softmax: Task) -> None:
     switch = '#if ODD\n#define WORD __attribute__((no_sanitize("alignment")))\n#else\n#define WORD\n#endif\n'
     source = changed("/*+++\n", "/*+++\n[tunables]\nODD = [0, 1]\n\n").replace('extern "C"', f'{switch}extern "C" WORD')
