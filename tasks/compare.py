@@ -152,12 +152,19 @@ def _parts(shape: tuple[int, ...]) -> list[Any]:
 
 
 def compare(
-    candidate: Array, reference: Array, baseline: Array, tolerance: Tolerance, mask: Array | None = None
+    candidate: Array,
+    reference: Array,
+    baseline: Array,
+    tolerance: Tolerance,
+    mask: Array | None = None,
+    *,
+    explain: bool = True,
 ) -> Match:
     """Judge `candidate` (its dtype is the output's) against the float64 `reference`, on the scale of `baseline`.
 
     All three have the same shape. NaN and infinities must stand where the reference, rounded to the output's dtype,
-    has them. With `mask` only elements where it is True count.
+    has them. With `mask` only elements where it is True count. Without `explain` no pattern is looked for in what is
+    wrong, which takes longer than the comparison.
     """
     if candidate.shape != reference.shape:
         return Match(
@@ -167,10 +174,12 @@ def compare(
     if not keep.any():
         return Match(False, WORST, "no element of the output was compared", "empty")
     with np.errstate(over="ignore", invalid="ignore"):
-        return _judge(candidate, reference, baseline, tolerance, keep)
+        return _judge(candidate, reference, baseline, tolerance, keep, explain)
 
 
-def _judge(candidate: Array, reference: Array, baseline: Array, tolerance: Tolerance, keep: Array) -> Match:
+def _judge(
+    candidate: Array, reference: Array, baseline: Array, tolerance: Tolerance, keep: Array, explain: bool
+) -> Match:
     ratio, rtol = tolerance.ratio, tolerance.rtol
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
     expected = to_float64(reference.astype(candidate.dtype))  # where the type overflows, so must the candidate
@@ -197,6 +206,8 @@ def _judge(candidate: Array, reference: Array, baseline: Array, tolerance: Toler
         wrong |= beyond
     if score <= ratio:
         return Match(True, score)
+    if not explain:
+        return Match(False, score)
     found = diagnose(got, want, error, wrong, finite, score, ratio)
     return Match(False, score, found.message, found.pattern)
 

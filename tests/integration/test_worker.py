@@ -15,6 +15,7 @@ import pytest
 
 from app.cli import run_command
 from sandbox.worker import main
+from tests.support.compiler_cache import share_toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = ROOT / "tasks" / "row_softmax" / "seed.hip"
@@ -71,7 +72,7 @@ def test_a_task_of_ones_own_travels_along_where_that_is_allowed(
     for name in ("task.toml", "reference.py", "seed.hip"):
         (own / name).write_text((ROOT / "tasks" / "row_softmax" / name).read_text() + ("\n" if name[0] != "s" else ""))
     through = ("broken.hip", "--task", str(own), "--on", "spool:there")
-    once = ["--cache", str(place / "cache"), "--spool", "there", "--once", "--on", "lab"]
+    once = ["--cache", str(share_toolchain(place / "cache")), "--spool", "there", "--once", "--on", "lab"]
     assert check(*through) == 1
     assert main(once) == 0
     assert check(*through) == 3
@@ -90,7 +91,7 @@ def test_another_copy_of_a_task_is_refused(
     from sandbox.remote.message import Request
     from sandbox.remote.spool import Spool
 
-    spool = Spool(place / "there")
+    spool, cache = Spool(place / "there"), share_toolchain(place / "cache")
     from sandbox.base import HARNESS
 
     for harness, task, words in (
@@ -100,7 +101,7 @@ def test_another_copy_of_a_task_is_refused(
     ):
         request = Request(harness, "mi300x", spool.id, 0, task, "0" * 64, BROKEN, None, ("compile",))
         spool.put(request)
-        assert main(["--cache", str(place / "cache"), "--spool", "there", "--once", "--on", "lab"]) == 0
+        assert main(["--cache", str(cache), "--spool", "there", "--once", "--on", "lab"]) == 0
         assert words in capsys.readouterr().err
 
 

@@ -1,8 +1,9 @@
 """Mutants of right kernels, and the small copies of the shipped tasks on which they are tried.
 
 A folder a task: `right_*.hip` are right kernels with different algorithms; `mutants.toml` names one of them and, for
-each mutant, the text to replace in it. The small copies leave out the large test cases, so that a mutant costs about a
-second; held-out shapes, input families, tolerance and reference are the task's own.
+each mutant, the text to replace in it. The small copies leave out the large test cases and all but the two cheapest
+benchmarks, so that a mutant costs about a second; held-out shapes, input families, tolerance and reference are the
+task's own.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from tasks.held_out import cost
 from tasks.loader import load_task
 from tasks.task import Case, Task
 
@@ -56,7 +58,8 @@ def small(name: str, salt: int = 0) -> Task:
         Case(",".join(f"{k}={v}" for k, v in dims.items()), dims, int(digest[8 * i : 8 * i + 8], 16))
         for i, dims in enumerate(SMALL[name])
     )
-    return replace(task, tests=tuple(cases), digest=digest)
+    cheapest = sorted(task.benchmarks, key=lambda case: cost(task, case.dims))[:2]
+    return replace(task, tests=tuple(cases), benchmarks=tuple(cheapest), digest=digest)
 
 
 def _read(task: str) -> list[Mutant]:

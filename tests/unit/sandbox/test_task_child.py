@@ -140,6 +140,11 @@ def test_an_attempt_can_succeed_here(tmp_path: Path) -> None:
     assert eval(TRIES["list"], {"SECRET_PATH": str(tmp_path / "secret"), "os": os}) == ["secret"]
 
 
+def answer(said: bytes) -> str:
+    """The body that gives this answer and no other, for the process ends there."""
+    return f"import os, sys; os.write(int(sys.argv[2]), {said!r}); os._exit(0)"
+
+
 FAULTS = {  # the body of `reference`, and words of the sentence
     "raises": ("raise KeyError('\\x1b[31m' + 'x' * 5000)", r"reference\.py:\d+: KeyError"),
     "leaves": ("import sys; sys.exit(0)", "SystemExit"),
@@ -155,20 +160,11 @@ FAULTS = {  # the body of `reference`, and words of the sentence
     "objects": ("return {'y': np.array([object()])}", "no array of a known type"),
     "complex": ("return {'y': np.zeros(3, complex)}", "no array of a known type"),
     "too deep": ("return reference(inputs, case)", "RecursionError"),
-    "its own answer": (
-        'import os, sys; os.write(int(sys.argv[2]), b\'{"rows": [["y", "f64", [1 << 40], "C"]], "families": []}\\n\')',
-        "no usable answer",
-    ),
-    "a long answer": ("import os, sys; os.write(int(sys.argv[2]), b'x' * (1 << 17))", "answer is too long"),
-    "a broken answer": ("import os, sys; os.write(int(sys.argv[2]), b'[' * 60000 + b'\\n')", "no usable answer"),
-    "a file that is not there": (
-        'import os, sys; os.write(int(sys.argv[2]), b\'{"rows": [["y", "f64", [1], "C"]], "families": [""]}\\n\')',
-        "no usable answer",
-    ),
-    "shapes that are none": (
-        'import os, sys; os.write(int(sys.argv[2]), b\'{"rows": [["y", "f64", [-1], "C"]], "families": [""]}\\n\')',
-        "no proper shape",
-    ),
+    "its own answer": (answer(b'{"rows": [["y", "f64", [1 << 40], "C"]], "families": []}\n'), "no usable answer"),
+    "a long answer": (answer(b"x" * (1 << 17)), "answer is too long"),
+    "a broken answer": (answer(b"[" * 60000 + b"\n"), "no usable answer"),
+    "a file that is not there": (answer(b'{"rows": [["y", "f64", [1], "C"]], "families": [""]}\n'), "no usable answer"),
+    "shapes that are none": (answer(b'{"rows": [["y", "f64", [-1], "C"]], "families": [""]}\n'), "no proper shape"),
 }
 
 

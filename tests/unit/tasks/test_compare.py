@@ -44,6 +44,14 @@ def test_types_are_judged_by_their_own_rounding(dtype: type) -> None:
     assert not compare(coarser.astype(dtype), reference, honest, Tolerance(2.0)).correct
 
 
+def test_without_an_explanation_the_judgement_is_the_same() -> None:
+    reference = np.linspace(1, 2, 4096).reshape(64, 64)
+    wrong = reference.T.astype(F32)
+    said, plain = (compare(wrong, reference, reference.astype(F32), Tolerance(2.0), explain=e) for e in (True, False))
+    assert (plain.correct, plain.error) == (said.correct, said.error) == (False, said.error)
+    assert said.message and not plain.message
+
+
 def test_twice_the_error_passes_and_much_more_does_not() -> None:
     rng = np.random.default_rng(1)
     reference = rng.standard_normal((100, 100))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from records.evaluation import Evaluation
@@ -81,20 +83,22 @@ def test_a_kernel_that_is_wrong_only_where_it_is_timed(
 
 
 def test_idle_workgroups_of_a_grid_larger_than_needed_are_no_fault(evaluator: LabEvaluator, softmax: Task) -> None:
-    made = verify(evaluator, softmax, grid="ceil_div(rows, 64) * 5")
+    cheap = replace(softmax, benchmarks=softmax.benchmarks[:1], digest="1" * 64)
+    made = verify(evaluator, cheap, grid="ceil_div(rows, 64) * 5")
     assert made.verdict.accepted, made.verdict
 
 
 def test_a_leader_is_executed_whole_and_one_wrong_row_is_found(evaluator: LabEvaluator, softmax: Task) -> None:
-    right = evaluator.prepare(HEAD.format(early="", factor="", grid="ceil_div(rows, 64)"), softmax)
+    two = replace(softmax, benchmarks=softmax.benchmarks[:1] + softmax.benchmarks[3:], digest="2" * 64)
+    right = evaluator.prepare(HEAD.format(early="", factor="", grid="ceil_div(rows, 64)"), two)
     made = evaluator.confirm(right)
     assert made.verdict.accepted
     rows = [row for row in made.cases if row.role == "benchmark"]
-    assert len(rows) == 4 and all(row.is_whole and row.miss_chance == 0 and row.grid for row in rows)
-    factor = "* (cols == 4096 && row == 5003 ? 1.01f : 1.0f)"
-    wrong = evaluator.prepare(HEAD.format(early="", factor=factor, grid="ceil_div(rows, 64)"), softmax)
+    assert len(rows) == 2 and all(row.is_whole and row.miss_chance == 0 and row.grid for row in rows)
+    factor = "* (cols == 1024 && row == 5003 ? 1.01f : 1.0f)"
+    wrong = evaluator.prepare(HEAD.format(early="", factor=factor, grid="ceil_div(rows, 64)"), two)
     refuted = evaluator.confirm(wrong)
-    assert not refuted.verdict.accepted and refuted.verdict.findings[0].case == "rows=8192,cols=4096"
+    assert not refuted.verdict.accepted and refuted.verdict.findings[0].case == "rows=8192,cols=1024"
 
 
 def test_a_case_that_cannot_be_executed_whole_has_enough_workgroups(evaluator: LabEvaluator) -> None:
