@@ -55,6 +55,11 @@ class Specimen:
     evaluation: Evaluation
     parent_times_us: Mapping[str, float] = field(default_factory=dict)  # the parent's, empty for a seed
 
+    @property
+    def is_blank(self) -> bool:
+        """True where there is no kernel to build on: the first one is to be written from the task's reference."""
+        return not self.source
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -117,6 +122,7 @@ class Author(Protocol):
     """Chooses, plans, writes and criticises. Implemented by the language model and by the playbook."""
 
     name: str
+    can_begin: bool  # whether it writes a kernel where there is none, on a blank base
 
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
         """Choose base and reference."""

@@ -17,8 +17,9 @@ from app.report.leaders import best_attempt, yardsticks
 from app.settings import Settings
 from app.task_folders import open_task
 from records.errors import LedgerError, TaskError, UsageError
-from records.experiment import Run
+from records.experiment import Extension, Run
 from records.files import write_whole
+from records.ledger import Ledger
 
 if TYPE_CHECKING:
     from graph.context import Context
@@ -36,7 +37,7 @@ class Best:
     time_kind: str
     speedup_over_seed: float | None  # the best seed, as tuned
     speedup_over_naive_seed: float | None  # the first seed, as its file has it
-    is_seed: bool = False
+    is_seed: bool = False  # no kernel of the run beats those it began with
 
 
 @dataclass(frozen=True)
@@ -118,20 +119,58 @@ def open_session(settings: Settings, request: wiring.RunRequest) -> Session:
 
     task = open_task(settings, request.task, load_target(request.target).name)
     refuse_weak(task)
-    run = wiring.new_run(settings, request, task)
-    return _session(settings, run, wiring.open_records(settings, create=True))
+    wiring.new_run(settings, request, task)  # which refuses a bad request before a folder is made
+    ledger, artefacts = wiring.open_records(settings, create=True)
+    try:
+        run = wiring.new_run(settings, request, task, wiring.keep_starts(request, artefacts))
+    except BaseException:
+        ledger.close()
+        raise
+    return _session(settings, run, (ledger, artefacts))
 
 
-def resume_session(settings: Settings, run_id: str, budget_usd: float | None = None) -> Session:
-    """An earlier run, to continue; with another budget for the model where one is given."""
+def resume_session(
+    settings: Settings, run_id: str, budget_usd: float | None = None, generations: int | None = None
+) -> Session:
+    """An earlier run, to continue; with another budget for the model, and with more generations, where asked."""
     ledger, artefacts = wiring.open_records(settings, create=False)
-    return _session(settings, wiring.find_run(ledger, run_id), (ledger, artefacts), budget_usd)
+    try:
+        run = wiring.find_run(ledger, run_id)
+        if generations is not None:
+            run = extended(ledger, run, generations)
+    except BaseException:
+        ledger.close()
+        raise
+    return _session(settings, run, (ledger, artefacts), budget_usd)
+
+
+def extended(ledger: Ledger, run: Run, generations: int) -> Run:
+    """The run with this many generations in all, also where it was done; UsageError where it cannot go on."""
+    if run.status == "failed":
+        raise UsageError(f"the run {run.id} failed and cannot go on: {run.stop_reason}")
+    with ledger.driving(run.id):
+        begun = last_begun(ledger, run.id)
+        total = run.generations_at(begun + 1, wiring.limits_of(run.config).generations)
+        if generations <= begun:
+            raise UsageError(
+                f"the run {run.id} has begun generation {begun}; --generations is the new total, "
+                f"give {begun + 1} or more"
+            )
+        if run.status == "done" or generations != total:
+            ledger.extend(run.id, Extension(begun, generations))
+    return ledger.run(run.id)
+
+
+def last_begun(ledger: Ledger, run_id: str) -> int:
+    """The last generation that a run began, as its diary says."""
+    return max((int(e.payload["generation"] or 0) for e in ledger.events(run_id) if e.kind == "generation"), default=0)
 
 
 def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
     """The result of a run so far."""
     attempts, spend = ledger.attempts(run.id), ledger.spend(run.id)
     best, seeds = best_attempt(attempts, ledger), yardsticks(attempts, ledger)
+    given = {e.id for e in ledger.experiments(run.id, 0) if e.picked_as != "first"}
     return RunResult(
         run_id=run.id,
         generations=max((a.generation for a in attempts), default=0),
@@ -149,7 +188,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
             best.time_kind or "",
             seeds.over_best(best),
             seeds.over_naive(best),
-            best.generation == 0,
+            best.experiment_id in given,
         ),
     )
 

@@ -6,6 +6,7 @@ import os
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # langgraph reads it once, when it is first imported
 
+import json
 import secrets
 import shutil
 from collections.abc import Mapping
@@ -32,7 +33,7 @@ from records.ledger import Ledger
 if TYPE_CHECKING:
     from agents.author import Author
     from agents.model.endpoint import Endpoint
-    from graph.context import Context, Limits
+    from graph.context import Context, Given, Limits
     from records.artefacts import ArtefactStore
     from sandbox.amdgcn.compiler import Compiler
     from tasks.task import Task
@@ -52,6 +53,8 @@ class RunRequest:
     budget_usd: float | None = None  # the settings' when not given
     limits: Mapping[str, int | float] | None = None  # fields of graph.context.Limits
     shapes: tuple[str, ...] = ()  # further tests, as `--shape` takes them
+    starts: tuple[Path, ...] = ()  # kernel files that generation 0 begins with
+    has_seeds: bool = True  # beside the task's own seeds
 
 
 class ShelvedLiterature:
@@ -154,6 +157,8 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         ledger=ledger,
         artefacts=artefacts,
         limits=limits_of(run.config),
+        starts=starts_of(run.config),
+        has_seeds=run.config.get("has_seeds") is not False,
     )
 
 
@@ -162,6 +167,39 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
     from graph.context import Limits
 
     return Limits(**{f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None})
+
+
+def starts_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
+    """The files a run was started from; their text is kept, so that they may change or go."""
+    from graph.context import Given
+
+    return tuple(Given(f"file {name}", digest) for name, digest in json.loads(str(config.get("starts") or "[]")))
+
+
+def keep_starts(request: RunRequest, artefacts: ArtefactStore) -> Mapping[str, str | bool]:
+    """The files of a request as settings of its run, their text in the artefact store."""
+    if not request.starts:
+        return {}
+    kept = []
+    for path in request.starts:
+        try:
+            kept.append((path.name, artefacts.put(path.read_text(encoding="utf-8"))))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"the kernel {path} cannot be read ({type(error).__name__})") from None
+    return {"starts": json.dumps(kept), **({} if request.has_seeds else {"has_seeds": False})}
+
+
+def refuse_no_start(request: RunRequest, author: str, task: Task) -> None:
+    """UsageError where there is no kernel to begin with and the author writes none, or where no seeds are wanted."""
+    if request.starts:
+        return
+    if not request.has_seeds:
+        raise UsageError("--no-seeds leaves nothing to begin with; give a kernel with --from FILE")
+    if not task.seeds and author == "playbook":
+        raise UsageError(
+            f"the task {task.name} has no seed, and the playbook changes kernels but writes none; "
+            "give one with --from FILE, or configure a model and use --author llm"
+        )
 
 
 def choose_author(settings: Settings, asked: str | None) -> str:
@@ -174,12 +212,13 @@ def choose_author(settings: Settings, asked: str | None) -> str:
     return author
 
 
-def new_run(settings: Settings, request: RunRequest, task: Task) -> Run:
+def new_run(settings: Settings, request: RunRequest, task: Task, starts: Mapping[str, str | bool] | None = None) -> Run:
     """The record of a run that is about to start, with a new id that sorts by time."""
     from graph.context import Limits
     from tasks.extra_shapes import with_shapes
 
     author = choose_author(settings, request.author)
+    refuse_no_start(request, author, task)
     budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
     if budget < 0:
         raise UsageError("--budget-usd cannot be negative")
@@ -198,7 +237,14 @@ def new_run(settings: Settings, request: RunRequest, task: Task) -> Run:
         on=on,
         author=author,
         seed=request.seed,
-        config={**limits, **({"budget_usd": budget} if author == "llm" else {}), **models, **place, **shapes},
+        config={
+            **limits,
+            **({"budget_usd": budget} if author == "llm" else {}),
+            **models,
+            **place,
+            **shapes,
+            **(starts or {}),
+        },
         created_at=now.isoformat(timespec="seconds"),
     )
 

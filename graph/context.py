@@ -56,6 +56,14 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class Given:
+    """A kernel that generation 0 begins with beside the task's seeds, or in their place."""
+
+    title: str
+    source: str  # artefact digest
+
+
+@dataclass(frozen=True)
 class Context:
     """Everything the nodes need that does not change."""
 
@@ -67,7 +75,13 @@ class Context:
     ledger: Ledger
     artefacts: ArtefactStore
     limits: Limits = Limits()
+    starts: tuple[Given, ...] = ()
+    has_seeds: bool = True  # whether the task's own seeds are in generation 0
     progress: Callable[[Any], None] | None = None  # gets the events; without it they go to the custom stream
+
+    def generations_at(self, generation: int) -> int:
+        """The generations that the run had when this one began."""
+        return self.run.generations_at(generation, self.limits.generations)
 
     @cached_property
     def history(self) -> History:

@@ -26,6 +26,7 @@ class ScriptedAuthor:
     """Answers from functions; `asked` holds the questions so far, `repairs` those for a correction."""
 
     name = "scripted"
+    can_begin = True
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langsmith.utils import tracing_is_enabled
 
 from graph.build import build_graph
-from graph.context import Context, Limits
+from graph.context import Context
 from graph.pausing import Waiting, waiting
 from graph.state import SCHEMA_VERSION, Start
 from records.errors import BudgetExhausted, LedgerError, MachineError, UsageError
@@ -85,6 +85,10 @@ def step_through(
     if state.values and state.values.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
         saver.delete_thread(context.run.id)
         state = graph.get_state(config)
+    ended = state.values.get("generation") if state.values.get("stop") else None
+    if any(extension.after == ended for extension in context.run.extensions):
+        graph.update_state(config, {"stop": "", "stagnant": 0}, as_node="reflect")  # as `reflect` would say it now
+        state = graph.get_state(config)
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
     start: Start | None = None if state.tasks else {"run_id": context.run.id}
     # Nothing is on the custom stream, because `told` has a `progress`. But without that mode a single node would run in
@@ -114,7 +118,7 @@ def run_config(context: Context) -> RunnableConfig:
     run, limits, task = context.run, context.limits, context.assignment.task.name
     config: RunnableConfig = {
         "configurable": {"thread_id": run.id},
-        "recursion_limit": most_steps(limits),
+        "recursion_limit": most_steps(max([limits.generations, *(e.generations for e in run.extensions)])),
         "run_name": "kernel-scientist",
     }
     if tracing_is_enabled():
@@ -123,9 +127,9 @@ def run_config(context: Context) -> RunnableConfig:
     return config
 
 
-def most_steps(limits: Limits) -> int:
+def most_steps(generations: int) -> int:
     """More steps than a run can take; its own counters stop it before this limit does."""
-    return 10 + 5 * limits.generations
+    return 10 + 5 * generations
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, roofline_fraction, specimen
-from graph.seeds import judge_seeds
+from graph.seeds import begin
 from graph.state import SCHEMA_VERSION, Pick, State
 from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
@@ -39,14 +39,11 @@ def open_run(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         raise UsageError(f"the graph was started for run {state['run_id']} with the context of run {context.run.id}")
     context.ledger.add_run(context.run)
     annotate(runtime, generation=0)
-    emit(runtime, "generation", "0", generation=0, of=context.limits.generations)
-    attempts = judge_seeds(runtime)
-    first = attempts[0] if attempts else None
-    if first is None or first.status != "accepted":
-        why = first.reason if first else "it has none"
-        reason = f"the first seed of task {context.assignment.task.name} must be accepted before a run: {why}"
-        context.ledger.finish(context.run.id, "failed", reason)
-        raise TaskError(reason)
+    emit(runtime, "generation", "0", generation=0, of=context.generations_at(0))
+    first, refusal = begin(runtime)
+    if first is None:
+        context.ledger.finish(context.run.id, "failed", refusal)
+        raise TaskError(refusal)
     leader = best(context, accepted_of(context, 0))
     start = {"first_us": first.default_us or 0.0, "seed_us": leader.time_us}
     _tell_best(runtime, 0, leader.attempt, leader.time_us, start)
@@ -67,7 +64,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Start the next generation: choose the kernel to build on and one to learn from."""
     context, generation = runtime.context, state["generation"] + 1
     annotate(runtime, generation=generation)
-    emit(runtime, "generation", str(generation), generation=generation, of=context.limits.generations)
+    emit(runtime, "generation", str(generation), generation=generation, of=context.generations_at(generation))
     leader = kernel(context, state["best_id"]).attempt
     members = context.history.members(generation, leader.id)
     known = {member.id for member in members}
@@ -119,7 +116,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             specimen(context, state["base_id"], generation),
             context.artefacts.text(state["literature"]),
             context.history.memory(generation),
-            (limits.generations - generation + 1) * limits.picks,
+            (context.generations_at(generation) - generation + 1) * limits.picks,
         )
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
@@ -142,7 +139,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 @pausing
 def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Examine the generation's results, and decide whether there is a reason to stop."""
-    context, generation, limits = runtime.context, state["generation"], runtime.context.limits
+    context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
     incumbent = kernel(context, state["best_id"])
     leader = champion(context, [incumbent, *accepted_of(context, generation, incumbent.attempt.time_kind)])
@@ -153,23 +150,25 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     gained = leader.attempt.id != state["best_id"]
     if gained:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state)
-    stagnant = 0 if gained else state["stagnant"] + 1
-    fraction = roofline_fraction(leader.evaluation)
-    if fraction >= limits.roofline_fraction:
-        stop = f"the best kernel reaches {fraction:.0%} of the roofline"
-    elif state["exhausted"]:
-        stop = "nothing is left to try"
-    elif generation >= limits.generations:
-        many = limits.generations != 1
-        stop = f"all {limits.generations} generations are used" if many else "the one generation asked for is used"
-    elif stagnant >= limits.stagnation:
-        stop = f"no gain in {counted(stagnant, 'generation')}"
-    else:
-        stop = ""
+    is_extended = any(e.after == generation for e in context.run.extensions)
+    stagnant = 0 if gained or is_extended else state["stagnant"] + 1
+    stop = "" if is_extended else _reason_to_stop(context, state, roofline_fraction(leader.evaluation), stagnant)
     if stop:
-        emit(runtime, "stopped", "done", generation=generation, reason=stop)
+        earlier = "done" if not context.run.extensions else str(generation)  # an extended run stops more than once
+        emit(runtime, "stopped", earlier, generation=generation, reason=stop)
         context.ledger.finish(context.run.id, "done", stop)
     return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
+
+
+def _reason_to_stop(context: Context, state: State, fraction: float, stagnant: int) -> str:
+    limits, total = context.limits, context.generations_at(state["generation"] + 1)
+    if fraction >= limits.roofline_fraction:
+        return f"the best kernel reaches {fraction:.0%} of the roofline"
+    if state["exhausted"]:
+        return "nothing is left to try"
+    if state["generation"] >= total:
+        return f"all {total} generations are used" if total != 1 else "the one generation asked for is used"
+    return f"no gain in {counted(stagnant, 'generation')}" if stagnant >= limits.stagnation else ""
 
 
 def fan_out(state: State) -> list[Send] | Literal["reflect"]:

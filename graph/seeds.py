@@ -1,26 +1,66 @@
-"""Generation 0: the task's own kernels, each judged and tuned like any other, so that a gain is over a tuned kernel."""
+"""Generation 0: the task's own kernels and those of a person, each judged and tuned like any other.
+
+So a gain is over a tuned kernel. Where there is none to begin with, the author writes the first one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from langgraph.runtime import Runtime
 
 from graph.context import Context
 from graph.pausing import together
-from graph.population import attempt_of
 from graph.state import TrialState
 from graph.subgraph import run_trial
 from records.errors import Pending, TaskError
 from records.experiment import Attempt, Experiment
 
+RUBRIC = (
+    "compute every output for all shapes that the task allows, odd sizes included",
+    "accumulate in float32 or better",
+    "let neighbouring work-items touch neighbouring elements of the largest buffers",
+)
 
-def judge_seeds(runtime: Runtime[Context]) -> list[Attempt]:
-    """All seeds; where answers are pending, all of them are asked for before the run waits."""
+
+def begin(runtime: Runtime[Context]) -> tuple[Attempt | None, str]:
+    """The first kernel of generation 0, or None and the reason why the run cannot begin."""
+    context = runtime.context
+    task, given = context.assignment.task, _given(context)
+    if not given:
+        return _write_first(runtime)
+    attempts = _judge(runtime, given)
+    first = attempts[0] if context.has_seeds and task.seeds else _accepted(attempts)
+    if first is not None and first.status == "accepted":
+        return first, ""
+    if context.has_seeds and task.seeds:
+        return None, f"the first seed of task {task.name} must be accepted before a run: {attempts[0].reason}"
+    return None, f"none of the kernels to begin with is accepted; the first: {attempts[0].reason}"
+
+
+def _given(context: Context) -> Sequence[tuple[str, str, str]]:
+    """Kind, title and text or artefact digest of each kernel that is there."""
+    seeds = context.assignment.task.seeds if context.has_seeds else ()
+    own = [("seed", f"seed {path.name}", _keep(context, path)) for path in seeds]
+    return [*own, *(("file", given.title, given.source) for given in context.starts)]
+
+
+def _keep(context: Context, path: Path) -> str:
+    try:
+        return context.artefacts.put(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise TaskError(f"the seed {path} cannot be read ({error})") from None
+
+
+def _judge(runtime: Runtime[Context], given: Sequence[tuple[str, str, str]]) -> list[Attempt]:
+    """All of them; where answers are pending, all are asked for before the run waits."""
     attempts, pendings = list[Attempt](), list[Pending]()
-    for slot, path in enumerate(runtime.context.assignment.task.seeds):
+    for slot, (kind, title, source) in enumerate(given):
+        words = f"The task's own kernel {title.removeprefix('seed ')}." if kind == "seed" else "A kernel to begin with."
+        experiment = _experiment(runtime.context, slot, title, words, kind)
         try:
-            attempts.append(_judge_seed(runtime, slot, path))
+            attempts.append(_walk(runtime, experiment, source))
         except Pending as pending:
             pendings.append(pending)
     if pendings:
@@ -28,29 +68,48 @@ def judge_seeds(runtime: Runtime[Context]) -> list[Attempt]:
     return attempts
 
 
-def _judge_seed(runtime: Runtime[Context], slot: int, path: Path) -> Attempt:
-    """Walk one seed through the stages of an experiment without a parent, unless the ledger has it."""
+def _write_first(runtime: Runtime[Context]) -> tuple[Attempt | None, str]:
+    """Have the author write kernels from the reference, one after the other, until one is accepted."""
     context = runtime.context
-    experiment = _experiment(context, slot, path)
+    task, author = context.assignment.task, context.author
+    if not author.can_begin:
+        return None, (
+            f"the task {task.name} has no seed, and the author {author.name} changes kernels but writes none; "
+            "give one with --from FILE, or use a model with --author llm"
+        )
+    for slot in range(context.limits.picks):
+        words = "Write the first kernel for this task, from its reference."
+        made = _walk(runtime, _experiment(context, slot, "first kernel", words, "first", RUBRIC))
+        if made.status == "accepted":
+            return made, ""
+    return None, f"no first kernel was accepted; the last: {made.reason}"
+
+
+def _walk(runtime: Runtime[Context], experiment: Experiment, source: str = "") -> Attempt:
+    """The last attempt of an experiment without a parent; it is walked unless the ledger has that."""
+    context = runtime.context
     context.ledger.add_experiment(experiment)
-    attempt_id = f"{experiment.id}-a0"
-    if context.ledger.attempt(context.run.id, attempt_id) is None:
-        try:
-            source = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise TaskError(f"the seed {path} cannot be read ({error})") from None
-        given: TrialState = {
-            "experiment_id": experiment.id,
-            "generation": 0,
-            "leader": "",
-            "move": "",
-            "given": context.artefacts.put(source),
-        }
-        run_trial(given, runtime)
-    return attempt_of(context, attempt_id)
+    made = _last(context, experiment)
+    if made is None or (not source and made.status == "rejected"):  # which the writer may still repair
+        state: TrialState = {"experiment_id": experiment.id, "generation": 0, "leader": "", "move": "", "given": source}
+        run_trial({**state, "literature": context.artefacts.put("")}, runtime)
+        made = _last(context, experiment)
+    assert made is not None
+    return made
 
 
-def _experiment(context: Context, slot: int, path: Path) -> Experiment:
+def _last(context: Context, experiment: Experiment) -> Attempt | None:
+    made = [a for a in context.ledger.attempts(context.run.id, 0) if a.experiment_id == experiment.id]
+    return made[-1] if made else None
+
+
+def _accepted(attempts: Sequence[Attempt]) -> Attempt | None:
+    return next((a for a in attempts if a.status == "accepted"), None)
+
+
+def _experiment(
+    context: Context, slot: int, title: str, description: str, kind: str, rubric: tuple[str, ...] = ()
+) -> Experiment:
     return Experiment(
         id=f"g000-e{slot}",
         run_id=context.run.id,
@@ -58,7 +117,8 @@ def _experiment(context: Context, slot: int, path: Path) -> Experiment:
         slot=slot,
         parent_id=None,
         reference_id=None,
-        title=f"seed {path.name}",
-        description=f"The task's own kernel {path.name}.",
-        picked_as="seed",
+        title=title,
+        description=description,
+        rubric=rubric,
+        picked_as=kind,
     )

@@ -16,7 +16,7 @@ from graph.lesson import lesson_of, reason_of
 from graph.population import experiment_of, specimen
 from graph.state import TrialState
 from records.codec import from_plain
-from records.evaluation import Evaluation
+from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, AttemptStatus, Experiment
 from sandbox.candidate.prepare import Prepared
 from sandbox.walk import Purpose
@@ -42,8 +42,12 @@ class Trial:
         )
 
     def base(self) -> Specimen:
-        """The kernel to build on."""
-        return specimen(self.context, self.experiment().parent_id or "", self.state["generation"])
+        """The kernel to build on; a blank one in generation 0."""
+        experiment = self.experiment()
+        if experiment.parent_id:
+            return specimen(self.context, experiment.parent_id, self.state["generation"])
+        nothing = Attempt("", experiment.run_id, experiment.id, 0, 0, "", "", "rejected", "")
+        return Specimen(nothing, experiment, "", Evaluation("", "", {}, Verdict("parse", False, "A.2")))
 
     def parent(self) -> Attempt | None:
         """The attempt to build on; None in generation 0."""

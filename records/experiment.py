@@ -12,6 +12,14 @@ AttemptStatus = Literal["accepted", "rejected", "duplicate", "failed"]
 
 
 @dataclass(frozen=True)
+class Extension:
+    """More generations for a run, asked for when it had begun some."""
+
+    after: int  # the last generation begun then
+    generations: int  # the new total
+
+
+@dataclass(frozen=True)
 class Run:
     """One search: what was asked for. `config` holds plain settings (never a key)."""
 
@@ -26,6 +34,11 @@ class Run:
     created_at: str = ""  # ISO 8601, UTC
     stop_reason: str = ""  # for people
     pause: Pause = ""  # set while the status is "paused"
+    extensions: tuple[Extension, ...] = ()  # oldest first
+
+    def generations_at(self, generation: int, asked: int) -> int:
+        """The total that was in force when this generation began; `asked` is what the run was started with."""
+        return next((e.generations for e in reversed(self.extensions) if e.after < generation), asked)
 
 
 @dataclass(frozen=True)

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import get_args
 
-from records.codec import dumps, loads
-from records.database import Database
+from records.codec import dumps, from_plain, loads
+from records.diary import Diary
 from records.errors import LedgerError, UsageError
-from records.experiment import Pause, Run, RunStatus
+from records.experiment import Extension, Pause, Run, RunStatus
 
 
-class Lifecycle(Database):
+class Lifecycle(Diary):
     """The part of the ledger that knows runs and their status."""
 
     def add_run(self, run: Run) -> None:
         """Write a run down before anything else happens; the same run again changes nothing."""
         with self._writing() as db:
             known = db.execute("SELECT body FROM runs WHERE id = ?", (run.id,)).fetchone()
-            asked = replace(run, status="running", stop_reason="", pause="")
+            asked = replace(run, status="running", stop_reason="", pause="", extensions=())
             if known is None:
                 row = (run.id, dumps(asked), run.status, run.stop_reason, run.pause)
-                db.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", row)
+                db.execute("INSERT INTO runs (id, body, status, stop_reason, pause) VALUES (?, ?, ?, ?, ?)", row)
             elif loads(Run, known[0]) != asked:
                 raise LedgerError(f"the run {run.id} is already in the ledger with other settings; choose another id")
 
@@ -53,6 +54,15 @@ class Lifecycle(Database):
             if not cursor.rowcount:
                 raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
 
+    def extend(self, run_id: str, extension: Extension) -> None:
+        """Give a run more generations: it is `running` again, and its diary says so, in one commit."""
+        with self._writing() as db:
+            told = (*self.run(run_id).extensions, extension)
+            db.execute("UPDATE runs SET extensions = ? WHERE id = ?", (dumps(told), run_id))
+            self.finish(run_id, "running")
+            payload = {"after": extension.after, "generations": extension.generations}
+            self.event(run_id, "extended", payload, f"extended:{len(told)}")
+
     @contextlib.contextmanager
     def driving(self, run_id: str) -> Iterator[None]:
         """Hold the run for this process; LedgerError when another one drives it. The kernel frees it on any death."""
@@ -74,5 +84,6 @@ class Lifecycle(Database):
             yield
 
 
-def _run(row: tuple[str, str, RunStatus, str, Pause]) -> Run:
-    return replace(loads(Run, row[1]), status=row[2], stop_reason=row[3], pause=row[4])
+def _run(row: tuple[str, str, RunStatus, str, Pause, str]) -> Run:
+    extensions = tuple(from_plain(Extension, e) for e in json.loads(row[5]))
+    return replace(loads(Run, row[1]), status=row[2], stop_reason=row[3], pause=row[4], extensions=extensions)

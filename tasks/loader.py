@@ -111,7 +111,9 @@ def _seeds(folder: Path, target: str) -> tuple[Path, ...]:
         if of_target == target or (not of_target and name not in found):
             found[name] = path
     if "seed" not in found:
-        raise TaskError(f"{folder} has no seed.hip, the naive kernel every search starts from")
+        if found:
+            raise TaskError(f"{folder} has {min(p.name for p in found.values())}, but no seed.hip, the naive kernel")
+        return ()  # an author with a model writes the first kernel, or a person gives one
     return found["seed"], *(found[name] for name in sorted(found) if name.startswith("seed_"))
 
 

@@ -45,6 +45,7 @@ class Playbook:
     """An Author of fixed rules; `seed` drives its few free choices, together with the place in the run."""
 
     name = "playbook"
+    can_begin = False
 
     def __init__(self, seed: int = 0) -> None:
         """No state but the seed."""

@@ -38,6 +38,7 @@ class Scientist:
     """An Author by a LanguageModel."""
 
     name = "llm"
+    can_begin = True
 
     def __init__(self, model: LanguageModel) -> None:
         """Nothing is asked yet."""

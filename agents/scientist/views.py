@@ -59,7 +59,14 @@ def task_view(task: Task) -> dict[str, Any]:
         "bytes": task.bytes_moved,
         "peak": task.peak,
         "ratio": f"{task.tolerance.ratio:g}",
+        "reference": "" if task.seeds else reference_text(task),
     }
+
+
+def reference_text(task: Task) -> str:
+    """The Python text that defines the task, for a writer who has no kernel to build on."""
+    path = task.folder / "reference.py"
+    return path.read_text(encoding="utf-8").rstrip() if path.is_file() else ""
 
 
 def specimen_view(specimen: Specimen) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,6 +33,19 @@ Shapes = Annotated[
     list[str] | None,
     typer.Option(
         "--shape", metavar="DIM=N,DIM=N", help="Verify this shape too, like a test; may be given several times."
+    ),
+]
+Starts = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--from", metavar="FILE", help="Begin with this kernel beside the task's seeds; may be given several times."
+    ),
+]
+NoSeeds = Annotated[bool, typer.Option("--no-seeds", help="Begin with the kernels of --from alone.")]
+AuthorName = Annotated[
+    str | None,
+    typer.Option(
+        "--author", help="llm or playbook; llm when a model is configured, else playbook.", show_default=False
     ),
 ]
 RunId = Annotated[

@@ -18,11 +18,20 @@ def command(
             "--budget-usd", min=0, help="A new limit for the whole run, what was spent included.", show_default=False
         ),
     ] = None,
+    generations: Annotated[
+        int | None,
+        typer.Option(
+            "--generations",
+            min=1,
+            help="A new total of generations, with which a run that ended goes on.",
+            show_default=False,
+        ),
+    ] = None,
     isolation: Isolation = None,
     trace: Trace = False,
     json: Json = False,
 ) -> None:
-    """Continue a run where it stopped; nothing that was paid for is asked again."""
+    """Continue a run where it stopped, or beyond its end; nothing that was paid for is asked again."""
     from app.settings import load_settings, with_isolation
     from app.tracing import tracing
 
@@ -30,5 +39,5 @@ def command(
     with tracing(settings, trace):
         from app.session import resume_session
 
-        with resume_session(settings, run, budget_usd) as session:
+        with resume_session(settings, run, budget_usd, generations) as session:
             finish(drive(session, settings, json), session, json)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import Isolation, Json, On, Shapes, TargetName, TaskName, Trace
+from app.commands.options import AuthorName, Isolation, Json, NoSeeds, On, Shapes, Starts, TargetName, TaskName, Trace
 from app.screen import emit, format_times, format_us, note, parts_text, say
 from records.errors import MachineError
 from records.quantity import counted
@@ -21,12 +21,7 @@ def command(
     task: TaskName,
     target: TargetName = "mi300x",
     on: On = "auto",
-    author: Annotated[
-        str | None,
-        typer.Option(
-            "--author", help="llm or playbook; llm when a model is configured, else playbook.", show_default=False
-        ),
-    ] = None,
+    author: AuthorName = None,
     generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 4,
     budget_usd: Annotated[
         float | None,
@@ -40,6 +35,8 @@ def command(
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
     tunings: Annotated[int, typer.Option("--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
+    start: Starts = None,
+    no_seeds: NoSeeds = False,
     shape: Shapes = None,
     isolation: Isolation = None,
     trace: Trace = False,
@@ -60,6 +57,8 @@ def command(
         budget_usd,
         {"generations": generations, "picks": picks, "tunings": tunings},
         tuple(shape or ()),
+        tuple(start or ()),
+        not no_seeds,
     )
     with tracing(settings, trace):
         from app.session import open_session

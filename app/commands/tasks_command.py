@@ -50,7 +50,7 @@ def command(
             _row("scalars", ", ".join(f"{s.name}: {s.dtype} = {s.value:g}" for s in task.scalars))
         _row("tests", counted(len(task.tests), "case"))
         _row("benchmarks", "; ".join(case.name for case in task.benchmarks))
-        _row("seeds", f"for {target or task.targets[0]}: {', '.join(path.name for path in task.seeds)}")
+        _row("seeds", f"for {target or task.targets[0]}: {', '.join(path.name for path in task.seeds) or 'none'}")
 
 
 def _loaded(names: list[str] | None, target: str | None) -> list[Task]:

@@ -64,7 +64,7 @@ class Yardsticks:
 def yardsticks(attempts: Sequence[Attempt], ledger: Ledger) -> Yardsticks:
     """The seeds of a run that its best kernel is told against."""
     seeds = [a for a in attempts if a.generation == 0]
-    naive = seeds[0] if seeds and seeds[0].status == "accepted" else None
+    naive = next((a for a in seeds if a.status == "accepted"), None)
     return Yardsticks(naive, best_attempt(seeds, ledger))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,27 @@ def test_what_was_read_is_written_into_the_diary_once(notebook: Any, tmp_path: P
     events = [e for e in notebook.ledger.events(notebook.run.id) if e.kind == "literature"]
     assert len(events) == 3
     assert {tuple(e.payload) for e in events} == {("section", "source", "title")}
+
+
+def test_files_to_start_from_are_kept_with_the_run(notebook: Any, tmp_path: Path) -> None:
+    file = tmp_path / "mine.hip"
+    file.write_text("// mine")
+    request = wiring.RunRequest("row_softmax", author="playbook", starts=(file,), has_seeds=False)
+    kept = wiring.keep_starts(request, notebook.artefacts)
+    file.write_text("// changed meanwhile")
+    run = wiring.new_run(load_settings(), request, load_task("row_softmax"), kept)
+    (given,) = wiring.starts_of(run.config)
+    assert (given.title, notebook.artefacts.text(given.source)) == ("file mine.hip", "// mine")
+    assert run.config["has_seeds"] is False
+    missing = wiring.RunRequest("row_softmax", author="playbook", starts=(tmp_path / "none.hip",))
+    with pytest.raises(UsageError, match=r"the kernel .*none.hip cannot be read"):
+        wiring.keep_starts(missing, notebook.artefacts)
+
+
+def test_a_run_with_nothing_to_begin_with_is_refused_in_one_sentence() -> None:
+    bare = replace(load_task("row_softmax"), seeds=())
+    with pytest.raises(UsageError, match="row_softmax has no seed, and the playbook changes kernels but writes none"):
+        wiring.new_run(load_settings(), wiring.RunRequest("row_softmax", author="playbook"), bare)
+    alone = wiring.RunRequest("row_softmax", author="playbook", has_seeds=False)
+    with pytest.raises(UsageError, match="--no-seeds leaves nothing to begin with"):
+        wiring.new_run(load_settings(), alone, load_task("row_softmax"))

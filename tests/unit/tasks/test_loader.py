@@ -90,11 +90,19 @@ def test_unknown_names_and_paths_list_the_known_tasks(tmp_path: Path) -> None:
         assert str(wrong) in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["task.toml", "reference.py", "seed.hip"])
+@pytest.mark.parametrize("name", ["task.toml", "reference.py"])
 def test_a_folder_without_a_file_names_the_file(folder: Folder, name: str) -> None:
     path = folder()
     (path / name).unlink()
     assert name in sentence(path)
+
+
+def test_a_task_may_have_no_seed_but_not_a_second_one_alone(folder: Folder) -> None:
+    path = folder()
+    (path / "seed.hip").unlink()
+    assert load_task(path).seeds == ()
+    (path / "seed_wide.hip").write_text("")
+    assert "has seed_wide.hip, but no seed.hip" in sentence(path)
 
 
 @pytest.mark.parametrize("name", ["task.toml", "reference.py"])

@@ -170,3 +170,18 @@ def test_an_excerpt_shows_the_lines_in_question() -> None:
     shown = excerpt(text, (20,), around=1)
     assert shown.splitlines() == ["      ...", "    19 | l19", ">   20 | l20", "    21 | l21"]
     assert excerpt("a\n\nb", (2,)).splitlines()[1].rstrip() == ">    2 |"
+
+
+def test_the_first_kernel_is_asked_for_with_the_reference_and_no_base(tmp_path: Path) -> None:
+    known = load_task("row_softmax")
+    work = replace(assignment("row_softmax"), task=replace(known, seeds=()))
+    nothing = replace(specimen(known, seed("row_softmax")), source="")
+    with ScriptedEndpoint([DRAFT, DRAFT]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.write(STEP, work, EXPERIMENT, idea(), nothing, None, "")
+        first = bench.prompt()
+        bench.author.repair(replace(STEP, number=1), work, idea(), nothing, Draft(seed("row_softmax")), ["x"], None)
+    for prompt in (first, bench.prompt()):
+        assert "There is no kernel yet" in prompt
+        assert (known.folder / "reference.py").read_text().rstrip() in prompt
+        assert "The base kernel" not in prompt
