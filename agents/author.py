@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from records.evaluation import Evaluation
-from records.experiment import Attempt, Experiment
+from records.experiment import Attempt, Credit, Experiment, Proposed
 from tasks.task import Task
 
 
@@ -43,6 +43,12 @@ class Member:
     time_kind: str
     times_us: Mapping[str, float]  # by benchmark case
     strategy: str = ""
+    bounds: Mapping[str, str] = field(default_factory=dict)  # the resource that binds, by benchmark case
+    vgpr: int = 0  # the largest of its kernels; 0 where nothing is known of them
+    lds_bytes: int = 0
+    scratch_bytes: int = 0  # spills where not 0
+    waves_per_simd: int = 0  # the smallest
+    credit: Credit = field(default_factory=Credit)
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,8 @@ class Memory:
     lessons: tuple[str, ...] = ()
     calibration: str = ""  # how predicted gains compared with what was found
     tried: tuple[str, ...] = ()  # titles of all experiments of the run so far, oldest first
+    kernels: tuple[Member, ...] = ()  # the fastest, oldest first
+    backlog: tuple[Proposed, ...] = ()  # proposed and not tried: experiments, then avenues, newest first
 
 
 class Author(Protocol):

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 from agents.author import Member, Memory
+from graph.backlog import Backlog
 from graph.calibration import Calibration, Forecast, gain_pct, paragraph
 from records.errors import LedgerError
 from records.evaluation import Evaluation
@@ -19,6 +20,7 @@ from records.experiment import Attempt, Experiment
 from records.ledger import Ledger
 
 SHOWN = 100  # kernels that a selector is shown: each is a line of its prompt
+PLANNED = 24  # kernels in the planner's table, which has more columns of thought to spend its prompt on
 RECENT = 12  # failures and lessons that fit into a prompt without crowding out the rest
 _Ranked = tuple[float, int, Member]  # time and place in the search: of equal times the earlier one comes first
 
@@ -52,6 +54,8 @@ class History:
             tuple(reversed(self._lessons)),
             paragraph(self._calibration),
             tuple(self._tried),
+            tuple(member for _, _, member in sorted(self._fastest[:PLANNED], key=lambda r: r[1])),
+            self._backlog.proposals,
         )
 
     def _forget(self) -> None:
@@ -63,29 +67,30 @@ class History:
         self._lessons: deque[str] = deque(maxlen=RECENT)
         self._tried: list[str] = []
         self._calibration = Calibration()
+        self._backlog = Backlog()
 
     def _reach(self, before: int) -> None:
         """Add the generations up to the bound; start again where a replay asks for an earlier one."""
         if before < self._before:
             self._forget()
         while self._before < before:
-            self._add(
-                self._ledger.experiments(self._run_id, self._before), self._ledger.attempts(self._run_id, self._before)
-            )
+            experiments = self._ledger.experiments(self._run_id, self._before)
+            self._add(experiments, self._ledger.attempts(self._run_id, self._before))
+            self._backlog.add(self._ledger.proposals(self._run_id, self._before), experiments)
             self._before += 1
 
     def _add(self, experiments: Sequence[Experiment], attempts: Sequence[Attempt]) -> None:
         """Add one generation, in the order of the search."""
         titles = {e.id: e.title for e in experiments}
+        last = {a.experiment_id: a for a in attempts}  # the attempts before it were repaired
         for attempt in attempts:
             if attempt.status == "accepted":
                 self._admit(attempt, titles)
-            else:
+            elif last[attempt.experiment_id].status != "accepted":
                 title = titles.get(attempt.experiment_id, attempt.experiment_id)
                 self._failures.append(f"{title}: {attempt.code or attempt.status}: {attempt.reason}")
             if attempt.lesson:
                 self._lessons.append(attempt.lesson)
-        last = {a.experiment_id: a for a in attempts}  # the attempts before it were repaired
         for experiment in experiments:
             if experiment.generation:
                 self._tried.append(experiment.title)
@@ -153,4 +158,10 @@ def _member(attempt: Attempt, evaluation: Evaluation, titles: Mapping[str, str])
         time_kind=attempt.time_kind or "",
         times_us=times_us(evaluation),
         strategy=attempt.strategy,
+        bounds={m.case: m.bound for m in evaluation.measurements if m.bound},
+        vgpr=max((r.vgpr for r in evaluation.resources), default=0),
+        lds_bytes=max((r.lds_bytes for r in evaluation.resources), default=0),
+        scratch_bytes=max((r.scratch_bytes for r in evaluation.resources), default=0),
+        waves_per_simd=min((r.waves_per_simd for r in evaluation.resources), default=0),
+        credit=attempt.credit,
     )

@@ -12,6 +12,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from agents.author import Idea, Selection, Step
+from graph.backlog import kept, offered
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
 from graph.pausing import pausing
@@ -105,35 +106,39 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Have experiments proposed, pick some of them and write them down."""
+    """Have experiments proposed, pick some of them and of those kept from earlier, and write them down."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
-    limits = context.limits
+    limits, memory = context.limits, context.history.memory(generation)
     try:
         proposal = context.author.plan(
             Step(context.run.id, generation),
             context.assignment,
             specimen(context, state["base_id"], generation),
             context.artefacts.text(state["literature"]),
-            context.history.memory(generation),
+            memory,
             (context.generations_at(generation) - generation + 1) * limits.picks,
         )
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
-        return {"picks": [], "exhausted": False}
+        proposal = None
+    ideas = offered(memory.backlog, proposal.ideas if proposal else ())
     with context.ledger.together():
+        if proposal:
+            made = kept(context.run.id, generation, state["base_id"], proposal.avenues, proposal.ideas)
+            context.ledger.add_proposals(context.run.id, generation, made)
         picks = [
             _start_experiment(context, state, slot, idea, rule)
-            for slot, (idea, rule) in enumerate(pick(proposal.ideas, limits.picks), 1)
+            for slot, (idea, rule) in enumerate(pick(ideas, limits.picks), 1)
         ]
         planned: dict[str, Value] = {
             "generation": generation,
-            "avenues": "\n".join(proposal.avenues),
+            "avenues": "\n".join(proposal.avenues) if proposal else "",
             "experiments": ", ".join(p["experiment_id"] for p in picks),
         }
         store(context, "planned", str(generation), planned)
     tell(runtime, "planned", planned)
-    return {"picks": picks, "exhausted": not proposal.ideas}
+    return {"picks": picks, "exhausted": proposal is not None and not ideas}
 
 
 @pausing

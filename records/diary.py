@@ -1,19 +1,19 @@
-"""The diary of a run in the ledger: events in the order they were written."""
+"""The diary of a run in the ledger: events in the order they were written, and all that was proposed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from records.codec import dumps
+from records.codec import dumps, from_plain
 from records.database import Database
-from records.experiment import Event
+from records.experiment import Event, Proposed
 
 
 class Diary(Database):
-    """The part of the ledger that knows events."""
+    """The part of the ledger that knows events and proposals."""
 
     def event(
         self, run_id: str, kind: str, payload: Mapping[str, Any], key: str | None = None, is_synced: bool = True
@@ -37,3 +37,13 @@ class Diary(Database):
             "SELECT number, kind, body, at FROM events WHERE run_id = ? AND number > ? ORDER BY number", (run_id, after)
         )
         return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
+
+    def add_proposals(self, run_id: str, generation: int, proposals: Sequence[Proposed]) -> None:
+        """Keep what a planner proposed for a generation; a second answer for it changes nothing."""
+        with self._writing() as db:
+            db.execute("INSERT OR IGNORE INTO proposals VALUES (?, ?, ?)", (run_id, generation, dumps(list(proposals))))
+
+    def proposals(self, run_id: str, generation: int) -> tuple[Proposed, ...]:
+        """All that was proposed for a generation, in the planner's order."""
+        rows = self._rows("SELECT body FROM proposals WHERE run_id = ? AND generation = ?", (run_id, generation))
+        return tuple(from_plain(Proposed, p) for row in rows for p in json.loads(row[0]))

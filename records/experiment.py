@@ -61,6 +61,22 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Proposed:
+    """An experiment that a planner proposed, or an avenue, which has a title only."""
+
+    run_id: str
+    generation: int
+    base_id: str  # the kernel it was planned on
+    title: str
+    description: str = ""
+    rubric: tuple[str, ...] = ()
+    gain_min_pct: float = 0.0
+    gain_max_pct: float = 0.0
+    innovation: float = 0.0
+    is_avenue: bool = False
+
+
+@dataclass(frozen=True)
 class Credit:
     """The parts of a gain, in percent of the speed of what each is counted from; None where that is not known."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 BUSY_MS = 30_000
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -91,12 +91,20 @@ EXTENSIONS = """
 ALTER TABLE runs ADD COLUMN extensions TEXT NOT NULL DEFAULT '[]';
 """
 
+PROPOSALS = """
+CREATE TABLE proposals (
+    run_id TEXT NOT NULL REFERENCES runs, generation INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (run_id, generation)
+) STRICT;
+"""
+
 STEPS = {
     1: COMPARISONS,
     2: PAUSES,
     3: LOOK_UPS,
     4: ARTEFACTS,
     5: EXTENSIONS,
+    6: PROPOSALS,
 }  # from each version to the next one; no record is changed
 
 

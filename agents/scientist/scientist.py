@@ -22,7 +22,7 @@ from agents.scientist.schemas import (
     SelectionAnswer,
 )
 from agents.scientist.templates import conversation, excerpt
-from agents.scientist.views import failure_view, idea_view, population_view, specimen_view, work_view
+from agents.scientist.views import backlog_view, failure_view, idea_view, population_view, specimen_view, work_view
 from records.errors import MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import Experiment
@@ -80,6 +80,8 @@ class Scientist:
             lessons=list(memory.lessons),
             failures=list(memory.failures),
             tried=list(memory.tried),
+            backlog=backlog_view(memory.backlog),
+            **population_view(memory.kernels),
             limit=limit,
         )
         form = json_form(ProposalAnswer, _proposal)

@@ -10,7 +10,7 @@ from typing import Any
 
 from agents.author import Assignment, Idea, Member, Specimen
 from records.evaluation import CODES, Evaluation
-from records.experiment import Experiment
+from records.experiment import Experiment, Proposed
 from tasks.task import Case, Task, TensorSpec
 
 C_TYPES: Mapping[str, str] = {  # raw bits first: they need no header and no conversion class
@@ -198,10 +198,39 @@ def population_view(population: Sequence[Member]) -> dict[str, Any]:
                 "kind": m.time_kind,
                 "strategy": m.strategy or "-",
                 "times_us": [m.times_us.get(c) for c in cases],
+                "bounds": ", ".join(dict.fromkeys(m.bounds[c] for c in cases if c in m.bounds)) or "-",
+                "vgpr": m.vgpr,
+                "lds_bytes": m.lds_bytes,
+                "waves": m.waves_per_simd,
+                "scratch_bytes": m.scratch_bytes,
+                "idea_pct": _percent(m.credit.idea_pct),
+                "equal_pct": _percent(m.credit.equal_pct),
+                "tuner_pct": _percent(m.credit.tuner_pct),
             }
             for m in population
         ],
     }
+
+
+def backlog_view(backlog: Sequence[Proposed]) -> dict[str, Any]:
+    """What was proposed and not tried: experiments with their predicted gains, avenues by their short titles."""
+    return {
+        "ideas": [
+            {
+                "title": p.title,
+                "gains": f"{p.gain_min_pct:g} to {p.gain_max_pct:g}",
+                "innovation": f"{p.innovation:g}",
+                "generation": p.generation,
+            }
+            for p in backlog
+            if not p.is_avenue
+        ],
+        "avenues": [p.title.split(":")[0] for p in backlog if p.is_avenue],
+    }
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:+.1f}"
 
 
 def _tensor(tensor: TensorSpec) -> dict[str, Any]:

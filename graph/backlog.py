@@ -1,0 +1,101 @@
+"""Ideas that were proposed and not tried: kept with their predicted gains, offered again, gone when tried."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from agents.author import Idea
+from records.experiment import Experiment, Proposed
+
+KEPT = 20  # of each kind: more would crowd a prompt, and the oldest are the least informed
+COVERED = 0.6  # share of an avenue's words that an experiment has where it tries that avenue
+_WORD = re.compile(r"[a-z0-9]{3,}")
+
+
+class Backlog:
+    """The proposals of the generations so far that no experiment has taken up."""
+
+    def __init__(self) -> None:
+        """Empty."""
+        self._ideas: dict[str, Proposed] = {}  # by plain title, oldest first
+        self._avenues: dict[str, Proposed] = {}
+
+    def add(self, proposals: Iterable[Proposed], experiments: Sequence[Experiment]) -> None:
+        """One generation: what was proposed joins, what was tried leaves, whenever it was proposed."""
+        for proposed in proposals:
+            place = self._avenues if proposed.is_avenue else self._ideas
+            place.pop(_plain(proposed.title), None)
+            place[_plain(proposed.title)] = proposed
+        for experiment in experiments:
+            self._ideas.pop(_plain(experiment.title), None)
+        said = [_words(f"{e.title} {e.description}") for e in experiments]
+        for name in [name for name, avenue in self._avenues.items() if any(_covers(w, avenue.title) for w in said)]:
+            del self._avenues[name]
+        for place in (self._ideas, self._avenues):
+            for name in list(place)[:-KEPT]:
+                del place[name]
+
+    @property
+    def proposals(self) -> tuple[Proposed, ...]:
+        """Experiments, then avenues, newest first."""
+        return (*reversed(self._ideas.values()), *reversed(self._avenues.values()))
+
+
+def kept(run_id: str, generation: int, base_id: str, avenues: Sequence[str], ideas: Sequence[Idea]) -> list[Proposed]:
+    """A planner's answer as records.
+
+    An idea with a handle of its author's belongs to its base: the author offers it again where it applies.
+    """
+    own = [idea for idea in ideas if not idea.move]
+    return [
+        *(
+            Proposed(
+                run_id,
+                generation,
+                base_id,
+                idea.title,
+                idea.description,
+                idea.rubric,
+                idea.gain_min_pct,
+                idea.gain_max_pct,
+                idea.innovation,
+            )
+            for idea in own
+        ),
+        *(Proposed(run_id, generation, base_id, avenue, is_avenue=True) for avenue in (avenues if own else ())),
+    ]
+
+
+def offered(proposals: Iterable[Proposed], fresh: Sequence[Idea]) -> list[Idea]:
+    """The fresh ideas, and behind them the kept ones that none of them repeats."""
+    known = {_plain(idea.title) for idea in fresh}
+    rest = (p for p in proposals if not p.is_avenue and _plain(p.title) not in known)
+    return [
+        *fresh,
+        *(
+            Idea(
+                p.title,
+                f"{p.description} (Planned in generation {p.generation} on {p.base_id}.)",
+                p.rubric,
+                p.gain_min_pct,
+                p.gain_max_pct,
+                p.innovation,
+            )
+            for p in rest
+        ),
+    ]
+
+
+def _plain(title: str) -> str:
+    return " ".join(title.lower().split())
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def _covers(said: frozenset[str], avenue: str) -> bool:
+    """True where an experiment's words hold most of an avenue's short title."""
+    wanted = _words(avenue.split(":")[0])
+    return bool(wanted) and len(wanted & said) >= COVERED * len(wanted)
