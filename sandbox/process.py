@@ -37,6 +37,7 @@ __all__ = ["MARK", "Completed", "ProcessLimits", "clean", "run"]
 
 _CHUNK = 65536
 _TICK_S = 0.05
+_SAMPLED = 0.75  # the kernel's own limit of CPU time counts ticks, which on a shared machine run ahead of the time used
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -105,7 +106,8 @@ def run(
         end = _converse(launch, stdin, (out, err), deadline, meter, most)
         launch.end()
         returncode, cpu_s = launch.returned()
-    if end == "ended" and (returncode == -signal.SIGXCPU or (returncode == -signal.SIGKILL and cpu_s >= limits.cpu_s)):
+    killed_late = returncode == -signal.SIGKILL and cpu_s >= _SAMPLED * limits.cpu_s
+    if end == "ended" and (returncode == -signal.SIGXCPU or killed_late):
         end = "cpu"
     late = end in ("cpu", "stalled", "deadline")
     return Completed(returncode, out.text(), err.text(), late, time.monotonic() - started, end, cpu_s)

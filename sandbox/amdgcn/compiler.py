@@ -26,6 +26,7 @@ from records.codec import dumps, loads
 from records.errors import NoAnswer, ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
+from sandbox.amdgcn.budget import BuildBudget
 from sandbox.amdgcn.front_end import LIMITS, FrontEnd, Tools, begins_with_header, header_digests
 from sandbox.amdgcn.listing import ListedKernel, kernels_in, plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
@@ -103,6 +104,7 @@ class Compilation:
     listing: str = ""  # assembly text
     diagnostics: str = ""  # warnings and errors as clang prints them, with carets; at most 64 KiB
     seconds: float = 0.0
+    cpu_s: float = 0.0  # processor time of the tools and of reading what they wrote, when it was made
     is_final: bool = True  # False where this machine's limits ended a tool: not stored, the next try may succeed
 
 
@@ -127,8 +129,7 @@ class Compiler:
         self.target = target
         self.evidence = evidence
         self.cache = cache.resolve()  # the virtual file system needs paths without links
-        self._tools = Tools(toolchain, evidence, limits)
-        self._front_end = FrontEnd(self._tools, self.cache, (*FLAGS, f"--offload-arch={target.arch}"))
+        self._front_end = FrontEnd(Tools(toolchain, evidence, limits), self.cache, (*FLAGS, f"--offload-arch={target.arch}"))
 
     def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation:
         """Compile with these tunables as macros; ToolchainError when the machine, not the candidate, is at fault."""
@@ -143,7 +144,9 @@ class Compiler:
                 folder.mkdir(parents=True, exist_ok=True)
             work = kept or Path(tempfile.mkdtemp(dir=self.cache / "work"))
             try:
-                result = replace(self._build(candidate, tunables, work), seconds=time.monotonic() - started)
+                budget = BuildBudget()
+                made = self._build(candidate, tunables, work, budget)
+                result = replace(made, seconds=time.monotonic() - started, cpu_s=budget.spent_s)
                 if result.is_final:
                     write_whole(stored, dumps(result).encode())
                 return result
@@ -166,12 +169,15 @@ class Compiler:
         """Path of the code object with this digest."""
         return self.cache / "objects" / f"{digest}.co"
 
-    def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path) -> Compilation:
+    def _build(
+        self, candidate: Candidate, tunables: Mapping[str, int], work: Path, budget: BuildBudget
+    ) -> Compilation:
         macros = [f"-D{name}={value}" for name, value in tunables.items()]
         # A macro that the header uses would change what it means; no plan may have one.
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)
         source = candidate.source
-        done = self._front_end.run(work, source, source if prefixed else None, *macros, SOURCE, "-o", ASSEMBLY)
+        front_end = self._front_end.within(budget)
+        done = front_end.run(work, source, source if prefixed else None, *macros, SOURCE, "-o", ASSEMBLY)
         said = readable(done.stderr)
         if done.returncode != 0:
             return _failed(done, compiler_findings(done, candidate.source), said)
@@ -183,7 +189,7 @@ class Compiler:
         listing = text.decode("utf-8", errors="replace")
         if refused := listing_findings(listing):
             return Compilation(False, refused, diagnostics=said)
-        made = self._assembled(work, listing, said)
+        made = self._assembled(front_end.tools, work, listing, said)
         if isinstance(made, Compilation):
             return made
         kernels = kernels_in(listing, SOURCE)
@@ -191,7 +197,7 @@ class Compiler:
             return Compilation(False, (refusal("the file defines no __global__ function"),), diagnostics=said)
         return Compilation(True, (), kernels, resources_of(kernels, self.target), made, listing, said)
 
-    def _assembled(self, work: Path, listing: str, said: str) -> str | Compilation:
+    def _assembled(self, tools: Tools, work: Path, listing: str, said: str) -> str | Compilation:
         """The digest of the code object, which the same listing gives again."""
         parts = [_ASSEMBLE, _LINK, self.target.arch, self.toolchain.version, plain_listing(listing)]
         known = self.cache / "assembled" / hashlib.sha256(dumps(parts).encode()).hexdigest()
@@ -200,10 +206,10 @@ class Compiler:
             if self.code_object_path(digest).is_file():
                 return digest
         arch = f"-mcpu={self.target.arch}"
-        done = self._tools.run(work, "clang", *_ASSEMBLE, arch, "-c", ASSEMBLY, "-o", "candidate.o")
+        done = tools.run(work, "clang", *_ASSEMBLE, arch, "-c", ASSEMBLY, "-o", "candidate.o")
         if done.returncode != 0:
             return _failed(done, assembler_findings(done, listing), readable(said + "\n" + done.stderr))
-        done = self._tools.run(work, "ld.lld", *_LINK, "candidate.o", "-o", "candidate.co")
+        done = tools.run(work, "ld.lld", *_LINK, "candidate.o", "-o", "candidate.co")
         if done.returncode != 0:
             return _failed(done, linker_findings(done), readable(said + "\n" + done.stderr))
         image = read_output(work / "candidate.co")

@@ -16,22 +16,23 @@ import hashlib
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from records.codec import dumps
 from records.errors import ToolchainError
 from records.files import write_whole
+from sandbox.amdgcn.budget import BuildBudget, unaffordable
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
-from sandbox.candidate.diagnostics import SOURCE
+from sandbox.candidate.diagnostics import BUILD_CPU_S, SOURCE, ending_of
 from sandbox.candidate.pp_tokens import first_row
 from sandbox.evidence import Evidence
 from sandbox.process import Completed, ProcessLimits, run
 
 PRINTED = 2 * 65536  # bytes of a tool's output that are kept
-LIMITS = ProcessLimits(cpu_s=50, memory_bytes=1900 << 20, file_bytes=256 << 20)
+LIMITS = ProcessLimits(cpu_s=int(BUILD_CPU_S), memory_bytes=1900 << 20, file_bytes=256 << 20)  # of each tool
 INCLUDE = Path(__file__).parents[1] / "include"
 _FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang")
 _HEADER = ["#", "include", "<hip/hip_runtime.h>"]
@@ -44,24 +45,30 @@ class Tools:
 
     toolchain: Toolchain
     evidence: Evidence | None = None
-    limits: ProcessLimits = LIMITS
+    limits: ProcessLimits = LIMITS  # of each tool
+    budget: BuildBudget | None = None  # of all tools together; None for our own headers
 
     def run(self, work: Path, tool: str, *args: str, shown: Sequence[Path] = (), printed: int = PRINTED) -> Completed:
         """Run clang or ld.lld with this folder as its working, home and temporary directory, the only one it writes to.
 
-        It sees that folder, our headers, clang's own, and what is `shown`.
+        It sees that folder, our headers, clang's own, and what is `shown`. With nothing left of the budget it is late.
         """
+        limits = self.budget.limits(self.limits) if self.budget else self.limits
+        if limits is None:
+            return unaffordable()
         environment = {"TMPDIR": str(work), "HOME": str(work)}
         argv = self.toolchain.command(tool, *args)
         done = run(
             argv,
             cwd=work,
             env=environment,
-            limits=self.limits,
+            limits=limits,
             cage=self.toolchain.cage,
             view=compiler_view(self.toolchain, work, shown),
             output_cap=printed,
         )
+        if self.budget:
+            self.budget.charge(done)
         if self.evidence:
             self.evidence.command(work, argv, environment, done)
         return done
@@ -83,10 +90,16 @@ class FrontEnd:
             self.lay_out(work, prefixed, prefix)
             form = ("-include-pch", str(prefix / _IMAGE), *_FILES)
             done = self.tools.run(work, "clang", *self.flags, *form, *args, shown=(prefix,), printed=printed)
-            if done.timed_out or (done.returncode == 0 and not done.stderr.strip()):
+            if done.returncode == 0 and not done.stderr.strip():
                 return done
+            if done.returncode != 0 and ending_of(done):
+                return done  # it has said nothing about the text, and would meet its limit again
         self.lay_out(work, text)
         return self.tools.run(work, "clang", *self.flags, *_FILES, *args, printed=printed)
+
+    def within(self, budget: BuildBudget) -> FrontEnd:
+        """The same front end, whose runs this budget pays for."""
+        return replace(self, tools=replace(self.tools, budget=budget))
 
     def warm(self) -> None:
         """Make the precompiled header now."""

@@ -20,6 +20,8 @@ ASSEMBLY = "candidate.s"
 MAX_TEXT = 65536
 MAX_FINDINGS = 20
 MAX_NOTES = 3
+BUILD_CPU_S = 35.0  # of all tools together; the largest of our kernels takes 0.6 s
+_SMALLER = "make the code smaller (fewer unrolled iterations, template instances or macro expansions)"
 _ERROR = re.compile(r"^(?:(?P<file>[^\s:][^:\n]*):(?P<line>\d+):(?P<column>\d+): )?(?:fatal )?error: (?P<text>.*)$")
 _PLACE = re.compile(rf"^{re.escape(SOURCE)}:(\d+):\d+: note: (.*)$")
 _INCLUDED = re.compile(rf"^(?:In file included|\s+) from {re.escape(SOURCE)}:(\d+):")
@@ -50,14 +52,15 @@ _STATIC_START = re.compile(r"^\t\.section\t\.(init_array|fini_array|ctors|dtors|
 class Ending:
     """The end of a tool that failed and printed nothing about the source; this machine's limits may be the reason."""
 
-    cause: Literal["deadline", "memory", "file_size", "signal", "silent"]
+    cause: Literal["deadline", "budget", "memory", "file_size", "signal", "silent"]
     signal: int = 0
 
     def finding(self, tool: str) -> Finding:
         """The finding for the candidate's author."""
         said = {
-            "deadline": "did not end within its time limit; make the code smaller (fewer "
-            "unrolled iterations, template instances or macro expansions)",
+            "deadline": f"did not end within its time limit; {_SMALLER}",
+            "budget": f"did not end: the whole build of a candidate may take {BUILD_CPU_S:g} s of processor time; "
+            f"{_SMALLER}",
             "memory": "ran out of memory; make the code or its arrays smaller",
             "file_size": "would write more than 256 MiB; make the file's arrays smaller",
             "signal": f"was ended by signal {self.signal}; the code is too large or "
@@ -80,7 +83,7 @@ def code_of_error(said: str) -> Code:
 def ending_of(done: Completed) -> Ending | None:
     """The ending of a tool that failed; None where it printed what is wrong with the source."""
     if done.timed_out:
-        return Ending("deadline")
+        return Ending("budget" if done.end == "cpu" else "deadline")
     if done.end == "memory" or "out of memory" in done.stderr.lower() or "bad_alloc" in done.stderr:
         return Ending("memory")
     if done.end == "folder" or done.returncode == -signal.SIGXFSZ:

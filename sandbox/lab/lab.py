@@ -113,13 +113,17 @@ class Lab:
         *,
         instrumented: bool = True,
         expressions: Mapping[str, str] | None = None,
+        spent_s: float = 0.0,
     ) -> LabProgram | tuple[Finding, ...]:
         """Compile for execution; findings when the candidate cannot be executed here. Cached by content.
 
         Without instrumentation it runs faster and no verdict can rest on it: nothing is checked, masked or counted.
-        With the `expressions` of a program of the same candidate it may be timed only; see `Builder.build`.
+        With the `expressions` of a program of the same candidate it may be timed only; see `Builder.build`. `spent_s`:
+        processor time of the candidate's compilation for the GPU, which comes out of the same budget.
         """
-        return self._builder.build(candidate, tunables, instrumented=instrumented, expressions=expressions)
+        return self._builder.build(
+            candidate, tunables, instrumented=instrumented, expressions=expressions, spent_s=spent_s
+        )
 
     def execute(self, request: ExecutionRequest) -> Execution:
         """Run all launches in order."""

@@ -243,7 +243,9 @@ class LabEvaluator(SandboxBase):
         evaluation, compilation = self._compile(prepared)
         if compilation is None:
             return evaluation, None
-        program = self._lab.build(prepared.candidate, prepared.tunables, expressions=expressions)
+        program = self._lab.build(
+            prepared.candidate, prepared.tunables, expressions=expressions, spent_s=compilation.cpu_s
+        )
         if isinstance(program, tuple):
             return replace(evaluation, verdict=rejected("compile", program)), None
         symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}

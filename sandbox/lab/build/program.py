@@ -19,11 +19,12 @@ from pathlib import Path
 from records.codec import dumps, loads
 from records.errors import LabError, NoAnswer
 from records.evaluation import Finding
+from sandbox.amdgcn.budget import BuildBudget
 from sandbox.amdgcn.front_end import FrontEnd, Tools, header_digests
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
 from sandbox.candidate.code_identity import code_id
-from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, refusal
+from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, linker_findings, refusal
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
 from sandbox.evidence import Evidence
@@ -77,6 +78,7 @@ class Builder:
     cache: Path
     wave: int = 64
     evidence: Evidence | None = None  # keeps the files of the first build
+    budget: BuildBudget | None = None  # of one build
 
     def build(
         self,
@@ -85,11 +87,13 @@ class Builder:
         *,
         instrumented: bool = True,
         expressions: Mapping[str, str] | None = None,
+        spent_s: float = 0.0,
     ) -> LabProgram | tuple[Finding, ...]:
         """The program, or why the candidate cannot be one. Without instrumentation no access is checked or counted.
 
         With `expressions`, which the same candidate's program has with other tunables, what the two compilers read is
-        not compared: such a program may be timed, and no verdict can rest on it.
+        not compared: such a program may be timed, and no verdict can rest on it. `spent_s`: processor time of the
+        candidate's build so far.
         """
         form = [*([] if instrumented else ["plain"]), *([] if self.wave == 64 else [self.wave])]
         folder = self._folder(candidate, tunables, form)
@@ -103,7 +107,8 @@ class Builder:
         (self.cache / "lab" / "work").mkdir(parents=True, exist_ok=True)
         work = kept or Path(tempfile.mkdtemp(dir=self.cache / "lab" / "work"))
         try:
-            read = Reader(self._tools, self.cache, self._checked, self.wave).read(
+            within = replace(self, budget=BuildBudget(spent_s=spent_s))
+            read = Reader(within._tools, self.cache, within._checked, self.wave).read(
                 candidate, tunables, work, expressions
             )
             if isinstance(read, tuple):
@@ -112,7 +117,7 @@ class Builder:
             if ranked and ranked.text_digest == _digest(read.text):
                 _describe_in(folder, dumps(ranked))  # built when this choice was ranked, and compared now
                 return ranked
-            made = self._build(candidate, read, work, folder, CHECKS if instrumented else ())
+            made = within._build(candidate, read, work, folder, CHECKS if instrumented else ())
             if isinstance(made, LabProgram):
                 _keep(work / "program", dumps(made), folder)
                 if kept is not None:
@@ -203,7 +208,7 @@ class Builder:
 
     @cached_property
     def _tools(self) -> Tools:
-        return Tools(self.toolchain, self.evidence)
+        return Tools(self.toolchain, self.evidence, budget=self.budget)
 
     @cached_property
     def _checked(self) -> FrontEnd:
@@ -247,6 +252,8 @@ def _link_findings(done: Completed) -> tuple[Finding, ...]:
     missing = sorted(
         {line.split("undefined symbol:")[1].strip() for line in done.stderr.split("\n") if "undefined symbol:" in line}
     )
+    if not missing and done.timed_out:
+        return linker_findings(done)
     if not missing:
         raise NoAnswer(f"the lab's linker failed: {(done.stderr.strip() or 'no message')[:400]}")
     return tuple(_undefined(name) for name in missing[:20])

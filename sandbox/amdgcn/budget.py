@@ -1,0 +1,43 @@
+"""Processor time of one candidate's build, all its tools together: a limit for each alone lets a candidate take many."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from dataclasses import replace
+
+from sandbox.candidate.diagnostics import BUILD_CPU_S
+from sandbox.process import Completed, ProcessLimits
+
+_SPENT = Completed(-signal.SIGXCPU, "", "", True, 0.0, "cpu")
+
+
+class BuildBudget:
+    """What is left for the tools of one build; what this thread takes to read their output counts as well."""
+
+    def __init__(self, cpu_s: float = BUILD_CPU_S, spent_s: float = 0.0) -> None:
+        """`spent_s`: by earlier steps on the same candidate."""
+        self._cpu_s, self._spent_s = cpu_s, spent_s
+        self._thread, self._begun_s = threading.get_ident(), time.thread_time()
+
+    @property
+    def spent_s(self) -> float:
+        """Processor time so far."""
+        own_s = time.thread_time() - self._begun_s if threading.get_ident() == self._thread else 0.0
+        return self._spent_s + own_s
+
+    def limits(self, each: ProcessLimits) -> ProcessLimits | None:
+        """The limits of the next tool, which are `each` where enough is left; None where nothing is."""
+        left_s = self._cpu_s - self.spent_s
+        return replace(each, cpu_s=min(each.cpu_s, math.ceil(left_s))) if left_s > 0 else None
+
+    def charge(self, done: Completed) -> None:
+        """Count a tool that has ended."""
+        self._spent_s += done.cpu_s
+
+
+def unaffordable() -> Completed:
+    """The end of a tool for which nothing is left: it is not started."""
+    return _SPENT
