@@ -129,7 +129,9 @@ class Compiler:
         self.target = target
         self.evidence = evidence
         self.cache = cache.resolve()  # the virtual file system needs paths without links
-        self._front_end = FrontEnd(Tools(toolchain, evidence, limits), self.cache, (*FLAGS, f"--offload-arch={target.arch}"))
+        self._front_end = FrontEnd(
+            Tools(toolchain, evidence, limits), self.cache, (*FLAGS, f"--offload-arch={target.arch}")
+        )
 
     def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation:
         """Compile with these tunables as macros; ToolchainError when the machine, not the candidate, is at fault."""
@@ -169,9 +171,7 @@ class Compiler:
         """Path of the code object with this digest."""
         return self.cache / "objects" / f"{digest}.co"
 
-    def _build(
-        self, candidate: Candidate, tunables: Mapping[str, int], work: Path, budget: BuildBudget
-    ) -> Compilation:
+    def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path, budget: BuildBudget) -> Compilation:
         macros = [f"-D{name}={value}" for name, value in tunables.items()]
         # A macro that the header uses would change what it means; no plan may have one.
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)

@@ -1,0 +1,60 @@
+"""One budget for all tools of a build: what is spent is spent, whoever spent it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from sandbox.amdgcn.budget import BuildBudget
+from sandbox.amdgcn.front_end import LIMITS, Tools
+from sandbox.candidate.diagnostics import BUILD_CPU_S
+from sandbox.candidate.parse import parse
+from sandbox.lab.build.program import Builder
+from sandbox.process import Completed
+from tests.support.compiler_cache import COMPILED, toolchain
+
+SOURCE = """/*+++
+[[launch]]
+kernel = "k"
+grid = [1]
+block = [1]
+args = ["x"]
++++*/
+#include <hip/hip_runtime.h>
+__global__ void k(float *x) { x[0] = 1.25f; }
+"""
+ENDED = Completed(0, "", "", False, 1.0)
+
+
+def test_each_tool_gets_what_the_others_left() -> None:
+    budget = BuildBudget(30.0)
+    assert budget.limits(replace(LIMITS, cpu_s=20)) == replace(LIMITS, cpu_s=20)
+    budget.charge(replace(ENDED, cpu_s=25.0))
+    left = budget.limits(LIMITS)
+    assert left is not None
+    assert left.cpu_s <= 5
+    budget.charge(replace(ENDED, cpu_s=5.0))
+    assert budget.limits(LIMITS) is None
+
+
+def test_reading_what_tools_wrote_is_paid_for_as_well() -> None:
+    budget = BuildBudget(30.0, spent_s=2.0)
+    until_s = time.thread_time() + 0.05
+    while time.thread_time() < until_s:
+        pass
+    assert budget.spent_s >= 2.05
+
+
+def test_a_tool_for_which_nothing_is_left_does_not_run(tmp_path: Path) -> None:
+    done = Tools(toolchain(), budget=BuildBudget(0.0)).run(tmp_path, "clang", "--version")
+    assert done.timed_out
+    assert not done.stdout
+
+
+def test_the_labs_build_pays_out_of_what_the_gpus_left() -> None:
+    candidate, builder = parse(SOURCE), Builder(toolchain(), COMPILED)
+    late = builder.build(candidate, {"NEVER_BUILT": 1}, spent_s=BUILD_CPU_S)
+    assert isinstance(late, tuple)
+    assert f"may take {BUILD_CPU_S:g} s of processor time" in late[0].message
+    assert not isinstance(builder.build(candidate, {}), tuple)
