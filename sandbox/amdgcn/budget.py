@@ -1,4 +1,4 @@
-"""Processor time of one candidate's build, all its tools together: a limit for each alone lets a candidate take many."""
+"""Processor time of one candidate's build: a limit for each tool alone would let a candidate take many times as much."""
 
 from __future__ import annotations
 
