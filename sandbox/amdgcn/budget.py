@@ -1,4 +1,4 @@
-"""Processor time of one candidate's build: a limit for each tool alone would let a candidate take many times as much."""
+"""Processor time of one candidate's build: a limit for each tool would let a candidate take many times as much."""
 
 from __future__ import annotations
 
