@@ -15,7 +15,6 @@ _SPENT = Completed(-signal.SIGXCPU, "", "", True, 0.0, "cpu")
 
 
     """Processor time left for the tools of one build; what this thread takes to read their output counts as well."""
-    """What is left for the tools of one build; what this thread takes to read their output counts as well."""
 
     def __init__(self, cpu_s: float = BUILD_CPU_S, spent_s: float = 0.0) -> None:
         """`spent_s`: by earlier steps on the same candidate."""
