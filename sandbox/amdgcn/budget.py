@@ -14,6 +14,7 @@ from sandbox.process import Completed, ProcessLimits
 _SPENT = Completed(-signal.SIGXCPU, "", "", True, 0.0, "cpu")
 
 
+class BuildBudget:
     """Processor time left for the tools of one build; what this thread takes to read their output counts as well."""
 
     def __init__(self, cpu_s: float = BUILD_CPU_S, spent_s: float = 0.0) -> None:
