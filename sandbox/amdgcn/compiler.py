@@ -26,7 +26,7 @@ from records.codec import dumps, loads
 from records.errors import NoAnswer, ToolchainError, UsageError
 from records.evaluation import Finding, Resources
 from records.files import write_whole
-from sandbox.amdgcn.budget import BuildBudget
+from sandbox.amdgcn.build_budget import BuildBudget
 from sandbox.amdgcn.front_end import LIMITS, FrontEnd, Tools, begins_with_header, header_digests
 from sandbox.amdgcn.listing import ListedKernel, kernels_in, plain_listing
 from sandbox.amdgcn.toolchain import Toolchain

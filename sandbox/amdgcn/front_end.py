@@ -23,7 +23,7 @@ from pathlib import Path
 from records.codec import dumps
 from records.errors import ToolchainError
 from records.files import write_whole
-from sandbox.amdgcn.budget import BuildBudget, unaffordable
+from sandbox.amdgcn.build_budget import BuildBudget, unaffordable
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
 from sandbox.candidate.diagnostics import BUILD_CPU_S, SOURCE, ending_of

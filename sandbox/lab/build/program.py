@@ -19,7 +19,7 @@ from pathlib import Path
 from records.codec import dumps, loads
 from records.errors import LabError, NoAnswer
 from records.evaluation import Finding
-from sandbox.amdgcn.budget import BuildBudget
+from sandbox.amdgcn.build_budget import BuildBudget
 from sandbox.amdgcn.front_end import FrontEnd, Tools, header_digests
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox.amdgcn.budget import BuildBudget
+from sandbox.amdgcn.build_budget import BuildBudget
 from sandbox.amdgcn.front_end import LIMITS, Tools
 from sandbox.candidate.diagnostics import BUILD_CPU_S
 from sandbox.candidate.parse import parse
