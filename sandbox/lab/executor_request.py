@@ -21,8 +21,8 @@ from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
 from tasks.dtypes import stored
 
-MAGIC = 0x4B534C4142303037
-ARENA = 0x100000000000
+MAGIC = 0x4B534C4142303038
+LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
 GRANULE = 65536
 NONE = (1 << 64) - 1
 ROLES = {"input": 0, "output": 1, "workspace": 2}
@@ -78,9 +78,10 @@ class Region:
 
 @dataclass(frozen=True)
 class MemoryLayout:
-    """All regions, and the bytes of the arena, of the memory file and of the mask file."""
+    """All regions, where the arena begins, and the bytes of the arena, of the memory file and of the mask file."""
 
     regions: tuple[Region, ...]
+    base: int
     arena: int
     memory: int
     masks: int
@@ -115,20 +116,21 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
     places, arena = _places([_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers])
+    base = LOWEST + GRANULE * _RANDOM.randrange((HIGHEST - LOWEST - arena) // GRANULE)
     regions, file_at, mask_at = list[Region](), 0, 0
     for buffer, at in zip(buffers, places, strict=True):
         room = _round_up(int(buffer.data.nbytes), GRANULE)
         masked = masks and buffer.role == "output" and not count
         poison = bytes(8) if sparse else poison_of(buffer.data.dtype)
         if isinstance(buffer.data, Stored):
-            regions.append(Region(buffer, ARENA + at, buffer.data.offset, NONE, poison))
+            regions.append(Region(buffer, base + at, buffer.data.offset, NONE, poison))
         elif buffer.role != "input" and count:
-            regions.append(Region(buffer, ARENA + at, NONE, NONE, poison))
+            regions.append(Region(buffer, base + at, NONE, NONE, poison))
         else:
-            regions.append(Region(buffer, ARENA + at, file_at, mask_at if masked else NONE, poison))
+            regions.append(Region(buffer, base + at, file_at, mask_at if masked else NONE, poison))
             file_at += room
         mask_at += room if masked else 0
-    return MemoryLayout(tuple(regions), arena, file_at, mask_at)
+    return MemoryLayout(tuple(regions), base, arena, file_at, mask_at)
 
 
 def _places(rooms: Sequence[int]) -> tuple[list[int], int]:
@@ -165,7 +167,7 @@ def write(folder: Path, program: LabProgram, plan: ResolvedPlan, layout: MemoryL
         words += [
             ROLES[region.buffer.role],
             region.size,
-            region.address - ARENA,
+            region.address - layout.base,
             region.file_offset,
             region.mask_offset,
             region.period,
@@ -199,6 +201,7 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         len(plan.launches),
         len(program.lds) + 1,
         work.recorded_blocks,
+        layout.base,
         layout.arena,
         layout.memory,
         layout.masks,

@@ -27,6 +27,7 @@ from sandbox.lab import executor_request, sentences
 from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
+from sandbox.lab.executor_limits import executor_limits, unwatchable
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, read_outputs, read_result
 from sandbox.lab.memory_folder import memory_folder, prefix
@@ -128,10 +129,13 @@ class Lab:
     def execute(self, request: ExecutionRequest) -> Execution:
         """Run all launches in order."""
         started = time.monotonic()
+        if not request.count and (refused := unwatchable(request.buffers)):
+            return Execution({}, {}, (refused,), 0.0, (), False, (), 0.0)
         work, program, plan = self._work(request), request.program, request.plan
         totals = [math.prod(launch.grid) for launch in plan.launches]
         regions, seen, outputs = self._once(request, work)
-        if work.workers > 1 and any(row["kind"] == "race" for row in seen["findings"]):
+        kinds = {row["kind"] for row in seen["findings"]}
+        if work.workers > 1 and "race" in kinds and "timeout" not in kinds:
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
             regions, seen, outputs = self._once(request, replace(work, workers=1))
         scene = sentences.Scene(program, plan, regions, request.deadline_s, self._target.wave)
@@ -184,7 +188,7 @@ class Lab:
         try:
             executor_request.write(folder, program, plan, layout, work)
             argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
-            limits = self._limits(work, layout)
+            limits = executor_limits(work, layout, request.count, len(plan.launches) if request.pieces else 1)
             done = self._run(argv, limits)
             self.cpu_s += done.cpu_s or done.seconds
             return self._answer(request, work, layout, folder, done)
@@ -230,16 +234,6 @@ class Lab:
         view = executor_view(program, folder, *stored)
         words = [str(word) for word in argv]
         return run(words, cwd=folder, env={}, limits=limits, cage=self._toolchain.cage, view=view)
-
-    def _limits(self, work: executor_request.Work, layout: executor_request.MemoryLayout) -> ProcessLimits:
-        sizes = sum(region.size for region in layout.regions)
-        return ProcessLimits(
-            cpu_s=int(work.deadline_s * (self._cores + 1)) + 10,
-            file_bytes=64 << 20,
-            resident_bytes=(2 << 30) + 9 * sizes + 2 * layout.masks,
-            folder_bytes=layout.memory + layout.masks + (256 << 20),
-            threads=work.workers + 8,
-        )
 
     def stored_inputs(self, task: Task) -> StoredInputs:
         """Inputs of this task's benchmarks for counting; made once, until another task is asked for."""

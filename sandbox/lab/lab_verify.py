@@ -59,6 +59,10 @@ class Judge:
         """The task whose reference decides."""
         return self.built.prepared.task
 
+    def within(self, share: float) -> Judge:
+        """The same judge with a part of the deadline."""
+        return replace(self, patience=replace(self.patience, deadline_s=share * self.patience.deadline_s))
+
     def run(self, case: Case, variant: str | None = None) -> Rows:
         """Execute and compare one case; findings are empty when it is right."""
         inputs = drawn_inputs(self.task, case, variant)

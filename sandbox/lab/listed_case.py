@@ -1,7 +1,8 @@
 """Test and held-out cases: executed whole where that is affordable, else by a sample at places that nobody foresees.
 
 What the whole takes is estimated from workgroups drawn secretly from the whole grid, never from known ones: a candidate
-cannot make the estimate large with a few costly workgroups, nor know which others will be executed.
+cannot make the estimate large with a few costly workgroups, nor know which others will be executed. A small case is
+tried whole first, for a part of the deadline; the sample, and what follows from it, has the rest: a hang costs one.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from tasks.task import Case
 
 PILOT = 3  # workgroups from anywhere that say what one costs
 FEWEST = 8
+TRIAL = 1 / 3  # of the deadline, after which a whole execution gives way to a sample
 
 
 @dataclass(frozen=True)
@@ -32,29 +34,34 @@ class ListedCase:
         """Execute and compare it; findings are empty when it is right."""
         plan = self.judge.built.prepared.plan(self.case)
         if len(plan.launches) > 1 or plan.workspaces:
-            return self._whole()  # a later launch reads what earlier ones wrote: a share would show it nothing
-        whole = self._whole() if cost(self.judge.task, self.case.dims) <= SMALL else None
-        if whole is not None and not any(finding.kind == "timeout" for finding in whole[1]):
-            return whole
-        timed = self._timed()
+            return self._whole(
+                self.judge
+            )  # a later launch reads what earlier ones wrote: a share would show it nothing
+        judge = self.judge
+        if cost(judge.task, self.case.dims) <= SMALL:
+            whole = self._whole(judge.within(TRIAL))
+            if not any(finding.kind == "timeout" for finding in whole[1]):
+                return whole
+            judge = judge.within(1 - TRIAL)
+        timed = self._timed(judge)
         sample = timed.nothing()
         findings = timed.sampled(sample, PILOT, 0)
         if findings:
             return timed.refused(findings, sample)
         each = sample.accesses / len(sample.written) if sample.written else 0.0
         if findings is None or each * math.prod(timed.launch.grid) <= self.judge.patience.accesses:
-            return whole or self._whole()
+            return self._whole(judge)
         many = min(ENOUGH, max(FEWEST, int(self.judge.patience.accesses / each)))
         findings = timed.sampled(sample, many - len(sample.written), ENDS)
         if findings is None:
-            return whole or self._whole()
+            return self._whole(judge)
         return timed.refused(findings, sample) if findings else timed.answer(sample)
 
-    def _whole(self) -> Rows:
-        return self.judge.run(self.case, self.variant)
+    def _whole(self, judge: Judge) -> Rows:
+        return judge.run(self.case, self.variant)
 
-    def _timed(self) -> TimedCase:
+    def _timed(self, judge: Judge) -> TimedCase:
         """The case on secret inputs, of which any part has its reference."""
         inputs = self.inputs.of(self.case, self.variant)
         name = self.case.name if self.variant is None else f"{self.case.name} [{self.variant}]"
-        return TimedCase(self.judge, replace(self.case, name=name), inputs, self.inputs.rng)
+        return TimedCase(judge, replace(self.case, name=name), inputs, self.inputs.rng)

@@ -24,7 +24,7 @@ static void poison(uint8_t* low, uint64_t size, uint64_t word) {
 }
 
 static void map_region(const Request& request, const RegionRequest& asked, Region& region, uint8_t* masks) {
-    region.low = kArena + asked.arena_offset;
+    region.low = g_memory.arena + asked.arena_offset;
     region.size = asked.size;
     region.role = asked.role;
     region.written = asked.mask_offset == kNone ? nullptr : masks + asked.mask_offset;
@@ -61,6 +61,7 @@ static void map_lds(const Request& request) {
 
 void map_memory(const Request& request) {
     MemoryMap& map = g_memory;
+    map.arena = request.head.arena;
     map.arena_bytes = request.head.arena_bytes;
     map.count = request.head.regions;
     map.image_lo = request.head.image_lo;
@@ -69,9 +70,9 @@ void map_memory(const Request& request) {
     map.variables[0] = {request.head.variables_lo, request.head.variables_hi, true};
     map.variables[1] = {request.head.zeros_lo, request.head.zeros_hi, false};
     map.granule = (uint8_t*)calloc(map.arena_bytes / kGranule + 1, 1);
-    void* place = mmap((void*)kArena, map.arena_bytes, PROT_NONE,
+    void* place = mmap((void*)map.arena, map.arena_bytes, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (place != (void*)kArena) die("the address range of the buffers is not free");
+    if (place != (void*)map.arena) die("the address range of the buffers is not free");
     uint8_t* masks = nullptr;
     if (request.head.mask_bytes) {
         int flags = MAP_SHARED | (request.is_sparse() ? 0 : MAP_POPULATE);
@@ -179,7 +180,7 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
     const MemoryMap& map = g_memory;
     const bool write = flags & kWrites, atomic = flags & kAtomically;
     if (__builtin_expect(t_hot.pending, 0)) settle_before();
-    uint64_t offset = address - kArena;
+    uint64_t offset = address - map.arena;
     t_hot.accesses++;
     if (__builtin_expect(offset < map.arena_bytes, 1)) {
         uint32_t index = map.granule[offset / kGranule];

@@ -23,7 +23,7 @@ struct Span {
 struct MemoryMap {
     Region region[kMaxRegions + 2];  // 0: no buffer
     uint8_t* granule;                // which region a granule belongs to
-    uint64_t arena_bytes;
+    uint64_t arena, arena_bytes;
     uint8_t* lds_valid;  // one byte per byte of the thread-local image
     uint64_t lds_bytes;  // size of that image
     uint64_t dynamic_offset, dynamic_bytes;

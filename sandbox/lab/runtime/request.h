@@ -4,16 +4,16 @@
 
 namespace ks {
 
-constexpr uint64_t kMagic = 0x4b534c4142303037ull;
-constexpr uint64_t kArena = 0x100000000000ull;  // where the buffers lie, see memory.h
-constexpr uint64_t kGranule = 65536;            // one granule belongs to at most one buffer
+constexpr uint64_t kMagic = 0x4b534c4142303038ull;
+constexpr uint64_t kGranule = 65536;  // one granule belongs to at most one buffer
 constexpr uint64_t kNone = ~0ull;
 
 enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2 };
 
 struct Header {
     uint64_t magic, recording, workers, deadline_us, regions, launches, lds_variables, recorded_blocks;
-    uint64_t arena_bytes, memory_bytes, mask_bytes, tls_bytes, tls_align, image_lo, image_hi;
+    uint64_t arena, arena_bytes;  // where the buffers lie: elsewhere in each execution
+    uint64_t memory_bytes, mask_bytes, tls_bytes, tls_align, image_lo, image_hi;
     uint64_t constants_lo, constants_hi;  // of the candidate
     uint64_t variables_lo, variables_hi;  // its own __device__ variables that begin as something
     uint64_t zeros_lo, zeros_hi;          // those that begin as zeros

@@ -25,7 +25,7 @@ static void report_here(Kind kind, uint64_t detail, bool write, uint64_t address
     finding.write = write;
     finding.detail = detail;
     finding.region = ~0u;
-    if (address - kArena < g_memory.arena_bytes) locate(finding, address, kSpaceNear);
+    if (address - g_memory.arena < g_memory.arena_bytes) locate(finding, address, kSpaceNear);
     describe_here(finding, place);
     add_finding(finding);
     abandon();

@@ -83,3 +83,15 @@ def test_a_sample_that_leaves_rows_out_is_refused(evaluator: LabEvaluator) -> No
 def test_a_wrong_sample_is_refused(evaluator: LabEvaluator) -> None:
     row, findings = listed(evaluator, "x += cols > 1 ? -1 : 0; if (row == 0) ++x;", 100_000)
     assert findings and not row.correct
+
+
+def test_a_hang_costs_one_deadline(evaluator: LabEvaluator) -> None:
+    task = load_task("row_softmax")
+    hung = SOURCE.format(early="for (volatile int i = 1; i; ) {}")
+    built = evaluator._build(evaluator.prepare(hung, task))[1]
+    assert built is not None
+    judge, before_s = Judge(evaluator._lab, built, Patience(deadline_s=3.0)), evaluator.executors_s
+    row, findings = ListedCase(judge, task.tests[0], None, evaluator._inputs_of(task)).run()
+    assert [finding.kind for finding in findings] == ["timeout"]
+    assert not row.correct
+    assert evaluator.executors_s - before_s < 3.0 * (evaluator._lab._cores + 1)  # of each worker, and starts

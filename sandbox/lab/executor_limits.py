@@ -1,0 +1,48 @@
+"""Limits of the executor's process, and of the workspaces that the lab watches byte by byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from records.evaluation import Finding
+from sandbox.lab.executor_request import Buffer, MemoryLayout, Work
+from sandbox.process import ProcessLimits
+
+BASE_BYTES = 512 << 20  # whatever is executed; the largest of our kernels needs 160 MiB, stacks included
+WORKER_BYTES = 64 << 20  # stacks of one worker's work-items: 64 KiB each
+REGION_BYTES = 8 << 20  # of huge pages that a buffer's shadow fills in part
+SHADOW = 8  # bytes for each that is written, itself included
+COUNTED_BYTES = 1 << 30  # at most, of what a few workgroups write
+WORKSPACE_BYTES, WORKSPACE_SHARE = 128 << 20, 4  # and times the task's own buffers
+POISONED_BYTES_S = 2e8  # at least
+
+
+def executor_limits(work: Work, layout: MemoryLayout, count: bool, owners: int) -> ProcessLimits:
+    """Limits beyond the executor's own deadline; `owners`: launches of which each has outputs of its own.
+
+    Inputs and outputs are in files. Anonymous are workspaces, the shadow of what is written, the stacks of the
+    work-items and, when counting, what a few workgroups write. Owners write a part each, together no more than one.
+    """
+    written = sum(region.size for region in layout.regions if region.buffer.role != "input") // owners
+    watched = min(written, COUNTED_BYTES) if count else SHADOW * written
+    return ProcessLimits(
+        cpu_s=int(2 * work.deadline_s + layout.memory / POISONED_BYTES_S) + 10,
+        file_bytes=64 << 20,
+        resident_bytes=BASE_BYTES + work.workers * WORKER_BYTES + watched + len(layout.regions) * REGION_BYTES,
+        folder_bytes=layout.memory + layout.masks + (256 << 20),
+        threads=work.workers + 8,
+    )
+
+
+def unwatchable(buffers: Sequence[Buffer]) -> Finding | None:
+    """The reason not to execute a plan whose workspaces are far larger than what the task moves."""
+    sizes = [(buffer.role == "workspace", int(buffer.data.nbytes)) for buffer in buffers]
+    kept = sum(size for is_workspace, size in sizes if is_workspace)
+    most = WORKSPACE_BYTES + WORKSPACE_SHARE * sum(size for is_workspace, size in sizes if not is_workspace)
+    if kept <= most:
+        return None
+    message = (
+        f"the workspaces take {kept >> 20} MiB on this case, of which the lab can watch {most >> 20} MiB; "
+        "let them grow with the task's buffers"
+    )
+    return Finding("over_limit", message)
