@@ -10,9 +10,10 @@ import math
 import time
 from dataclasses import dataclass
 
-from records.evaluation import Finding
+from records.evaluation import CaseResult, Finding
 from sandbox.lab.drawn import Drawn
-from sandbox.lab.lab_verify import Built, Rows
+from sandbox.lab.lab_verify import Built, Judge, Rows
+from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import BATCH, ENOUGH, TimedCase
 from tasks.held_out import SMALL, cost
 
@@ -75,3 +76,20 @@ class ConfirmedCase:
                 break  # the grid has no others
             ends = 0
         return self.timed.refused(findings, sample) if findings else self.timed.answer(sample)
+
+
+def confirmed_rows(
+    judge: Judge, plain: Built | None, inputs: SessionInputs
+) -> tuple[list[CaseResult], tuple[Finding, ...]]:
+    """The rows of all benchmark cases within one budget, up to the first with findings."""
+    rows, cases, left_s = list[CaseResult](), judge.task.benchmarks, judge.patience.confirm_s
+    for number, case in enumerate(cases):
+        timed = TimedCase(judge, case, inputs.of(case), inputs.rng)
+        confirmed = ConfirmedCase(timed, plain, left_s / (len(cases) - number))
+        begun_s = confirmed.spent_s()
+        row, findings = confirmed.run()
+        left_s = max(0.0, left_s - (confirmed.spent_s() - begun_s))
+        rows.append(row)
+        if findings:
+            return rows, findings
+    return rows, ()

@@ -19,7 +19,7 @@ from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
 from sandbox.lab.build.kernel_names import unlike_symbols
-from sandbox.lab.confirmed_case import ConfirmedCase
+from sandbox.lab.confirmed_case import confirmed_rows
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
@@ -183,18 +183,9 @@ class LabEvaluator(SandboxBase):
         program = self._lab.build(candidate, built.prepared.tunables, instrumented=False, expressions=expressions)
         plain = None if isinstance(program, tuple) else replace(built, program=program)
         judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(task)
-        rows = [row for row in verified.cases if row.role != "benchmark"]
-        left_s = self._patience.confirm_s
-        for number, case in enumerate(task.benchmarks):
-            timed = TimedCase(judge, case, inputs.of(case), inputs.rng)
-            confirmed = ConfirmedCase(timed, plain, left_s / (len(task.benchmarks) - number))
-            begun_s = confirmed.spent_s()
-            row, findings = confirmed.run()
-            left_s = max(0.0, left_s - (confirmed.spent_s() - begun_s))
-            rows.append(row)
-            if findings:
-                return replace(verified, verdict=judged(findings), cases=tuple(rows))
-        return replace(verified, cases=tuple(rows))
+        rows, findings = confirmed_rows(judge, plain, inputs)
+        rows = [*(row for row in verified.cases if row.role != "benchmark"), *rows]
+        return replace(verified, verdict=judged(findings) if findings else verified.verdict, cases=tuple(rows))
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Never asked for: predicted times have no noise and are compared as they are."""
