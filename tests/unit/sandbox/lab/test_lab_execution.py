@@ -281,22 +281,3 @@ def test_what_a_killed_run_left_in_memory_is_swept() -> None:
     execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(64, np.int32)})
     assert not folder.exists() and not file.exists()
     assert not [path for path in Path("/dev/shm").glob(f"ks-lab-{os.getpid()}-*") if path.is_dir()]
-
-
-def test_buffers_lie_elsewhere_in_each_execution_and_stay_aligned() -> None:
-    source = """
-__global__ void where(const float* x, float* y, unsigned* at) {
-    const unsigned long p = (unsigned long)x, q = (unsigned long)y;
-    if (threadIdx.x == 0) { at[0] = p >> 16; at[1] = p >> 32; at[2] = (q - p) >> 16; at[3] = (p | q) & 255; }
-    y[threadIdx.x] = p % 16 == 0 ? ((const float4*)x)[threadIdx.x / 4].x : 0.0f;
-}"""
-    x, seen = floats(64), []
-    for _ in range(6):
-        done = execute(
-            source, [launch("where", ["x", "y", "at"])], {"x": x}, {"y": np.zeros_like(x), "at": np.zeros(4, np.uint32)}
-        )
-        assert done.findings == () and np.array_equal(done.outputs["y"], x[np.arange(64) // 4 * 4])
-        seen.append(done.outputs["at"])
-    bases, highs, distances, odd = np.array(seen).T
-    assert len(set(bases)) > 3 and len(set(highs)) > 3 and len(set(distances)) > 3
-    assert not odd.any()
