@@ -4,20 +4,45 @@
 
 namespace ks {
 
-// Adds to a short list unless it is there; lanes mostly come in order, so the newest entries are tried first.
-static inline void add_once(uint64_t* list, uint32_t& count, uint64_t value) {
-    for (uint32_t i = count; i-- > 0;)
-        if (list[i] == value) return;
+// A size that divides addresses: a power of two on every device so far, for which a shift is enough.
+struct Divisor {
+    uint64_t size;
+    int shift;
+
+    explicit Divisor(uint64_t bytes) : size(bytes), shift(bytes & (bytes - 1) ? -1 : __builtin_ctzll(bytes)) {}
+    uint64_t of(uint64_t address) const { return shift < 0 ? address / size : address >> shift; }
+};
+
+// The least and the greatest value of a list: lanes mostly come in order, and what lies outside is new.
+struct Reach {
+    uint64_t least = ~0ull, greatest = 0;
+
+    bool may_hold(uint64_t value) const { return value >= least && value <= greatest; }
+    void widen(uint64_t value) {
+        if (value < least) least = value;
+        if (value > greatest) greatest = value;
+    }
+};
+
+// Adds to a short list unless it is there; the newest entries are tried first.
+static inline void add_once(uint64_t* list, uint32_t& count, Reach& span, uint64_t value) {
+    if (span.may_hold(value))
+        for (uint32_t i = count; i-- > 0;)
+            if (list[i] == value) return;
+    span.widen(value);
     list[count++] = value;
 }
 
-static void add_part(Lines& lines, uint32_t& count, uint64_t line, uint32_t part) {
-    for (uint32_t i = count; i-- > 0;) {
-        if (lines.line[i] != line) continue;
-        lines.parts[i] |= 1u << part;
-        return;
+static inline void add_part(Lines& lines, uint32_t& count, Reach& span, uint64_t line, uint32_t part) {
+    if (span.may_hold(line)) {
+        for (uint32_t i = count; i-- > 0;) {
+            if (lines.line[i] != line) continue;
+            lines.parts[i] |= 1u << part;
+            return;
+        }
     }
     if (count == kMaxLines) return;
+    span.widen(line);
     lines.line[count] = line;
     lines.parts[count++] = 1u << part;
 }
@@ -25,24 +50,28 @@ static void add_part(Lines& lines, uint32_t& count, uint64_t line, uint32_t part
 uint32_t count_global(const Instance& instance, const Header& device, SiteCounts& counts, Lines& lines) {
     uint64_t segments[kMaxLines], before = 0;
     uint32_t line_count = 0, segment_count = 0, group = (uint32_t)device.address_lanes;
-    uint64_t size = instance.size > 128 ? 128 : instance.size, unit = device.segment_bytes, line = device.line_bytes;
+    uint64_t size = instance.size > 128 ? 128 : instance.size;
+    const Divisor unit(device.segment_bytes), line(device.line_bytes), fill(device.fill_bytes);
+    Reach line_span, segment_span;
     for (uint32_t first = 0; first < 64; first += group) {
         uint64_t group_lines[kMaxLines / 2], quad_segments[16], group_bytes = 0;
         uint32_t group_count = 0;
+        Reach group_span;
         for (uint32_t quad = first; quad < first + group; quad += 4) {
             uint32_t quad_count = 0;
+            Reach quad_span;
             for (uint32_t l = quad; l < quad + 4; l++) {
                 if (!(instance.mask >> l & 1)) continue;
                 uint64_t low = instance.address[l], high = low + size - 1;
-                for (uint64_t s = low / unit; s <= high / unit; s++) {
-                    if (quad_count < 16) add_once(quad_segments, quad_count, s);
-                    if (segment_count < kMaxLines) add_once(segments, segment_count, s);
+                for (uint64_t s = unit.of(low); s <= unit.of(high); s++) {
+                    if (quad_count < 16) add_once(quad_segments, quad_count, quad_span, s);
+                    if (segment_count < kMaxLines) add_once(segments, segment_count, segment_span, s);
                 }
-                for (uint64_t n = low / line; n <= high / line; n++)
-                    if (group_count < kMaxLines / 2) add_once(group_lines, group_count, n);
-                for (uint64_t f = low / device.fill_bytes; f <= high / device.fill_bytes; f++) {
-                    uint64_t at = f * device.fill_bytes;
-                    add_part(lines, line_count, at / line, (uint32_t)(at % line / device.fill_bytes));
+                for (uint64_t n = line.of(low); n <= line.of(high); n++)
+                    if (group_count < kMaxLines / 2) add_once(group_lines, group_count, group_span, n);
+                for (uint64_t f = fill.of(low); f <= fill.of(high); f++) {
+                    uint64_t at = f * fill.size, n = line.of(at);
+                    add_part(lines, line_count, line_span, n, (uint32_t)fill.of(at - n * line.size));
                 }
                 if (low != before || !group_bytes) group_bytes += size;
                 before = low;

@@ -60,6 +60,7 @@ Recorder* open_recorder(Worker& worker, uint32_t launch) {
     Recorder* r = recorder_of(launch, worker);
     if (!r->instance) {
         r->instance = (Instance*)zeroed(sizeof(Instance) * kInstances);
+        madvise(r->instance, sizeof(Instance) * kInstances, MADV_HUGEPAGE);  // a lane's next one is in another page
         KeySet* const sets[] = {&r->read_lines, &r->written_lines};
         for (KeySet* set : sets) {
             set->slot = (uint64_t*)zeroed(8 * KeySet::kSlots);
