@@ -253,8 +253,8 @@ class LabEvaluator(SandboxBase):
         return tuple(dict.fromkeys(found))
 
     def _execute(self, evaluation: Evaluation, built: Built) -> Evaluation:
-        judge, rows = Judge(self._lab, built, self._patience, self._exact), list[CaseResult]()
-        inputs = self._inputs_of(built.prepared.task)
+        inputs, rows = self._inputs_of(built.prepared.task), list[CaseResult]()
+        judge = Judge(self._lab, built, self._patience, self._exact, inputs.listed)
         for case, variant in self._cases(built.prepared):
             findings = self._refused(built, case)
             if not findings:

@@ -17,9 +17,10 @@ from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram
+from sandbox.lab.listed_values import ListedValues, Values
 from tasks.compare import compare
 from tasks.dtypes import numpy_dtype
-from tasks.task import Array, Case, Task, Tensors, TensorSpec
+from tasks.task import Array, Case, Task, TensorSpec
 
 Rows = tuple[CaseResult, tuple[Finding, ...]]
 
@@ -53,6 +54,7 @@ class Judge:
     built: Built
     patience: Patience = Patience()
     exact: bool = False  # matrix instructions round as the hardware does; slower
+    known: ListedValues | None = None  # that candidates before it have left
 
     @property
     def task(self) -> Task:
@@ -65,9 +67,9 @@ class Judge:
 
     def run(self, case: Case, variant: str | None = None) -> Rows:
         """Execute and compare one case; findings are empty when it is right."""
-        inputs = drawn_inputs(self.task, case, variant)
+        values = (self.known or ListedValues(self.task)).of(case, variant)
         plan = self.built.prepared.plan(case)
-        buffers = task_buffers(self.task, case, plan, inputs)
+        buffers = task_buffers(self.task, case, plan, values.inputs)
         execution = self._execute(plan, buffers)
         name = case.name if variant is None else f"{case.name} [{variant}]"
         if execution.findings:
@@ -75,16 +77,15 @@ class Judge:
             return CaseResult(
                 name, case.role, correct=False, executed=execution.executed, compared=0.0, message=findings[0].message
             ), findings
-        return self._compare(execution, inputs, replace(case, name=name))
+        return self._compare(execution, values, replace(case, name=name))
 
     def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...]) -> Execution:
         return self.lab.execute(
             ExecutionRequest(self.built.program, plan, buffers, self.patience.deadline_s, exact=self.exact)
         )
 
-    def _compare(self, execution: Execution, inputs: Mapping[str, Array], case: Case) -> Rows:
-        reference = self.task.reference(inputs, case)
-        baseline = self.task.baseline(inputs, case)
+    def _compare(self, execution: Execution, values: Values, case: Case) -> Rows:
+        reference, baseline = values.reference, values.baseline
         findings: list[Finding] = []
         worst, compared, elements = 0.0, 0, 0
         outputs: dict[str, Array] = {}
@@ -100,7 +101,7 @@ class Judge:
             if not verdict.correct and not findings:
                 findings.append(wrong_result(spec.name, verdict, case.name))
         if self.task.check is not None and not findings:
-            right, message = self.task.check(inputs, outputs, case)
+            right, message = self.task.check(values.inputs, outputs, case)
             if not right:
                 findings.append(Finding("wrong_result", message, case=case.name))
         return CaseResult(
@@ -129,14 +130,6 @@ def coverage(spec: TensorSpec, written: Array, case: Case) -> list[Finding]:
             buffer=spec.name,
         )
     ]
-
-
-def drawn_inputs(task: Task, case: Case, variant: str | None) -> Tensors:
-    """The inputs of a case, or of this family of inputs on it."""
-    inputs: Tensors = task.draw(case)
-    if variant is None or task.variants is None:
-        return inputs
-    return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
 
 
 def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str, Array]) -> tuple[Buffer, ...]:

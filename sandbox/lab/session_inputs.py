@@ -1,4 +1,4 @@
-"""The secret inputs of the large cases of one task, drawn once in a process and kept within a bound."""
+"""The inputs of one task's cases, drawn once in a process and kept within a bound: secret ones of the large cases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.timed_inputs import TimedInputs
 from tasks.independence import Independent, independent_dims
@@ -23,6 +24,7 @@ class SessionInputs:
         """`cache` takes the files where memory has no room for them."""
         self.task, self._cache = task, cache
         self.rng = np.random.default_rng(secrets.randbits(128))
+        self.listed = ListedValues(task)
         self._kept: dict[tuple[str, str | None], TimedInputs] = {}
 
     @cached_property

@@ -20,7 +20,7 @@ import numpy as np
 
 from records.errors import LabError
 from sandbox.lab.executor_request import Buffer
-from sandbox.lab.lab_verify import drawn_inputs
+from sandbox.lab.listed_values import drawn_inputs
 from sandbox.lab.memory_folder import prefix
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.recent import Recent

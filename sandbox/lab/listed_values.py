@@ -1,0 +1,76 @@
+"""Inputs and reference of test and held-out cases, which the candidates of a run share: drawn and computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from tasks.dtypes import numpy_dtype
+from tasks.task import Array, Case, Task, Tensors
+
+MOST_BYTES = 256 << 20  # of all that are kept
+
+Key = tuple[str, tuple[tuple[str, int], ...], int, str | None]
+
+
+@dataclass(frozen=True)
+class Values:
+    """One case, or one family of inputs on it."""
+
+    task: Task
+    case: Case
+    variant: str | None
+
+    @property
+    def inputs(self) -> Tensors:
+        """The inputs; copies, as a task's own code may write to what it gets."""
+        return {name: values.copy() for name, values in self._inputs.items()}
+
+    @cached_property
+    def _inputs(self) -> Tensors:
+        return drawn_inputs(self.task, self.case, self.variant)
+
+    @cached_property
+    def reference(self) -> dict[str, Array]:
+        """The float64 outputs."""
+        return self.task.reference(self.inputs, self.case)
+
+    @cached_property
+    def baseline(self) -> dict[str, Array]:
+        """The outputs of the standard implementation."""
+        return self.task.baseline(self.inputs, self.case)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory at most."""
+        ours = sum(prod(self.task.shape_of(s, self.case)) * numpy_dtype(s.dtype).itemsize for s in self.task.inputs)
+        return ours + sum(2 * 8 * prod(self.task.shape_of(s, self.case)) for s in self.task.outputs)
+
+
+class ListedValues:
+    """The values of a task's cases; the oldest make room."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+        self._kept: dict[Key, Values] = {}
+
+    def of(self, case: Case, variant: str | None = None) -> Values:
+        """Those of this case, whatever it is called: its dims and its seed decide."""
+        key = case.role, tuple(sorted(case.dims.items())), case.seed, variant
+        if key not in self._kept:
+            made = Values(self._task, case, variant)
+            while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
+                self._kept.pop(next(iter(self._kept)))
+            self._kept[key] = made
+        return self._kept[key]
+
+
+def drawn_inputs(task: Task, case: Case, variant: str | None) -> Tensors:
+    """The inputs of a case, or of this family of inputs on it."""
+    inputs: Tensors = task.draw(case)
+    if variant is None or task.variants is None:
+        return inputs
+    return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
