@@ -6,6 +6,7 @@ Exit codes: 0 yes, 1 a clean no, 2 the command or its input cannot be, 3 the mac
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -35,6 +36,7 @@ from app.screen import hush, is_unread, note
 from records.errors import MachineError, ScientistError
 
 INTERRUPTED = 130
+GARBAGE = 50_000  # new objects between two looks for cycles: libraries make many at their import, and few cycles
 UNREAD = 141  # what a shell says of a tool that SIGPIPE ended; no verdict, for 0 and 1 are those
 NAME = "kernel-scientist"
 
@@ -74,6 +76,9 @@ def _edge(version: bool = typer.Option(False, "--version", help="Print the versi
 
 def main() -> None:
     """The console script. Threads that still wait for a network do not hold the exit: all records are on the disk."""
+    gc.set_threshold(GARBAGE, 20, 20)
+    # Threads of numpy's BLAS that have nothing to do sleep at once; they would spin first, at its import too.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     code = run_command(sys.argv[1:])
     try:
         sys.stdout.flush()
