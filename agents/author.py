@@ -108,7 +108,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Critique:
-    """The critic's reading before a compiler sees the draft. A revision goes back to the coder once."""
+    """The critic's reading of a draft that compiles. A refusal goes back to the coder once."""
 
     approve: bool
     remarks: tuple[str, ...] = ()
@@ -155,8 +155,17 @@ class Author(Protocol):
     ) -> Draft:
         """Write the whole kernel file for one experiment."""
 
-    def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
-        """Read the draft as a reviewer."""
+    def critique(
+        self,
+        step: Step,
+        work: Assignment,
+        idea: Idea,
+        base: Specimen,
+        draft: Draft,
+        evaluation: Evaluation,
+        concerns: Sequence[str],
+    ) -> Critique:
+        """Read a draft that compiles, with what is known of it; `concerns` are why it is asked, beside the base."""
 
     def repair(
         self,

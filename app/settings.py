@@ -75,6 +75,10 @@ class Settings(BaseSettings):
     """Further tries after a call failed for a reason that may pass."""
     max_completion_tokens: int = Field(default=32000, ge=256)
     """Most tokens one answer may have; the budget reserves their price before each call."""
+    tools: Literal["auto", "calls", "text", "off"] = "auto"
+    """How the coder uses its tools: by tool calls, in text, not at all, or as the model is found to answer."""
+    tries: int = Field(default=4, ge=0, le=12)
+    """Kernels that the coder may check in one experiment unless `--tries` says otherwise; 0 is without tools."""
     budget_usd: float = Field(default=5.0, ge=0)
     """What one run may spend on the model unless `--budget-usd` says otherwise."""
 

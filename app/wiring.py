@@ -33,7 +33,7 @@ from records.ledger import Ledger
 if TYPE_CHECKING:
     from agents.author import Author
     from agents.model.endpoint import Endpoint
-    from graph.context import Context, Given, Limits
+    from graph.context import Context, Given, Limits, MachineCode
     from records.artefacts import ArtefactStore
     from sandbox.amdgcn.compiler import Compiler
     from tasks.task import Task
@@ -122,6 +122,7 @@ def make_endpoint(settings: Settings) -> Endpoint:
         max_tokens=settings.max_completion_tokens,
         retries=settings.model_retries,
         price=Price(settings.usd_per_million_prompt_tokens, settings.usd_per_million_completion_tokens),
+        tools=settings.tools if settings.tools != "off" else "auto",
     )
 
 
@@ -159,14 +160,24 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         limits=limits_of(run.config),
         starts=starts_of(run.config),
         has_seeds=run.config.get("has_seeds") is not False,
+        disassembler=make_disassembler(settings, run.target) if run.author == "llm" else None,
     )
 
 
+def make_disassembler(settings: Settings, target: str) -> MachineCode | None:
+    """Shows machine code where it is that of an AMD GPU; None for other targets."""
+    from sandbox.amdgcn.inner_loop import Disassembler
+    from sandbox.target import load_target
+
+    return Disassembler(make_compiler(settings, target)) if load_target(target).vendor == LAB_VENDOR else None
+
+
 def limits_of(config: Mapping[str, Any]) -> Limits:
-    """The limits a run was started with."""
+    """The limits a run was started with; without tools where its program knew none."""
     from graph.context import Limits
 
-    return Limits(**{f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None})
+    known = {f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None}
+    return Limits(**{"tries": 0} | known)
 
 
 def starts_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
@@ -222,7 +233,8 @@ def new_run(settings: Settings, request: RunRequest, task: Task, starts: Mapping
     budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
     if budget < 0:
         raise UsageError("--budget-usd cannot be negative")
-    limits = asdict(Limits(**dict(request.limits or {})))  # type: ignore[arg-type]
+    asked = {"tries": settings.tries} | dict(request.limits or {})
+    limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
     on = resolve_on(request.on, request.target)
     place = {"place": make_post(settings, on).id} if is_elsewhere(on) else {}

@@ -13,12 +13,13 @@ from records.artefacts import ArtefactStore
 from records.evaluation import Rival
 from records.experiment import Run
 from records.ledger import Ledger
+from records.machine_code import InnerLoop
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 from sandbox.protocol import Sandbox
 from sandbox.recent import Recent
 
-__all__ = ["Context", "Deferred", "Limits", "Literature", "Sandbox"]
+__all__ = ["Context", "Deferred", "Limits", "Literature", "MachineCode", "Sandbox"]
 
 SHOWN = 8  # kernels kept: a base and a reference of this generation and of those that are replayed
 
@@ -32,6 +33,13 @@ class Deferred(Protocol):
 
         As long as nothing speaks against it.
         """
+
+
+class MachineCode(Protocol):
+    """The compiler's listing as the graph sees it."""
+
+    def loops(self, prepared: Prepared) -> tuple[InnerLoop, ...]:
+        """The inner loop of each kernel; none where the candidate does not compile."""
 
 
 class Literature(Protocol):
@@ -49,6 +57,7 @@ class Limits:
     picks: int = 3  # experiments a generation
     compile_repairs: int = 2
     wrong_repairs: int = 2
+    tries: int = 4  # kernels that an author with tools may check in one experiment; 0 has it write without tools
     tunings: int = 24  # tunable choices estimated per verified kernel
     stagnation: int = 3  # generations without a gain
     roofline_fraction: float = 0.95  # stop when the best kernel's geomean is this close to the speed of light
@@ -77,6 +86,7 @@ class Context:
     limits: Limits = Limits()
     starts: tuple[Given, ...] = ()
     has_seeds: bool = True  # whether the task's own seeds are in generation 0
+    disassembler: MachineCode | None = None  # for targets whose machine code can be shown
     progress: Callable[[Any], None] | None = None  # gets the events; without it they go to the custom stream
 
     def generations_at(self, generation: int) -> int:

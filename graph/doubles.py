@@ -38,6 +38,7 @@ class ScriptedAuthor:
         self._ideas, self._writer, self._critic = ideas, writer, critic
         self.asked: list[tuple[str, Step]] = []
         self.repairs: list[tuple[Step, tuple[str, ...], Evaluation | None]] = []
+        self.concerns: list[tuple[str, ...]] = []
         self.memories: list[Memory] = []
 
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
@@ -74,9 +75,19 @@ class ScriptedAuthor:
         self.asked.append(("write", step))
         return self._draft(step, base)
 
-    def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
+    def critique(
+        self,
+        step: Step,
+        work: Assignment,
+        idea: Idea,
+        base: Specimen,
+        draft: Draft,
+        evaluation: Evaluation,
+        concerns: Sequence[str],
+    ) -> Critique:
         """The script's criticism."""
         self.asked.append(("critique", step))
+        self.concerns.append(tuple(concerns))
         return self._critic(step)
 
     def repair(

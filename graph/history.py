@@ -86,7 +86,7 @@ class History:
         for attempt in attempts:
             if attempt.status == "accepted":
                 self._admit(attempt, titles)
-            elif last[attempt.experiment_id].status != "accepted":
+            elif attempt.status != "tried" and last[attempt.experiment_id].status != "accepted":
                 title = titles.get(attempt.experiment_id, attempt.experiment_id)
                 self._failures.append(f"{title}: {attempt.code or attempt.status}: {attempt.reason}")
             if attempt.lesson:

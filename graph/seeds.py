@@ -90,7 +90,7 @@ def _walk(runtime: Runtime[Context], experiment: Experiment, source: str = "") -
     context = runtime.context
     context.ledger.add_experiment(experiment)
     made = _last(context, experiment)
-    if made is None or (not source and made.status == "rejected"):  # which the writer may still repair
+    if made is None or (not source and made.status in ("rejected", "tried")):  # which the writer goes on from
         state: TrialState = {"experiment_id": experiment.id, "generation": 0, "leader": "", "move": "", "given": source}
         run_trial({**state, "literature": context.artefacts.put("")}, runtime)
         made = _last(context, experiment)

@@ -66,6 +66,7 @@ class TrialState(TypedDict, total=False):
     draft: str  # artefact digest of the current draft's source
     implemented: list[str]  # the writer's report of the current draft
     skipped: list[str]
+    concerns: list[str]  # why the critic is asked
     critique: str  # what the critic said of the current draft
     given: str  # artefact digest of a source that nobody writes: a seed
     choices: list[dict[str, int]]  # tunables to benchmark, best estimate first, the default last

@@ -22,6 +22,7 @@ from records.evaluation import (
     Finding,
     FindingKind,
     Measurement,
+    Resources,
     Stage,
     TimeKind,
     Verdict,
@@ -33,7 +34,7 @@ from sandbox.candidate.prepare import Prepared, Preparer
 from tasks.task import Task
 
 _LINE = re.compile(
-    r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|fail|machine|code)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
+    r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|fail|machine|code|waves|scratch)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
     re.MULTILINE,
 )
 
@@ -46,6 +47,7 @@ class TableSandbox:
     // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark, confirm
     // code = abc                   the code object, for kernels that differ in text only
     // machine verify the lab is on fire                             raises LabError at that stage
+    // waves = 4                    // scratch = 64                  occupancy, and bytes spilled by a work-item
     // spread_us = 0.5              // true_us = 12                  half an interval; what a comparison sees
     """
 
@@ -109,7 +111,8 @@ class TableSandbox:
                 raise LabError(text.split(maxsplit=1)[1])
         code = next(iter(_claims(prepared.source, "code", prepared.tunables)), prepared.source)
         accepted = Verdict("compile", True, "OK")
-        plain = Evaluation(key, prepared.id, prepared.tunables, accepted, code_object=_hash(code))
+        used = _resources(prepared)
+        plain = Evaluation(key, prepared.id, prepared.tunables, accepted, used, code_object=_hash(code))
         for stage in stages:
             for text in _claims(prepared.source, "fail", prepared.tunables):
                 if text.split()[0] == stage:
@@ -171,6 +174,12 @@ def _number(prepared: Prepared, *words: str, default: float = math.nan) -> float
     return next((float(found[-1]) for found in claims if found), default)
 
 
+def _resources(prepared: Prepared) -> tuple[Resources, ...]:
+    """The claimed occupancy and spills of one kernel; nothing where neither is claimed."""
+    waves, scratch = (_number(prepared, word, default=-1) for word in ("waves", "scratch"))
+    return () if waves < 0 and scratch < 0 else (Resources("k", 64, 0, 32, 0, max(0, int(scratch)), abs(int(waves))),)
+
+
 def _applies(when: str | None, chosen: Mapping[str, int]) -> bool:
     pairs = (pair.split("=") for pair in (when or "").split(",") if pair)
     return all(chosen.get(name.strip()) == int(value) for name, value in pairs)
@@ -194,6 +203,7 @@ def _with_cases(
         plain.candidate_id,
         plain.tunables,
         verdict,
+        plain.resources,
         cases=cases,
         measurements=rows,
         code_object=plain.code_object,

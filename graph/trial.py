@@ -11,6 +11,7 @@ from agents.author import Draft, Idea, Specimen
 from agents.strategy import strategy
 from graph.context import Context
 from graph.credit import Estimated, credit_of, inert_of
+from graph.criticism import concerns, faults_of
 from graph.events import record_attempt
 from graph.lesson import lesson_of, reason_of
 from graph.population import experiment_of, specimen
@@ -85,6 +86,14 @@ class Trial:
             return None
         return self.context.ledger.evaluation(self.state["key"], cast(Purpose, self.state["purpose"]))
 
+    def concerns(self, made: Evaluation) -> tuple[str, ...]:
+        """The points against the current draft; none where it has no parent."""
+        if not self.experiment().parent_id:
+            return ()
+        base = self.base()
+        faults = faults_of(self.draft().source, base.source, self.context.assignment.arch)
+        return (*concerns(made, base.evaluation), *faults)
+
     def record(
         self,
         runtime: Runtime[Context],
@@ -92,26 +101,17 @@ class Trial:
         reason: str,
         is_last: bool = False,
         benchmark: Evaluation | None = None,
+        tool: str = "",
     ) -> None:
         """Record the attempt for the current draft with its event. An empty reason comes from the evaluation.
 
-        `benchmark` is the one that an accepted attempt ends with; no ledger has it yet.
+        `benchmark` is the one that an accepted attempt ends with; no ledger has it yet. `tool`: of the bench.
         """
         state, draft, experiment = self.state, self.draft(), self.experiment()
         result = benchmark or self.evaluation()
-        is_accepted = status == "accepted"
-        fields: dict[str, Any] = {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}
-        if result is not None:
-            fields |= {
-                "candidate_id": result.candidate_id,
-                "evaluation_key": result.key,
-                "code": result.verdict.code,
-                "stage": result.verdict.stage,
-                "tunables": result.tunables,
-            }
-            reason = reason or ("" if is_accepted else reason_of(result))
-        if result is not None and is_accepted:
-            fields |= {"geomean_us": result.geomean_us, "time_kind": result.time_kind}
+        is_accepted, is_right = status == "accepted", status in ("accepted", "tried")
+        if result is not None and not is_right:
+            reason = reason or reason_of(result)
         source = state.get("source") if is_accepted or status == "duplicate" else None
         attempt = Attempt(
             id=f"{experiment.id}-a{state['number']}",
@@ -127,7 +127,8 @@ class Trial:
             skipped=draft.skipped,
             critique=state.get("critique", ""),
             reason=reason,
-            **fields,
+            tool=tool,
+            **_fields(result, status),
         )
         if is_accepted:
             attempt = self._with_credit(attempt)
@@ -140,3 +141,19 @@ class Trial:
         estimates = [from_plain(Estimated, e) for e in self.state.get("estimates", [])]
         default = self.prepared().tunables
         return replace(attempt, credit=credit_of(attempt, self.parent(), default, estimates), inert=inert_of(estimates))
+
+
+def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:
+    """The fields of an attempt that come from its evaluation; times only where it is right."""
+    if result is None:
+        return {"candidate_id": "", "evaluation_key": "", "code": "A.2" if status == "failed" else ""}
+    found: dict[str, Any] = {
+        "candidate_id": result.candidate_id,
+        "evaluation_key": result.key,
+        "code": result.verdict.code,
+        "stage": result.verdict.stage,
+        "tunables": result.tunables,
+    }
+    if status in ("accepted", "tried"):
+        found |= {"geomean_us": result.geomean_us, "time_kind": result.time_kind}
+    return found

@@ -8,7 +8,7 @@ from typing import Literal
 
 RunStatus = Literal["running", "paused", "done", "failed"]
 Pause = Literal["", "waiting", "budget", "machine", "interrupted", "unread"]
-AttemptStatus = Literal["accepted", "rejected", "duplicate", "failed"]
+AttemptStatus = Literal["accepted", "rejected", "duplicate", "failed", "tried"]  # tried: right, one of several tries
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,7 @@ class Attempt:
     code: str = ""  # the verdict's code
     stage: str = ""
     reason: str = ""  # why it was rejected, one sentence
+    tool: str = ""  # of the bench, by which it was tried; empty for what was written without tools
     strategy: str = ""  # discrete strategy code of the source
     lesson: str = ""
     credit: Credit = Credit()

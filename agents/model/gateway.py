@@ -18,8 +18,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from pydantic import BaseModel
 
 from agents.author import Step
+from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import Endpoint, add
-from agents.model.message import Message, RawReply, transcribed
 from agents.model.structured_output import Form, ReplyError, clean, instruction, objects, response_format
 from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, Tool, ToolsRefused, calls_a_tool
 from agents.model.transport import Options, Rejected, Transport

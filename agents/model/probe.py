@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from pydantic import BaseModel
 
+from agents.model.conversation import Message
 from agents.model.endpoint import Endpoint, add
-from agents.model.message import Message
 from agents.model.structured_output import RUNGS, ReplyError, instruction, read_json, response_format
 from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, calls_a_tool
 from agents.model.transport import NOT_A_COMPLETION, Options, Rejected, Transport, cause_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from agents.model.message import Message, RawReply
+from agents.model.conversation import Message, RawReply
 from records.errors import ModelRefused
 
 _LEFT_OUT = frozenset({"title", "default"})

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import tenacity
 
+from agents.model.conversation import Message, RawReply, ToolCall, transcribed
 from agents.model.endpoint import Endpoint
-from agents.model.message import Message, RawReply, ToolCall, transcribed
 from agents.model.structured_output import clean
 from records.errors import ModelRefused, ModelUnreachable
 from records.experiment import Usage

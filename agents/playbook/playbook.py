@@ -97,7 +97,16 @@ class Playbook:
         """Apply the change; the base itself with a note when it does not apply."""
         return self._draft(base, work, _handle(idea), idea)
 
-    def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
+    def critique(
+        self,
+        step: Step,
+        work: Assignment,
+        idea: Idea,
+        base: Specimen,
+        draft: Draft,
+        evaluation: Evaluation,
+        concerns: Sequence[str],
+    ) -> Critique:
         """Report the findings of the mechanical checks in the draft that the base does not have."""
         before = {(r.kind, r.about) for r in check(base.source, work.arch)}
         found = check(draft.source, work.arch)

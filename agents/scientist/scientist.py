@@ -10,9 +10,11 @@ import math
 from collections.abc import Sequence
 
 from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
-from agents.checks import check
+from agents.bench import Bench
 from agents.model.gateway import LanguageModel
 from agents.model.structured_output import Form, ReplyError, json_form, read_block, read_json
+from agents.scientist.bench_tools import BenchTools
+from agents.scientist.react import Writer, most_turns, work_at
 from agents.scientist.schemas import (
     CritiqueAnswer,
     ExperimentAnswer,
@@ -22,14 +24,24 @@ from agents.scientist.schemas import (
     SelectionAnswer,
 )
 from agents.scientist.templates import conversation, excerpt
-from agents.scientist.views import backlog_view, failure_view, idea_view, population_view, specimen_view, work_view
+from agents.scientist.toolbox import CALL, LABELS, TOOLS
+from agents.scientist.views import (
+    backlog_view,
+    evidence_of,
+    failure_view,
+    idea_view,
+    population_view,
+    specimen_view,
+    times_of,
+    tool_view,
+    work_view,
+)
 from records.errors import MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import Experiment
 
 AVENUES = 10
 EXPERIMENTS = 5
-LABELS = ("hip", "cpp", "c++", "cuda", "c", "cc")  # of a fenced block that holds the kernel file
 LONGEST_QUERY = 200  # characters
 MOST_REMARKS = 12
 
@@ -108,7 +120,45 @@ class Scientist:
         )
         return self.model.ask("coder", step, messages, Form(read_draft), base.attempt.candidate_id).value
 
-    def critique(self, step: Step, work: Assignment, idea: Idea, base: Specimen, draft: Draft) -> Critique:
+    def experiment(
+        self,
+        step: Step,
+        work: Assignment,
+        experiment: Experiment,
+        idea: Idea,
+        base: Specimen,
+        reference: Specimen | None,
+        literature: str,
+        bench: Bench,
+    ) -> Draft:
+        """Have the coder work with tools; the report with which it submits, empty where it ends without one."""
+        tries = bench.tries_left
+        values = {
+            **work_view(work),
+            "idea": idea_view(idea),
+            "base": specimen_view(base),
+            "literature": literature,
+            "reference": specimen_view(reference) if reference else None,
+            "tries": tries,
+            "turns": most_turns(tries),
+            "call": CALL,
+            "tools": [tool_view(tool) for tool in TOOLS],
+        }
+        openings = {in_text: conversation("bench", **values, as_text=in_text) for in_text in (False, True)}
+        in_text = not self.model.calls_tools("coder", step)
+        tools, candidate = BenchTools(bench, work.task), base.attempt.candidate_id
+        return work_at(Writer(self.model, step, bench, tools, openings, most_turns(tries), candidate, in_text))
+
+    def critique(
+        self,
+        step: Step,
+        work: Assignment,
+        idea: Idea,
+        base: Specimen,
+        draft: Draft,
+        evaluation: Evaluation,
+        concerns: Sequence[str],
+    ) -> Critique:
         """Approval, or remarks that a writer can act on. An unusable answer stops nothing: the sandbox judges."""
         messages = conversation(
             "critic",
@@ -118,7 +168,9 @@ class Scientist:
             source=draft.source.rstrip(),
             implemented=list(draft.implemented),
             skipped=list(draft.skipped),
-            checks=[remark.text for remark in check(draft.source, work.arch)],
+            evidence=evidence_of(evaluation, draft.source, times_of(base.evaluation)),
+            failure=None if evaluation.verdict.accepted else failure_view(evaluation, work.task),
+            concerns=list(concerns),
         )
         try:
             return self.model.ask("critic", step, messages, json_form(CritiqueAnswer, _critique)).value
@@ -144,7 +196,7 @@ class Scientist:
             base=specimen_view(base),
             source=draft.source.rstrip(),
             remarks=list(remarks),
-            failure=failure_view(evaluation) if evaluation else None,
+            failure=failure_view(evaluation, work.task) if evaluation else None,
             excerpt=excerpt(draft.source, lines) if lines else "",
         )
         candidate = evaluation.candidate_id if evaluation else ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import jinja2
 
-from agents.model.message import Message
+from agents.model.conversation import Message
 from records.quantity import counted, plain
 
 FOLDER = Path(__file__).parent / "prompts"
@@ -34,11 +34,12 @@ def _environment() -> jinja2.Environment:
 
 def conversation(name: str, **values: Any) -> tuple[Message, ...]:
     """The system and the user message of one agent; jinja2.UndefinedError when a value is missing."""
-    environment = _environment()
-    return tuple(
-        Message(role, environment.get_template(f"{name}.{role}.md.j2").render(**values).strip())
-        for role in ("system", "user")
-    )
+    return tuple(Message(role, rendered(f"{name}.{role}.md.j2", **values)) for role in ("system", "user"))
+
+
+def rendered(template: str, /, **values: Any) -> str:
+    """One template by its file name; jinja2.UndefinedError when a value is missing."""
+    return _environment().get_template(template).render(**values).strip()
 
 
 def quoted(text: str) -> str:

@@ -5,10 +5,12 @@ A prompt's text keys its stored answer, so wall-clock times and paths stay out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.author import Assignment, Idea, Member, Specimen
+from agents.model.tools import Tool
 from records.evaluation import CODES, Evaluation
 from records.experiment import Experiment, Proposed
 from tasks.task import Case, Task, TensorSpec
@@ -32,6 +34,8 @@ C_TYPES: Mapping[str, str] = {  # raw bits first: they need no header and no con
 MOST_COUNTERS = 24
 MOST_FINDINGS = 8
 MOST_HOT_LINES = 6
+HELD_OUT = "a held-out one, beside the listed shapes or with other inputs"
+_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 MIN_SHARE = 0.1  # of a kernel, below which a line's cost is left out
 
 
@@ -83,9 +87,18 @@ def specimen_view(specimen: Specimen) -> dict[str, Any]:
         "is_seed": experiment.parent_id is None,
         "source": specimen.source.rstrip(),
         "tunables": dict(evaluation.tunables),
-        **evidence_view(evaluation, specimen.parent_times_us),
-        "hot_lines": hot_lines_view(evaluation, specimen.source),
+        **evidence_of(evaluation, specimen.source, specimen.parent_times_us),
     }
+
+
+def evidence_of(evaluation: Evaluation, source: str, parent_times_us: Mapping[str, float]) -> dict[str, Any]:
+    """Everything known of a kernel's cost, its costliest lines included."""
+    return {**evidence_view(evaluation, parent_times_us), "hot_lines": hot_lines_view(evaluation, source)}
+
+
+def times_of(evaluation: Evaluation) -> dict[str, float]:
+    """Times by case."""
+    return {m.case: m.time_us for m in evaluation.measurements}
 
 
 def evidence_view(evaluation: Evaluation, parent_times_us: Mapping[str, float]) -> dict[str, Any]:
@@ -145,10 +158,18 @@ def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
     return rows
 
 
-def failure_view(evaluation: Evaluation) -> dict[str, Any]:
-    """Findings of the compiler or the judge, with the definition of the verdict's code."""
+def failure_view(evaluation: Evaluation, task: Task) -> dict[str, Any]:
+    """Findings of the compiler or the judge, with the definition of the verdict's code.
+
+    Of a held-out case neither its shape nor any number is told: who knows them could write for them.
+    """
     verdict = evaluation.verdict
     wrong = [c for c in evaluation.cases if not c.correct]
+    listed = {case.name for case in (*task.tests, *task.benchmarks)}
+
+    def told(case: str | None, text: str) -> str:
+        return text if case is None or case in listed else _NUMBER.sub("#", text)
+
     return {
         "stage": verdict.stage,
         "code": verdict.code,
@@ -157,16 +178,20 @@ def failure_view(evaluation: Evaluation) -> dict[str, Any]:
             {
                 "kind": f.kind,
                 "line": f.line,
-                "message": f.message,
+                "message": told(f.case, f.message),
                 "kernel": f.kernel,
-                "case": f.case,
+                "case": f.case if f.case is None or f.case in listed else HELD_OUT,
                 "buffer": f.buffer,
             }
             for f in verdict.findings[:MOST_FINDINGS]
         ],
         "more": max(0, len(verdict.findings) - MOST_FINDINGS),
         "wrong": [
-            {"name": c.name, "error": None if c.error is None else f"{c.error:.4g}", "message": c.message}
+            {
+                "name": c.name if c.name in listed else HELD_OUT,
+                "error": None if c.error is None else f"{c.error:.4g}",
+                "message": told(c.name, c.message),
+            }
             for c in wrong[:MOST_FINDINGS]
         ],
         "right": sum(c.correct for c in evaluation.cases),
@@ -182,6 +207,28 @@ def idea_view(idea: Idea | Experiment) -> dict[str, Any]:
         "gain_min_pct": f"{idea.gain_min_pct:g}",
         "gain_max_pct": f"{idea.gain_max_pct:g}",
     }
+
+
+def tool_view(tool: Tool) -> dict[str, Any]:
+    """A tool and its arguments in words, for a writer that asks in text."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "arguments": [
+            {"name": name, "text": _argument(schema, tool.schema())}
+            for name, schema in tool.schema()["properties"].items()
+        ],
+    }
+
+
+def _argument(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> str:
+    """One argument: its type, and what it says."""
+    inner = schema.get("items", {})
+    kind = schema["type"] if schema["type"] != "array" else f"list of {inner.get('type', 'objects')}"
+    if "$ref" in inner:
+        fields = whole["$defs"][inner["$ref"].rpartition("/")[2]]["properties"]
+        kind += " with " + ", ".join(f"{name} ({field['description']})" for name, field in fields.items())
+    return f"{kind}; {schema['description']}" if "description" in schema else kind
 
 
 def population_view(population: Sequence[Member]) -> dict[str, Any]:

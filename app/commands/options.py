@@ -48,6 +48,16 @@ AuthorName = Annotated[
         "--author", help="llm or playbook; llm when a model is configured, else playbook.", show_default=False
     ),
 ]
+Tries = Annotated[
+    int | None,
+    typer.Option(
+        "--tries",
+        min=0,
+        max=12,
+        show_default=False,
+        help="Kernels a model may check in an experiment; 0 is without tools. KERNEL_SCIENTIST_TRIES, or 4.",
+    ),
+]
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
 ]

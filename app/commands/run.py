@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import AuthorName, Isolation, Json, NoSeeds, On, Shapes, Starts, TargetName, TaskName, Trace
+from app.commands.options import (
+    AuthorName,
+    Isolation,
+    Json,
+    NoSeeds,
+    On,
+    Shapes,
+    Starts,
+    TargetName,
+    TaskName,
+    Trace,
+    Tries,
+)
 from app.screen import emit, format_times, format_us, note, parts_text, say
 from records.errors import MachineError
 from records.quantity import counted
@@ -37,6 +49,7 @@ def command(
     tunings: Annotated[int, typer.Option("--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
     start: Starts = None,
     no_seeds: NoSeeds = False,
+    tries: Tries = None,
     shape: Shapes = None,
     isolation: Isolation = None,
     trace: Trace = False,
@@ -47,6 +60,7 @@ def command(
     from app.tracing import tracing
     from app.wiring import RunRequest
 
+    limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries}
     settings = with_isolation(load_settings(), isolation)
     request = RunRequest(
         task,
@@ -55,7 +69,7 @@ def command(
         author,
         seed,
         budget_usd,
-        {"generations": generations, "picks": picks, "tunings": tunings},
+        {name: value for name, value in limits.items() if value is not None},
         tuple(shape or ()),
         tuple(start or ()),
         not no_seeds,

@@ -9,7 +9,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Critique, Draft, Specimen, Step
 from records.errors import MalformedReply
-from tests.support.scripted_run import Bench, faster, only_first
+from tests.support.scripted_run import SEED, Bench, faster, only_first
 
 
 @pytest.mark.parametrize(
@@ -67,16 +67,47 @@ def test_both_bounds_count_for_themselves(tmp_path: Path) -> None:
     assert list(bench.statuses().values()) == ["rejected", "rejected", "failed"]
 
 
-def test_the_critic_sends_a_draft_back_once_before_anything_is_compiled(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, critic=lambda step: Critique(False, ("the tail is not masked", "use float4")), picks=1)
+def refusing(step: Step) -> Critique:
+    return Critique(False, ("the tail is not masked", "use float4"))
+
+
+@pytest.mark.parametrize(
+    ("claims", "concern"),
+    [
+        ("// waves = 2\n", "2 waves fit a SIMD, 8 of its parent"),
+        ("// waves = 8\n// scratch = 64\n", "k spills: 64 bytes of scratch a work-item, its parent 0"),
+    ],
+)
+def test_the_critic_sends_a_draft_that_compiles_back_once(tmp_path: Path, claims: str, concern: str) -> None:
+    def writer(step: Step, base: Specimen) -> str:
+        return faster(step, base) + claims
+
+    bench = Bench(tmp_path, writer, SEED + "// waves = 8\n", critic=refusing, picks=1)
     bench.drive()
     assert bench.statuses() == {"g001-e1-a0": "rejected", "g001-e1-a1": "accepted"}
     first = bench.attempts()["g001-e1-a0"]
-    assert (first.evaluation_key, first.critique) == ("", "the tail is not masked\nuse float4")
+    assert (first.stage, first.critique) == ("compile", "the tail is not masked\nuse float4")
     assert "the tail is not masked" in first.reason
     step = Step("table-run", 1, "g001-e1", 1)
     assert bench.author.repairs == [(step, ("the tail is not masked", "use float4"), None)]
-    assert [role for role, _ in bench.author.asked].count("critique") == 1
+    assert bench.author.concerns == [(concern,)]
+
+
+def test_a_critic_is_not_asked_where_nothing_speaks_against_a_draft(tmp_path: Path) -> None:
+    def writer(step: Step, base: Specimen) -> str:
+        return faster(step, base) + "// waves = 8\n"
+
+    bench = Bench(tmp_path, writer, SEED + "// waves = 4\n// scratch = 8\n", critic=refusing)
+    bench.drive()
+    assert set(bench.statuses().values()) == {"accepted"}
+    assert "critique" not in [role for role, _ in bench.author.asked]
+
+
+def test_a_draft_that_does_not_compile_goes_back_without_a_critic(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, only_first("// fail compile no\n// waves = 1\n"), SEED + "// waves = 8\n", critic=refusing)
+    bench.drive()
+    assert bench.statuses()["g001-e1-a1"] == "accepted"
+    assert "critique" not in [role for role, _ in bench.author.asked]
 
 
 def test_the_report_of_what_was_implemented_is_kept(tmp_path: Path) -> None:
@@ -172,8 +203,8 @@ def test_the_best_tuned_choice_that_is_right_becomes_the_default(
 @pytest.mark.parametrize(
     ("text", "stages"),
     [
-        ("// time_us = 40\n", ["write", "critique", "compile", "verify", "benchmark"]),
-        (TUNABLE, ["write", "critique", "compile", "verify", "tune", "benchmark"]),
+        ("// time_us = 40\n", ["write", "compile", "verify", "benchmark"]),
+        (TUNABLE, ["write", "compile", "verify", "tune", "benchmark"]),
     ],
 )
 def test_only_a_kernel_with_a_choice_is_tuned(tmp_path: Path, text: str, stages: list[str]) -> None:

@@ -13,8 +13,8 @@ folder, asked = Path(sys.argv[1]), sys.argv[2] == "ask"
 settings = load_settings()
 with tracing(settings, asked):
     from agents.author import Draft, Idea, Specimen, Step
+    from agents.model.conversation import Message
     from agents.model.gateway import Gateway
-    from agents.model.message import Message
     from agents.model.structured_output import Form
     from app.wiring import make_endpoint
     from graph.context import Limits

@@ -127,7 +127,7 @@ def critics(folder: Path) -> Iterator[Row]:
     base, draft = (SUMS.replace("__syncthreads();", slip) for slip in CRITICISED[:2])
     for name, before, after in (("news", base, draft), ("known", base, base)):
         work: Any = SimpleNamespace(arch="gfx942")
-        critique = Playbook().critique(Step("r", 1), work, None, SimpleNamespace(source=before), Draft(after))  # type: ignore[arg-type]
+        critique = Playbook().critique(Step("r", 1), work, None, SimpleNamespace(source=before), Draft(after), None, ())  # type: ignore[arg-type]
         yield f"critique {name}", [critique.approve, len(critique.remarks)], list(critique.remarks)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 
 from agents.author import Step
+from agents.model.conversation import Message
 from agents.model.endpoint import Endpoint
 from agents.model.gateway import Gateway, Reply
-from agents.model.message import Message
 from agents.model.structured_output import Form, json_form
 from records.artefacts import ArtefactStore
 from records.experiment import Run

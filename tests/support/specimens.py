@@ -110,6 +110,12 @@ def idea(move: str = "", title: str = "wider loads") -> Idea:
     return Idea(title, "HBM binds; wider loads need fewer requests", rubric, 5, 40, 30, move)
 
 
+def compiled(waves: int = 4) -> Evaluation:
+    """An evaluation of a kernel that compiles and was not executed."""
+    resources = (Resources("k", 128, 0, 32, 0, 64, waves, {"valu": 12}),)
+    return Evaluation("key", "e" * 64, {}, Verdict("compile", True, "OK"), resources)
+
+
 def failed(line: int = 3) -> Evaluation:
     """An evaluation with a compiler's message and a wrong case."""
     return Evaluation(
@@ -122,7 +128,10 @@ def failed(line: int = 3) -> Evaluation:
             "B.2",
             (Finding("compile_error", "use of undeclared identifier 'rwo'; did you mean 'row'?", line, "k"),),
         ),
-        cases=(CaseResult("rows=7", "test", False, 9.5, message="element 3 is 0"), CaseResult("rows=8", "test", True)),
+        cases=(
+            CaseResult("rows=7,cols=1000", "test", False, 9.5, message="element 3 is 0"),
+            CaseResult("rows=1,cols=1", "test", True),
+        ),
     )
 
 

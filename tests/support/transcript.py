@@ -27,9 +27,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from agents.author import Assignment
+from agents.model.conversation import RawReply
 from agents.model.endpoint import ROLES, Endpoint, Price
 from agents.model.gateway import Gateway
-from agents.model.message import RawReply
 from agents.scientist.scientist import Scientist
 from graph.context import Context, Limits
 from graph.doubles import Bookshelf

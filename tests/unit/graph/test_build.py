@@ -53,7 +53,7 @@ def test_every_route_a_stage_can_choose_is_on_its_path_map_and_is_a_node() -> No
 def test_a_draft_that_is_refused_goes_back_to_the_writer_by_a_conditional_edge() -> None:
     edges = build_experiment().compile().get_graph().edges
     back = {e.source for e in edges if e.target == "write" and e.conditional}
-    assert back == {"critique", "compile", "verify", "benchmark"}
+    assert back == {"__start__", "critique", "compile", "verify", "benchmark"}
 
 
 def test_a_stage_writes_over_what_was_known_before_and_keeps_the_rest() -> None:

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.author import Step
+from agents.model.conversation import Message
 from agents.model.endpoint import Price
 from agents.model.gateway import Gateway
-from agents.model.message import Message
 from agents.model.structured_output import Form, ReplyError, read_block
 from records.errors import BudgetExhausted, MalformedReply, TruncatedReply
 from tests.support.endpoint import Answer, ScriptedEndpoint

@@ -10,9 +10,9 @@ from langsmith import Client
 from pydantic import SecretStr
 
 from agents.author import Step
+from agents.model.conversation import Message
 from agents.model.endpoint import Endpoint
 from agents.model.gateway import Gateway
-from agents.model.message import Message
 from agents.model.structured_output import Form
 from records.artefacts import ArtefactStore
 from records.experiment import Run

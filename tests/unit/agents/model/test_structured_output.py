@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from agents.model.message import RawReply
+from agents.model.conversation import RawReply
 from agents.model.structured_output import (
     MAX_CHARS,
     ReplyError,

@@ -10,8 +10,8 @@ import pytest
 from pydantic import BaseModel
 
 from agents.author import Step
+from agents.model.conversation import Message, RawReply, ToolCall
 from agents.model.endpoint import Endpoint, Price
-from agents.model.message import Message, RawReply, ToolCall
 from agents.model.probe import probe
 from agents.model.tools import PONG, Tool, ToolsRefused
 from records.errors import BudgetExhausted, ModelRefused

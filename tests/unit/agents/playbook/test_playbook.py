@@ -16,7 +16,7 @@ from records.experiment import Experiment
 from sandbox.candidate.fit import check
 from sandbox.candidate.parse import parse
 from tasks.loader import load_task
-from tests.support.specimens import assignment, failed, member, seeds, specimen
+from tests.support.specimens import assignment, compiled, failed, member, seeds, specimen
 
 STEP = Step("run-1", 1)
 SEEDS = [(name, path.read_text(encoding="utf-8")) for name, path in seeds()]
@@ -36,7 +36,7 @@ def test_every_seed_gets_ideas_that_become_valid_files(name: str, source: str) -
         assert draft.source != base.source
         assert not draft.skipped
         check(parse(draft.source), work.task)
-        assert author.critique(STEP, work, idea, base, draft).approve
+        assert author.critique(STEP, work, idea, base, draft, compiled(), ()).approve
 
 
 @pytest.mark.parametrize(("name", "source"), SEEDS, ids=IDS)
@@ -140,7 +140,8 @@ def test_a_draft_that_breaks_a_rule_is_not_approved() -> None:
         author.write(STEP, work, EXPERIMENT, author.plan(STEP, work, base, "", Memory(), 1).ideas[0], base, None, ""),
         source=source + "}",
     )
-    verdict = author.critique(STEP, work, author.plan(STEP, work, base, "", Memory(), 1).ideas[0], base, draft)
+    planned = author.plan(STEP, work, base, "", Memory(), 1).ideas[0]
+    verdict = author.critique(STEP, work, planned, base, draft, compiled(), ())
     assert not verdict.approve
     assert verdict.remarks
 

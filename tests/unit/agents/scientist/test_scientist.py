@@ -25,7 +25,7 @@ from tests.support.scripted_scientist import (
     seed,
     selection,
 )
-from tests.support.specimens import assignment, failed, idea, specimen
+from tests.support.specimens import assignment, compiled, failed, idea, specimen
 
 
 def test_the_selector_names_two_members(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_the_planner_and_the_critic_see_the_costliest_lines(tmp_path: Path) -> N
     with ScriptedEndpoint([proposal(), json.dumps({"approve": True, "remarks": []})]) as server:
         bench = Bench(tmp_path, server)
         bench.author.plan(STEP, assignment(), base, "", Memory(), 6)
-        bench.author.critique(STEP, assignment(), idea(), base, Draft(KERNEL))
+        bench.author.critique(STEP, assignment(), idea(), base, Draft(KERNEL), compiled(), ("it spills",))
     for number in (0, 1):
         said = next(t for t in bench.prompt(number).split("\n") if f"line {line} of `row_softmax`" in t)
         assert "sum += expf(x[j] - top)" in said
@@ -201,7 +201,7 @@ def test_the_repair_shows_the_compilers_words_the_line_and_the_class(tmp_path: P
         ">    3 | int rwo = 1;",
         "     2 | second",
         "class B.2: a name is used but not defined",
-        "rows=7: error 9.5 times the baseline's",
+        "rows=7,cols=1000: error 9.5 times the baseline's",
         "element 3 is 0",
         "1 case was right",
     ):
@@ -218,24 +218,36 @@ def test_the_repair_shows_the_critics_remarks(tmp_path: Path) -> None:
     assert "What went wrong" not in bench.prompt()
 
 
-def test_the_critic_reads_the_numbered_draft_with_the_mechanical_findings(tmp_path: Path) -> None:
+def test_the_critic_reads_the_numbered_draft_with_what_is_known_of_it_and_why_it_is_asked(tmp_path: Path) -> None:
     answers = [json.dumps({"remarks": r, "approve": False}) for r in ([], ["line 1 is wrong"])]
+    base, draft = specimen(load_task("row_softmax"), "BASE"), Draft("the draft", ("a",), ())
     with ScriptedEndpoint(answers) as server:
         bench = Bench(tmp_path, server)
-        found = bench.author.critique(
-            STEP, assignment(), idea(), specimen(load_task("row_softmax"), "BASE"), Draft("no plan at all", ("a",), ())
-        )
+        found = bench.author.critique(STEP, assignment(), idea(), base, draft, compiled(), ("4 waves fit a SIMD",))
     assert (found.approve, found.remarks) == (False, ("line 1 is wrong",))
-    assert "     1 | no plan at all" in bench.prompt(0)
-    assert "does not start with a launch plan" in bench.prompt(0)
+    assert "     1 | the draft" in bench.prompt(0)
+    known = bench.prompt(0).split("# What is known of it")[1]
+    assert "128 VGPR" in known
+    assert "64 B scratch" in known
+    assert "4 waves per SIMD" in known
+    assert "- 4 waves fit a SIMD" in known
+    assert "64 VGPR" in bench.prompt(0).split("# The base kernel")[1].split("# The draft")[0]
     assert "needs at least one remark" in bench.prompt(1)
+
+
+def test_the_critic_of_a_wrong_draft_reads_its_findings(tmp_path: Path) -> None:
+    base = specimen(load_task("row_softmax"), "BASE")
+    with ScriptedEndpoint([json.dumps({"remarks": ["so"], "approve": False})]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.critique(STEP, assignment(), idea(), base, Draft("x"), failed(), ("the judge refuses it",))
+    assert "| use of undeclared identifier 'rwo'" in bench.prompt()
 
 
 def test_a_critic_or_retriever_that_cannot_answer_stops_nothing(tmp_path: Path) -> None:
     base = specimen(load_task("row_softmax"), "BASE", bound="lds")
     with ScriptedEndpoint(["?"] * 4) as server:
         author = Bench(tmp_path, server).author
-        verdict = author.critique(STEP, assignment(), idea(), base, Draft(seed("row_softmax")))
+        verdict = author.critique(STEP, assignment(), idea(), base, Draft(seed("row_softmax")), compiled(), ())
         asked = author.queries(STEP, assignment(), base)
     assert verdict.approve
     assert "not read" in verdict.remarks[0]

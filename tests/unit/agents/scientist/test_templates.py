@@ -23,7 +23,7 @@ from tasks.loader import load_task
 from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.endpoint import ScriptedEndpoint
 from tests.support.scripted_scientist import DRAFT, EXPERIMENT, PEOPLE, STEP, Bench, planned, proposal, seed, selection
-from tests.support.specimens import TASKS, assignment, idea, specimen
+from tests.support.specimens import TASKS, assignment, compiled, idea, specimen
 
 Ask = Callable[[Scientist, str], object]
 QUESTIONS: dict[str, tuple[str, Ask]] = {
@@ -39,7 +39,9 @@ QUESTIONS: dict[str, tuple[str, Ask]] = {
     ),
     "critic": (
         json.dumps({"remarks": [], "approve": True}),
-        lambda a, n: a.critique(STEP, assignment(n), idea(), specimen(load_task(n), seed(n)), Draft(seed(n))),
+        lambda a, n: a.critique(
+            STEP, assignment(n), idea(), specimen(load_task(n), seed(n)), Draft(seed(n)), compiled(), ("it spills",)
+        ),
     ),
 }
 

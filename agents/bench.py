@@ -1,0 +1,101 @@
+"""The bench of one experiment: the tools that an author works with while it writes, as the graph gives them.
+
+An author that uses them is an `Experimenter`. What it checks is judged as any kernel is, and counts as a try; the rest
+only looks. The graph records the fastest right try, whatever the author says of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from agents.author import Assignment, Draft, Idea, Specimen, Step
+from records.evaluation import Evaluation
+from records.experiment import AttemptStatus, Experiment
+from records.machine_code import InnerLoop
+
+
+class NotAtTheBench(ValueError):
+    """A request that cannot be fulfilled; the message says what to ask for instead."""
+
+
+@dataclass(frozen=True)
+class BenchKernel:
+    """A kernel that can be looked at: a try, an earlier kernel of the run, or one that was only estimated."""
+
+    name: str
+    source: str
+    evaluation: Evaluation
+    is_verified: bool = True
+
+
+@dataclass(frozen=True)
+class Checked:
+    """One try and what became of it."""
+
+    kernel: BenchKernel
+    status: AttemptStatus  # tried where it is right
+    reason: str = ""
+    remarks: tuple[str, ...] = ()  # the critic's, where it was asked
+    is_repeated: bool = False  # the same text was checked before, and nothing was spent
+
+
+class Bench(Protocol):
+    """The tools. All but `check` cost no try; each answers the same when it is asked again."""
+
+    @property
+    def tries_left(self) -> int:
+        """Kernels that may still be checked."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The kernels that can be named: the parent, the reference, the tries, earlier kernels of the run."""
+
+    @property
+    def parent(self) -> BenchKernel | None:
+        """The kernel that the experiment starts from; None for the first kernel of a task."""
+
+    @property
+    def best(self) -> Checked | None:
+        """The fastest try that is right."""
+
+    def check(self, source: str, tool: str) -> Checked:
+        """Compile, verify and time a kernel; NotAtTheBench when no try is left."""
+
+    def named(self, name: str) -> BenchKernel:
+        """One kernel; NotAtTheBench when there is none of that name."""
+
+    def estimate(self, source: str) -> BenchKernel:
+        """Compile a kernel and predict or measure its times without verifying it; NotAtTheBench after too many."""
+
+    def loops(self, kernel: BenchKernel) -> tuple[InnerLoop, ...]:
+        """The machine code's inner loops; NotAtTheBench where this target shows none."""
+
+    def search(self, query: str) -> tuple[str, ...]:
+        """Passages of the notes, each with its title and source."""
+
+
+@runtime_checkable
+class Experimenter(Protocol):
+    """An author that works at a bench."""
+
+    def experiment(
+        self,
+        step: Step,
+        work: Assignment,
+        experiment: Experiment,
+        idea: Idea,
+        base: Specimen,
+        reference: Specimen | None,
+        literature: str,
+        bench: Bench,
+    ) -> Draft:
+        """Write, check and submit; the draft returned holds the report of what was done. MalformedReply for none."""
+
+
+def changed(source: str, old: str, new: str) -> str:
+    """The source with one piece of text replaced; NotAtTheBench where it does not stand there exactly once."""
+    found = source.count(old) if old else 0
+    if found != 1:
+        raise NotAtTheBench(f"the text to replace must stand in the kernel exactly once, and it does {found} times")
+    return source.replace(old, new)

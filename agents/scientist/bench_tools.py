@@ -1,0 +1,135 @@
+"""The tools of the bench as the writer uses them: arguments in, bounded text out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agents.author import Draft
+from agents.bench import Bench, BenchKernel, Checked, NotAtTheBench, changed
+from agents.scientist.observations import bounded, checked_text, compared_text, found_text, loops_text
+from agents.scientist.toolbox import (
+    CHECK,
+    COMPARE,
+    ISA,
+    NAMES,
+    SEARCH,
+    SUBMIT,
+    BadRequest,
+    Change,
+    CheckArguments,
+    CompareArguments,
+    IsaArguments,
+    SearchArguments,
+    SubmitArguments,
+    ToolRequest,
+)
+from tasks.task import Task
+
+LONGEST_QUERY = 200  # characters
+MOST_CHANGES = 20  # of one kernel in one request
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The result of one request; `draft` where it ended the experiment."""
+
+    text: str
+    draft: Draft | None = None
+    is_useful: bool = False  # a tool was used
+
+
+class BenchTools:
+    """The tools over one bench."""
+
+    def __init__(self, bench: Bench, task: Task) -> None:
+        """Nothing is asked yet."""
+        self._bench, self._task = bench, task
+        self._latest = ""  # name of the latest try
+        self._uses: Mapping[str, Callable[[ToolRequest], Answered]] = {
+            CHECK.name: self._check,
+            ISA.name: self._isa,
+            COMPARE.name: self._compare,
+            SEARCH.name: self._search,
+            SUBMIT.name: self._submit,
+        }
+
+    @property
+    def checked(self) -> bool:
+        """True once a kernel was checked."""
+        return bool(self._latest)
+
+    def use(self, request: ToolRequest) -> Answered:
+        """Do one request; one that cannot be done is answered with the reason."""
+        use = self._uses.get(request.tool)
+        try:
+            if request.fault:
+                raise BadRequest(request.fault)
+            if use is None:
+                raise BadRequest(f"there is no tool {request.tool[:40]!r}; there are {NAMES}")
+            made = use(request)
+        except (BadRequest, NotAtTheBench) as error:
+            return Answered(bounded("", f"Not done: {error}."))
+        return Answered(bounded(request.tool, made.text), made.draft, is_useful=True)
+
+    def _check(self, request: ToolRequest) -> Answered:
+        asked = request.read(CheckArguments)
+        if asked.source and asked.changes:
+            raise BadRequest("give either the whole source or changes of an earlier kernel")
+        if not asked.source and not asked.changes:
+            raise BadRequest("there is no kernel: give it as source, in a block fenced as ```hip, or as changes")
+        source = asked.source or with_changes(self._kernel(asked.of), asked.changes)
+        return Answered(self._tried(self._bench.check(source, CHECK.name)))
+
+    def _isa(self, request: ToolRequest) -> Answered:
+        kernel = self._kernel(request.read(IsaArguments).of)
+        return Answered(loops_text(kernel.name, self._bench.loops(kernel), kernel.source))
+
+    def _compare(self, request: ToolRequest) -> Answered:
+        asked = request.read(CompareArguments)
+        kernel = self._kernel(asked.of)
+        if asked.changes:
+            return Answered(
+                compared_text(kernel, self._bench.estimate(with_changes(kernel, asked.changes)), self._task)
+            )
+        return Answered(compared_text(self._bench.named(asked.to or "parent"), kernel, self._task))
+
+    def _search(self, request: ToolRequest) -> Answered:
+        query = " ".join(request.read(SearchArguments).query.split())[:LONGEST_QUERY]
+        if not query:
+            raise BadRequest("the query is empty")
+        return Answered(found_text(self._bench.search(query)))
+
+    def _submit(self, request: ToolRequest) -> Answered:
+        """The best right kernel ends the experiment; one that was not checked is checked first."""
+        asked, bench = request.read(SubmitArguments), self._bench
+        told = ""
+        if asked.source and (bench.tries_left or bench.best is None):
+            told = self._tried(made := bench.check(asked.source, SUBMIT.name))
+            if made.status != "tried":
+                return Answered(f"Not submitted, because it is not right.\n\n{told}")
+        best = bench.best
+        if best is None:
+            raise BadRequest("no kernel is right yet; check one")
+        if asked.of and not asked.source and not self._bench.named(asked.of).is_verified:
+            raise BadRequest(f"{asked.of[:40]} is not right; submit {best.kernel.name}, or check another")
+        report = [tuple(line.strip()[:400] for line in lines[:20]) for lines in (asked.implemented, asked.skipped)]
+        return Answered("Submitted." + told, Draft(best.kernel.source, *report))
+
+    def _tried(self, made: Checked) -> str:
+        self._latest = made.kernel.name
+        return checked_text(made, self._bench.parent, self._task, self._bench.tries_left)
+
+    def _kernel(self, name: str) -> BenchKernel:
+        """The kernel of that name, the latest try, or the parent where nothing was tried yet."""
+        return self._bench.named(name.strip() or self._latest or "parent")
+
+
+def with_changes(kernel: BenchKernel, changes: Sequence[Change]) -> str:
+    """The kernel's source with the changes made one after the other."""
+    source = kernel.source
+    for change in changes[:MOST_CHANGES]:
+        source = changed(source, change.old, change.new)
+    if source == kernel.source:
+        raise BadRequest(f"the changes leave {kernel.name} as it is")
+    return source

@@ -1,0 +1,122 @@
+"""The answers of the bench's tools as a model reads them: bounded, without paths, without what held-out cases hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agents.bench import BenchKernel, Checked
+from agents.scientist.templates import rendered
+from agents.scientist.views import evidence_of, failure_view, times_of
+from records.evaluation import Evaluation
+from records.machine_code import InnerLoop
+from tasks.task import Task
+
+MOST_CHARS: Mapping[str, int] = {"check": 8_000, "isa": 6_000, "compare": 5_000, "search_notes": 6_000, "submit": 8_000}
+MOST_LINES = 120  # of a loop
+MOST_COUNTERS = 12  # that differ, in a comparison
+_EMPTY_LINES = re.compile(r"\n\s*\n\s*\n")
+DIFFERENT = 0.05  # relative, below which a counter is left out of a comparison
+
+
+def checked_text(made: Checked, parent: BenchKernel | None, task: Task, tries_left: int) -> str:
+    """A try: verdict, findings, evidence beside the parent's, the critic's remarks, what is left."""
+    kernel = made.kernel
+    accepted = kernel.evaluation.verdict.accepted
+    return rendered(
+        "tool_check.md.j2",
+        name=kernel.name,
+        status=made.status,
+        reason=made.reason,
+        is_repeated=made.is_repeated,
+        failure=None if accepted else failure_view(kernel.evaluation, task),
+        evidence=evidence_of(kernel.evaluation, kernel.source, times_of(parent.evaluation) if parent else {}),
+        parent=evidence_of(parent.evaluation, parent.source, {}) if parent else None,
+        remarks=list(made.remarks),
+        tries_left=tries_left,
+        task={"ratio": f"{task.tolerance.ratio:g}"},
+    )
+
+
+def compared_text(left: BenchKernel, right: BenchKernel, task: Task) -> str:
+    """Two kernels side by side."""
+    old, new = left.evaluation, right.evaluation
+    return rendered(
+        "tool_compare.md.j2",
+        left=_side(left),
+        right=_side(right),
+        failure=None if new.verdict.accepted else failure_view(new, task),
+        evidence=evidence_of(new, right.source, times_of(old)),
+        counters=_differences(old, new),
+        task={"ratio": f"{task.tolerance.ratio:g}"},
+    )
+
+
+def loops_text(name: str, loops: Sequence[InnerLoop], source: str) -> str:
+    """The inner loops in machine code, each instruction with its source line."""
+    lines = source.split("\n")
+    shown = [
+        {
+            "kernel": loop.kernel,
+            "depth": loop.depth,
+            "instructions": loop.instructions,
+            "total": loop.total,
+            "groups": ", ".join(f"{count} {group}" for group, count in _groups(loop)),
+            "rows": [
+                {
+                    "line": row.line,
+                    "said": lines[row.line - 1].strip()[:60] if new and 0 < row.line <= len(lines) else "",
+                    "text": row.text[:70],
+                    "count": row.count,
+                }
+                for row, new in zip(
+                    loop.lines[:MOST_LINES],
+                    [True, *(a.line != b.line for a, b in zip(loop.lines, loop.lines[1:], strict=False))],
+                    strict=False,
+                )
+            ],
+            "more": max(0, len(loop.lines) - MOST_LINES),
+        }
+        for loop in loops
+    ]
+    return rendered("tool_isa.md.j2", name=name, loops=shown)
+
+
+def found_text(passages: Sequence[str]) -> str:
+    """Passages of the notes, marked as quoted."""
+    return rendered("tool_search.md.j2", literature="\n\n".join(passages))
+
+
+def bounded(tool: str, text: str) -> str:
+    """The text within the tool's bound, cut at the end of a line, without empty lines in a row."""
+    text = _EMPTY_LINES.sub("\n\n", text)
+    most = MOST_CHARS.get(tool, 1_000)
+    if len(text) <= most:
+        return text
+    kept = text[:most].rsplit("\n", 1)[0]
+    return f"{kept}\n(cut here: {len(text) - len(kept)} characters more)"
+
+
+def _side(kernel: BenchKernel) -> dict[str, Any]:
+    evaluation = kernel.evaluation
+    return {"name": kernel.name, "is_verified": kernel.is_verified, "geomean_us": evaluation.geomean_us}
+
+
+def _groups(loop: InnerLoop) -> list[tuple[str, int]]:
+    """Instructions by issue class, the most frequent first."""
+    found: dict[str, int] = {}
+    for row in loop.lines:
+        found[row.group] = found.get(row.group, 0) + row.count
+    return sorted(found.items(), key=lambda item: (-item[1], item[0]))
+
+
+def _differences(old: Evaluation, new: Evaluation) -> list[dict[str, str]]:
+    """The counters that differ, those that differ most first."""
+    rows = []
+    for name in sorted(set(old.counters) & set(new.counters)):
+        before, after = old.counters[name], new.counters[name]
+        change = abs(after - before) / max(abs(before), abs(after), 1e-12)
+        if change > DIFFERENT:
+            rows.append((change, {"name": name, "old": f"{before:.5g}", "new": f"{after:.5g}"}))
+    return [row for _, row in sorted(rows, key=lambda r: (-r[0], r[1]["name"]))[:MOST_COUNTERS]]

@@ -1,0 +1,170 @@
+"""The tools of the bench as a model is told of them, and its requests as they are read.
+
+A request is a tool call, or a block of text fenced as ```tool with one JSON object that names the tool. Both are read
+from every answer, because some endpoints take tools and answer in text. A kernel may stand in a block of its own beside
+the request: inside JSON every quote and line break of it would be escaped, which models get wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from agents.model.conversation import RawReply
+from agents.model.structured_output import ReplyError, blocks, read_block
+from agents.model.tools import Tool
+
+LABELS = ("hip", "cpp", "c++", "cuda", "c", "cc")  # of a fenced block that holds the kernel file
+CALL = "tool"  # label of a fenced block that holds a request
+Arguments = TypeVar("Arguments", bound=BaseModel)
+
+
+class Change(BaseModel):
+    """Text of a kernel that is replaced."""
+
+    old: str = Field(description="text as it stands in the kernel, exactly once; several lines where one is not enough")
+    new: str = Field(description="the text that takes its place; empty to delete")
+
+
+class CheckArguments(BaseModel):
+    """A kernel to judge."""
+
+    source: str = Field("", description="the whole file; empty to change an earlier kernel")
+    of: str = Field("", description="kernel that is changed; the latest try when empty")
+    changes: list[Change] = Field([], description="made one after the other")
+
+
+class IsaArguments(BaseModel):
+    """A kernel to look at."""
+
+    of: str = Field("", description="kernel to show; the latest try when empty")
+
+
+class CompareArguments(BaseModel):
+    """Two kernels to compare."""
+
+    of: str = Field("", description="the latest try when empty")
+    to: str = Field("", description="the parent when empty")
+    changes: list[Change] = Field([], description="compare `of` with itself so changed instead; that is estimated only")
+
+
+class SearchArguments(BaseModel):
+    """A question to the notes."""
+
+    query: str = Field(description="three to ten technical words")
+
+
+class SubmitArguments(BaseModel):
+    """The end of the experiment."""
+
+    of: str = Field("", description="kernel to submit; the fastest right try when empty")
+    source: str = Field("", description="a file that was not checked yet; it is checked first")
+    implemented: list[str] = Field([], description="rubric items that the file really contains, in the rubric's words")
+    skipped: list[str] = Field([], description="rubric items left out or changed, each with the reason")
+
+
+CHECK = Tool(
+    "check",
+    "Compile, verify and time a kernel. Uses up one try. Gives verdict, findings, registers, times by resource and the "
+    "costliest lines.",
+    CheckArguments,
+)
+ISA = Tool(
+    "isa",
+    "Show the inner loop in machine code: waits, LDS and memory accesses, matrix instructions in order.",
+    IsaArguments,
+)
+COMPARE = Tool(
+    "compare",
+    "Compare two kernels case by case: times, what binds, registers, counters. Also a kernel with a few lines changed, "
+    "to see what a line costs. Uses up no try.",
+    CompareArguments,
+)
+SEARCH = Tool("search_notes", "Search notes on the GPU, HIP and kernel optimisation.", SearchArguments)
+SUBMIT = Tool("submit", "End the experiment with a kernel that is right, and report what it contains.", SubmitArguments)
+TOOLS = (CHECK, ISA, COMPARE, SEARCH, SUBMIT)
+NAMES = ", ".join(tool.name for tool in TOOLS)
+
+
+class BadRequest(ValueError):
+    """A request that names no tool or whose arguments do not fit; the message says what to write instead."""
+
+
+@dataclass(frozen=True)
+class ToolRequest:
+    """One request of the model. `fault` is set where its arguments cannot be read."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    call_id: str = ""  # empty for a request in text
+    fault: str = ""
+
+    def read(self, form: type[Arguments]) -> Arguments:
+        """The arguments in their form; BadRequest where they do not fit."""
+        if self.fault:
+            raise BadRequest(self.fault)
+        try:
+            return form.model_validate(dict(self.arguments))
+        except ValidationError as error:
+            rows = [f"{'.'.join(map(str, row['loc']))}: {row['msg']}" for row in error.errors()[:4]]
+            raise BadRequest(f"the arguments of {self.tool} do not fit: {'; '.join(rows)}") from None
+
+
+def requests_of(reply: RawReply) -> list[ToolRequest]:
+    """The requests of an answer in their order; a kernel without a request is one to check it."""
+    source = _source(reply.text)
+    called = [_called(call.id, call.name, call.arguments) for call in reply.calls]
+    found = called or _written(reply.text)
+    if not found and source:
+        return [ToolRequest(CHECK.name, {"source": source})]
+    return [_with_source(request, source) for request in found]
+
+
+def _called(call_id: str, name: str, text: str) -> ToolRequest:
+    try:
+        said = json.loads(text or "{}", strict=False)
+    except (ValueError, RecursionError) as error:
+        return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} are no JSON: {str(error)[:120]}")
+    if not isinstance(said, dict):
+        return ToolRequest(name, {}, call_id, f"the arguments of {name[:40]} must be a JSON object")
+    return ToolRequest(name, said, call_id)
+
+
+def _written(text: str) -> list[ToolRequest]:
+    found = []
+    try:
+        fenced = [body for label, body in blocks(text) if label in (CALL, "json", "")]
+    except ReplyError:
+        return []
+    for body in fenced:
+        try:
+            said = json.loads(body, strict=False)
+        except (ValueError, RecursionError) as error:
+            if f'"{CALL}"' in body[:200]:
+                found.append(ToolRequest("", {}, "", f"the block is no JSON: {str(error)[:120]}"))
+            continue
+        if isinstance(said, dict) and isinstance(said.get(CALL), str):
+            named, inner = said.pop(CALL), said.get("arguments")
+            found.append(ToolRequest(named, inner if isinstance(inner, dict) else said))
+    return found
+
+
+def _source(text: str) -> str:
+    try:
+        return read_block(text, LABELS)
+    except ReplyError:
+        return ""
+
+
+def _with_source(request: ToolRequest, source: str) -> ToolRequest:
+    """The request with the kernel that stands beside it, where it takes one and names none."""
+    said = request.arguments
+    if not source or request.fault or request.tool not in (CHECK.name, SUBMIT.name):
+        return request
+    if any(said.get(name) for name in ("source", "of", "changes")):
+        return request
+    return ToolRequest(request.tool, {**said, "source": source}, request.call_id)

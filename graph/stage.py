@@ -1,0 +1,91 @@
+"""Parts that the stages of an experiment share: a new draft, how a stage begins, and how a draft is refused or ends."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, cast
+
+from langgraph.graph import END
+from langgraph.runtime import Runtime
+
+from agents.author import Draft
+from graph.context import Context
+from graph.evaluating import evaluate, twin
+from graph.events import annotate, emit
+from graph.state import TrialState
+from graph.trial import Trial
+from records.evaluation import Evaluation
+from records.experiment import AttemptStatus
+from sandbox import walk
+from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.tuning import Tuning
+
+
+def fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
+    """A new draft, and nothing known of it."""
+    known = {"critique": "", "key": "", "purpose": "", "source": "", "estimates": []}
+    return {"number": number, **trial.keep(draft), **known}
+
+
+def enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int) -> None:
+    """Report that a stage begins."""
+    annotate(runtime, generation=state["generation"], experiment=state["experiment_id"])
+    emit(
+        runtime,
+        "stage",
+        f"{state['experiment_id']}:{stage}:{number}",
+        generation=state["generation"],
+        experiment=state["experiment_id"],
+        stage=stage,
+        number=number,
+    )
+
+
+def same_as(trial: Trial, prepared: Prepared, result: Evaluation, by_code: bool) -> str:
+    """A sentence on the earlier generation's attempt that is the same kernel; empty where the kernel is new."""
+    earlier = twin(trial.context, trial.state["generation"], prepared, result, by_code)
+    return "" if earlier is None else f"the same kernel as {earlier.id}, which was {earlier.status}"
+
+
+def asking(trial: Trial) -> walk.Ask:
+    """The ledger first, then the sandbox."""
+    return partial(evaluate, trial.context)
+
+
+def tuning_of(trial: Trial) -> Tuning:
+    """The search of this draft's tunables, from the default and from the parent's choice."""
+    parent = trial.parent()
+    return Tuning((parent.tunables,) if parent else (), trial.context.limits.tunings, trial.context.run.seed)
+
+
+def updated(state: TrialState, **changes: Any) -> TrialState:
+    """The state with some of its fields changed."""
+    return cast(TrialState, {**state, **changes})
+
+
+def wrong(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Send a draft with wrong results back to the writer, within the bound for those."""
+    count = state.get("wrong_results", 0) + 1
+    return {"wrong_results": count, **refuse(state, runtime, count > runtime.context.limits.wrong_repairs)}
+
+
+def refuse(state: TrialState, runtime: Runtime[Context], is_last: bool) -> dict[str, Any]:
+    """Send a refused draft back to the writer, recorded as rejected, or give it up as failed; nobody wrote a seed."""
+    if state.get("given"):
+        return end(state, runtime, "rejected")
+    if is_last:
+        return end(state, runtime, "failed")
+    Trial(state, runtime.context).record(runtime, "rejected", "")
+    return {"route": "write"}
+
+
+def end(
+    state: TrialState,
+    runtime: Runtime[Context],
+    status: AttemptStatus,
+    reason: str = "",
+    benchmark: Evaluation | None = None,
+) -> dict[str, Any]:
+    """Write the experiment's last attempt into the ledger, with its lesson, and end."""
+    Trial(state, runtime.context).record(runtime, status, reason, is_last=True, benchmark=benchmark)
+    return {"outcomes": {state["experiment_id"]: status}, "route": END}
