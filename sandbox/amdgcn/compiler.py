@@ -94,13 +94,13 @@ _LINK = ("-shared", "--no-undefined", "--no-dependent-libraries", "--strip-debug
 
 @dataclass(frozen=True)
 class Compilation:
-    """The result of one compilation; `ok` means that there is a code object, and then there are no findings."""
+    """The result of one compilation; `ok` means that there is a listing, and then there are no findings."""
 
     ok: bool
     findings: tuple[Finding, ...] = ()
     kernels: tuple[ListedKernel, ...] = ()
     resources: tuple[Resources, ...] = ()  # waves for the largest block each kernel allows; see limits.resources_of
-    code_object: str = ""  # SHA-256 of the code object without debug information
+    code_object: str = ""  # SHA-256 of the code object without debug information; "" where none was asked for
     listing: str = ""  # assembly text
     diagnostics: str = ""  # warnings and errors as clang prints them, with carets; at most 64 KiB
     seconds: float = 0.0
@@ -133,21 +133,26 @@ class Compiler:
             Tools(toolchain, evidence, limits), self.cache, (*FLAGS, f"--offload-arch={target.arch}")
         )
 
-    def compile(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation:
-        """Compile with these tunables as macros; ToolchainError when the machine, not the candidate, is at fault."""
+    def compile(self, candidate: Candidate, tunables: Mapping[str, int], *, is_assembled: bool = True) -> Compilation:
+        """Compile with these tunables as macros; ToolchainError when the machine, not the candidate, is at fault.
+
+        Without assembling there is a listing and no code object, which is enough to rank by time.
+        """
         started = time.monotonic()
         stored = self._path(self._key(candidate, tunables))
         kept = self.evidence.once("gpu") if self.evidence else None
         known = _load(stored) if kept is None else None
-        if known is not None and (not known.ok or self.code_object_path(known.code_object).is_file()):
+        if known is not None and (not known.ok or not is_assembled or self._has_object(known)):
             return replace(known, seconds=time.monotonic() - started)
         try:
             for folder in (stored.parent, *(self.cache / name for name in ("objects", "assembled", "work"))):
                 folder.mkdir(parents=True, exist_ok=True)
             work = kept or Path(tempfile.mkdtemp(dir=self.cache / "work"))
             try:
-                budget = BuildBudget()
-                made = self._build(candidate, tunables, work, budget)
+                budget = BuildBudget(spent_s=known.cpu_s if known else 0.0)
+                made = known or self._build(candidate, tunables, work, budget)
+                if made.ok and is_assembled:
+                    made = self._assembled(self._front_end.within(budget).tools, work, made)
                 result = replace(made, seconds=time.monotonic() - started, cpu_s=budget.spent_s)
                 if result.is_final:
                     write_whole(stored, dumps(result).encode())
@@ -171,6 +176,9 @@ class Compiler:
         """Path of the code object with this digest."""
         return self.cache / "objects" / f"{digest}.co"
 
+    def _has_object(self, known: Compilation) -> bool:
+        return bool(known.code_object) and self.code_object_path(known.code_object).is_file()
+
     def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path, budget: BuildBudget) -> Compilation:
         macros = [f"-D{name}={value}" for name, value in tunables.items()]
         # A macro that the header uses would change what it means; no plan may have one.
@@ -189,22 +197,22 @@ class Compiler:
         listing = text.decode("utf-8", errors="replace")
         if refused := listing_findings(listing):
             return Compilation(False, refused, diagnostics=said)
-        made = self._assembled(front_end.tools, work, listing, said)
-        if isinstance(made, Compilation):
-            return made
         kernels = kernels_in(listing, SOURCE)
         if not kernels:
             return Compilation(False, (refusal("the file defines no __global__ function"),), diagnostics=said)
-        return Compilation(True, (), kernels, resources_of(kernels, self.target), made, listing, said)
+        return Compilation(True, (), kernels, resources_of(kernels, self.target), "", listing, said)
 
-    def _assembled(self, tools: Tools, work: Path, listing: str, said: str) -> str | Compilation:
-        """The digest of the code object, which the same listing gives again."""
+    def _assembled(self, tools: Tools, work: Path, made: Compilation) -> Compilation:
+        """The compilation with its code object, which the same listing gives again."""
+        listing, said = made.listing, made.diagnostics
         parts = [_ASSEMBLE, _LINK, self.target.arch, self.toolchain.version, plain_listing(listing)]
         known = self.cache / "assembled" / hashlib.sha256(dumps(parts).encode()).hexdigest()
         if known.is_file() and not self.evidence:
             digest = known.read_text(encoding="ascii")
             if self.code_object_path(digest).is_file():
-                return digest
+                return replace(made, code_object=digest)
+        if not (work / ASSEMBLY).is_file():
+            (work / ASSEMBLY).write_text(listing, encoding="utf-8")
         arch = f"-mcpu={self.target.arch}"
         done = tools.run(work, "clang", *_ASSEMBLE, arch, "-c", ASSEMBLY, "-o", "candidate.o")
         if done.returncode != 0:
@@ -216,7 +224,7 @@ class Compiler:
         digest = hashlib.sha256(image).hexdigest()
         write_whole(self.code_object_path(digest), image)
         write_whole(known, digest.encode())
-        return digest
+        return replace(made, code_object=digest)
 
     @cached_property
     def identity(self) -> str:

@@ -70,6 +70,7 @@ class LabEvaluator(SandboxBase):
         self._inputs: SessionInputs | None = None
         self._built: Recent[str, tuple[Evaluation, Built | None]] = Recent(REMEMBERED)
         self._compilations: Recent[str, tuple[Evaluation, Compilation | None]] = Recent(REMEMBERED)
+        self._listings: Recent[str, tuple[Evaluation, Compilation | None]] = Recent(REMEMBERED)
         self._verified: Recent[str, Evaluation] = Recent(REMEMBERED)
         self._expressions: Recent[str, Mapping[str, str]] = Recent(REMEMBERED)
         self._estimates: Recent[str, Evaluation] = Recent(ESTIMATES)
@@ -127,7 +128,7 @@ class LabEvaluator(SandboxBase):
         A candidate whose listing and launches are those of an earlier one, line by line, takes that one's times.
         """
         started = time.monotonic()
-        begun, compilation = self._compile(prepared)
+        begun, compilation = self._compile_to_rank(prepared)
         if compilation is None:
             return begun
         found = self._estimates.get(same_times(prepared, compilation), lambda: self._ranked(prepared))
@@ -213,11 +214,18 @@ class LabEvaluator(SandboxBase):
         key = self.key(prepared)
         return self._compilations.known(key) or self._compilations.keep(key, self._on_target(prepared))
 
-    def _on_target(self, prepared: Prepared) -> tuple[Evaluation, Compilation | None]:
+    def _compile_to_rank(self, prepared: Prepared) -> tuple[Evaluation, Compilation | None]:
+        """As `_compile`, without a code object where none is known: a time is predicted from the listing."""
+        key = self.key(prepared)
+        if known := self._compilations.known(key) or self._listings.known(key):
+            return known
+        return self._listings.keep(key, self._on_target(prepared, is_assembled=False))
+
+    def _on_target(self, prepared: Prepared, *, is_assembled: bool = True) -> tuple[Evaluation, Compilation | None]:
         evaluation = self._begun(prepared)
         if prepared.refusal is not None:
             return evaluation, None
-        compilation = self._compiler.compile(prepared.candidate, prepared.tunables)
+        compilation = self._compiler.compile(prepared.candidate, prepared.tunables, is_assembled=is_assembled)
         evaluation = replace(
             evaluation,
             resources=resources_of(compilation.kernels, self.target, prepared.plans),
@@ -231,7 +239,7 @@ class LabEvaluator(SandboxBase):
     def _compiled(
         self, prepared: Prepared, expressions: Mapping[str, str] | None = None
     ) -> tuple[Evaluation, Built | None]:
-        evaluation, compilation = self._compile(prepared)
+        evaluation, compilation = (self._compile if expressions is None else self._compile_to_rank)(prepared)
         if compilation is None:
             return evaluation, None
         program = self._lab.build(

@@ -59,6 +59,20 @@ def test_ordinary_kernels_compile_and_their_resources_are_plausible(compiler: Co
     assert hashlib.sha256(image).hexdigest() == result.code_object
 
 
+def test_what_was_compiled_to_be_ranked_is_assembled_when_its_code_object_is_asked_for(tmp_path: Path) -> None:
+    candidate = parse((KERNELS / "bf16_rms.hip").read_text())
+    ranks, whole = (Compiler(toolchain(), tmp_path / name, load_target("mi300x")) for name in ("ranks", "whole"))
+    ranked = ranks.compile(candidate, candidate.defaults(), is_assembled=False)
+    assert ranked.ok and ranked.listing and not ranked.code_object
+    for made in (ranks.compile(candidate, candidate.defaults()), ranks.compile(candidate, candidate.defaults())):
+        assert made.code_object == whole.compile(candidate, candidate.defaults()).code_object
+        assert made.listing == ranked.listing and made.kernels == ranked.kernels
+        assert ranks.code_object_path(made.code_object).is_file()
+    assert ranks.compile(candidate, candidate.defaults(), is_assembled=False).code_object == made.code_object
+    wrong = parse(candidate.source + "int broken(;\n")
+    assert not ranks.compile(wrong, wrong.defaults(), is_assembled=False).ok
+
+
 def test_what_each_kernel_uses_shows_in_its_instruction_mix(compiler: Compiler) -> None:
     def mix(name: str) -> ListedKernel:
         candidate = parse((KERNELS / f"{name}.hip").read_text())
