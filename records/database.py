@@ -67,10 +67,11 @@ class Database:
                 raise LedgerError(explain(error, self.path)) from None
 
     @contextlib.contextmanager
-    def _writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
+    def _writing(self, *, is_synced: bool = True, is_single: bool = False) -> Iterator[sqlite3.Connection]:
         """One transaction, or a part of the one that this thread has open.
 
-        Without `is_synced` the commit reaches the disk with the next one that waits for it.
+        Without `is_synced` the commit reaches the disk with the next one that waits for it. `is_single`: one statement,
+        which SQLite commits itself; each further one is a chance for another thread to take the interpreter.
         """
         with self._lock:
             db = self._connection
@@ -81,6 +82,9 @@ class Database:
                 if is_synced is not self._is_synced:
                     db.execute(f"PRAGMA synchronous = {'FULL' if is_synced else 'NORMAL'}")
                     self._is_synced = is_synced
+                if is_single:
+                    yield db
+                    return
                 db.execute("BEGIN IMMEDIATE")
                 self._is_writing = True
                 try:

@@ -24,7 +24,7 @@ class Diary(Database):
         it, but a loss of power may until the next commit that waits. Only for events that a resumed run writes again.
         """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        with self._writing(is_synced=is_synced) as db:
+        with self._writing(is_synced=is_synced, is_single=True) as db:
             cursor = db.execute(
                 "INSERT OR IGNORE INTO events (run_id, key, kind, body, at) VALUES (?, ?, ?, ?, ?)",
                 (run_id, key, kind, dumps(payload), at),

@@ -92,7 +92,7 @@ class Ledger(Lifecycle, Payments):
 
         The commit waits for the disk only where `must_wait` says so.
         """
-        with self._writing(is_synced=must_wait(purpose)) as db:
+        with self._writing(is_synced=must_wait(purpose), is_single=True) as db:
             made = db.execute(
                 "INSERT OR IGNORE INTO evaluations (key, purpose, run_id, body) VALUES (?, ?, ?, ?)",
                 (evaluation.key, purpose, run_id, dumps(evaluation)),
@@ -145,20 +145,24 @@ class Ledger(Lifecycle, Payments):
 
         `is_synced` as for `event`.
         """
-        if self.artefact(digest) != content:
-            with self._writing(is_synced=is_synced) as db:
-                db.execute("INSERT OR REPLACE INTO artefacts VALUES (?, ?)", (digest, content))
+        with self._writing(is_synced=is_synced, is_single=True) as db:
+            db.execute(
+                "INSERT INTO artefacts VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET content = excluded.content "
+                "WHERE content <> excluded.content",
+                (digest, content),
+            )
 
     # Records
 
     def _add(self, table: str, record: Experiment | Attempt) -> None:
         place, body = (record.run_id, record.id), dumps(record)
         with self._writing() as db:
-            known = db.execute(f"SELECT body FROM {table} WHERE run_id = ? AND id = ?", place).fetchone()
-            if known is None:
-                db.execute(f"INSERT INTO {table} (run_id, id, body) VALUES (?, ?, ?)", (*place, body))
+            query = f"INSERT OR IGNORE INTO {table} (run_id, id, body) VALUES (?, ?, ?)"
+            if db.execute(query, (*place, body)).rowcount:
                 self._remember((table, *place), record)
-            elif known[0] != body and not is_older(known[0], body):
+                return
+            (known,) = self._row(f"SELECT body FROM {table} WHERE run_id = ? AND id = ?", place)
+            if known != body and not is_older(known, body):
                 raise LedgerError(
                     f"{record.id} of run {record.run_id} is already in the ledger's {table} with other content; "
                     "records are never changed, start a new run"

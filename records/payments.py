@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from records.diary import Diary
@@ -18,6 +19,11 @@ _SETTLED = "SELECT calls, prompt_tokens, completion_tokens, usd FROM spends WHER
 
 class Payments(Diary):
     """The part of the ledger that knows calls and money. Its cost does not grow with the number of calls."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file, checking it first."""
+        super().__init__(path)
+        self._paid_usd: dict[str, float] = {}  # by run; read again after each payment
 
     def call(self, key: str) -> ModelCall | None:
         """One call by its key, reserved or done."""
@@ -39,7 +45,8 @@ class Payments(Diary):
             if row is not None and _call(row).state == "done":
                 return _call(row)
             (others,) = db.execute(f"{_RESERVED} AND run_id = ? AND key <> ?", (call.run_id, call.key)).fetchone()
-            committed = self.paid_usd(call.run_id) + others
+            settled = db.execute(_SETTLED, (call.run_id,)).fetchone()
+            committed = (settled[3] if settled else 0.0) + others
             if budget_usd is not None and committed + call.reserved_usd > budget_usd + _ROUNDING_USD:
                 raise BudgetExhausted(
                     f"the next {call.role} call could cost {call.reserved_usd:.4f} USD, but only "
@@ -58,6 +65,7 @@ class Payments(Diary):
         """Store the answer's digest and what it cost; the first answer of a key stays."""
         paid = (usage.prompt_tokens, usage.completion_tokens, float(usage.usd))
         with self._writing() as db:
+            self._paid_usd.clear()
             row = db.execute("SELECT state, run_id FROM calls WHERE key = ?", (key,)).fetchone()
             if row is None:
                 raise LedgerError(f"the call {key[:16]} was answered without a reservation; please report this")
@@ -88,9 +96,12 @@ class Payments(Diary):
             return Spend(*settled, reserved)
 
     def paid_usd(self, run_id: str) -> float:
-        """USD of the answered calls. Every event carries it, so it is one look-up where `spend` is two."""
-        found = self._row("SELECT usd FROM spends WHERE run_id = ?", (run_id,))
-        return 0.0 if found is None else float(found[0])
+        """USD of the answered calls, for the process that drives the run: it alone adds to them."""
+        with self._lock:
+            if run_id not in self._paid_usd:
+                found = self._row("SELECT usd FROM spends WHERE run_id = ?", (run_id,))
+                self._paid_usd[run_id] = 0.0 if found is None else float(found[0])
+            return self._paid_usd[run_id]
 
 
 def _call(row: tuple[Any, ...]) -> ModelCall:

@@ -65,14 +65,14 @@ class FragileLedger(Ledger):
         self.made: list[str] = []
 
     @contextlib.contextmanager
-    def _writing(self, *, is_synced: bool = True) -> Iterator[sqlite3.Connection]:
+    def _writing(self, *, is_synced: bool = True, is_single: bool = False) -> Iterator[sqlite3.Connection]:
         frame = sys._getframe(2)
         name = frame.f_code.co_name if frame.f_code.co_name != "_add" else str(frame.f_locals["table"])
         if name == "event":
             name = f"event {frame.f_locals['kind']} {frame.f_locals['payload'].get('stage', '')}".strip()
         self.diary.point(f"before {name}")
         with self._lock:
-            with super()._writing(is_synced=is_synced) as db:
+            with super()._writing(is_synced=is_synced, is_single=is_single) as db:
                 yield db
                 self.diary.point(f"within {name}")
             self._tell_stored()
