@@ -29,6 +29,8 @@ ROLES = {"input": 0, "output": 1, "workspace": 2}
 MAX_BUFFERS = 254
 MIN_RED_ZONE = 1 << 20
 MAX_RED_ZONE = 1 << 32
+LANE_STACK_BYTES = 576 << 10  # address space of a work-item's stacks with their guard, see runtime/fibre.h
+WORKER_GUARD_BYTES = 16 << 30
 _RANDOM = random.SystemRandom()
 _NANS = {  # a NaN, and how many of its lower bits are free
     "float16": (0x7E00, 9),
@@ -189,7 +191,7 @@ def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
 
 def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     lanes = max(math.prod(launch.block) for launch in plan.launches)
-    stacks = work.workers * (lanes * (576 << 10) + (16 << 30))  # see runtime/fibre.h
+    stacks = work.workers * (lanes * LANE_STACK_BYTES + WORKER_GUARD_BYTES)
     sizes = sum(_round_up(region.size, GRANULE) for region in layout.regions)
     space = layout.arena + 8 * sizes + 2 * layout.masks + stacks + (4 << 30)
     return [

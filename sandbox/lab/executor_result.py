@@ -22,7 +22,7 @@ from sandbox.lab.executor_request import NONE, Region
 from sandbox.lab.stored_inputs import Stored
 
 MOST_BYTES = 8 << 20  # of the result
-MOST_PLACES, MOST_FINDINGS, MOST_SITES = 24, 64, 1 << 16
+MOST_PLACES, MOST_FINDINGS, MOST_SITES = 24, 32, 1 << 16
 KINDS = (
     "out_of_bounds",
     "input_written",

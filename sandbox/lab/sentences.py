@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,23 +68,7 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
         line = scene.lines.line_before(row["places"][0])
     region = int(row["region"])
     buffer = scene.regions[region].buffer.name if 0 <= region < len(scene.regions) else None
-    message = {
-        "out_of_bounds": _out_of_bounds,
-        "input_written": _input_written,
-        "divergent_barrier": _barrier,
-        "divergent_collective": _collective,
-        "misaligned": _misaligned,
-        "stack_overflow": _stack,
-        "division_by_zero": _division,
-        "timeout": _timeout,
-        "trap": _trap,
-        "illegal": _illegal,
-        "race": _hazard,
-        "undrained_barrier": _hazard,
-        "uninitialised": _hazard,
-        "wave_mask": _hazard,
-        "kept_state": _kept,
-    }[kind](scene, row)
+    message = KINDS[kind](scene, row)
     if buffer is None and kind in ("race", "undrained_barrier", "uninitialised"):
         buffer = _lds_variable(scene, row)[2]
     code: Code | None = "C.2" if kind == "kept_state" else None
@@ -264,3 +248,22 @@ def _kept(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _illegal(scene: Scene, row: Mapping[str, Any]) -> str:
     return f"{_who(row)} made a system call, which device code cannot do"
+
+
+KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {
+    "out_of_bounds": _out_of_bounds,
+    "input_written": _input_written,
+    "divergent_barrier": _barrier,
+    "divergent_collective": _collective,
+    "misaligned": _misaligned,
+    "stack_overflow": _stack,
+    "division_by_zero": _division,
+    "timeout": _timeout,
+    "trap": _trap,
+    "illegal": _illegal,
+    "race": _hazard,
+    "undrained_barrier": _hazard,
+    "uninitialised": _hazard,
+    "wave_mask": _hazard,
+    "kept_state": _kept,
+}  # of the executor, in its order
