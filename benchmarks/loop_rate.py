@@ -4,8 +4,9 @@ The run is the shipped graph with its shipped stand-ins (`benchmarks.scripted_lo
 sources of 3.5 kB. CPU and wall time at a number of candidates are those of the last tenth before it, at least fifty of
 them. Memory is the growth of the resident set from a tenth of the run to its end. Waits for the disk are the `fsync`
 and `fdatasync` calls that strace counts in a run of its own. Beside it stand OpenEvolve 0.4.0 with a model and an
-evaluator that cost nothing either, where an interpreter that has it is given (`--openevolve PYTHON`), and a durable
-step with a source of 100 kB against LangGraph's `SqliteSaver` alone.
+evaluator that cost nothing either, where an interpreter that has it is given (`--openevolve PYTHON`), a graph of
+LangGraph's of the same shape whose nodes do nothing, and a durable step with a source of 100 kB against LangGraph's
+`SqliteSaver` alone.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LENGTHS = (100, 1_000, 10_000)
 SYNCED = 90  # candidates of the run that strace watches
 PEER = (100, 300)  # candidates of the two runs of OpenEvolve whose difference counts
+BARE = 300  # candidates of the graph without content
 STEPS, ROUNDS = 200, 3  # durable steps
 GOALS = {"cpu": "<= 10", "late": "<= 1.25", "memory": "<= 1", "step": "<="}
 
@@ -94,8 +96,19 @@ def peer(python: str, folder: Path) -> tuple[float, float]:
     return 1e3 * (cpu_more - cpu) / count, 1e3 * (wall_more - wall) / count
 
 
+def bare_ms(folder: Path) -> float:
+    """CPU of a candidate in a graph without content, in milliseconds."""
+    folder.mkdir()
+    argv = [sys.executable, "-m", "benchmarks.bare_loop", str(BARE), str(folder)]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"the graph without content ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    return float(done.stdout)
+
+
 def loop_figures(lengths: Sequence[int], folder: Path, python: str) -> list[Figure]:
     """The long run, the one that strace watches, and the peer."""
+    bare = bare_ms(folder / "bare")
     marks = scripted(lengths[-1], folder / "run")
     early = at(marks, lengths[0])
     figures = list[Figure]()
@@ -111,6 +124,7 @@ def loop_figures(lengths: Sequence[int], folder: Path, python: str) -> list[Figu
     size = marks[-1].rss_bytes / 1e6
     source = len("// padding of the size of a kernel\n") * SOURCE_LINES / 1e3
     figures += [
+        Figure("loop_rate.langgraph", bare, "ms", f"CPU at {lengths[0]} candidates", early[0]),
         Figure("loop_rate.late_over_early", late, "times", f"CPU at {lengths[0]} candidates", 1.0, GOALS["late"]),
         Figure("loop_rate.memory", memory_mb(marks), "MB for 1,000", "the process at its end", size, GOALS["memory"]),
         Figure("loop_rate.ledger", ledger / lengths[-1] / 1e3, "kB", "one source", source),
