@@ -118,7 +118,6 @@ def test_element_types_and_wave_operations_have_the_same_order_on_both_sides() -
     ("file", "name", "value"),
     [
         ("request.h", "kMagic", executor_request.MAGIC),
-        ("request.h", "kArena", executor_request.ARENA),
         ("request.h", "kGranule", executor_request.GRANULE),
         ("request.h", "kNone", executor_request.NONE),
         ("memory.h", "kMaxRegions", executor_request.MAX_BUFFERS),
