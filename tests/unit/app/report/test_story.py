@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.report import Extras, render, tell
+from records.artefacts import ArtefactStore
 from records.evaluation import CaseComparison, Comparison, comparison_key
 from records.ledger import Ledger
 
@@ -106,6 +107,7 @@ def test_a_run_without_attempts_and_one_without_times_have_a_page(notebook: Any)
 def test_a_lost_source_leaves_a_page_that_says_so(notebook: Any) -> None:
     attempt = notebook.start().attempt(0, 0, 20.0)
     (notebook.artefacts.folder / attempt.source[:2] / attempt.source[2:4] / attempt.source).unlink()
+    notebook.artefacts = ArtefactStore(notebook.artefacts.folder)  # one that has not had it in memory
     assert "missing from the artefact store" in page_of(notebook)
 
 
