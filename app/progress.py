@@ -160,7 +160,7 @@ def _stage(event: Mapping[str, Any]) -> str:
 def _outcome(event: Mapping[str, Any]) -> str:
     if event.get("status") == "accepted":
         told = f"accepted: {format_us(event.get('geomean_us'))} {event.get('time_kind')}"
-        parts = Credit(event.get("tuner_pct"), event.get("idea_pct"), event.get("equal_pct"))
+        parts = Credit(event.get("tuner_pct"), event.get("idea_pct"), event.get("equal_pct"), event.get("shown_pct"))
         return told if parts == Credit() else f"{told}; {parts_text(parts)}"
     code = event.get("code")
     return f"{event.get('status')}: " + " ".join(

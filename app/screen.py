@@ -92,13 +92,15 @@ def parts_text(credit: Credit) -> str:
     told = [f"idea {_percent(credit.idea_pct)}"] if credit.idea_pct is not None else []
     if credit.equal_pct is not None and credit.equal_pct != credit.idea_pct:
         told.append(f"at equal tunables {_percent(credit.equal_pct)}")
+    if credit.shown_pct is not None and credit.shown_pct != credit.idea_pct:
+        told.append(f"the change itself {_percent(credit.shown_pct)}")
     if credit.tuner_pct is not None:
         told.append(f"tuner {_percent(credit.tuner_pct)}")
     return ", ".join(told) or "parts not known"
 
 
 def _percent(value: float) -> str:
-    return f"{value:+.1f} %"
+    return f"{round(value, 1) + 0.0:+.1f} %"  # no minus before a zero
 
 
 def heading(title: str) -> str:

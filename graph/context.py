@@ -62,6 +62,8 @@ class Limits:
     stagnation: int = 3  # generations without a gain
     roofline_fraction: float = 0.95  # stop when the best kernel's geomean is this close to the speed of light
     literature_k: int = 4
+    ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed
+    clear_pct: float = 1.0  # predicted gain or loss from which on a cause is asked for
 
 
 @dataclass(frozen=True)

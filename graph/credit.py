@@ -50,7 +50,7 @@ def credit_of(attempt: Attempt, parent: Attempt | None, default: Choice, estimat
     """The parts of an accepted attempt's gain; `default` are the tunables of its file as it was written."""
     if not attempt.geomean_us:
         return Credit()
-    chosen, plain = _of(estimates, attempt.tunables), _of(estimates, default)
+    chosen, plain = estimate_of(estimates, attempt.tunables), estimate_of(estimates, default)
     tuner = 0.0 if dict(attempt.tunables) == dict(default) else None
     if chosen is not None and plain is not None:
         tuner = gain_pct(plain.time_us, chosen.time_us)
@@ -60,7 +60,7 @@ def credit_of(attempt: Attempt, parent: Attempt | None, default: Choice, estimat
     shared = shared_choice(default, parent.tunables)
     if shared == dict(attempt.tunables):
         equal = idea
-    elif shared is not None and chosen is not None and (at_parents := _of(estimates, shared)) is not None:
+    elif shared is not None and chosen is not None and (at_parents := estimate_of(estimates, shared)) is not None:
         equal = gain_pct(parent.geomean_us, attempt.geomean_us * at_parents.time_us / chosen.time_us)
     return Credit(tuner, idea, equal)
 
@@ -88,5 +88,6 @@ def _differ(one: Estimated, other: Estimated) -> bool:
     return last.low_us >= first.high_us * (1 + LEAST_GAIN)
 
 
-def _of(estimates: Sequence[Estimated], choice: Choice) -> Estimated | None:
+def estimate_of(estimates: Sequence[Estimated], choice: Choice) -> Estimated | None:
+    """The estimate of this choice; None where nobody asked for it."""
     return next((e for e in estimates if dict(e.tunables) == dict(choice)), None)

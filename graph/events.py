@@ -45,6 +45,7 @@ def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evalu
         "idea_pct": attempt.credit.idea_pct,
         "equal_pct": attempt.credit.equal_pct,
         "tuner_pct": attempt.credit.tuner_pct,
+        "shown_pct": attempt.credit.shown_pct,
     }
     ledger = runtime.context.ledger
     with ledger.together():

@@ -82,14 +82,15 @@ class History:
     def _add(self, experiments: Sequence[Experiment], attempts: Sequence[Attempt]) -> None:
         """Add one generation, in the order of the search."""
         titles = {e.id: e.title for e in experiments}
-        last = {a.experiment_id: a for a in attempts}  # the attempts before it were repaired
+        last = {a.experiment_id: a for a in attempts}
+        last |= {a.experiment_id: a for a in attempts if a.status == "accepted"}  # those that failed were repaired
         for attempt in attempts:
             if attempt.status == "accepted":
                 self._admit(attempt, titles)
             elif attempt.status != "tried" and last[attempt.experiment_id].status != "accepted":
                 title = titles.get(attempt.experiment_id, attempt.experiment_id)
                 self._failures.append(f"{title}: {attempt.code or attempt.status}: {attempt.reason}")
-            if attempt.lesson:
+            if attempt.lesson and attempt.standing != "refuted":
                 self._lessons.append(attempt.lesson)
         for experiment in experiments:
             if experiment.generation:
@@ -126,7 +127,9 @@ class History:
         return None if found is None else Forecast(experiment.gain_min_pct, experiment.gain_max_pct, found)
 
     def _gain_pct(self, attempt: Attempt, parent_id: str) -> float | None:
-        """The gain over the parent, both tuned; from the times where an older program recorded no parts."""
+        """Gain of the change, as far as it is shown; from the times where an older program recorded no parts."""
+        if attempt.credit.shown_pct is not None:
+            return attempt.credit.shown_pct
         if attempt.credit.idea_pct is not None:
             return attempt.credit.idea_pct
         parent = self._ledger.attempt(self._run_id, parent_id)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from records.evaluation import CODES, Evaluation
 from records.experiment import Attempt, Experiment
+
+SLIGHT = 0.1  # per cent: no gain to speak of
 
 
 def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation | None) -> str:
@@ -16,13 +20,28 @@ def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation |
     bounds = sorted({m.bound for m in evaluation.measurements if m.bound}) if evaluation else []
     found = f"{experiment.title}: {gain:+.1f} % against {attempt.parent_id} by {attempt.time_kind} time, both tuned"
     asked = f", {experiment.gain_min_pct:g} to {experiment.gain_max_pct:g} % had been expected"
-    told = (
-        found + parts_of(attempt),
-        asked,
-        f"; now bound by {', '.join(bounds)}" if bounds else "",
-        inert_text(attempt),
-    )
-    return "".join(told)
+    bound = f"; now bound by {', '.join(bounds)}" if bounds else ""
+    return "".join((found, parts_of(attempt), asked, cause_of(attempt), bound, inert_text(attempt)))
+
+
+def cause_of(attempt: Attempt) -> str:
+    """The cause of the gain in words, by what the ablation showed."""
+    shown, same = attempt.credit.shown_pct, named(attempt.tunables)
+    if attempt.standing == "refuted":
+        return f"; refuted: at {same} the change itself gives {shown:+.1f} %, the tunables made the difference"
+    if attempt.standing == "believed":
+        return "; believed: nothing shows that the change is the cause"
+    if attempt.standing != "shown":
+        return ""
+    equal, idea = attempt.credit.equal_pct, attempt.credit.idea_pct or 0.0
+    if equal is not None and abs(equal) < SLIGHT <= abs(idea):
+        return f"; shown: the change gives nothing at the parent's tunables, all of it at {same}"
+    return f"; shown: the change itself gives {shown:+.1f} % at the same tunables"
+
+
+def named(tunables: Mapping[str, int]) -> str:
+    """Tunables with their values, in words."""
+    return ", ".join(f"{name}={value}" for name, value in tunables.items()) or "no tunables"
 
 
 def parts_of(attempt: Attempt) -> str:

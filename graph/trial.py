@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 
 from agents.author import Draft, Idea, Specimen
 from agents.strategy import strategy
+from graph.ablation import with_cause
 from graph.context import Context
 from graph.credit import Estimated, credit_of, inert_of
 from graph.criticism import concerns, faults_of
@@ -137,10 +138,11 @@ class Trial:
         record_attempt(runtime, attempt, benchmark)
 
     def _with_credit(self, attempt: Attempt) -> Attempt:
-        """The attempt with the parts of its gain and the tunables that never mattered."""
+        """The attempt with the parts of its gain, their cause, and the tunables that never mattered."""
         estimates = [from_plain(Estimated, e) for e in self.state.get("estimates", [])]
-        default = self.prepared().tunables
-        return replace(attempt, credit=credit_of(attempt, self.parent(), default, estimates), inert=inert_of(estimates))
+        parent, default = self.parent(), self.prepared().tunables
+        credit = credit_of(attempt, parent, default, estimates)
+        return with_cause(self.context, replace(attempt, credit=credit, inert=inert_of(estimates)), parent, estimates)
 
 
 def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 RunStatus = Literal["running", "paused", "done", "failed"]
 Pause = Literal["", "waiting", "budget", "machine", "interrupted", "unread"]
+Standing = Literal["", "believed", "shown", "refuted"]  # of a lesson, by an ablation
 AttemptStatus = Literal["accepted", "rejected", "duplicate", "failed", "tried"]  # tried: right, one of several tries
 
 
@@ -83,6 +84,7 @@ class Credit:
     tuner_pct: float | None = None  # the chosen tunables over the defaults of the file as it was written
     idea_pct: float | None = None  # the kernel as tuned over its parent as tuned
     equal_pct: float | None = None  # the kernel at its parent's tunables over the parent, where it has them all
+    shown_pct: float | None = None  # the kernel over its parent at the kernel's tunables: what the change itself gives
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ class Attempt:
     tool: str = ""  # of the bench, by which it was tried; empty for what was written without tools
     strategy: str = ""  # discrete strategy code of the source
     lesson: str = ""
+    standing: Standing = ""
     credit: Credit = Credit()
     inert: tuple[
         str, ...

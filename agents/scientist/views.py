@@ -83,7 +83,7 @@ def specimen_view(specimen: Specimen) -> dict[str, Any]:
         "rubric": list(experiment.rubric),
         "implemented": list(attempt.report),
         "skipped": list(attempt.skipped),
-        "lesson": attempt.lesson,
+        "lesson": attempt.lesson if attempt.standing != "refuted" else "",
         "is_seed": experiment.parent_id is None,
         "source": specimen.source.rstrip(),
         "tunables": dict(evaluation.tunables),
@@ -260,7 +260,7 @@ def population_view(population: Sequence[Member]) -> dict[str, Any]:
 
 
 def backlog_view(backlog: Sequence[Proposed]) -> dict[str, Any]:
-    """What was proposed and not tried: experiments with their predicted gains, avenues by their short titles."""
+    """Proposals that nobody tried: experiments with their predicted gains, avenues by their short titles."""
     return {
         "ideas": [
             {

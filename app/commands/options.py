@@ -41,6 +41,12 @@ Starts = Annotated[
         "--from", metavar="FILE", help="Begin with this kernel beside the task's seeds; may be given several times."
     ),
 ]
+Ablations = Annotated[
+    int | None,
+    typer.Option(
+        "--ablations", min=0, max=1, show_default=False, help="0: ask for no cause of a gain; 1, the default: undo it."
+    ),
+]
 NoSeeds = Annotated[bool, typer.Option("--no-seeds", help="Begin with the kernels of --from alone.")]
 AuthorName = Annotated[
     str | None,

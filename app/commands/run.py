@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands.options import (
+    Ablations,
     AuthorName,
     Isolation,
     Json,
@@ -50,6 +51,7 @@ def command(
     start: Starts = None,
     no_seeds: NoSeeds = False,
     tries: Tries = None,
+    ablations: Ablations = None,
     shape: Shapes = None,
     isolation: Isolation = None,
     trace: Trace = False,
@@ -60,7 +62,7 @@ def command(
     from app.tracing import tracing
     from app.wiring import RunRequest
 
-    limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries}
+    limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
     settings = with_isolation(load_settings(), isolation)
     request = RunRequest(
         task,

@@ -116,7 +116,7 @@ class Story:
     def calibration(self) -> str:
         """Comparison of predicted and found gains in a sentence; empty where nothing can be compared."""
         pairs = [
-            (row.experiment, row.gain_pct)
+            (row.experiment, row.gain_pct if row.attempt.credit.shown_pct is None else row.attempt.credit.shown_pct)
             for row in self.rows
             if row.experiment is not None and row.gain_pct is not None and row.attempt.generation > 0
         ]
@@ -131,8 +131,14 @@ class Story:
 
     @property
     def lessons(self) -> tuple[str, ...]:
-        """Lessons, each once, oldest first."""
-        return tuple(dict.fromkeys(row.attempt.lesson for row in self.rows if row.attempt.lesson))
+        """Lessons, each once, oldest first; none that its ablation refuted."""
+        told = (row.attempt for row in self.rows if row.attempt.standing != "refuted")
+        return tuple(dict.fromkeys(attempt.lesson for attempt in told if attempt.lesson))
+
+    @property
+    def refuted(self) -> tuple[str, ...]:
+        """Lessons that their ablation refuted; no prompt shows them."""
+        return tuple(row.attempt.lesson for row in self.rows if row.attempt.standing == "refuted")
 
 
 def tell(ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras | None = None) -> Story:

@@ -36,7 +36,7 @@ def test_a_gain_is_over_the_tuned_parent(tmp_path: Path) -> None:
         pytest.approx(100),
         {"ROWS": 2},
     )
-    assert made.credit == Credit(pytest.approx(25.0), 0.0, 0.0)  # type: ignore[arg-type]
+    assert made.credit == Credit(pytest.approx(25.0), 0.0, 0.0, 0.0)  # type: ignore[arg-type]
     assert [e["attempt"] for e in bench.told if e["event"] == "best"] == ["g000-e1-a0"]
     assert "+0.0 % against g000-e1-a0" in made.lesson
     assert "the tuner's choice gives +25.0 % over the file's defaults" in made.lesson
