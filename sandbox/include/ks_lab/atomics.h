@@ -77,22 +77,6 @@ KS_INLINE void ks_order(int order, int scope) {
     if (order >= __ATOMIC_RELEASE && scope >= __HIP_MEMORY_SCOPE_WORKGROUP)
         ks_fence(scope == __HIP_MEMORY_SCOPE_WORKGROUP ? 3 : 7);
 }
-#define KS_CHANGE(p, body) ks_atomic_change(p, [=](auto ks_old) { return body; })
-#define __hip_atomic_load(p, order, scope) ks_atomic_load(p)
-#define __hip_atomic_store(p, v, order, scope) (ks_order(order, scope), ks_atomic_store(p, v))
-#define __hip_atomic_exchange(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_exchange(p, v))
-#define __hip_atomic_compare_exchange_strong(p, e, v, success, failure, scope) \
-    (ks_order(success, scope), ks_atomic_cas(p, e, v))
-#define __hip_atomic_compare_exchange_weak(p, e, v, success, failure, scope) \
-    (ks_order(success, scope), ks_atomic_cas(p, e, v))
-#define __hip_atomic_fetch_add(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_add(p, v))
-#define __hip_atomic_fetch_sub(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_sub(p, v))
-#define __hip_atomic_fetch_and(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_and(p, v))
-#define __hip_atomic_fetch_or(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_or(p, v))
-#define __hip_atomic_fetch_xor(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_xor(p, v))
-#define __hip_atomic_fetch_min(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_min(p, v))
-#define __hip_atomic_fetch_max(p, v, order, scope) (ks_order(order, scope), ks_atomic_do_max(p, v))
-
 #define KS_ATOMIC(name, body)                                                                          \
     template <class T> KS_INLINE typename ks_plain<T>::type name(T* p, typename ks_plain<T>::type v) { \
         return ks_atomic_change(p, [=](typename ks_plain<T>::type old)                                 \
@@ -106,7 +90,46 @@ KS_ATOMIC(ks_atomic_do_xor, old ^ v)
 KS_ATOMIC(ks_atomic_do_min, v < old ? v : old)
 KS_ATOMIC(ks_atomic_do_max, v > old ? v : old)
 #undef KS_ATOMIC
-#undef KS_CHANGE
+
+// The arguments stand in a macro as they are: a comma in braces belongs to the value.
+#define __hip_atomic_load(...) ks_ordered_load(__VA_ARGS__)
+#define __hip_atomic_store(...) ks_ordered_store(__VA_ARGS__)
+#define __hip_atomic_exchange(...) ks_ordered_exchange(__VA_ARGS__)
+#define __hip_atomic_compare_exchange_strong(...) ks_ordered_cas(__VA_ARGS__)
+#define __hip_atomic_compare_exchange_weak(...) ks_ordered_cas(__VA_ARGS__)
+#define __hip_atomic_fetch_add(...) ks_ordered_add(__VA_ARGS__)
+#define __hip_atomic_fetch_sub(...) ks_ordered_sub(__VA_ARGS__)
+#define __hip_atomic_fetch_and(...) ks_ordered_and(__VA_ARGS__)
+#define __hip_atomic_fetch_or(...) ks_ordered_or(__VA_ARGS__)
+#define __hip_atomic_fetch_xor(...) ks_ordered_xor(__VA_ARGS__)
+#define __hip_atomic_fetch_min(...) ks_ordered_min(__VA_ARGS__)
+#define __hip_atomic_fetch_max(...) ks_ordered_max(__VA_ARGS__)
+template <class T> KS_INLINE typename ks_plain<T>::type ks_ordered_load(T* p, int, int) { return ks_atomic_load(p); }
+template <class T> KS_INLINE void ks_ordered_store(T* p, typename ks_plain<T>::type v, int order, int scope) {
+    ks_order(order, scope);
+    ks_atomic_store(p, v);
+}
+template <class T>
+KS_INLINE bool ks_ordered_cas(T* p, typename ks_plain<T>::type* expected, typename ks_plain<T>::type v, int order, int,
+                              int scope) {
+    ks_order(order, scope);
+    return ks_atomic_cas(p, expected, v);
+}
+#define KS_ORDERED(name)                                                                                               \
+    template <class T>                                                                                                 \
+    KS_INLINE typename ks_plain<T>::type ks_ordered_##name(T* p, typename ks_plain<T>::type v, int order, int scope) { \
+        ks_order(order, scope);                                                                                        \
+        return ks_atomic_do_##name(p, v);                                                                              \
+    }
+KS_ORDERED(exchange)
+KS_ORDERED(add)
+KS_ORDERED(sub)
+KS_ORDERED(and)
+KS_ORDERED(or)
+KS_ORDERED(xor)
+KS_ORDERED(min)
+KS_ORDERED(max)
+#undef KS_ORDERED
 
 typedef _Float16 ks_half2 __attribute__((ext_vector_type(2)));
 typedef short ks_short2 __attribute__((ext_vector_type(2)));
@@ -121,17 +144,20 @@ template <class T> KS_INLINE T ks_add_bf16x2(T* p, T v) {
         return __builtin_bit_cast(T, ks_add_bf16(a & 0xFFFF, b & 0xFFFF) | ks_add_bf16(a >> 16, b >> 16) << 16);
     });
 }
-#define __builtin_amdgcn_global_atomic_fadd_f32(p, v) ks_atomic_do_add((float*)(p), v)
-#define __builtin_amdgcn_global_atomic_fadd_f64(p, v) ks_atomic_do_add((double*)(p), v)
-#define __builtin_amdgcn_global_atomic_fadd_v2f16(p, v) ks_atomic_do_add((ks_half2*)(p), v)
-#define __builtin_amdgcn_global_atomic_fadd_v2bf16(p, v) ks_add_bf16x2((ks_short2*)(p), v)
-#define __builtin_amdgcn_flat_atomic_fadd_f32(p, v) ks_atomic_do_add((float*)(p), v)
-#define __builtin_amdgcn_flat_atomic_fadd_f64(p, v) ks_atomic_do_add((double*)(p), v)
-#define __builtin_amdgcn_flat_atomic_fadd_v2f16(p, v) ks_atomic_do_add((ks_half2*)(p), v)
-#define __builtin_amdgcn_flat_atomic_fadd_v2bf16(p, v) ks_add_bf16x2((ks_short2*)(p), v)
-#define __builtin_amdgcn_ds_atomic_fadd_f32(p, v) ks_atomic_do_add((float*)(p), v)
-#define __builtin_amdgcn_ds_atomic_fadd_f64(p, v) ks_atomic_do_add((double*)(p), v)
-#define __builtin_amdgcn_ds_atomic_fadd_v2f16(p, v) ks_atomic_do_add((ks_half2*)(p), v)
-#define __builtin_amdgcn_ds_atomic_fadd_v2bf16(p, v) ks_add_bf16x2((ks_short2*)(p), v)
+#define KS_FLOAT_ADD(space)                                                                                          \
+    KS_INLINE float __builtin_amdgcn_##space##_atomic_fadd_f32(float* p, float v) { return ks_atomic_do_add(p, v); } \
+    KS_INLINE double __builtin_amdgcn_##space##_atomic_fadd_f64(double* p, double v) {                               \
+        return ks_atomic_do_add(p, v);                                                                               \
+    }                                                                                                                \
+    KS_INLINE ks_half2 __builtin_amdgcn_##space##_atomic_fadd_v2f16(ks_half2* p, ks_half2 v) {                       \
+        return ks_atomic_do_add(p, v);                                                                               \
+    }                                                                                                                \
+    KS_INLINE ks_short2 __builtin_amdgcn_##space##_atomic_fadd_v2bf16(ks_short2* p, ks_short2 v) {                   \
+        return ks_add_bf16x2(p, v);                                                                                  \
+    }
+KS_FLOAT_ADD(global)
+KS_FLOAT_ADD(flat)
+KS_FLOAT_ADD(ds)
+#undef KS_FLOAT_ADD
 
 #endif

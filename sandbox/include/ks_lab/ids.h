@@ -9,24 +9,24 @@
 
 extern "C" constinit thread_local unsigned ks_ids[18];  // see runtime/workgroup.h
 
-#define KS_ID(name, number)                                         \
-    KS_INLINE unsigned name() {                                     \
+#define KS_ID(name, number, T)                                      \
+    KS_INLINE T name() {                                            \
         unsigned value;                                             \
         __asm__("movl %1, %0" : "=r"(value) : "m"(ks_ids[number])); \
-        return value;                                               \
+        return (T)value;                                            \
     }
-KS_ID(__builtin_amdgcn_workitem_id_x, 0)
-KS_ID(__builtin_amdgcn_workitem_id_y, 1)
-KS_ID(__builtin_amdgcn_workitem_id_z, 2)
-KS_ID(__builtin_amdgcn_workgroup_id_x, 4)
-KS_ID(__builtin_amdgcn_workgroup_id_y, 5)
-KS_ID(__builtin_amdgcn_workgroup_id_z, 6)
-KS_ID(__builtin_amdgcn_workgroup_size_x, 8)
-KS_ID(__builtin_amdgcn_workgroup_size_y, 9)
-KS_ID(__builtin_amdgcn_workgroup_size_z, 10)
-KS_ID(ks_grid_dim_x, 12)
-KS_ID(ks_grid_dim_y, 13)
-KS_ID(ks_grid_dim_z, 14)
+KS_ID(__builtin_amdgcn_workitem_id_x, 0, unsigned)
+KS_ID(__builtin_amdgcn_workitem_id_y, 1, unsigned)
+KS_ID(__builtin_amdgcn_workitem_id_z, 2, unsigned)
+KS_ID(__builtin_amdgcn_workgroup_id_x, 4, unsigned)
+KS_ID(__builtin_amdgcn_workgroup_id_y, 5, unsigned)
+KS_ID(__builtin_amdgcn_workgroup_id_z, 6, unsigned)
+KS_ID(__builtin_amdgcn_workgroup_size_x, 8, unsigned short)
+KS_ID(__builtin_amdgcn_workgroup_size_y, 9, unsigned short)
+KS_ID(__builtin_amdgcn_workgroup_size_z, 10, unsigned short)
+KS_ID(ks_grid_dim_x, 12, unsigned)
+KS_ID(ks_grid_dim_y, 13, unsigned)
+KS_ID(ks_grid_dim_z, 14, unsigned)
 #undef KS_ID
 
 KS_INLINE unsigned __builtin_amdgcn_grid_size_x() { return ks_grid_dim_x() * __builtin_amdgcn_workgroup_size_x(); }
@@ -38,6 +38,6 @@ KS_INLINE unsigned ks_lane_number() {
             x * (__builtin_amdgcn_workitem_id_y() + y * __builtin_amdgcn_workitem_id_z())) &
            (KS_WAVE - 1);
 }
-#define __builtin_amdgcn_wavefrontsize() (KS_WAVE + 0u)
+KS_INLINE unsigned __builtin_amdgcn_wavefrontsize() { return KS_WAVE; }
 
 #endif

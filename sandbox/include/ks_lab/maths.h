@@ -25,7 +25,6 @@ KS_INLINE int __builtin_amdgcn_frexp_expf(float x) {
     __builtin_frexpf(x, &e);
     return e;
 }
-KS_INLINE float __builtin_amdgcn_fmul_legacy(float a, float b) { return a == 0 || b == 0 ? 0.0f : a * b; }
 KS_INLINE float __builtin_amdgcn_fmed3f(float a, float b, float c) {
     return __builtin_fmaxf(__builtin_fminf(a, b), __builtin_fminf(__builtin_fmaxf(a, b), c));
 }
@@ -71,9 +70,9 @@ KS_INLINE unsigned __builtin_amdgcn_ubfe(unsigned x, unsigned offset, unsigned w
     width &= 31;
     return width ? x >> (offset & 31) & ((1u << width) - 1) : 0;
 }
-KS_INLINE int __builtin_amdgcn_sbfe(int x, unsigned offset, unsigned width) {
+KS_INLINE unsigned __builtin_amdgcn_sbfe(unsigned x, unsigned offset, unsigned width) {
     width &= 31;
-    return width ? (int)((unsigned)x >> (offset & 31) << (32 - width)) >> (32 - width) : 0;
+    return width ? (unsigned)((int)(x >> (offset & 31) << (32 - width)) >> (32 - width)) : 0;
 }
 KS_INLINE unsigned __builtin_amdgcn_sad_u8(unsigned a, unsigned b, unsigned c) {
     for (int i = 0; i < 32; i += 8) {
@@ -82,8 +81,6 @@ KS_INLINE unsigned __builtin_amdgcn_sad_u8(unsigned a, unsigned b, unsigned c) {
     }
     return c;
 }
-KS_INLINE unsigned __builtin_amdgcn_mul_u24(unsigned a, unsigned b) { return (a & 0xFFFFFF) * (b & 0xFFFFFF); }
-KS_INLINE int __builtin_amdgcn_mul_i24(int a, int b) { return ((a << 8) >> 8) * ((b << 8) >> 8); }
 
 template <class Wide, class Part, int N> KS_INLINE Wide ks_dot(unsigned a, unsigned b, Wide c, bool clamp) {
     __int128 sum = c;
@@ -137,8 +134,9 @@ KS_INLINE _Float16 ks_half_toward_zero(float x) {
     }
     return h;
 }
-KS_INLINE ks_dot_half2 __builtin_amdgcn_cvt_pkrtz(float a, float b) {
-    return ks_dot_half2{ks_half_toward_zero(a), ks_half_toward_zero(b)};
+typedef __fp16 ks_stored_half2 __attribute__((ext_vector_type(2)));
+KS_INLINE ks_stored_half2 __builtin_amdgcn_cvt_pkrtz(float a, float b) {
+    return __builtin_bit_cast(ks_stored_half2, ks_dot_half2{ks_half_toward_zero(a), ks_half_toward_zero(b)});
 }
 
 #endif

@@ -3,25 +3,30 @@
 #define KS_LAB_WAVE_H
 
 // A fence of a wave orders nothing for others; an address space narrows what it waits for.
-KS_INLINE constexpr unsigned ks_scope(const char* scope, const char* space = "", const char* = "") {
+KS_INLINE constexpr unsigned ks_scope(const char* scope, const char* space) {
     unsigned reach = scope[0] == 's' || (scope[0] == 'w' && scope[1] == 'a') ? 0 : scope[0] == 'w' ? 3 : 7;
     return reach & (space[0] == 'l' ? 1 : space[0] == 'g' ? 6 : 7);
+}
+KS_INLINE constexpr unsigned ks_scope(const char* scope) { return ks_scope(scope, ""); }
+KS_INLINE constexpr unsigned ks_scope(const char* scope, const char* one, const char* other) {
+    return ks_scope(scope, one) | ks_scope(scope, other);
 }
 KS_INLINE void ks_release(int order, unsigned kinds) {
     if (order >= __ATOMIC_RELEASE && kinds) ks_fence(kinds);
 }
-#define __builtin_amdgcn_s_barrier() ks_barrier()
 #define __builtin_amdgcn_fence(order, ...) \
     (ks_release((order), ks_scope(__VA_ARGS__)), __atomic_signal_fence(__ATOMIC_SEQ_CST))
-#define __builtin_amdgcn_wave_barrier() ((void)ks_wave(KS_WAVE_BARRIER, 0, 0))
-#define __builtin_amdgcn_s_sleep(n) ks_sleep()
-#define __builtin_amdgcn_s_setprio(n) ((void)(n))
-#define __builtin_amdgcn_s_waitcnt(n) ks_fence(((n) >> 8 & 15 ? 0u : 1u) | (((n) & 15) | ((n) >> 10 & 48) ? 0u : 2u))
-#define __builtin_amdgcn_s_nop(n) ((void)(n))
-#define __builtin_amdgcn_sched_barrier(mask) ((void)(mask))
-#define __builtin_amdgcn_sched_group_barrier(mask, size, id) ((void)(mask), (void)(size), (void)(id))
-#define __builtin_amdgcn_iglp_opt(n) ((void)(n))
-#define __builtin_amdgcn_s_getreg(n) ((unsigned)(n) * 0u)
+KS_INLINE void __builtin_amdgcn_s_barrier() { ks_barrier(); }
+KS_INLINE void __builtin_amdgcn_wave_barrier() { ks_wave(KS_WAVE_BARRIER, 0, 0); }
+KS_INLINE void __builtin_amdgcn_s_sleep(int) { ks_sleep(); }
+KS_INLINE void __builtin_amdgcn_s_setprio(short) {}
+KS_INLINE void __builtin_amdgcn_s_waitcnt(int n) {
+    ks_fence((n >> 8 & 15 ? 0u : 1u) | ((n & 15) | (n >> 10 & 48) ? 0u : 2u));
+}
+KS_INLINE void __builtin_amdgcn_sched_barrier(int) {}
+KS_INLINE void __builtin_amdgcn_sched_group_barrier(int, int, int) {}
+KS_INLINE void __builtin_amdgcn_iglp_opt(int) {}
+KS_INLINE unsigned __builtin_amdgcn_s_getreg(int) { return 0; }
 #define __builtin_amdgcn_s_memtime() __builtin_readcyclecounter()
 #define __builtin_amdgcn_s_memrealtime() __builtin_readcyclecounter()
 #define __builtin_trap() ks_trap()

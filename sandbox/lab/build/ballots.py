@@ -3,7 +3,8 @@
 A cut is meant where the function also takes the upper half: `(uint32_t)b` beside `(uint32_t)(b >> 32)`. It also counts
 as meant where the ballot leaves what is followed here: a constant mask, a copy in memory that is read otherwise, a
 call. Counting or comparing all 64 bits excuses nothing. Ballots that no variable holds are one group, since both halves
-may be taken of two calls. Whether bits are lost is for the run to say.
+may be taken of two calls. A parameter may hold a ballot of the caller's; it is followed in order to excuse only.
+Whether bits are lost is for the run to say.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _LOAD = re.compile(rf"= load (?:volatile )?i64, ptr ({VALUE}),")
 _BITWISE = re.compile(rf"= (?:and|or|xor) (?:disjoint )?i64 ({VALUE}), ({VALUE})")
 _CUT = re.compile(rf"= trunc (?:nuw |nsw )*i64 ({VALUE}) to i(?:32|16|8)\b")
 _WHOLE = re.compile(r"popcll|ffsll|clzll|ctpop|cttz|ctlz|popcount|llvm\.lifetime|__ubsan_handle_implicit")
+_COMPLAINT = "@__ubsan_handle_implicit_conversion("
 _UNNAMED = ""
 
 
@@ -39,13 +41,17 @@ class Ballots:
     def __init__(self, body: Body, sources: frozenset[str]) -> None:
         self._body, self._sources = body, sources
         self._group: dict[str, str] = {}
+        self._ballots: set[str] = set()  # groups that hold a ballot of this function
         self.returned = False
         self._meant: set[str] = set()
-        if not any(self._is_source(line) for line in body.lines):
+        self._follows_parameters = any(_COMPLAINT in line for line in body.lines)
+        made = [line.split(" = ")[0].strip() for line in body.lines if self._is_source(line)]
+        if not made and not self._follows_parameters:
             return
         while self._spread():
             pass
         self._merge_unnamed()
+        self._ballots = {self._group[name] for name in made}
         for line in body.lines:
             self._judge(line)
 
@@ -54,7 +60,7 @@ class Ballots:
         return [
             (number, found[1])
             for number, line in enumerate(self._body.lines)
-            if (found := _CUT.search(line)) and found[1] in self._group and self._group[found[1]] not in self._meant
+            if (found := _CUT.search(line)) and self._group.get(found[1]) in self._ballots - self._meant
         ]
 
     def excused(self) -> set[int]:
@@ -62,8 +68,7 @@ class Ballots:
         return {
             number
             for number, line in enumerate(self._body.lines)
-            if "@__ubsan_handle_implicit_conversion(" in line
-            and any(self._group.get(name) in self._meant for name in operands(line))
+            if _COMPLAINT in line and any(self._group.get(name) in self._meant for name in operands(line))
         }
 
     def _is_source(self, line: str) -> bool:
@@ -77,7 +82,7 @@ class Ballots:
             name = line.split(" = ")[0].strip()
             if self._is_source(line):
                 self._join(name, name)
-            elif (found := _STORE.match(line)) and found[1] in self._group and found[2] in self._body.variables:
+            elif (found := _STORE.match(line)) and self._is_followed(found[1]) and found[2] in self._body.variables:
                 self._join(found[2], found[1])
             elif (found := _LOAD.search(line)) and found[1] in self._group:
                 self._join(name, found[1])
@@ -86,6 +91,10 @@ class Ballots:
                     if value in self._group and (other.startswith("%") or other == "-1"):
                         self._join(name, value)
         return self._group != before
+
+    def _is_followed(self, name: str) -> bool:
+        is_parameter = name.startswith("%") and name not in self._body.places
+        return name in self._group or (is_parameter and self._follows_parameters)
 
     def _join(self, name: str, other: str) -> None:
         old, new = self._group.get(name), self._group.get(other, other)
@@ -102,7 +111,8 @@ class Ballots:
         used = [name for name in operands(line) if name in self._group]
         if not used or _WHOLE.search(line) or " = alloca " in line or " icmp " in line:
             return
-        self.returned = self.returned or bool(_RETURN.match(line))
+        returned = _RETURN.match(line)
+        self.returned = self.returned or bool(returned and self._group.get(returned[1]) in self._ballots)
         if _CUT.search(line) or _LOAD.search(line):
             return
         if (store := _STORE.match(line)) and store[2] in self._group:

@@ -3,8 +3,9 @@
 Both read the same tokens. If each name, call, branch, type, size and constant also means the same to both, no property
 that only one of them has can choose other code: an overload, a concept, a trait, the size of a type, a constant that
 one of them can fold. What differs by design is left out: attributes (`tree_rules.py` has the permitted ones), address
-spaces, storage classes, and the calls of `__builtin_amdgcn_*`, which the lab's headers stand in for; of those the
-candidate's own words are compared.
+spaces, storage classes, and what the lab's headers stand in for. Most of that are functions under the names of the
+builtins, whose calls are compared as any other; where the lab has a macro or another type, the words of the arguments
+are compared.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from itertools import zip_longest
 
 from records.evaluation import Finding
 from sandbox.amdgcn.syntax_tree import Node, SyntaxTree, subtree
-from sandbox.candidate.diagnostics import SOURCE, refusal
+from sandbox.candidate.diagnostics import refusal
 from sandbox.lab.build.assembly import STATEMENT
 
 Row = tuple[int, str, str, int]  # depth, kind, meaning, line
@@ -25,14 +26,23 @@ _STORAGE = re.compile(
     r"|non_odr_use_constant|undeserialized_decl\w*)(?= |$)"
 )
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
-_BUILTIN = re.compile(r" Function 0x[0-9a-f]+ '(?:__builtin_amdgcn_\w+|__builtin_trap)'")
+_BUILTIN = re.compile(  # a call of one, where the arguments are known and where they depend on a template
+    r" Function 0x[0-9a-f]+ '(__builtin_amdgcn_\w+|__builtin_trap|__hip_atomic_\w+)'"
+    r"|^ '<overloaded function type>' lvalue \(ADL\) = '(__builtin_amdgcn_\w+)'"
+)
+_OTHERWISE = re.compile(  # macros in the lab, functions of types it cannot pass on, builtins that convert no argument
+    r"__builtin_(?:trap|amdgcn_(?:fence|endpgm|s_mem(?:real)?time|rcph|rsqh|sqrth|fmed3h|(?:mov|update)_dpp"
+    r"|global_load_lds|\w+_atomic_fadd_\w+))|__hip_atomic_\w+"
+)
 _GNU_VECTOR = re.compile(r"__attribute__\(\(__vector_size__\((\d+) \* sizeof\(([^()']+)\)\)\)\) \2")
 _SUGAR = re.compile(r"'[^']*':'([^']*)'")  # a type as it is written, and the type that it is
 _STAND_IN = re.compile(r"'([^']*\bks_[^']*)':'([^']*)'")  # a stand-in's result, and the type that it is
 _IDLE = re.compile(r" <(?:AddressSpaceConversion|NoOp|BitCast)>(?: part_of_explicit_cast)?$")  # casts of pointers
 _POINTER = re.compile(r"([*&]+) (__attribute__\(\(ext_vector_type\(\d+\)\)\))")  # clang has two orders for this
 _CALLEE = re.compile(r"<(?:BuiltinFnToFnPtr|FunctionToPointerDecay)>$")
+_LITERAL = re.compile(r" ?defaulted_is_constexpr\b")  # the GPU's opaque types are no literal types
 _LAB = "/include/ks_lab"
+_LITERALS = ("Literal", "LiteralExpr")
 _WHOLE = frozenset({"CallExpr", "ParenExpr", "CStyleCastExpr", "CXXFunctionalCastExpr", "StmtExpr", "DeclRefExpr"})
 _SILENT = frozenset(  # in the arguments of a builtin: what only converts them for a stand-in
     {
@@ -95,12 +105,15 @@ def _rows(tree: SyntaxTree) -> Iterator[Row]:
         elif _is_assembly(nodes, index):
             yield depth, "asm", "", node.line
             index = end
-        elif _stands_for_builtin(nodes, index):
-            own = (n for n in nodes[index:end] if n.file == SOURCE and not n.kind.endswith(("Literal", "LiteralExpr")))
+        elif _stands_for_macro(nodes, index, names):
+            own = (n for n in nodes[index:end] if not n.file.startswith(_LAB) and not n.kind.endswith(_LITERALS))
             words = {_meaning(n, names, types) for n in own if n.kind not in _SILENT}
             words = {word for word in words if "__builtin_" not in word and "__hip_atomic_" not in word}
             yield depth, "builtin", "; ".join(sorted(words)), node.line
             index = end
+        elif builtin := _builtin(nodes, index, names):
+            yield depth, "builtin", builtin, node.line
+            index = subtree(nodes, index + 1)
         elif node.kind == "ImplicitCastExpr" and _IDLE.search(node.text):
             passed.append(node.depth)
             index += 1
@@ -132,7 +145,7 @@ def _stand_ins(nodes: tuple[Node, ...]) -> dict[str, str]:
 
 
 def _meaning(node: Node, names: Mapping[str, str], types: Mapping[str, str]) -> str:
-    text = _SUGAR.sub(r"'\1'", node.text)
+    text = _SUGAR.sub(r"'\1'", node.text if node.kind != "DefaultConstructor" else _LITERAL.sub("", node.text))
     if "ks_" in text:
         for name, meant in types.items():
             text = text.replace(name, meant)
@@ -156,18 +169,25 @@ def _is_assembly(nodes: tuple[Node, ...], index: int) -> bool:
     return any(n.kind == "StringLiteral" and n.text.endswith(text) for n in nodes[index : subtree(nodes, index)])
 
 
-def _stands_for_builtin(nodes: tuple[Node, ...], index: int) -> bool:
-    """True for a call of __builtin_amdgcn_* with the casts around it, and for what a macro of the lab has instead."""
+def _stands_for_macro(nodes: tuple[Node, ...], index: int, names: Mapping[str, str]) -> bool:
+    """True for a call, with the casts around it, for which the lab has a macro, and for what that macro writes."""
     while nodes[index].kind == "ImplicitCastExpr" and not nodes[index].file.startswith(_LAB):
         index += 1  # a cast has an operand
     if nodes[index].file.startswith(_LAB):
         return nodes[index].kind in _WHOLE
     if nodes[index].kind == "AtomicExpr":
         return "__hip_atomic_" in nodes[index].text
-    callee = nodes[index + 1 : index + 3]
-    return (
-        nodes[index].kind == "CallExpr"
-        and len(callee) == 2
-        and _CALLEE.search(callee[0].text) is not None
-        and _BUILTIN.search(callee[1].text) is not None
-    )
+    return _OTHERWISE.fullmatch(_builtin(nodes, index, names)) is not None
+
+
+def _builtin(nodes: tuple[Node, ...], index: int, names: Mapping[str, str]) -> str:
+    """The builtin that is called here, or the lab's function for it; empty where none is.
+
+    A function that the candidate itself declares is none, whatever it is called.
+    """
+    if nodes[index].kind != "CallExpr" or index + 2 >= len(nodes):
+        return ""
+    is_cast = _CALLEE.search(nodes[index + 1].text) is not None  # none around a call whose arguments depend
+    callee = " " + nodes[index + 1 + is_cast].text
+    found = _BUILTIN.search(callee)
+    return (found[1] or found[2]) if found and names.keys().isdisjoint(_ADDRESS.findall(callee)) else ""

@@ -15,6 +15,7 @@ from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
 from sandbox.candidate.header_names import header_words
 from sandbox.candidate.plan import Candidate
+from sandbox.lab.build.address_spaces import with_spaces
 from sandbox.lab.build.assembly import translate
 from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
 from sandbox.lab.build.flags import PREPROCESS
@@ -68,6 +69,7 @@ class Reader:
         gpu = self._tree(self._device, work / "gpu", source, source if prefixed else None, source, *macros)
         if isinstance(gpu, tuple):
             return gpu
+        gpu = with_spaces(gpu, source)
         if refused := tree_refusals(gpu):
             return refused
         closed = f"{text}\n{CLOSING}"

@@ -32,7 +32,11 @@ _INTRINSICS = re.compile(
     r"\.scope\.decl)(?:\.[\w.]+)?|trap|readcyclecounter|donothing|sideeffect)$"
 )
 _DROPPED = re.compile(r"llvm\.(?:assume|experimental\.noalias\.scope\.decl|donothing|sideeffect|pseudoprobe)\b")
-_RECORD = re.compile(r"ptr (?:noundef |nonnull )*@(?:\d+|__unnamed_\d+)$")
+_RECORD = re.compile(r"@(?:\d+|__unnamed_\d+)$")
+_CHOICE = re.compile(
+    rf"^  (%{NAME}) = (?:phi ptr (?P<phi>.*)|select i1 [^,]*, ptr (?P<yes>[@%]{NAME}), ptr (?P<no>[@%]{NAME}))"
+)
+_INCOMING = re.compile(rf"\[ ([^\s,]+), %{NAME} \]")
 
 
 @dataclass
@@ -93,7 +97,7 @@ class SealedFunction(SealedAccesses):
             if not self.name.startswith("ks_launch_"):
                 raise self.module.refused(f"the name {name} belongs to the lab; choose another", "A.1", line)
             return given
-        if name.startswith("__ubsan_handle_") and given and not _RECORD.match(given[0]):
+        if name.startswith("__ubsan_handle_") and given and not self._is_record(given[0].split(" ")[-1]):
             raise self.module.refused("a check of the lab's own may not be called", "A.1", line)
         if name in ENTRIES:
             if name.startswith("ks.") and name not in ("ks.misaligned", "ks.beyond", "ks.halved"):
@@ -121,6 +125,22 @@ class SealedFunction(SealedAccesses):
                 line,
             )
         return given  # defined nowhere: the link refuses it by its name
+
+    def _is_record(self, value: str) -> bool:
+        """True for a place in the source that a check of the compiler's names, and for a choice among such places.
+
+        The optimiser makes one call of two that end two branches.
+        """
+        open_, seen = [value], set[str]()
+        while open_:
+            one = open_.pop()
+            if one in seen or _RECORD.match(one):
+                continue
+            seen.add(one)
+            if one not in self._choices:
+                return False
+            open_ += self._choices[one]
+        return True
 
     def _written(self, argument: str, size: int, line: str) -> str:
         pointer = argument.split(" ")[-1]
@@ -164,6 +184,16 @@ class SealedFunction(SealedAccesses):
             "B.1",
             line,
         )
+
+    @property
+    def _choices(self) -> dict[str, list[str]]:
+        """The pointers that are one of several others, by the branch that led there."""
+        if not hasattr(self, "_choices_found"):
+            found = [match for line in self.lines if (match := _CHOICE.match(line))]
+            self._choices_found = {
+                m[1]: _INCOMING.findall(m["phi"]) if m["phi"] is not None else [m["yes"], m["no"]] for m in found
+            }
+        return self._choices_found
 
     @property
     def _ids(self) -> dict[str, str]:

@@ -110,6 +110,7 @@ _SPACE = re.compile(
 _STRIDE = re.compile(  # arrays of such pointers, and pointers to them
     r"address_space\((?!1\)|4\))\d+\)[^*,<>]*\*(?: ?(?:const|volatile|__restrict))* ?[*\[]"
 )
+_COMPILERS = re.compile(r"^[^']*?(?<!\w)(__(?:builtin|hip_atomic|scoped_atomic|c11_atomic|atomic|sync)_\w+)(?!\w)")
 _ALIAS = re.compile(r"^(?:\w+ )*?(\w+) '(.*)'$")
 _QUOTED = re.compile(r"'([^']*)'")
 
@@ -118,6 +119,7 @@ def tree_refusals(tree: SyntaxTree) -> tuple[Finding, ...]:
     """Attributes and builtins that are not permitted, host functions, and questions for sizes that only the GPU has."""
     nodes = tree.nodes
     found = [*_attributes(nodes), *_host_functions(nodes), *_questions(nodes), *_narrow_pointers(nodes)]
+    found += _compilers_names(nodes)
     return tuple(sorted(dict.fromkeys(found), key=lambda finding: finding.line or 0))[:20]
 
 
@@ -144,6 +146,13 @@ def _host_functions(nodes: tuple[Node, ...]) -> Iterator[Finding]:
         if _BODIES.intersection(parts) and not _ON_DEVICE.intersection(parts):
             message = "a function without __device__ is host code, which a candidate may not have; mark or remove it"
             yield refusal(message, node.line)
+
+
+def _compilers_names(nodes: tuple[Node, ...]) -> Iterator[Finding]:
+    """Declarations under the name of a builtin: the lab's stand-in is a function, and would be one of its overloads."""
+    for node in nodes:
+        if node.kind.endswith("Decl") and (found := _COMPILERS.match(node.text)):
+            yield refusal(f"the name {found[1]} belongs to the compiler; choose another", node.line)
 
 
 def _questions(nodes: tuple[Node, ...]) -> Iterator[Finding]:
