@@ -33,6 +33,30 @@ KS_INLINE unsigned __umulhi(unsigned a, unsigned b) {
 KS_INLINE unsigned __sad(int a, int b, unsigned c) {
     return (a > b ? unsigned(a) - unsigned(b) : unsigned(b) - unsigned(a)) + c;
 }
+KS_INLINE unsigned __usad(unsigned a, unsigned b, unsigned c) { return (a > b ? a - b : b - a) + c; }
+KS_INLINE long long __mul64hi(long long a, long long b) {
+    return static_cast<long long>((static_cast<__int128>(a) * b) >> 64);
+}
+KS_INLINE unsigned long long __umul64hi(unsigned long long a, unsigned long long b) {
+    return static_cast<unsigned long long>((static_cast<unsigned __int128>(a) * b) >> 64);
+}
+KS_INLINE int __hadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b) >> 1); }
+KS_INLINE int __rhadd(int a, int b) { return static_cast<int>((static_cast<long long>(a) + b + 1) >> 1); }
+KS_INLINE unsigned __uhadd(unsigned a, unsigned b) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(a) + b) >> 1);
+}
+KS_INLINE unsigned __urhadd(unsigned a, unsigned b) {
+    return static_cast<unsigned>((static_cast<unsigned long long>(a) + b + 1) >> 1);
+}
+KS_INLINE unsigned __bitextract_u32(unsigned x, unsigned offset, unsigned width) {
+    offset &= 31, width &= 31;
+    return width ? x << (offset + width > 32 ? 0 : 32 - offset - width) >> (32 - width) : 0;
+}
+KS_INLINE unsigned __bitinsert_u32(unsigned x, unsigned y, unsigned offset, unsigned width) {
+    offset &= 31, width &= 31;
+    const unsigned mask = (1u << width) - 1;
+    return (x & ~(mask << offset)) | (y & mask) << offset;
+}
 KS_INLINE unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     const unsigned long long both = static_cast<unsigned long long>(b) << 32 | a;
     unsigned result = 0;
@@ -60,15 +84,30 @@ KS_INLINE double __longlong_as_double(long long x) { return __builtin_bit_cast(d
 KS_INLINE int __double2hiint(double x) { return static_cast<int>(__builtin_bit_cast(long long, x) >> 32); }
 KS_INLINE int __double2loint(double x) { return static_cast<int>(__builtin_bit_cast(long long, x)); }
 
-KS_INLINE int __float2int_rz(float x) { return static_cast<int>(x); }
-KS_INLINE int __float2int_rn(float x) { return static_cast<int>(__builtin_rintf(x)); }
-KS_INLINE int __float2int_rd(float x) { return static_cast<int>(__builtin_floorf(x)); }
-KS_INLINE int __float2int_ru(float x) { return static_cast<int>(__builtin_ceilf(x)); }
-KS_INLINE unsigned __float2uint_rz(float x) { return static_cast<unsigned>(x); }
-KS_INLINE unsigned __float2uint_rn(float x) { return static_cast<unsigned>(__builtin_rintf(x)); }
-KS_INLINE float __int2float_rn(int x) { return static_cast<float>(x); }
-KS_INLINE float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
+#define KS_CONVERT(from, From, to, To)                                                                    \
+    KS_INLINE To __##from##2##to##_rz(From x) { return static_cast<To>(x); }                              \
+    KS_INLINE To __##from##2##to##_rn(From x) { return static_cast<To>(__builtin_elementwise_rint(x)); }  \
+    KS_INLINE To __##from##2##to##_rd(From x) { return static_cast<To>(__builtin_elementwise_floor(x)); } \
+    KS_INLINE To __##from##2##to##_ru(From x) { return static_cast<To>(__builtin_elementwise_ceil(x)); }
+#define KS_CONVERTS(name, T)                                                   \
+    KS_CONVERT(float, float, name, T)                                          \
+    KS_CONVERT(double, double, name, T)                                        \
+    KS_INLINE float __##name##2float_rn(T x) { return static_cast<float>(x); } \
+    KS_INLINE double __##name##2double_rn(T x) { return static_cast<double>(x); }
+KS_CONVERTS(int, int)
+KS_CONVERTS(uint, unsigned)
+KS_CONVERTS(ll, long long)
+KS_CONVERTS(ull, unsigned long long)
+#undef KS_CONVERTS
+#undef KS_CONVERT
 KS_INLINE float __double2float_rn(double x) { return static_cast<float>(x); }
+KS_INLINE double __hiloint2double(int a, int b) {
+    return __builtin_bit_cast(double, static_cast<unsigned long long>(static_cast<unsigned>(a)) << 32 |
+                                          static_cast<unsigned>(b));
+}
+
+KS_INLINE void* memcpy(void* a, const void* b, size_t size) { return __builtin_memcpy(a, b, size); }
+KS_INLINE void* memset(void* a, int value, size_t size) { return __builtin_memset(a, value, size); }
 
 KS_INLINE long long clock64() { return static_cast<long long>(__builtin_amdgcn_s_memtime()); }
 KS_INLINE long long wall_clock64() { return static_cast<long long>(__builtin_amdgcn_s_memrealtime()); }

@@ -115,3 +115,42 @@ KS_INLINE __hip_bfloat162 __hmul2(__hip_bfloat162 a, __hip_bfloat162 b) { return
 KS_INLINE __hip_bfloat162 __hfma2(__hip_bfloat162 a, __hip_bfloat162 b, __hip_bfloat162 c) {
     return __hip_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
 }
+KS_INLINE __hip_bfloat162 __h2div(__hip_bfloat162 a, __hip_bfloat162 b) { return a / b; }
+KS_INLINE __hip_bfloat162 __hneg2(__hip_bfloat162 a) { return __hip_bfloat162(-a.x, -a.y); }
+KS_INLINE __hip_bfloat162 __habs2(__hip_bfloat162 a) { return __hip_bfloat162(__habs(a.x), __habs(a.y)); }
+KS_INLINE __hip_bfloat162 __hmax2(__hip_bfloat162 a, __hip_bfloat162 b) {
+    return __hip_bfloat162(__hmax(a.x, b.x), __hmax(a.y, b.y));
+}
+KS_INLINE __hip_bfloat162 __hmin2(__hip_bfloat162 a, __hip_bfloat162 b) {
+    return __hip_bfloat162(__hmin(a.x, b.x), __hmin(a.y, b.y));
+}
+
+#define KS_BF16_MATHS(name, pair, expression)         \
+    KS_INLINE __hip_bfloat16 name(__hip_bfloat16 h) { \
+        const float x = static_cast<float>(h);        \
+        return __hip_bfloat16(expression);            \
+    }                                                 \
+    KS_INLINE __hip_bfloat162 pair(__hip_bfloat162 v) { return __hip_bfloat162(name(v.x), name(v.y)); }
+KS_BF16_MATHS(hexp, h2exp, expf(x))
+KS_BF16_MATHS(hexp2, h2exp2, exp2f(x))
+KS_BF16_MATHS(hexp10, h2exp10, exp10f(x))
+KS_BF16_MATHS(hlog, h2log, logf(x))
+KS_BF16_MATHS(hlog2, h2log2, log2f(x))
+KS_BF16_MATHS(hlog10, h2log10, log10f(x))
+KS_BF16_MATHS(hsqrt, h2sqrt, sqrtf(x))
+KS_BF16_MATHS(hrsqrt, h2rsqrt, rsqrtf(x))
+KS_BF16_MATHS(hrcp, h2rcp, 1.0f / x)
+KS_BF16_MATHS(hsin, h2sin, sinf(x))
+KS_BF16_MATHS(hcos, h2cos, cosf(x))
+KS_BF16_MATHS(hfloor, h2floor, floorf(x))
+KS_BF16_MATHS(hceil, h2ceil, ceilf(x))
+KS_BF16_MATHS(hrint, h2rint, rintf(x))
+KS_BF16_MATHS(htrunc, h2trunc, truncf(x))
+#undef KS_BF16_MATHS
+
+// The hardware's own add of both halves: memory must be ordinary device memory.
+KS_INLINE __hip_bfloat162 unsafeAtomicAdd(__hip_bfloat162* p, __hip_bfloat162 v) {
+    typedef short Pair __attribute__((ext_vector_type(2)));
+    return __builtin_bit_cast(__hip_bfloat162, __builtin_amdgcn_flat_atomic_fadd_v2bf16(reinterpret_cast<Pair*>(p),
+                                                                                        __builtin_bit_cast(Pair, v)));
+}

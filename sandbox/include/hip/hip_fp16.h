@@ -79,6 +79,11 @@ KS_INLINE __half __int2half_rn(int x) { return __half(x); }
 KS_INLINE __half __uint2half_rn(unsigned x) { return __half(x); }
 KS_INLINE int __half2int_rz(__half x) { return static_cast<int>(x.data); }
 KS_INLINE int __half2int_rn(__half x) { return static_cast<int>(__builtin_rintf(__half2float(x))); }
+KS_INLINE unsigned __half2uint_rz(__half x) { return static_cast<unsigned>(x.data); }
+KS_INLINE unsigned __half2uint_rn(__half x) { return static_cast<unsigned>(__builtin_rintf(__half2float(x))); }
+KS_INLINE __half __float2half_rz(float x) {
+    return __half(static_cast<_Float16>(__builtin_amdgcn_cvt_pkrtz(x, 0.0f)[0]));
+}
 KS_INLINE unsigned short __half_as_ushort(__half x) { return __builtin_bit_cast(unsigned short, x.data); }
 KS_INLINE short __half_as_short(__half x) { return __builtin_bit_cast(short, x.data); }
 KS_INLINE __half __ushort_as_half(unsigned short x) { return __half(__builtin_bit_cast(_Float16, x)); }
@@ -146,4 +151,26 @@ KS_HALF_MATHS(hcos, h2cos, cosf(x))
 KS_HALF_MATHS(hfloor, h2floor, floorf(x))
 KS_HALF_MATHS(hceil, h2ceil, ceilf(x))
 KS_HALF_MATHS(hrint, h2rint, rintf(x))
+KS_HALF_MATHS(htrunc, h2trunc, truncf(x))
+KS_HALF_MATHS(hexp10, h2exp10, exp10f(x))
+KS_HALF_MATHS(hlog10, h2log10, log10f(x))
 #undef KS_HALF_MATHS
+
+#define KS_HALF_PAIRS(name, both)                                                                   \
+    KS_INLINE __half2 name##2(__half2 a, __half2 b) {                                               \
+        return __half2(__half(name(a.x, b.x) ? 1.0f : 0.0f), __half(name(a.y, b.y) ? 1.0f : 0.0f)); \
+    }                                                                                               \
+    KS_INLINE bool both(__half2 a, __half2 b) { return name(a.x, b.x) && name(a.y, b.y); }
+KS_HALF_PAIRS(__heq, __hbeq2)
+KS_HALF_PAIRS(__hne, __hbne2)
+KS_HALF_PAIRS(__hlt, __hblt2)
+KS_HALF_PAIRS(__hle, __hble2)
+KS_HALF_PAIRS(__hgt, __hbgt2)
+KS_HALF_PAIRS(__hge, __hbge2)
+#undef KS_HALF_PAIRS
+
+// The hardware's own add of both halves: memory must be ordinary device memory.
+KS_INLINE __half2 unsafeAtomicAdd(__half2* p, __half2 v) {
+    return __half2(__builtin_amdgcn_flat_atomic_fadd_v2f16(reinterpret_cast<ks_half2_native*>(p),
+                                                           static_cast<ks_half2_native>(v)));
+}

@@ -1,9 +1,11 @@
 // The device side of HIP for compilers without ROCm: names and meanings as in HIP, built on amdgcn builtins alone.
 #pragma once
 
+#include <initializer_list>
 #include <hip/ks_device.h>
 #include <hip/hip_vector_types.h>
 #include <hip/math_functions.h>
+#include <hip/special_functions.h>
 #include <hip/device_functions.h>
 #include <hip/warp_functions.h>
 #include <hip/atomic_functions.h>

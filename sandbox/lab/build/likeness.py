@@ -40,6 +40,7 @@ _STAND_IN = re.compile(r"'([^']*\bks_[^']*)':'([^']*)'")  # a stand-in's result,
 _IDLE = re.compile(r" <(?:AddressSpaceConversion|NoOp|BitCast)>(?: part_of_explicit_cast)?$")  # casts of pointers
 _POINTER = re.compile(r"([*&]+) (__attribute__\(\(ext_vector_type\(\d+\)\)\))")  # clang has two orders for this
 _CALLEE = re.compile(r"<(?:BuiltinFnToFnPtr|FunctionToPointerDecay)>$")
+_COLUMN = re.compile(r"(?<= at candidate\.hip:)(\d+):\d+")  # of a lambda; macros before it have other lengths
 _LITERAL = re.compile(r" ?defaulted_is_constexpr\b")  # the GPU's opaque types are no literal types
 _LAB = "/include/ks_lab"
 _LITERALS = ("Literal", "LiteralExpr")
@@ -151,7 +152,7 @@ def _meaning(node: Node, names: Mapping[str, str], types: Mapping[str, str]) -> 
             text = text.replace(name, meant)
     text = _STORAGE.sub("", " " + _SPACE.sub("", text))
     text = _POINTER.sub(r"\2 \1", _GNU_VECTOR.sub(r"\2 __attribute__((ext_vector_type(\1)))", text))
-    return _ADDRESS.sub(lambda found: names.get(found[0], "#"), text).strip()
+    return _ADDRESS.sub(lambda found: names.get(found[0], "#"), _COLUMN.sub(r"\1", text)).strip()
 
 
 def _memory(nodes: tuple[Node, ...], index: int) -> str:

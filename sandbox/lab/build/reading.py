@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from sandbox.lab.build.flags import PREPROCESS
 from sandbox.lab.build.kernel_names import kernel_names
 from sandbox.lab.build.likeness import differences
 from sandbox.lab.build.tree_rules import attribute_refusals, tree_refusals
+from sandbox.lab.build.unroll_pragmas import closed, opened
 
 EXPANDED = "expanded.hip"
 CLOSING = "#pragma clang attribute pop\n"  # of what the lab's header leaves open
@@ -56,7 +57,7 @@ class Reader:
         """
         work.mkdir(exist_ok=True)
         macros = tuple(f"-D{name}={value}" for name, value in tunables.items())
-        made = self._as_on_the_gpu(candidate, macros, work / "text")
+        made = self._as_on_the_gpu(candidate, tunables, macros, work / "text")
         if isinstance(made, tuple):
             return made
         text, unknown = translate(made.text)
@@ -72,8 +73,8 @@ class Reader:
         gpu = with_spaces(gpu, source)
         if refused := tree_refusals(gpu):
             return refused
-        closed = f"{text}\n{CLOSING}"
-        lab = self._tree(self.checked, work / "lab", closed, behind_header(closed), source)
+        ended = f"{text}\n{CLOSING}"
+        lab = self._tree(self.checked, work / "lab", ended, behind_header(ended), source)
         if isinstance(lab, tuple):
             return lab
         if refused := attribute_refusals(lab) or differences(gpu, lab):
@@ -82,14 +83,16 @@ class Reader:
         return names if isinstance(names, tuple) else Reading(text, names)
 
     def _as_on_the_gpu(
-        self, candidate: Candidate, macros: tuple[str, ...], work: Path
+        self, candidate: Candidate, tunables: Mapping[str, int], macros: tuple[str, ...], work: Path
     ) -> DeviceText | tuple[Finding, ...]:
         if refused := source_refusals(candidate.source):
             return refused
-        done = self._preprocessor.run(work, candidate.source, None, *macros, SOURCE, "-o", EXPANDED)
+        text = opened(candidate.source, tunables)
+        done = self._preprocessor.run(work, text, None, *macros, SOURCE, "-o", EXPANDED)
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
-        return device_text(read_output(work / EXPANDED).decode("utf-8", errors="replace"))
+        made = device_text(read_output(work / EXPANDED).decode("utf-8", errors="replace"))
+        return made if isinstance(made, tuple) else replace(made, text=closed(made.text))
 
     @staticmethod
     def _tree(

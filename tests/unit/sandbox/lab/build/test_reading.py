@@ -47,6 +47,18 @@ REFUSED = {
     "__device__ int f() { P p = 0; return sizeof p; }",
     "size in a template": "template <class T> __device__ int s() { return sizeof(T); }\n"
     "__device__ int f() { return s<__attribute__((address_space(3))) int*>(); }",
+    "size of an LDS pointer by a macro": "#define NEAR __attribute__((address_space(3)))\n"
+    "__device__ int f() { return sizeof(NEAR int*); }",
+    "LDS pointers by a macro that changes": "#define NEAR __attribute__((address_space(3)))\n"
+    "__device__ float f(NEAR float* p) { return *p; }\n#undef NEAR\n#define NEAR __attribute__((address_space(1)))",
+    "literal type": "struct B { __amdgpu_buffer_rsrc_t r; }; __device__ int f() { return __is_literal(B) ? 1 : 2; }",
+    "constexpr by literal type": "struct B { __amdgpu_buffer_rsrc_t r; };\n"
+    "template <class T> concept C = requires { [] { constexpr T t{}; return t; }; }; __device__ int f() { return C<B>; }",
+    "builtin of its own": "namespace n { enum E : int { e }; __device__ int __builtin_amdgcn_readfirstlane(E a) { return a; } }\n"
+    "__device__ int f() { return __builtin_amdgcn_readfirstlane(n::e); }",
+    "builtin of a friend": "struct S { __device__ operator int() const { return 1; }\n"
+    "__device__ friend int __builtin_amdgcn_readlane(S, int) { return 2; } };\n"
+    "template <class T> __device__ int g(T a) { return __builtin_amdgcn_readlane(a, 0); } __device__ int f() { return g(S{}); }",
     "LDS pointer in a structure": "struct S { __attribute__((address_space(3))) int* p; char c; };",
     "va_list": "__device__ int f() { return sizeof(__builtin_va_list); }",
     "noexcept of a builtin": "__device__ bool f() { return noexcept(__builtin_amdgcn_s_sleep(1)); }",
@@ -93,6 +105,18 @@ PERMITTED = {
     "asm": '__device__ void f(float a) { asm volatile("s_waitcnt vmcnt(0)\\n\\ts_barrier ; both" : "+v"(a) : "v"(a + 1) : "memory"); }',
     "namespaces": "namespace a::b { namespace { __device__ int f() { return 1; } } inline namespace c { struct S {}; } }",
     "wave": "__device__ int f() { return warpSize + __builtin_amdgcn_readfirstlane(1) * (int)__ballot(1) + __popcll(3); }",
+    "braces and macros for a builtin": "#include <climits>\ntypedef _Float16 h __attribute__((ext_vector_type(2)));\n"
+    "__device__ void f(h* p) { __builtin_amdgcn_global_atomic_fadd_v2f16((__attribute__((address_space(1))) h*)p, h{1, 2}); }\n"
+    "__device__ int g(int a) { return __builtin_amdgcn_update_dpp(INT_MIN, a, 0xb1, 15, 15, false); }",
+    "builtins in templates": "template <class T> __device__ T f(T a) { return __builtin_amdgcn_readfirstlane(a); }\n"
+    "template <class T, int S> __device__ T g(T* p) { return __hip_atomic_fetch_add(p, T{1}, __ATOMIC_RELAXED, S); }\n"
+    "__device__ int h(int* p) { return f(3) + g<int, __HIP_MEMORY_SCOPE_AGENT>(p); }",
+    "address spaces by a macro": "#define NEAR __attribute__((address_space(3)))\n"
+    "__device__ float f(NEAR const float* p) { return *p; } template <class T> using q = NEAR T*;",
+    "lambda behind a macro": "#define WIDTH 1000\ntemplate <class F> __device__ int f(F g) { return g(); }\n"
+    "__device__ int h() { return WIDTH + f([] { return 1; }); }",
+    "unroll by a macro": "#define TIMES 4\n__device__ int f(int n) { int s = 0;\n#pragma unroll TIMES\n"
+    "for (int i = 0; i < n; i++) s += i;\n#pragma clang loop unroll_count(TIMES)\nfor (int i = 0; i < n; i++) s += i;\nreturn s; }",
     "pragmas": "__device__ int f(int n) { int s = 0;\n#pragma unroll 4\nfor (int i = 0; i < n; i++) s += i;\nreturn s; }",
 }
 

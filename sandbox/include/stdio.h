@@ -1,0 +1,3 @@
+// printf() is HIP's own: see hip/device_functions.h.
+#pragma once
+#include <hip/device_functions.h>
