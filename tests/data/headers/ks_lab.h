@@ -18,4 +18,19 @@
 #define __builtin_amdgcn_fence(order, scope)
 #define __builtin_amdgcn_s_barrier()
 #define __builtin_amdgcn_s_memtime() 0
+typedef _Float16 ks_two_halves __attribute__((ext_vector_type(2)));
+#define __builtin_amdgcn_cvt_pkrtz(a, b) ks_two_halves{(_Float16)(a), (_Float16)(b)}
+#define __builtin_amdgcn_flat_atomic_fadd_v2f16(p, v) (*(p) += (v))
+#define __builtin_amdgcn_flat_atomic_fadd_v2bf16(p, v) (*(p) += (v))
+#define __builtin_amdgcn_frexp_mantf(x) ks_split(x).mantissa
+#define __builtin_amdgcn_frexp_expf(x) ks_split(x).exponent
+struct ks_parts {
+  float mantissa;
+  int exponent;
+};
+static inline ks_parts ks_split(float x) {
+  int e = 0;
+  const float m = __builtin_frexpf(x, &e);
+  return {m, e};
+}
 #define __builtin_amdgcn_s_memrealtime() 0

@@ -2,6 +2,7 @@
 #include <hip/hip_bf16.h>
 #include <hip/hip_fp16.h>
 #include <hip/math_functions.h>
+#include <hip/special_functions.h>
 
 #define EACH(name, expression)                                                       \
   extern "C" void name(const float* first, const float* second, float* out, long n) { \
@@ -26,6 +27,15 @@ EACH(test_atan2, atan2f(x, y))
 EACH(test_pow, powf(x, y))
 EACH(test_cbrt, cbrtf(x))
 EACH(test_exp10, exp10f(x))
+EACH(test_asin, asinf(x))
+EACH(test_acos, acosf(x))
+EACH(test_asinh, asinhf(x))
+EACH(test_acosh, acoshf(x))
+EACH(test_atanh, atanhf(x))
+EACH(test_sinpi, sinpif(x))
+EACH(test_cospi, cospif(x))
+EACH(test_logb, logbf(x))
+EACH(test_nextafter, nextafterf(x, y))
 EACH(test_hypot, hypotf(x, y))
 EACH(test_bf16, __bfloat162float(__float2bfloat16(x)))
 EACH(test_bf16_fma, __bfloat162float(__float2bfloat16(x) * __float2bfloat16(y) + __float2bfloat16(x)))

@@ -93,6 +93,15 @@ erf, erfc = np.vectorize(math.erf), np.vectorize(math.erfc)
         ("test_erfc", erfc, -2.0, 0.7, 8),
         ("test_atan", np.arctan, -20.0, 20.0, 4),
         ("test_cbrt", np.cbrt, 1e-3, 1e3, 4),
+        ("test_asin", np.arcsin, -1.0, 1.0, 4),
+        ("test_acos", np.arccos, -1.0, 1.0, 4),
+        ("test_asinh", np.arcsinh, -1e3, 1e3, 8),
+        ("test_asinh", np.arcsinh, -1e-3, 1e-3, 4),
+        ("test_acosh", np.arccosh, 1.0, 1e3, 8),
+        ("test_atanh", np.arctanh, -0.999, 0.999, 8),
+        ("test_sinpi", lambda x: np.sin(np.pi * x), -0.9, 0.9, 8),
+        ("test_cospi", lambda x: np.cos(np.pi * x), -0.4, 0.4, 8),
+        ("test_logb", lambda x: np.floor(np.log2(x)), 0.001, 100.0, 0),
         ("test_exp10", lambda x: 10.0**x, -3.0, 3.0, 8),
     ],
 )
@@ -103,6 +112,12 @@ def test_maths_is_close_to_float64(
     wanted = exact(x.astype(np.float64))
     error = np.abs(call(host, name, x) - wanted) / np.maximum(np.spacing(np.abs(wanted).astype(np.float32)), 1e-30)
     assert np.max(error) <= ulps, (x[np.argmax(error)], np.max(error))
+
+
+def test_the_next_number_is_numpys(host: ctypes.CDLL) -> None:
+    x = np.array([0.0, 1.0, -1.0, 1e-45, -1e-45, 3.4e38, 2.0, 5.0], np.float32)
+    y = np.array([1.0, 2.0, 0.0, -1.0, 1.0, np.inf, 2.0, -np.inf], np.float32)
+    assert np.array_equal(call(host, "test_nextafter", x, y), np.nextafter(x, y))
 
 
 def test_sine_and_cosine_of_large_arguments(host: ctypes.CDLL) -> None:
