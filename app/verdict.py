@@ -64,6 +64,7 @@ def _coverage_json(case: CaseResult) -> dict[str, Any]:
         "grid": case.grid or None,
         "compared": case.compared,
         "miss_chance": case.miss_chance,
+        "stands_for": case.stands_for or None,
     }
 
 
@@ -193,6 +194,8 @@ def _share(case: CaseResult) -> str:
     """The share of a case that was executed and compared, if not the whole; empty for a case that was stopped."""
     if case.error is None:
         return ""
+    if case.stands_for:
+        return f"in place of {case.stands_for}, scaled down"
     if case.is_whole:
         return f"whole: {case.grid:,} workgroups" if case.grid else ""
     if not case.grid:

@@ -20,7 +20,7 @@ import resource
 import socket
 import sys
 import sysconfig
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Literal, get_args
@@ -78,6 +78,7 @@ _USED: dict[Fence, tuple[str, ...]] = {
     "filter": ("bind", "listen", "accept", "accept4", "connect"),
     "open": (),
 }
+_SPAWNING = ("execve", "fork", "vfork", "kill", "tgkill", "prlimit64")
 _OWN: tuple[seccomp.Test, ...] = (("any", 0, (seccomp.OWN_PID,)),)
 
 
@@ -115,17 +116,31 @@ def _nodes(vendor: str) -> Sequence[Path]:
 def _filtered(fence: Fence) -> bool:
     """Install the filter of system calls; False where this kernel or architecture has none."""
     local: tuple[seccomp.Test, ...] = (("any", 0, (_UNIX,)),)
+    return refuse_calls({"socketpair": local, "socket": () if fence == "closed" else local}, _USED[fence])
+
+
+def refuse_compilers_calls(starts_programs: bool) -> bool:
+    """Install the filter of a process that compiles; False where this kernel or architecture has none.
+
+    Compilers need no socket, no tracing, mounts, keys, BPF, rings or signals to others. `starts_programs`: this one is
+    a driver of other programs, so it may start and end processes, which inherit the filter.
+    """
+    spawned: dict[str, tuple[seccomp.Test, ...]] = {"clone": (("clear", 0, (_NAMESPACES,)),)}
+    return refuse_calls(spawned, _SPAWNING) if starts_programs else refuse_calls({}, ())
+
+
+def refuse_calls(changed: Mapping[str, tuple[seccomp.Test, ...]], used: Sequence[str]) -> bool:
+    """Install a filter without the calls that neither drivers nor compilers need, but for these changes."""
     refused: dict[str, tuple[seccomp.Test, ...]] = {
         **dict.fromkeys(others(platform.machine()), ()),
         "clone": (("clear", 0, (_NAMESPACES,)), ("set", 0, (_THREAD,))),
         "kill": _OWN,
         "tgkill": _OWN,
         "prlimit64": (("any", 0, (0, seccomp.OWN_PID)),),
-        "socketpair": local,
-        "socket": () if fence == "closed" else local,
+        **changed,
     }
-    for name in _USED[fence]:
-        del refused[name]
+    for name in used:
+        refused.pop(name, None)
     program = seccomp.compose_refusing(platform.machine(), refused)
     try:
         if program:

@@ -259,7 +259,8 @@ class TimedCase:
         """The case whole where it is affordable; else with all its dims shortened until it is."""
         if cost(self.judge.task, self.case.dims) <= SCALED:
             return self.whole()
-        return self.judge.run(scaled(self.judge.task, self.case, SCALED))
+        row, findings = self.judge.run(scaled(self.judge.task, self.case, SCALED))
+        return replace(row, stands_for=self.case.name), findings
 
     def refused(self, findings: Sequence[Finding], sample: Drawn) -> Rows:
         """The row of a case that failed, with its findings."""

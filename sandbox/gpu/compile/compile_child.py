@@ -2,7 +2,8 @@
 
 Around the compiler, before the first source arrives: an environment of nothing but its own folder and settings of the
 C library, limits on memory, file size and, for each source, CPU time, and where the kernel has Landlock no file but the
-system's libraries and programs can be read and none but those of its own folder written. A source that crashes the
+system's libraries and programs can be read and none but those of its own folder written, and a filter of system calls:
+no socket, no tracing, and no other program but where the compiler is one that starts others. A source that crashes the
 compiler ends this process and harms nothing else; see `compile_pool.py`.
 """
 
@@ -23,9 +24,11 @@ from sandbox.gpu.child_channel import ChildChannel, Closed, Malformed
 from sandbox.gpu.compile import hiprtc, nvrtc
 from sandbox.gpu.compile.compile_messages import CompilerMissing, Description, Job, JobReply
 from sandbox.gpu.compile.nvrtc import Compiled
+from sandbox.gpu.fence import refuse_compilers_calls
 
 DATA_BYTES = 8 << 30
 FILE_BYTES = 256 << 20
+PROGRAMS = ("nvcc", "hipcc")
 MAX_LOG = 128 << 10
 READABLE = ("/usr", "/lib", "/lib64", "/bin", "/opt/rocm", "/dev/urandom", "/sys/devices/system/cpu")
 
@@ -51,7 +54,9 @@ def main(number: int, vendor: str, library: str) -> int:
         compiler, folder = open_compiler(vendor, library)
         kind, build = type(compiler).__name__.lower(), _build()
         include = _toolkit_headers(folder) if kind == "nvrtc" else ""
-        channel.send(Description(f"{kind} {compiler.version()}", kind, _fence(folder), include, build))
+        version, fenced = compiler.version(), _fence(folder)
+        filtered = refuse_compilers_calls(kind in PROGRAMS)
+        channel.send(Description(f"{kind} {version}", kind, fenced, include, build, filtered))
         while True:
             job, _ = channel.receive((Job,))
             channel.send(_answer(compiler, job))

@@ -15,6 +15,7 @@ class Description:
     fenced: bool  # it can open no file but those it needs
     include: str  # folder of the toolkit's own headers; "" when there is none or the compiler knows it
     build: str  # tells builds of the same version apart
+    filtered: bool = False  # it can make none of the system calls that a compiler does not need
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,17 @@ def test_the_compilers_process_can_open_no_other_file_either(compiler: GpuCompil
     assert reply.image is None and "ermission denied" in reply.log and CANARY not in reply.log
 
 
+def test_the_compilers_process_has_a_filter_of_system_calls(compiler: GpuCompiler, tmp_path: Path) -> None:
+    assert compiler.description.filtered
+    worker = Worker(compiler.target.vendor, compiler._pool._library, tmp_path)
+    try:
+        status = (Path("/proc") / str(worker._process.pid) / "status").read_text(encoding="ascii")
+    finally:
+        worker.close()
+    assert "\nSeccomp:\t2\n" in status
+    assert "\nNoNewPrivs:\t1\n" in status
+
+
 def test_the_compilers_process_inherits_nothing(
     compiler: GpuCompiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
