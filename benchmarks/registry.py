@@ -100,6 +100,13 @@ BENCHMARKS = (
         1,
     ),
     Benchmark(
+        "sample_efficiency",
+        "The tuner's estimates",
+        "Estimates to 95 % of the best speed, over spaces of which every point is known, beside other tuners.",
+        20,
+        peer="rivals",
+    ),
+    Benchmark(
         "cage_cost",
         "The cost of the cage",
         "The time that confinement adds to the start of a program, on each rung, and its share of an execution.",

@@ -13,6 +13,8 @@ from typing import Literal, get_args
 from records.evaluation import Evaluation, Rival
 from records.ranking import by_interval, interval_of
 from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.quantities import quantities, unused_tunables
+from sandbox.candidate.search import Timing
 from sandbox.candidate.tuning import Tuning, finalists
 from sandbox.protocol import Sandbox
 
@@ -57,11 +59,15 @@ def judge(ask: Ask, prepared: Prepared, purposes: tuple[Purpose, ...]) -> tuple[
 def tune(ask: Ask, prepared: Prepared, tuning: Tuning) -> list[dict[str, int]]:
     """The choices to benchmark, best estimate first, the default last; estimates verify nothing."""
 
-    def estimate(choice: Mapping[str, int]) -> float | None:
+    def estimate(choice: Mapping[str, int]) -> Timing:
         made = ask("estimate", prepared.choose(choice))
-        return made.rank_us if made.verdict.accepted else None
+        if not made.verdict.accepted or made.rank_us is None:
+            return Timing(None)
+        return Timing(made.rank_us, *(interval_of(made) if made.time_kind == "measured" else ()))
 
-    return finalists(prepared.choices, tuning, estimate)
+    if len(prepared.choices) <= 1:
+        return finalists(prepared.choices, tuning, estimate)
+    return finalists(prepared.choices, tuning, estimate, unused_tunables(prepared), quantities(prepared))
 
 
 def benchmark(

@@ -3,52 +3,36 @@ from itertools import product
 
 import pytest
 
-from sandbox.candidate.tuning import FINALISTS, Tuning, finalists, moved_to_front, search
+from sandbox.candidate.search import Timing
+from sandbox.candidate.tuning import FINALISTS, Tuning, finalists, moved_to_front
 
 GRID = [dict(zip("XYZ", values, strict=True)) for values in product((4, 1, 2, 8, 16), repeat=3)]
+BEST = {"X": 16, "Y": 2, "Z": 8}
 
 
-def bowl(choice: Mapping[str, int]) -> float:
-    return 1.0 + abs(choice["X"] - 16) + abs(choice["Y"] - 2) + abs(choice["Z"] - 8)
-
-
-@pytest.mark.parametrize("limit", [1, 5, 24, 200])
-def test_no_more_estimates_than_allowed_and_no_choice_twice(limit: int) -> None:
-    seen: list[Mapping[str, int]] = []
-    ranked = search(GRID, [], lambda c: seen.append(c) or bowl(c), limit, seed=1)  # type: ignore[func-returns-value]
-    assert len(seen) == len({tuple(c.values()) for c in seen}) == min(limit, len(GRID))
-    assert ranked == sorted(ranked, key=bowl)
-
-
-def test_descent_finds_the_bottom_of_a_bowl_in_far_fewer_estimates_than_there_are_choices() -> None:
-    assert search(GRID, [], bowl, limit=40, seed=1)[0] == {"X": 16, "Y": 2, "Z": 8}
-
-
-def test_the_search_starts_at_the_default_and_at_the_parents_choice() -> None:
-    seen: list[Mapping[str, int]] = []
-    search(GRID, [{"X": 8, "Y": 16, "W": 3}], lambda c: seen.append(c) or 1.0, 2, 1)  # type: ignore[func-returns-value]
-    assert seen == [GRID[0], {"X": 8, "Y": 16, "Z": 4}]
-
-
-def test_the_same_arguments_give_the_same_ranking_and_the_seed_matters() -> None:
-    def flat(choice: Mapping[str, int]) -> float:
-        return 1.0
-
-    assert search(GRID, [], flat, 30, 1) == search(GRID, [], flat, 30, 1) != search(GRID, [], flat, 30, 2)
-
-
-def test_choices_that_cannot_be_estimated_are_left_out() -> None:
-    ranked = search(GRID[:10], [], lambda c: None if c["Y"] == 4 else bowl(c), 24, 1)
-    assert ranked
-    assert all(c["Y"] != 4 for c in ranked)
-    assert search(GRID, [], lambda c: None, 24, 1) == []
+def bowl(choice: Mapping[str, int]) -> Timing:
+    return Timing(4.0 + abs(choice["X"] - 16) + abs(choice["Y"] - 2) + abs(choice["Z"] - 8))
 
 
 def test_the_finalists_are_the_best_estimates_and_the_default_has_the_last_word() -> None:
-    slow_default = finalists(GRID, Tuning((), 200, 1), bowl)
-    assert slow_default == [*sorted(GRID, key=bowl)[:FINALISTS], GRID[0]]
-    assert finalists(GRID, Tuning((), 200, 1), lambda c: 0.0 if c == GRID[0] else bowl(c)) == [GRID[0]]
-    assert finalists(GRID, Tuning((), 200, 1), lambda c: None) == [GRID[0]]
+    found = finalists(GRID, Tuning((), 200, 1), bowl)
+    assert len(found) == FINALISTS + 1
+    assert (found[0], found[-1]) == (BEST, GRID[0])
+    times = [bowl(choice).time_us for choice in found]
+    assert times == sorted(times, key=float)  # type: ignore[arg-type]
+    assert finalists(GRID, Tuning((), 200, 1), lambda c: Timing(0.5) if c == GRID[0] else bowl(c)) == [GRID[0]]
+    assert finalists(GRID, Tuning((), 200, 1), lambda c: Timing(None)) == [GRID[0]]
+
+
+def test_a_choice_that_gains_less_than_the_least_gain_does_not_take_the_defaults_place() -> None:
+    def close(choice: Mapping[str, int]) -> Timing:
+        return Timing(10.0 if choice == GRID[0] else 9.995)
+
+    def faster(choice: Mapping[str, int]) -> Timing:
+        return Timing(10.0 if choice == GRID[0] else 9.9)
+
+    assert finalists(GRID, Tuning((), 24, 1), close) == [GRID[0]]
+    assert finalists(GRID, Tuning((), 24, 1), faster)[0] != GRID[0]
 
 
 def test_without_choices_or_estimates_the_default_is_judged_alone() -> None:

@@ -1,0 +1,200 @@
+"""Estimates that a tuner needs until it has 95 % of the best speed, over spaces of which every point is known.
+
+    python -m benchmarks.sample_efficiency [--rivals PYTHON]
+
+Our tuner, random search and a hill climb run here. The strategies of Kernel Tuner and Optuna's TPE run in PYTHON, an
+interpreter that has both (`pip install kernel_tuner optuna`); without one, their last stored figures are read from
+data/sample_efficiency.json, where all curves are. A run that has not got there at the limit is charged the limit and
+what a random search of the rest needs. Four spaces were kept away from the tuner until its constants were set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import random
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.collection import DATA
+from benchmarks.figure import Figure, report
+from benchmarks.spaces import Space, stored_spaces
+from sandbox.candidate.quantities import computed
+from sandbox.candidate.search import Choice, Search, Timing
+
+SEEDS, LIMIT = 50, 100
+BUDGET = 24  # estimates that a run of the graph gives a kernel
+UNSEEN = frozenset({"gemm_f16", "gemm_rtx3090", "convolution_mi250x", "convolution_a100"})
+FILE = DATA / "sample_efficiency.json"
+SCRIPT = Path(__file__).parent / "rival_tuners.py"
+OURS, RANDOM, CLIMB = "ours", "random", "hill climb"
+Orders = Mapping[str, Sequence[Sequence[int]]]  # for each tuner the points that each seed asked for, in order
+ANCHORS = (RANDOM, "the best of the others")
+
+
+class Found(Exception):
+    """A point with 95 % of the best speed was asked for."""
+
+
+class Table:
+    """A space that answers with its stored times, and the order in which it was asked."""
+
+    def __init__(self, space: Space, until_good: bool) -> None:
+        """Raises `Found` behind the first good point where that is all that is asked."""
+        self.space, self.order, self._until_good = space, list[int](), until_good
+        self._places = {point: place for place, point in enumerate(space.points)}
+
+    def __call__(self, choice: Choice) -> Timing:
+        """The stored time of a choice."""
+        place = self._places[tuple(choice[name] for name in self.space.names)]
+        self.order.append(place)
+        if self._until_good and place in self.space.good:
+            raise Found
+        return Timing(self.space.times_us[place])
+
+
+def ours(space: Space, seed: int, limit: int = LIMIT, until_good: bool = True) -> list[int]:
+    """The points that our tuner asks for, up to the first good one or, as in a run of the graph, until it is sure."""
+    table, more = Table(space, until_good), computed(space.expressions, space.choices, space.dims)
+    with contextlib.suppress(Found):
+        Search(space.choices, table, limit, seed, quantities=more, is_thorough=until_good).run()
+    return table.order
+
+
+def climb(space: Space, seed: int) -> list[int]:
+    """A hill climb from the default: neighbours in random order, the first that is faster; random where none is."""
+    draw, order, left = random.Random(seed), [0], set(range(1, len(space.points)))
+    here = 0
+    while left and len(order) < LIMIT:
+        beside = [i for i in left if sum(a != b for a, b in zip(space.points[i], space.points[here], strict=True)) == 1]
+        asked = draw.choice(sorted(beside or left))
+        left.discard(asked)
+        order.append(asked)
+        if not beside or _time(space, asked) < _time(space, here):
+            here = asked
+    return order
+
+
+def _time(space: Space, place: int) -> float:
+    return space.times_us[place] or math.inf
+
+
+def rivals(space: Space, python: str) -> Orders:
+    """The points that the other tuners ask for."""
+    values = {"names": space.names, "points": space.points, "times_us": space.times_us}
+    argv = [python, str(SCRIPT), str(LIMIT), *map(str, range(SEEDS))]
+    done = subprocess.run(argv, input=json.dumps(values), capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"the other tuners ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    found: Orders = json.loads(done.stdout)
+    return found
+
+
+def needed(space: Space, order: Sequence[int]) -> float:
+    """Estimates until the first good point; one that is not there yet goes on by chance."""
+    there = next((n for n, place in enumerate(order, 1) if place in space.good), None)
+    return there or len(order) + by_chance(space, len(order))
+
+
+def by_chance(space: Space, asked: int = 0) -> float:
+    """Estimates that a random search needs on average, after so many that were not good."""
+    return (len(space.points) - asked + 1) / (len(space.good) + 1)
+
+
+def curve(space: Space, orders: Sequence[Sequence[int]]) -> list[float]:
+    """The mean share of the best speed after each estimate, over the seeds."""
+    rows = []
+    for order in orders:
+        best, row = math.inf, []
+        for n in range(LIMIT):
+            best = min(best, _time(space, order[n])) if n < len(order) else best
+            row.append(space.best_us / best)
+        rows.append(row)
+    return [round(statistics.fmean(column), 4) for column in zip(*rows, strict=True)]
+
+
+def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[str, object]:
+    """All tuners on one space: estimates to 95 %, curves, and where ours stops by itself."""
+    random_orders = [
+        random.Random(seed).sample(range(len(space.points)), min(LIMIT, len(space.points))) for seed in range(SEEDS)
+    ]
+    here: dict[str, Sequence[Sequence[int]]] = {
+        OURS: [ours(space, seed) for seed in range(SEEDS)],
+        CLIMB: [climb(space, seed) for seed in range(SEEDS)],
+        RANDOM: random_orders,
+    }
+    others = rivals(space, python) if python else {}
+    orders = {**here, **others}
+    means = {name: statistics.fmean(needed(space, order) for order in rows) for name, rows in orders.items()}
+    means[RANDOM] = by_chance(space)
+    curves = {name: curve(space, rows) for name, rows in orders.items()}
+    if not python and stored:
+        means = {**dict(stored["needed"]), **means}  # type: ignore[call-overload]
+        curves = {**dict(stored["curves"]), **curves}  # type: ignore[call-overload]
+    alone = [ours(space, seed, BUDGET, until_good=False) for seed in range(SEEDS // 5)]
+    shares = [space.best_us / min(_time(space, place) for place in order) for order in alone]
+    return {
+        "points": len(space.points),
+        "good": len(space.good),
+        "source": space.source,
+        "unseen": space.name in UNSEEN,
+        "needed": {name: round(mean, 2) for name, mean in sorted(means.items(), key=lambda pair: pair[1])},
+        "stops_at": statistics.fmean(map(len, alone)),
+        "share_at_stop": round(statistics.fmean(shares), 4),
+        "curves": curves,
+    }
+
+
+def figures(name: str, means: Sequence[Mapping[str, float]]) -> list[Figure]:
+    """Ours beside random search and beside the best of the others, in geometric means over spaces."""
+    mine = statistics.geometric_mean(row[OURS] for row in means)
+    others = sorted({tuner for row in means for tuner in row} - {OURS, RANDOM, CLIMB})
+    made = []
+    for tuner in (RANDOM, CLIMB, *others):
+        theirs = statistics.geometric_mean(row[tuner] for row in means)
+        goal = f"<= {theirs / 4:.4g}" if tuner == RANDOM else ""
+        made.append((theirs, tuner, goal))
+    made.sort(key=lambda each: each[0])
+    best = next((each for each in made if each[1] in others), None)
+    return [
+        Figure(
+            f"sample_efficiency.{name}.{tuner.replace(' ', '_')}",
+            mine,
+            "estimates",
+            tuner,
+            theirs,
+            f"<= {theirs / 2:.4g}" if best is not None and tuner == best[1] else goal,
+            FILE.name,
+        )
+        for theirs, tuner, goal in made
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run, store the curves, and report by space and over all."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.sample_efficiency", description=__doc__)
+    options.add_argument("--rivals", default="", metavar="PYTHON", help="an interpreter with kernel_tuner and optuna")
+    python = options.parse_args(arguments).rivals
+    stored = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    spaces = {}
+    for space in stored_spaces():
+        spaces[space.name] = measured(space, python, stored.get("spaces", {}).get(space.name, {}))
+        told = spaces[space.name]
+        print(f"{space.name}: {told['points']} points, {told['good']} good, needed {told['needed']}", flush=True)
+        print(f"  with {BUDGET} estimates it stops at {told['stops_at']:.1f} with {told['share_at_stop']} of the speed")
+    FILE.write_text(json.dumps({"spaces": spaces}, separators=(",", ":")) + "\n", encoding="utf-8")
+    rows = {name: dict(told["needed"]) for name, told in spaces.items()}  # type: ignore[call-overload]
+    seen = [row for name, row in rows.items() if name not in UNSEEN]
+    unseen = [row for name, row in rows.items() if name in UNSEEN]
+    made = [*figures("all", list(rows.values())), *figures("seen", seen), *figures("unseen", unseen)]
+    made += [each for name, row in rows.items() for each in figures(name, [row])[:1]]
+    return report("Estimates to 95 % of the best speed", made)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
