@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from records.experiment import Run
     from records.ledger import Ledger
 
-STYLES = {"accepted": "green", "rejected": "red", "failed": "red", "duplicate": "yellow"}
+STYLES = {"accepted": "green", "rejected": "red", "failed": "red", "duplicate": "yellow", "tried": "cyan"}
 
 
 @dataclass
@@ -154,6 +154,8 @@ def _style(event: Mapping[str, Any]) -> str:
 
 def _stage(event: Mapping[str, Any]) -> str:
     number = int(event.get("number") or 0)
+    if event.get("stage") == "try":
+        return f"try {number + 1}"
     return f"{event.get('stage')}" + (f" (repair {number})" if number else "")
 
 

@@ -99,8 +99,8 @@ def bounded(tool: str, text: str) -> str:
 
 
 def _side(kernel: BenchKernel) -> dict[str, Any]:
-    evaluation = kernel.evaluation
-    return {"name": kernel.name, "is_verified": kernel.is_verified, "geomean_us": evaluation.geomean_us}
+    known = evidence_of(kernel.evaluation, kernel.source, {})
+    return {"name": kernel.name, "is_verified": kernel.is_verified, **known}
 
 
 def _groups(loop: InnerLoop) -> list[tuple[str, int]]:

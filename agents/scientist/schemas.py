@@ -25,7 +25,7 @@ class QueriesAnswer(BaseModel):
 class Performance(BaseModel):
     """A predicted range, in percent of the base's speed: 100 means twice as fast."""
 
-    min: float = Field(description="gain you would bet on nine times out of ten")
+    min: float = Field(description="lower end; negative where a loss is likely")
     max: float = Field(description="gain if everything works as hoped")
 
 
@@ -56,8 +56,5 @@ class ReportAnswer(BaseModel):
 class CritiqueAnswer(BaseModel):
     """The critic's reading."""
 
-    remarks: list[str] = Field(
-        description="defects that would stop the kernel from working, most serious first; each "
-        "names the line or the expression, what goes wrong and the remedy"
-    )
+    remarks: list[str] = Field(description="what has to change, most serious first; empty where nothing has to")
     approve: bool = Field(description="true when there is no such defect")

@@ -24,7 +24,7 @@ from agents.scientist.schemas import (
     SelectionAnswer,
 )
 from agents.scientist.templates import conversation, excerpt
-from agents.scientist.toolbox import CALL, LABELS, TOOLS
+from agents.scientist.toolbox import CALL, LABELS, TOOLS, described
 from agents.scientist.views import (
     backlog_view,
     evidence_of,
@@ -33,7 +33,6 @@ from agents.scientist.views import (
     population_view,
     specimen_view,
     times_of,
-    tool_view,
     work_view,
 )
 from records.errors import MalformedReply
@@ -142,7 +141,7 @@ class Scientist:
             "tries": tries,
             "turns": most_turns(tries),
             "call": CALL,
-            "tools": [tool_view(tool) for tool in TOOLS],
+            "tools": described(TOOLS),
         }
         openings = {in_text: conversation("bench", **values, as_text=in_text) for in_text in (False, True)}
         in_text = not self.model.calls_tools("coder", step)

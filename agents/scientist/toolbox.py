@@ -8,7 +8,7 @@ the request: inside JSON every quote and line break of it would be escaped, whic
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -88,6 +88,33 @@ SEARCH = Tool("search_notes", "Search notes on the GPU, HIP and kernel optimisat
 SUBMIT = Tool("submit", "End the experiment with a kernel that is right, and report what it contains.", SubmitArguments)
 TOOLS = (CHECK, ISA, COMPARE, SEARCH, SUBMIT)
 NAMES = ", ".join(tool.name for tool in TOOLS)
+
+
+def described(tools: Sequence[Tool]) -> list[dict[str, Any]]:
+    """The tools and their arguments in words, for a writer that asks in text; the fields of a form only once."""
+    told, seen = [], set[str]()
+    for tool in tools:
+        schema = tool.schema()
+        arguments = [
+            {"name": name, "text": _argument(field, schema.get("$defs", {}), seen)}
+            for name, field in schema["properties"].items()
+        ]
+        told.append({"name": tool.name, "description": tool.description, "arguments": arguments})
+    return told
+
+
+def _argument(field: Mapping[str, Any], forms: Mapping[str, Any], seen: set[str]) -> str:
+    """One argument: its type, and what it says."""
+    inner = field.get("items", {})
+    kind = field["type"] if field["type"] != "array" else f"list of {inner.get('type', 'objects')}"
+    form = str(inner.get("$ref", "")).rpartition("/")[2]
+    if form and form not in seen:
+        parts = forms[form]["properties"]
+        kind += " with " + ", ".join(f"`{name}` ({part['description']})" for name, part in parts.items())
+        seen.add(form)
+    elif form:
+        kind += " as above"
+    return f"{kind}; {field['description']}" if "description" in field else kind
 
 
 class BadRequest(ValueError):

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.author import Assignment, Idea, Member, Specimen
-from agents.model.tools import Tool
 from records.evaluation import CODES, Evaluation
 from records.experiment import Experiment, Proposed
 from tasks.task import Case, Task, TensorSpec
@@ -57,6 +56,7 @@ def task_view(task: Task) -> dict[str, Any]:
         "outputs": [_tensor(t) for t in task.outputs],
         "scalars": [{"name": s.name, "type": C_TYPES.get(s.dtype, s.dtype), "value": s.value} for s in task.scalars],
         "dims": sorted({d for case in (*task.tests, *task.benchmarks) for d in case.dims}),
+        "multiples": [{"name": name, "of": of} for name, of in sorted(task.multiples.items()) if of > 1],
         "tests": [_case(c) for c in task.tests],
         "benchmarks": [_case(c) for c in task.benchmarks],
         "flops": task.flops,
@@ -207,28 +207,6 @@ def idea_view(idea: Idea | Experiment) -> dict[str, Any]:
         "gain_min_pct": f"{idea.gain_min_pct:g}",
         "gain_max_pct": f"{idea.gain_max_pct:g}",
     }
-
-
-def tool_view(tool: Tool) -> dict[str, Any]:
-    """A tool and its arguments in words, for a writer that asks in text."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "arguments": [
-            {"name": name, "text": _argument(schema, tool.schema())}
-            for name, schema in tool.schema()["properties"].items()
-        ],
-    }
-
-
-def _argument(schema: Mapping[str, Any], whole: Mapping[str, Any]) -> str:
-    """One argument: its type, and what it says."""
-    inner = schema.get("items", {})
-    kind = schema["type"] if schema["type"] != "array" else f"list of {inner.get('type', 'objects')}"
-    if "$ref" in inner:
-        fields = whole["$defs"][inner["$ref"].rpartition("/")[2]]["properties"]
-        kind += " with " + ", ".join(f"{name} ({field['description']})" for name, field in fields.items())
-    return f"{kind}; {schema['description']}" if "description" in schema else kind
 
 
 def population_view(population: Sequence[Member]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from sandbox.candidate.prepare import Prepared
 
 _SHOWN = frozenset({"mfma", "lds", "vmem", "smem", "scratch", "waitcnt", "barrier", "branch"})
 _UNSHOWN = {"alu": "valu and salu", "loop": "instructions of an inner loop"}
+LEAST_SHARE = 4  # a loop must hold one of so many accesses and matrix instructions to be shown alone
 _HEAVY = frozenset({"lds", "vmem", "scratch"})
 
 
@@ -36,12 +37,19 @@ class Disassembler:
 def inner_loop(kernel: str, rows: Sequence[Instruction]) -> InnerLoop:
     """The loop with the most matrix instructions, else the innermost one with the most accesses, then instructions.
 
-    Of loops that hold the same matrix instructions the inner one; loops inside it are counted, not shown.
+    Of loops that hold the same matrix instructions the inner one; loops inside it are counted, not shown. The whole
+    kernel where no loop holds a quarter of the accesses and matrix instructions.
     """
     loops = [found for depth in range(1, max((r.depth for r in rows), default=0) + 1) for found in _loops(rows, depth)]
     chosen = max(loops, key=_weight, default=list(rows))
-    depth = min(row.depth for row in chosen) if loops else 0
-    return InnerLoop(kernel, depth, len(chosen), len(rows), tuple(_merged(chosen, depth if loops else None)))
+    if LEAST_SHARE * _work(chosen) < _work(rows):  # its loops were unrolled
+        chosen = list(rows)
+    depth = None if len(chosen) == len(rows) else min(row.depth for row in chosen)
+    return InnerLoop(kernel, depth or 0, len(chosen), len(rows), tuple(_merged(chosen, depth)))
+
+
+def _work(rows: Sequence[Instruction]) -> int:
+    return sum(row.group in _HEAVY or row.group == "mfma" for row in rows)
 
 
 def _loops(rows: Sequence[Instruction], depth: int) -> list[list[Instruction]]:

@@ -42,7 +42,7 @@ def test_kill_9_at_every_kind_of_point_then_resume_gives_the_ledger_of_an_uninte
     told = json.loads(done.stdout)
     results: list[dict[str, Any]] = told["results"]
     names = {r["name"] for r in results}
-    stages = ("write", "critique", "compile", "verify", "tune", "benchmark")
+    stages = ("write", "compile", "verify", "tune", "benchmark")
     assert {f"before event stage {stage}" for stage in stages} <= names
     assert {"before event selected", "before event planned", "before finish", "before checkpoint"} <= names
     assert {f"in the call to {role}" for role in ("select", "plan", "write", "repair")} <= names

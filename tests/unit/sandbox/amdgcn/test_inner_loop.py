@@ -81,6 +81,13 @@ def test_like_instructions_in_a_row_are_one_line_and_arithmetic_is_counted() -> 
     ]
 
 
+def test_a_kernel_whose_loops_were_unrolled_is_shown_whole() -> None:
+    unrolled = "\n".join(["global_load_dword v0"] * 9 + ["| ds_read_b32 v1", "| s_cbranch_scc1 .LBB0_1", "s_endpgm"])
+    loop = inner_loop("k", rows(unrolled))
+    assert (loop.depth, loop.instructions, loop.total) == (0, 12, 12)
+    assert [(line.text, line.count) for line in loop.lines][:2] == [("global_load_dword", 9), ("ds_read_b32 v1", 1)]
+
+
 def test_a_kernel_without_a_loop_is_shown_whole() -> None:
     loop = inner_loop("k", rows("global_load_dword v0\ns_endpgm"))
     assert (loop.depth, loop.instructions, loop.total) == (0, 2, 2)
