@@ -1,0 +1,149 @@
+"""A real author's experiment at the bench, replayed offline in the lab: by tool calls, and the same by turns of text.
+
+The answers in tests/data/row_softmax_bench.jsonl were written by an author who read the real prompts and tool results.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+
+from agents.author import Assignment
+from agents.model.endpoint import ROLES, Endpoint
+from agents.model.gateway import Gateway
+from agents.scientist.scientist import Scientist
+from graph.context import Context, Limits
+from graph.doubles import Bookshelf
+from graph.drive import drive
+from records.artefacts import ArtefactStore
+from records.experiment import Run
+from records.ledger import Ledger
+from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.inner_loop import Disassembler
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tests.support.bench_run import writing
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.endpoint import Answer, ScriptedEndpoint, Step
+from tests.support.lab_bench import evaluator
+
+FILE = Path(__file__).parents[1] / "data" / "row_softmax_bench.jsonl"
+
+
+class Recorded:
+    """Answers by role, each in its order; the calls of a turn as tool calls or as blocks of text."""
+
+    def __init__(self, tools: str) -> None:
+        self._tools = tools
+        self._rows = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+        self.coder: list[dict[str, Any]] = []
+
+    def __call__(self, body: dict[str, Any]) -> Step:
+        role = body["model"]
+        turn = sum(m["role"] == "assistant" for m in body["messages"])
+        row = [r for r in self._rows if r["role"] == role][turn]
+        if role == "coder":
+            self.coder.append(body)
+        if not row["calls"]:
+            return Answer(row["text"])
+        if self._tools == "calls":
+            return Answer(row["text"] or None, "tool_calls", tool_calls=tuple((n, a) for n, a in row["calls"]))
+        asked = [writing(name, **arguments) for name, arguments in row["calls"]]
+        return Answer("\n\n".join([row["text"], *asked]))
+
+
+def context(url: str, folder: Path, tools: str) -> Context:
+    task, target = load_task("row_softmax"), load_target("mi300x")
+    ledger = Ledger(folder / "ledger.db")
+    artefacts = ArtefactStore(folder / "artefacts", ledger)
+    models = {role: role for role in ROLES}
+    endpoint = Endpoint(url, "nobody", SecretStr("not-a-secret"), models, retries=0, tools=tools)  # type: ignore[arg-type]
+    return Context(
+        run=Run("replay", task.name, "mi300x", "lab", "llm", seed=0),
+        assignment=Assignment(task, target.brief.strip(), target.name, target.arch, 0),
+        author=Scientist(Gateway(endpoint, ledger, artefacts, None)),
+        sandbox=evaluator(0),
+        literature=Bookshelf("DPP moves data within rows of 16 lanes."),
+        ledger=ledger,
+        artefacts=artefacts,
+        limits=Limits(generations=1, picks=1, tunings=0),
+        disassembler=Disassembler(Compiler(toolchain(), COMPILED, target)),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tools", ["calls", "text"])
+def test_a_real_authors_experiment_is_replayed_to_the_same_tries_and_kernel(tmp_path: Path, tools: str) -> None:
+    recorded = Recorded(tools)
+    with ScriptedEndpoint(recorded) as server:
+        made = context(server.url, tmp_path, tools)
+        run = drive(made, tmp_path / "checkpoint.db")
+        tried = [a for a in made.ledger.attempts(run.id) if a.generation]
+        check_tries(made, tried)
+        check_talk(recorded.coder, made, tmp_path)
+
+        # Without its checkpoint a run starts over and finds everything in the ledger.
+        asked = len(server.requests)
+        made.ledger.finish(run.id, "paused")
+        for file in tmp_path.glob("checkpoint.db*"):
+            file.unlink()
+        assert drive(made, tmp_path / "checkpoint.db").status == "done"
+        assert [a for a in made.ledger.attempts(run.id) if a.generation] == tried
+        assert len(server.requests) == asked == len(FILE.read_text(encoding="utf-8").splitlines())
+    made.ledger.close()
+
+
+def check_tries(made: Context, tried: list[Any]) -> None:
+    """One wrong try with its cause, two right ones, and the faster of these recorded with the author's report."""
+    assert [(a.id, a.status, a.tool) for a in tried] == [
+        ("g001-e1-a0", "tried", "check"),
+        ("g001-e1-a1", "rejected", "check"),
+        ("g001-e1-a2", "tried", "check"),
+        ("g001-e1-a3", "accepted", ""),
+    ]
+    first, wrong, second, best = tried
+    assert (wrong.stage, wrong.code, wrong.reason) == (
+        "compile",
+        "B.2",
+        "use of undeclared identifier 'LOG2_E' (line 54)",
+    )
+    assert second.geomean_us < first.geomean_us
+    assert best.candidate_id == second.candidate_id
+    assert best.geomean_us == second.geomean_us
+    assert len(best.report) == 5
+    seeds = [a.geomean_us for a in made.ledger.attempts("replay", 0)]
+    assert best.geomean_us < 0.8 * min(seeds)
+
+
+def check_talk(coder: list[dict[str, Any]], made: Context, folder: Path) -> None:
+    """Each tool's result is what its reader needs, and nothing that it must not be."""
+    told = "\n".join(str(m["content"]) for m in coder[-1]["messages"][2:])
+    for piece in (
+        "`g001-e1-a0` is right.",
+        "| rows=2048,cols=16384 | ",
+        "of `row_softmax`: `kept[i] = at < cols ? x[at] : -__builtin_huge_valf();`",
+        "Kernel `row_softmax` of `g001-e1-a0`: ",
+        "global_load_dword",
+        "| DPP moves data within rows of 16 lanes.",
+        "`changed` against `g001-e1-a0`, estimated without being verified",
+        "use of undeclared identifier 'LOG2_E'",
+        "2 tries left.",
+    ):
+        assert piece in told, piece
+    rows = made.ledger.evaluation(made.ledger.attempts("replay")[-1].evaluation_key)
+    assert rows is not None
+    listed = {case.name for case in (*made.assignment.task.tests, *made.assignment.task.benchmarks)}
+    held_out = [case.name for case in rows.cases if case.role == "held_out" and case.name not in listed]
+    whole = json.dumps(coder)
+    assert held_out
+    assert not [name for name in held_out if name in whole]
+    assert str(folder) not in whole
+    assert "/tmp" not in whole
+    assert "not-a-secret" not in whole
