@@ -17,13 +17,14 @@ WORKSPACE_BYTES, WORKSPACE_SHARE = 128 << 20, 4  # and times the task's own buff
 POISONED_BYTES_S = 2e8  # at least
 
 
-def executor_limits(work: Work, layout: MemoryLayout, count: bool, owners: int) -> ProcessLimits:
-    """Limits beyond the executor's own deadline; `owners`: launches of which each has outputs of its own.
+def executor_limits(work: Work, layout: MemoryLayout, count: bool) -> ProcessLimits:
+    """Limits beyond the executor's own deadline.
 
     Inputs and outputs are in files. Anonymous are workspaces, the shadow of what is written, the stacks of the
-    work-items and, when counting, what a few workgroups write. Owners write a part each, together no more than one.
+    work-items and, when counting, what a few workgroups write. Workgroups with outputs of their own that stride over
+    the whole grid touch every page of each.
     """
-    written = sum(region.size for region in layout.regions if region.buffer.role != "input") // owners
+    written = sum(region.size for region in layout.regions if region.buffer.role != "input")
     watched = min(written, COUNTED_BYTES) if count else SHADOW * written
     return ProcessLimits(
         cpu_s=int(2 * work.deadline_s + layout.memory / POISONED_BYTES_S) + 10,

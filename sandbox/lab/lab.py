@@ -188,7 +188,7 @@ class Lab:
         try:
             executor_request.write(folder, program, plan, layout, work)
             argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
-            limits = executor_limits(work, layout, request.count, len(plan.launches) if request.pieces else 1)
+            limits = executor_limits(work, layout, request.count)
             done = self._run(argv, limits)
             self.cpu_s += done.cpu_s or done.seconds
             return self._answer(request, work, layout, folder, done)

@@ -82,7 +82,7 @@ def _build(toolchain: Toolchain, folder: Path) -> list[str]:
     work = Path(tempfile.mkdtemp(dir=folder.parent))
     try:
         for source in sorted(FOLDER.glob("*.cpp")):
-            argv = ["c++", *FLAGS, "-I", str(INCLUDE), "-c", str(source), "-o", f"{source.stem}.o"]
+            argv = ["c++", *FLAGS, "-idirafter", str(INCLUDE), "-c", str(source), "-o", f"{source.stem}.o"]
             _run(toolchain, work, argv, source.name)
         words = _ask_driver(toolchain, work)
         (work / _LINK).write_text(json.dumps(words), encoding="utf-8")

@@ -17,22 +17,21 @@ def buffer(role: str, mib: int) -> Buffer:
 
 def test_a_small_kernel_has_less_than_a_gibibyte() -> None:
     layout = lay_out([buffer("input", 1), buffer("output", 1)], count=False)
-    assert executor_limits(WORK, layout, False, 1).resident_bytes < 1 << 30
+    assert executor_limits(WORK, layout, False).resident_bytes < 1 << 30
 
 
 def test_memory_grows_with_what_is_written_and_not_with_what_is_read() -> None:
     small = lay_out([buffer("input", 1), buffer("output", 1)], count=False)
     read = lay_out([buffer("input", 65), buffer("output", 1)], count=False)
     written = lay_out([buffer("input", 1), buffer("output", 65)], count=False)
-    of = [executor_limits(WORK, layout, False, 1).resident_bytes for layout in (small, read, written)]
+    of = [executor_limits(WORK, layout, False).resident_bytes for layout in (small, read, written)]
     assert of[0] == of[1]
     assert of[2] - of[0] == 64 * MIB * SHADOW
 
 
-def test_owners_of_an_output_share_it() -> None:
+def test_workgroups_with_outputs_of_their_own_may_touch_all_of_each() -> None:
     copies = lay_out([buffer("input", 1), *[buffer("output", 64)] * 8], count=False)
-    shared = executor_limits(WORK, copies, False, 8).resident_bytes
-    assert executor_limits(WORK, copies, False, 1).resident_bytes - shared == 7 * 64 * MIB * SHADOW
+    assert executor_limits(WORK, copies, False).resident_bytes > 8 * 64 * MIB * SHADOW
 
 
 @pytest.mark.parametrize(("mib", "is_refused"), [(100, False), (160, False), (400, True)])
