@@ -12,6 +12,7 @@ BASE_BYTES = 512 << 20  # whatever is executed; the largest of our kernels needs
 WORKER_BYTES = 64 << 20  # stacks of one worker's work-items: 64 KiB each
 REGION_BYTES = 8 << 20  # of huge pages that a buffer's shadow fills in part
 SHADOW = 8  # bytes for each that is written, itself included
+RECORDS_BYTES = 3 << 29  # of the accesses of a few workgroups, when counting
 COUNTED_BYTES = 1 << 30  # at most, of what a few workgroups write
 WORKSPACE_BYTES, WORKSPACE_SHARE = 128 << 20, 4  # and times the task's own buffers
 POISONED_BYTES_S = 2e8  # at least
@@ -25,7 +26,7 @@ def executor_limits(work: Work, layout: MemoryLayout, count: bool) -> ProcessLim
     the whole grid touch every page of each.
     """
     written = sum(region.size for region in layout.regions if region.buffer.role != "input")
-    watched = min(written, COUNTED_BYTES) if count else SHADOW * written
+    watched = RECORDS_BYTES + min(written, COUNTED_BYTES) if count else SHADOW * written
     return ProcessLimits(
         cpu_s=int(2 * work.deadline_s + layout.memory / POISONED_BYTES_S) + 10,
         file_bytes=64 << 20,
