@@ -10,38 +10,48 @@ import ziglang
 
 from knowledge.documents import read_text
 from knowledge.store import NOTES, KnowledgeStore
+from records.errors import ToolchainError
+from sandbox.gpu.compile.nvrtc import Nvcc, Nvrtc, find_compiler
 
 FILES = sorted(NOTES.glob("*.md"))
 ROOT = Path(__file__).parents[3]
 BUILTIN = Path(ziglang.__file__).parent / "lib" / "include"
 
 
-def snippets() -> list[tuple[str, str]]:
+def snippets(language: str) -> list[tuple[str, str]]:
     """Every complete code block of the notes; those marked as fragments are not meant to stand alone."""
     found = []
     for path in FILES:
-        blocks = re.findall(r"^```hip\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+        blocks = re.findall(rf"^```{language}\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
         found += [(f"{path.stem}-{number}", block) for number, block in enumerate(blocks)]
     return found
 
 
+def cuda_compiler() -> Nvrtc | Nvcc | None:
+    try:
+        return find_compiler()
+    except ToolchainError:
+        return None
+
+
 def test_there_are_enough_notes_with_code() -> None:
-    assert len(FILES) >= 18
-    assert len(snippets()) >= 18
+    assert len(FILES) >= 45
+    assert len(snippets("hip")) >= 25 and len(snippets("cuda")) >= 5
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_note_says_what_it_rests_on(path: Path) -> None:
     text, raw = read_text(path), path.read_text(encoding="utf-8")
     assert re.search(r"^title: \S", raw, re.MULTILINE) and text.licence == "Apache-2.0"
-    assert text.arch in ("", "gfx942") and len(text.tags) >= 4 and len(text.source) > 10
-    assert 400 <= len(raw.split()) <= 1200
+    assert text.arch in ("", "gfx942", "sm_90 sm_90a") and len(text.tags) >= 4 and len(text.source) > 10
+    assert 300 <= len(raw.split()) <= 1200
     provenance = raw.partition("## Provenance")[2]
     assert re.search(r"documented|measured|recalled|computed|compile|arithmetic|contract|design|definition", provenance)
+    assert re.search(r"Confidence: (high|medium|low)", " ".join(provenance.split()))
     assert "http" not in raw.replace("https://www.amd.com", "").replace("https://rocm.docs.amd.com", "")
 
 
-@pytest.mark.parametrize(("name", "code"), snippets(), ids=[name for name, _ in snippets()])
+@pytest.mark.parametrize(("name", "code"), snippets("hip"), ids=[name for name, _ in snippets("hip")])
 def test_a_snippet_compiles_for_gfx942(name: str, code: str, tmp_path: Path) -> None:
     plan = code.partition("+++*/")[0] if code.startswith("/*+++") else ""
     macros = [f"-D{key}={value}" for key, value in re.findall(r"^(\w+) = \[(\d+)", plan, re.MULTILINE)]
@@ -53,6 +63,15 @@ def test_a_snippet_compiles_for_gfx942(name: str, code: str, tmp_path: Path) -> 
     )  # fmt: skip
     assert done.returncode == 0, f"{name}: {done.stderr}"
     assert ".amdhsa_kernel" in (tmp_path / "out.s").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "code"), snippets("cuda"), ids=[name for name, _ in snippets("cuda")])
+def test_a_snippet_compiles_for_sm_90a(name: str, code: str) -> None:
+    compiler = cuda_compiler()
+    if compiler is None:
+        pytest.skip("there is neither NVRTC nor nvcc here")
+    made = compiler.compile(code, f"{name}.cu", "sm_90a")
+    assert made.cubin is not None and "warning" not in made.log, made.log
 
 
 def test_shipped_notes_come_in_once_and_a_removed_one_stays_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ def places(store: KnowledgeStore) -> dict[str, int]:
     found = {}
     for line in QUESTIONS.read_text(encoding="utf-8").splitlines():
         asked = json.loads(line)
-        names = [name[hit.document] for hit in store.search(asked["question"], k=5, arch="gfx942")]
+        names = [name[hit.document] for hit in store.search(asked["question"], k=5, arch=asked.get("arch", "gfx942"))]
         found[asked["question"]] = names.index(asked["expected"]) if asked["expected"] in names else 9
     return found
 
