@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from graph.calibration import gain_pct
 from graph.context import Context, Deferred
-from graph.credit import Estimated, estimate_of
+from graph.credit import Estimated, estimate_of, is_time
 from graph.evaluating import evaluate
 from records.experiment import Attempt, Standing
 from records.ranking import FAR_APART
@@ -66,4 +66,4 @@ def _estimated(context: Context, parent: Attempt, choice: Mapping[str, int]) -> 
         return None
     chosen = prepared.choose(choice)
     made = evaluate(context, "estimate", chosen)
-    return (chosen, made.geomean_us) if made.verdict.accepted and made.geomean_us else None
+    return (chosen, made.geomean_us) if made.verdict.accepted and is_time(made.geomean_us) else None

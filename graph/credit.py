@@ -6,9 +6,11 @@ estimates of one file, or of two benchmarks; an estimate is never compared with 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import TypeGuard
 
 from graph.calibration import gain_pct
 from records.evaluation import Evaluation
@@ -41,9 +43,14 @@ class Notes:
         """Ask, and note an estimate that was accepted."""
         found = self.ask(purpose, prepared)
         time_us = found.geomean_us
-        if purpose == "estimate" and found.verdict.accepted and time_us:
+        if purpose == "estimate" and found.verdict.accepted and is_time(time_us):
             self.made.append(Estimated(dict(prepared.tunables), time_us, *interval_of(found)))
         return found
+
+
+def is_time(time_us: float | None) -> TypeGuard[float]:
+    """True for a time that a ratio can be made of, whatever evaluator it comes from."""
+    return time_us is not None and math.isfinite(time_us) and time_us > 0
 
 
 def credit_of(attempt: Attempt, parent: Attempt | None, default: Choice, estimates: Sequence[Estimated]) -> Credit:

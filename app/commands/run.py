@@ -169,7 +169,7 @@ def _contrasts(session: Session, attempt_id: str) -> list[str]:
 def _credit(session: Session, attempt_id: str) -> str:
     """The last step's gain by its parts."""
     attempt = next(a for a in session.context.ledger.attempts(session.context.run.id) if a.id == attempt_id)
-    return f"its own step: {parts_text(attempt.credit)} over {attempt.parent_id}"
+    return f"its step over {attempt.parent_id}: {parts_text(attempt.credit)}"
 
 
 def _bound(session: Session, attempt_id: str) -> str:
