@@ -44,15 +44,16 @@ class Claims(TableSandbox):
         self.preparer = Preparer()
 
     def benchmark(self, prepared: Prepared) -> Evaluation:
-        plain = super().benchmark(prepared)
-        time_us = 900 + int(plain.candidate_id[:4], 16) / 1000
-        return replace(
-            plain,
-            measurements=tuple(
-                replace(m, time_us=time_us, ci_low_us=time_us, ci_high_us=time_us, bound="hbm")
-                for m in plain.measurements
-            ),
-        )
+        return timed(super().benchmark(prepared))
+
+    def estimate(self, prepared: Prepared) -> Evaluation:
+        return timed(super().estimate(prepared))
+
+
+def timed(plain: Evaluation) -> Evaluation:
+    time_us = 900 + int(plain.candidate_id[:4], 16) / 1000
+    made = (replace(m, time_us=time_us, ci_low_us=time_us, ci_high_us=time_us, bound="hbm") for m in plain.measurements)
+    return replace(plain, measurements=tuple(made))
 
 
 @pytest.mark.long

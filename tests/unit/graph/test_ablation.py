@@ -18,13 +18,13 @@ SEED = "// tunable ROWS = 1, 2, 3, 4, 5, 6\n// time_us = 100\n// time_us[ROWS=6]
 REORDERED = "// tunable ROWS = 6, 1, 2, 3, 4, 5\n// time_us = 100\n// time_us[ROWS=6] = 50\n"
 
 
-def made(folder: Path, child: str, seed: str = SEED, **limits: int) -> tuple[Bench, Attempt]:
-    """The first attempt of a run whose tuner tries two choices a kernel, too few to find the best."""
+def made(folder: Path, child: str, seed: str = SEED, tunings: int = 1, **limits: int) -> tuple[Bench, Attempt]:
+    """The first attempt of a run whose tuner estimates a kernel's default alone, too little to find the best."""
 
     def writer(step: Step, base: Specimen) -> str:
         return f"// {step.experiment_id}\n{child}"
 
-    bench = Bench(folder, writer, seed, picks=1, generations=2, tunings=2, **limits)
+    bench = Bench(folder, writer, seed, picks=1, generations=2, tunings=tunings, **limits)
     bench.drive()
     return bench, bench.attempts()["g001-e1-a0"]
 
@@ -58,9 +58,8 @@ def test_without_tunables_the_parent_is_the_ablation(tmp_path: Path) -> None:
 
 
 def test_a_new_tunable_is_named_as_the_cause(tmp_path: Path) -> None:
-    _, attempt = made(
-        tmp_path, "// tunable BLOCK = 64, 256\n// time_us = 100\n// time_us[BLOCK=256] = 80\n", "// time_us = 100\n"
-    )
+    child = "// tunable BLOCK = 64, 256\n// time_us = 100\n// time_us[BLOCK=256] = 80\n"
+    _, attempt = made(tmp_path, child, "// time_us = 100\n", tunings=2)
     assert "shown: the change gives nothing at the parent's tunables, all of it at BLOCK=256" in attempt.lesson
 
 
