@@ -35,7 +35,7 @@ def cuda_compiler() -> Nvrtc | Nvcc | None:
 
 
 def test_there_are_enough_notes_with_code() -> None:
-    assert len(FILES) >= 70
+    assert len(FILES) >= 80
     assert len(snippets("hip")) >= 25 and len(snippets("cuda")) >= 5
 
 
