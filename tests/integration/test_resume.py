@@ -26,11 +26,10 @@ from records.ledger import Ledger
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
-def test_kill_9_at_every_kind_of_point_then_resume_gives_the_ledger_of_an_uninterrupted_run(tmp_path: Path) -> None:
-    """Every third time the checkpoint is deleted as well."""
+def crashes(folder: Path, *author: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The run killed at every kind of point and resumed, and the ledger of one that was not interrupted."""
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("crash_driver.py")), str(tmp_path / "runs"), "1"],
+        [sys.executable, str(Path(__file__).with_name("crash_driver.py")), str(folder / "runs"), "1", *author],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
         capture_output=True,
@@ -40,19 +39,32 @@ def test_kill_9_at_every_kind_of_point_then_resume_gives_the_ledger_of_an_uninte
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    results: list[dict[str, Any]] = told["results"]
-    names = {r["name"] for r in results}
-    stages = ("write", "compile", "verify", "tune", "benchmark")
-    assert {f"before event stage {stage}" for stage in stages} <= names
-    assert {"before event selected", "before event planned", "before finish", "before checkpoint"} <= names
-    assert {f"in the call to {role}" for role in ("select", "plan", "write", "repair")} <= names
-    assert {"before estimate", "after estimate", "before add_evaluation", "within attempts", "after attempts"} <= names
-    for r in results:
+    for r in told["results"]:
         where = f"killed at point {r['at']}: {r['name']}"
         assert r["killed"], where
         assert r["resumed"] == 0, f"{where}: {done.stderr}"
         assert r["ledger"] == told["whole"], where
         assert r["repeated"] == [], where
+    return told["results"], told["whole"]
+
+
+@pytest.mark.slow
+def test_kill_9_at_every_kind_of_point_then_resume_gives_the_ledger_of_an_uninterrupted_run(tmp_path: Path) -> None:
+    """Every third time the checkpoint is deleted as well."""
+    names = {r["name"] for r in crashes(tmp_path)[0]}
+    stages = ("write", "compile", "verify", "tune", "benchmark")
+    assert {f"before event stage {stage}" for stage in stages} <= names
+    assert {"before event selected", "before event planned", "before finish", "before checkpoint"} <= names
+    assert {f"in the call to {role}" for role in ("select", "plan", "write", "repair")} <= names
+    assert {"before estimate", "after estimate", "before add_evaluation", "within attempts", "after attempts"} <= names
+
+
+@pytest.mark.slow
+def test_kill_9_at_the_bench_then_resume_pays_nothing_twice_and_gives_the_same_tries(tmp_path: Path) -> None:
+    results, whole = crashes(tmp_path, "bench")
+    assert len(results) == 9
+    statuses = [json.loads(body)["status"] for row in whole["attempts"] for body in row if str(body).startswith("{")]
+    assert sorted(statuses) == ["accepted", "accepted", "rejected", "tried", "tried"]
 
 
 def ideas(generation: int) -> Sequence[Idea]:
