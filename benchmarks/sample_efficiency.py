@@ -169,7 +169,6 @@ def figures(name: str, means: Sequence[Mapping[str, float]]) -> list[Figure]:
             tuner,
             theirs,
             f"<= {theirs / 2:.4g}" if best is not None and tuner == best[1] else goal,
-            FILE.name,
         )
         for theirs, tuner, goal in made
     ]
