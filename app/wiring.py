@@ -51,7 +51,7 @@ class RunRequest:
     author: str | None = None  # llm or playbook; chosen by what is configured when not given
     seed: int = 0
     budget_usd: float | None = None  # the settings' when not given
-    limits: Mapping[str, int | float] | None = None  # fields of graph.context.Limits
+    limits: Mapping[str, int | float | None] | None = None  # fields of graph.context.Limits
     shapes: tuple[str, ...] = ()  # further tests, as `--shape` takes them
     starts: tuple[Path, ...] = ()  # kernel files that generation 0 begins with
     has_seeds: bool = True  # beside the task's own seeds
@@ -233,7 +233,7 @@ def new_run(settings: Settings, request: RunRequest, task: Task, starts: Mapping
     budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
     if budget < 0:
         raise UsageError("--budget-usd cannot be negative")
-    asked = {"tries": settings.tries} | dict(request.limits or {})
+    asked = {"tries": settings.tries} | {n: v for n, v in (request.limits or {}).items() if v is not None}
     limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
     on = resolve_on(request.on, request.target)

@@ -65,16 +65,7 @@ def command(
     limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
     settings = with_isolation(load_settings(), isolation)
     request = RunRequest(
-        task,
-        target,
-        on,
-        author,
-        seed,
-        budget_usd,
-        {name: value for name, value in limits.items() if value is not None},
-        tuple(shape or ()),
-        tuple(start or ()),
-        not no_seeds,
+        task, target, on, author, seed, budget_usd, limits, tuple(shape or ()), tuple(start or ()), not no_seeds
     )
     with tracing(settings, trace):
         from app.session import open_session

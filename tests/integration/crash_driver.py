@@ -1,15 +1,12 @@
 """A real run that is killed by SIGKILL at one crash point after the other, each in a process of its own, then resumed.
 
-Run as `python crash_driver.py FOLDER COUNT [bench]`: prints one JSON object with the ledger of an uninterrupted run
-and, for each chosen crash point, the ledger after the resumed run and what was done twice. COUNT 0 means every point
-there is. With `bench` the author is the real scientist at its bench, behind the real gateway, and COUNT 1 means one
-point of each kind that a bench adds.
+Run as `python crash_driver.py FOLDER COUNT`: prints one JSON object with the ledger of an uninterrupted run and, for
+each chosen crash point, the ledger after the resumed run and what was done twice. COUNT 0 means every point there is.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import random
@@ -27,10 +24,6 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from agents.author import Draft, Proposal, Selection, Step
-from agents.model.conversation import Message, RawReply, transcribed
-from agents.model.endpoint import ROLES, Endpoint
-from agents.model.gateway import Gateway
-from agents.scientist.scientist import Scientist
 from graph.context import Context, Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
@@ -40,21 +33,8 @@ from records.evaluation import Evaluation
 from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
 from sandbox.candidate.prepare import Prepared
-from tests.support.bench_run import PRICE, BenchRun, Script, calling
-from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.stations import ideas, writer
 
-BENCH = (
-    "after event stage bench",
-    "before event stage try",
-    "in the call to coder",
-    "in the call to critic",
-    "within settle",
-    "after benchmark",
-    "after add_evaluation",
-    "within event attempt correct",
-    "after estimate",
-)
 Make = Callable[[Path, "Diary"], Context]
 
 
@@ -176,48 +156,6 @@ class PaidAuthor(ScriptedAuthor):
         return self._pay("repair", step, super().repair(step, *rest))
 
 
-class PaidGateway(Gateway):
-    """The real gateway; what is sent and what is stored goes into the diary."""
-
-    diary: Diary
-
-    def _adapted(self, model: str, talk: Sequence[Message], *rest: Any) -> RawReply:
-        name = hashlib.sha256(transcribed(talk).encode()).hexdigest()
-        self.diary.log(f"asked model {name}")
-        self.diary.point(f"in the call to {model}")
-        return super()._adapted(model, talk, *rest)
-
-    def _paid(self, role: str, step: Step, talk: Sequence[Message], *rest: Any, **named: Any) -> RawReply:
-        made = super()._paid(role, step, talk, *rest, **named)
-        self.diary.log(f"stored model {hashlib.sha256(transcribed(talk).encode()).hexdigest()}")
-        return made
-
-
-def at_the_bench(title: str, turn: int, body: dict[str, Any]) -> Answer:
-    """A wrong try, one that gives a reason to ask the critic, a look, a change, and the end."""
-    turns = (
-        calling("check", source="// time_us = 50\n// fail verify wrong at 7\n"),
-        calling("check", source="// time_us = 80\n// waves = 2\n"),
-        calling("compare", changes=[{"old": "80", "new": "79"}]),
-        calling("check", changes=[{"old": "waves = 2", "new": "waves = 8"}, {"old": "80", "new": "70"}]),
-        calling("submit", implemented=["all"]),
-    )
-    return turns[turn]
-
-
-def make_bench(folder: Path, diary: Diary) -> Context:
-    """One experiment of the scientist; the model answers from this process."""
-    server = ScriptedEndpoint(Script(at_the_bench))
-    server.__enter__()
-    made = BenchRun(folder, server, seed="// time_us = 100\n// waves = 8\n", tools="auto").context
-    ledger, artefacts = fragile(made, folder, diary)
-    models: dict[str, str] = {role: role for role in ROLES}
-    endpoint = Endpoint(server.url, "nobody", models=models, price=PRICE, retries=0, tools="calls")
-    gateway = PaidGateway(endpoint, ledger, artefacts, 100.0)
-    gateway.diary = diary
-    return replace(made, ledger=ledger, artefacts=artefacts, author=Scientist(gateway), sandbox=FragileSandbox(diary))
-
-
 def fragile(plain: Context, folder: Path, diary: Diary) -> tuple[FragileLedger, ArtefactStore]:
     """The stores of a context with crash points."""
     plain.ledger.close()
@@ -300,8 +238,8 @@ def choose(names: Sequence[str], count: int) -> list[int]:
     return sorted(first + random.Random(1).sample(rest, max(0, min(len(rest), count - len(first)))))
 
 
-def main(folder: Path, count: int, make: Make) -> None:
-    """Print the uninterrupted ledger and what became of each interrupted run."""
+def main(folder: Path, count: int, make: Make, kinds: Sequence[str] = ()) -> None:
+    """Print the uninterrupted ledger and what became of each interrupted run; one point of each of `kinds` if given."""
     (folder / "whole").mkdir(parents=True)
     reader, pipe = os.pipe()
     if os.fork() == 0:
@@ -312,8 +250,7 @@ def main(folder: Path, count: int, make: Make) -> None:
         names = json.loads(file.read())
     os.wait()
     results = []
-    chosen = [names.index(kind) for kind in BENCH] if count == 1 and make is make_bench else choose(names, count)
-    for at in chosen:
+    for at in [names.index(kind) for kind in kinds] or choose(names, count):
         place = folder / f"at-{at}"
         place.mkdir()
         killed = in_child(place, at, make)
@@ -335,4 +272,4 @@ def main(folder: Path, count: int, make: Make) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), make_bench if sys.argv[3:] == ["bench"] else make_context)
+    main(Path(sys.argv[1]), int(sys.argv[2]), make_context)

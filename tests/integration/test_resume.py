@@ -26,10 +26,10 @@ from records.ledger import Ledger
 ROOT = Path(__file__).parents[2]
 
 
-def crashes(folder: Path, *author: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def crashes(folder: Path, driver: str, *arguments: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The run killed at every kind of point and resumed, and the ledger of one that was not interrupted."""
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("crash_driver.py")), str(folder / "runs"), "1", *author],
+        [sys.executable, str(Path(__file__).with_name(driver)), str(folder / "runs"), *arguments],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
         capture_output=True,
@@ -51,7 +51,7 @@ def crashes(folder: Path, *author: str) -> tuple[list[dict[str, Any]], dict[str,
 @pytest.mark.slow
 def test_kill_9_at_every_kind_of_point_then_resume_gives_the_ledger_of_an_uninterrupted_run(tmp_path: Path) -> None:
     """Every third time the checkpoint is deleted as well."""
-    names = {r["name"] for r in crashes(tmp_path)[0]}
+    names = {r["name"] for r in crashes(tmp_path, "crash_driver.py", "1")[0]}
     stages = ("write", "compile", "verify", "tune", "benchmark")
     assert {f"before event stage {stage}" for stage in stages} <= names
     assert {"before event selected", "before event planned", "before finish", "before checkpoint"} <= names
@@ -61,7 +61,7 @@ def test_kill_9_at_every_kind_of_point_then_resume_gives_the_ledger_of_an_uninte
 
 @pytest.mark.slow
 def test_kill_9_at_the_bench_then_resume_pays_nothing_twice_and_gives_the_same_tries(tmp_path: Path) -> None:
-    results, whole = crashes(tmp_path, "bench")
+    results, whole = crashes(tmp_path, "bench_crash_driver.py")
     assert len(results) == 9
     statuses = [json.loads(body)["status"] for row in whole["attempts"] for body in row if str(body).startswith("{")]
     assert sorted(statuses) == ["accepted", "accepted", "rejected", "tried", "tried"]

@@ -1,0 +1,81 @@
+"""`crash_driver.py` with the real scientist at its bench, behind the real gateway.
+
+Run as `python bench_crash_driver.py FOLDER`: kills the run at one point of each kind that a bench adds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agents.author import Step
+from agents.model.conversation import Message, RawReply, transcribed
+from agents.model.endpoint import ROLES, Endpoint
+from agents.model.gateway import Gateway
+from agents.scientist.scientist import Scientist
+from graph.context import Context
+from tests.integration.crash_driver import Diary, FragileSandbox, fragile, main
+from tests.support.bench_run import PRICE, BenchRun, Script, calling
+from tests.support.endpoint import Answer, ScriptedEndpoint
+
+BENCH = (
+    "after event stage bench",
+    "before event stage try",
+    "in the call to coder",
+    "in the call to critic",
+    "within settle",
+    "after benchmark",
+    "after add_evaluation",
+    "within event attempt correct",
+    "after estimate",
+)
+
+
+class PaidGateway(Gateway):
+    """The real gateway; what is sent and what is stored goes into the diary."""
+
+    diary: Diary
+
+    def _adapted(self, model: str, talk: Sequence[Message], *rest: Any) -> RawReply:
+        name = hashlib.sha256(transcribed(talk).encode()).hexdigest()
+        self.diary.log(f"asked model {name}")
+        self.diary.point(f"in the call to {model}")
+        return super()._adapted(model, talk, *rest)
+
+    def _paid(self, role: str, step: Step, talk: Sequence[Message], *rest: Any, **named: Any) -> RawReply:
+        made = super()._paid(role, step, talk, *rest, **named)
+        self.diary.log(f"stored model {hashlib.sha256(transcribed(talk).encode()).hexdigest()}")
+        return made
+
+
+def at_the_bench(title: str, turn: int, body: dict[str, Any]) -> Answer:
+    """A wrong try, one that gives a reason to ask the critic, a look, a change, and the end."""
+    turns = (
+        calling("check", source="// time_us = 50\n// fail verify wrong at 7\n"),
+        calling("check", source="// time_us = 80\n// waves = 2\n"),
+        calling("compare", changes=[{"old": "80", "new": "79"}]),
+        calling("check", changes=[{"old": "waves = 2", "new": "waves = 8"}, {"old": "80", "new": "70"}]),
+        calling("submit", implemented=["all"]),
+    )
+    return turns[turn]
+
+
+def make_bench(folder: Path, diary: Diary) -> Context:
+    """One experiment of the scientist; the model answers from this process."""
+    server = ScriptedEndpoint(Script(at_the_bench))
+    server.__enter__()
+    made = BenchRun(folder, server, seed="// time_us = 100\n// waves = 8\n", tools="auto").context
+    ledger, artefacts = fragile(made, folder, diary)
+    models: dict[str, str] = {role: role for role in ROLES}
+    endpoint = Endpoint(server.url, "nobody", models=models, price=PRICE, retries=0, tools="calls")
+    gateway = PaidGateway(endpoint, ledger, artefacts, 100.0)
+    gateway.diary = diary
+    return replace(made, ledger=ledger, artefacts=artefacts, author=Scientist(gateway), sandbox=FragileSandbox(diary))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), 1, make_bench, BENCH)
