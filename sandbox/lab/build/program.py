@@ -38,7 +38,7 @@ from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, w
 from sandbox.lab.build.seal import seal
 from sandbox.process import Completed
 
-FORMAT = "16"  # raise it when the same source would give another program or description
+FORMAT = "17"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)

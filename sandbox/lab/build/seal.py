@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from records.evaluation import Finding
 from sandbox.candidate.diagnostics import refusal
+from sandbox.lab.build.first_looks import with_first_looks
 from sandbox.lab.build.ir_types import UnknownText
 from sandbox.lab.build.sealed_calls import SealedFunction
 from sandbox.lab.build.sealed_ir import Refusal, SealedModule
@@ -18,7 +19,7 @@ def seal(text: str, secret: str) -> str | Finding:
             made.append(head)
             if head.startswith("define "):
                 name = head[head.index("@") + 1 : head.index("(", head.index("@"))].strip('"')
-                made += [*SealedFunction(module, name, body).sealed(), "}"]
+                made += [*SealedFunction(module, name, with_first_looks(body)).sealed(), "}"]
         return "\n".join([*made, module.trailer()])
     except Refusal as found:
         return refusal(found.message, found.line, found.code)

@@ -11,8 +11,8 @@ constexpr uint64_t kLastClock = (1ull << kClockBits) - 1, kGroups = (1ull << 27)
 constexpr uint64_t kHugePages = 128 << 20;  // bytes up to which a mapping gets them
 
 struct RegionShadow {
-    Record *writer, *reader;
-    uint32_t *writer_place, *reader_place;
+    Record *writer, *reader, *plain;  // plain: the last write that was not atomic, where atomic ones came after it
+    uint32_t *writer_place, *reader_place, *plain_place;
     uint8_t* written;
 };
 static RegionShadow g_shadow[kMaxRegions + 2];
@@ -31,8 +31,9 @@ void prepare_global_shadow(const Request&) {
         const Region& region = g_memory.region[i];
         if (region.role == kInput || !region.size) continue;
         uint64_t words = region.size / 4 + 8;
-        g_shadow[i] = {(Record*)zeroed(words * 8), (Record*)zeroed(words * 8), (uint32_t*)zeroed(words * 4),
-                       (uint32_t*)zeroed(words * 4), region.written};
+        auto records = [=] { return (Record*)zeroed(words * 8); };
+        auto places = [=] { return (uint32_t*)zeroed(words * 4); };
+        g_shadow[i] = {records(), records(), records(), places(), places(), places(), region.written};
         if (!region.written) g_shadow[i].written = (uint8_t*)zeroed(region.size + 8);
     }
 }
@@ -88,9 +89,23 @@ static void meet(Record record, Record self, uint64_t first_group, Hazard hazard
     conflict(touch, hazard, order, relation, record & kItem, group_of(record) - first_group, place);
 }
 
+static void meet_plain(RegionShadow& shadow, uint64_t word, Record self, uint64_t first_group, const Touch& touch) {
+    Record plain = __atomic_load_n(&shadow.plain[word], __ATOMIC_RELAXED);
+    if (group_of(plain) < first_group) return;
+    meet(plain, self, first_group, touch.flags & kReads ? kReadAfterWrite : kWriteAfterWrite, touch,
+         shadow.plain_place[word], false);
+}
+
 static void write_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t first_group, const Touch& touch,
                        bool early) {
     Record old = __atomic_exchange_n(&shadow.writer[word], self, __ATOMIC_RELAXED);
+    meet_plain(shadow, word, self, first_group, touch);
+    if (!(self & kAtomicBit)) {
+        if (group_of(shadow.plain[word]) >= first_group) __atomic_store_n(&shadow.plain[word], 0, __ATOMIC_RELAXED);
+    } else if (group_of(old) >= first_group && !(old & kAtomicBit)) {
+        shadow.plain_place[word] = shadow.writer_place[word];
+        __atomic_store_n(&shadow.plain[word], old, __ATOMIC_RELAXED);
+    }
     if (group_of(old) >= first_group) {
         meet(old, self, first_group, touch.flags & kReads ? kReadAfterWrite : kWriteAfterWrite, touch,
              shadow.writer_place[word], false);
@@ -116,6 +131,7 @@ static void read_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t
     }
     __atomic_store_n(&shadow.reader[word], mine, __ATOMIC_RELAXED);
     shadow.reader_place[word] = (uint32_t)touch.place;
+    meet_plain(shadow, word, self, first_group, touch);
     Record writer = __atomic_load_n(&shadow.writer[word], __ATOMIC_RELAXED);
     if (group_of(writer) >= first_group)
         meet(writer, self, first_group, kReadAfterWrite, touch, shadow.writer_place[word], false);

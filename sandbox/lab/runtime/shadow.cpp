@@ -177,10 +177,12 @@ static Relation relation_of(Record record, Record self) {
 
 void touch_word(Cell& cell, Record self, const Touch& touch, bool was_written) {
     Order order = cell.writer == kSplit ? kOrdered : order_of(cell.writer, cell.writer >> 16, self, false);
-    if (order != kOrdered) {
-        Hazard hazard = touch.flags & kReads ? kReadAfterWrite : kWriteAfterWrite;
+    Hazard hazard = touch.flags & kReads ? kReadAfterWrite : kWriteAfterWrite;
+    if (order != kOrdered)
         conflict(touch, hazard, order, relation_of(cell.writer, self), cell.writer & kItem, 0, cell.writer_place);
-    }
+    order = order_of(cell.plain, cell.plain >> 16, self, false);
+    if (order != kOrdered)
+        conflict(touch, hazard, order, relation_of(cell.plain, self), cell.plain & kItem, 0, cell.plain_place);
     if (!(touch.flags & kWrites)) return;
     const Record readers[] = {cell.reader, cell.other};
     for (Record record : readers) {
@@ -234,8 +236,7 @@ static Touch in_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place) 
         for (Cell *cell = t_shadow.word + at / 4, *end = cell + size / 4; cell < end; cell++) {
             if (touch_doubtful(*cell, at, size, flags, place, was_written)) continue;
             if (flags & kWrites) {
-                cell->writer = self;
-                cell->writer_place = (uint32_t)place;
+                note_writer(*cell, self, place);
             } else {
                 note_reader(*cell, self, place);
             }
@@ -255,11 +256,11 @@ void touch_bytes(uint64_t at, const Touch& touch) {
         word.other = self;
         Cell& cell = t_shadow.byte[i];
         bool writes = touch.flags & kWrites;
-        if (concerns(cell.writer, self) || (writes && (concerns(cell.reader, self) || concerns(cell.other, self))))
+        if (concerns(cell.writer, self) || concerns(cell.plain, self) ||
+            (writes && (concerns(cell.reader, self) || concerns(cell.other, self))))
             touch_word(cell, self, touch, t_shadow.written[i]);
         if (writes) {
-            cell.writer = self;
-            cell.writer_place = (uint32_t)touch.place;
+            note_writer(cell, self, touch.place);
         } else {
             note_reader(cell, self, touch.place);
         }

@@ -17,7 +17,8 @@ constexpr Record kItem = 1023, kAtomicBit = 1 << 10, kMany = 1 << 11, kSplit = ~
 
 struct Cell {
     Record writer, reader, other;  // other: the last reader of another wave than reader's
-    uint32_t writer_place, reader_place;
+    Record plain;                  // the last write that was not atomic, where atomic ones came after it
+    uint32_t writer_place, reader_place, plain_place;
 };
 
 struct LdsShadow {
@@ -76,6 +77,18 @@ KS_HOT bool settled(Record record, Record self) {
 }
 
 KS_HOT bool unsettled(Record record, Record self) { return concerns(record, self) && !settled(record, self); }
+
+// Atomic writes race with no other atomic access, so the plain one before them is remembered beside them.
+KS_HOT void note_writer(Cell& cell, Record self, uint64_t place) {
+    if (!(self & kAtomicBit)) {
+        cell.plain = 0;
+    } else if (!(cell.writer & kAtomicBit)) {
+        cell.plain = cell.writer;
+        cell.plain_place = cell.writer_place;
+    }
+    cell.writer = self;
+    cell.writer_place = (uint32_t)place;
+}
 
 KS_HOT void note_reader(Cell& cell, Record self, uint64_t place) {
     Record last = cell.reader;
@@ -148,12 +161,11 @@ KS_HOT void touch_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place
     for (uint64_t done = 0; done < size; done += 4) {
         Cell& cell = shadow.word[(at + done) / 4];
         // A word that is split has the greatest record, which is of no lane and settled by nothing.
-        bool doubtful = unsettled(cell.writer, self);
+        bool doubtful = unsettled(cell.writer, self) || unsettled(cell.plain, self);
         if (flags & kWrites) doubtful |= unsettled(cell.reader, self) || unsettled(cell.other, self);
         if (__builtin_expect(doubtful, 0) && touch_doubtful(cell, at, size, flags, place, was_written)) continue;
         if (flags & kWrites) {
-            cell.writer = self;
-            cell.writer_place = (uint32_t)place;
+            note_writer(cell, self, place);
         } else {
             note_reader(cell, self, place);
         }

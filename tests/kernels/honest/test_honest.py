@@ -22,6 +22,7 @@ FOUND = frozenset(
         "address_space_macros",
         "atomic_fadd_builtins",
         "bit_builtins",
+        "cas_loops",
         "dependent_atomics",
         "dependent_cvt",
         "dependent_memory",
