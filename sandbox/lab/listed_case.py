@@ -18,6 +18,7 @@ from tasks.task import Case
 
 PILOT = 3  # workgroups from anywhere that say what one costs
 FEWEST = 8
+MOST_ITEMS = 1 << 21  # work-items of a case that is executed whole: each costs a switch at every barrier, even if idle
 TRIAL = 1 / 3  # of the deadline, after which a whole execution gives way to a sample
 
 
@@ -37,8 +38,9 @@ class ListedCase:
             return self._whole(
                 self.judge
             )  # a later launch reads what earlier ones wrote: a share would show it nothing
-        judge = self.judge
-        if cost(judge.task, self.case.dims) <= SMALL:
+        judge, (launch,) = self.judge, plan.launches
+        is_light = math.prod(launch.grid) * math.prod(launch.block) <= MOST_ITEMS
+        if is_light and cost(judge.task, self.case.dims) <= SMALL:
             whole = self._whole(judge.within(TRIAL))
             if not any(finding.kind == "timeout" for finding in whole[1]):
                 return whole
@@ -49,9 +51,10 @@ class ListedCase:
         if findings:
             return timed.refused(findings, sample)
         each = sample.accesses / len(sample.written) if sample.written else 0.0
-        if findings is None or each * math.prod(timed.launch.grid) <= self.judge.patience.accesses:
+        affordable = self.judge.patience.accesses
+        if findings is None or (is_light and each * math.prod(launch.grid) <= affordable):
             return self._whole(judge)
-        many = min(ENOUGH, max(FEWEST, int(self.judge.patience.accesses / each)))
+        many = min(ENOUGH, max(FEWEST, int(affordable / max(1.0, each))))
         findings = timed.sampled(sample, many - len(sample.written), ENDS)
         if findings is None:
             return self._whole(judge)

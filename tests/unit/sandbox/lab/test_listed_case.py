@@ -5,6 +5,7 @@ import pytest
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience, Rows
 from sandbox.lab.listed_case import FEWEST, ListedCase
+from sandbox.lab.timed_cases import ENOUGH
 from tasks import load_task
 from tasks.task import Case
 from tests.support.lab_bench import evaluator as lab_evaluator
@@ -95,3 +96,19 @@ def test_a_hang_costs_one_deadline(evaluator: LabEvaluator) -> None:
     assert [finding.kind for finding in findings] == ["timeout"]
     assert not row.correct
     assert evaluator.executors_s - before_s < 3.0 * (evaluator._lab._cores + 1)  # of each worker, and starts
+
+
+def test_a_small_case_with_many_idle_work_items_is_sampled(evaluator: LabEvaluator) -> None:
+    """A block a row: each of its work-items costs a switch at every barrier, though most have no element."""
+    task, case = load_task("row_softmax"), Case("rows=10007,cols=7", {"rows": 10007, "cols": 7}, 3)
+    for block, is_whole in ((64, True), (1024, False)):
+        source = SOURCE.format(early="if (threadIdx.x) return;")
+        source = source.replace("ceil_div(rows, 4)", "rows").replace('["4"]', f'["{block}"]')
+        source = source.replace("blockIdx.x * 4 + threadIdx.x", "blockIdx.x")
+        built = evaluator._build(evaluator.prepare(source, task))[1]
+        assert built is not None
+        row, findings = ListedCase(
+            Judge(evaluator._lab, built, Patience()), case, None, evaluator._inputs_of(task)
+        ).run()
+        assert findings == () and row.correct and row.is_whole is is_whole
+        assert is_whole or (row.grid == 10007 and row.drawn >= ENOUGH)
