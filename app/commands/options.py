@@ -47,6 +47,15 @@ Ablations = Annotated[
         "--ablations", min=0, max=1, show_default=False, help="0: ask for no cause of a gain; 1, the default: undo it."
     ),
 ]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-usd",
+        min=0,
+        show_default=False,
+        help="Stop before the model costs more; KERNEL_SCIENTIST_BUDGET_USD, or 5, when not given.",
+    ),
+]
 NoSeeds = Annotated[bool, typer.Option("--no-seeds", help="Begin with the kernels of --from alone.")]
 AuthorName = Annotated[
     str | None,

@@ -10,6 +10,7 @@ import typer
 from app.commands.options import (
     Ablations,
     AuthorName,
+    Budget,
     Isolation,
     Json,
     NoSeeds,
@@ -36,15 +37,7 @@ def command(
     on: On = "auto",
     author: AuthorName = None,
     generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 4,
-    budget_usd: Annotated[
-        float | None,
-        typer.Option(
-            "--budget-usd",
-            min=0,
-            show_default=False,
-            help="Stop before the model costs more; KERNEL_SCIENTIST_BUDGET_USD, or 5, when not given.",
-        ),
-    ] = None,
+    budget_usd: Budget = None,
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
     tunings: Annotated[int, typer.Option("--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
