@@ -113,6 +113,15 @@ def require_isolation(settings: Settings, target: str, on: str) -> None:
         require(candidates(None)[0].rung, settings.isolation)
 
 
+def require_fence_of(settings: Settings, sandbox: Sandbox) -> None:
+    """MachineError where a GPU's process, in a run which nobody watches, could reach the user's files."""
+    from sandbox.gpu.fence_choice import require_fence
+    from sandbox.gpu.gpu_evaluator import GpuEvaluator
+
+    if isinstance(sandbox, GpuEvaluator):
+        require_fence(sandbox.fence, settings.isolation)
+
+
 def make_post(settings: Settings, where: str) -> Post:
     """The way to the workers; SpoolError when the folder or the worker cannot be used."""
     from sandbox.remote.channel import checked_token

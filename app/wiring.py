@@ -21,6 +21,7 @@ from app.sandboxes import (
     make_post,
     make_sandbox,
     refuse_shapes_elsewhere,
+    require_fence_of,
     require_isolation,
     resolve_on,
 )
@@ -149,6 +150,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     task, target = with_shapes(open_task(settings, run.task, run.target), shapes), load_target(run.target)
     require_isolation(settings, run.target, run.on)
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
+    require_fence_of(settings, sandbox)
     return Context(
         run=run,
         author=make_author(settings, run, ledger, artefacts, budget_usd),

@@ -213,6 +213,7 @@ def _bench(asked: argparse.Namespace) -> WorkerPool:
         gpus,
         asked.cores,
         asked.allow_tasks,
+        asked.isolation,
     )
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from records.errors import DeviceError
+from records.errors import DeviceError, MachineError
 from sandbox.gpu.child_fault import ChildFault
 from sandbox.gpu.child_link import GpuSlot
 from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.child_replies import OpenReply
 from sandbox.gpu.driver.driver import GpuProperties
-from sandbox.gpu.fence import FENCES
+from sandbox.gpu.fence import FENCES, SUMMARY, Fence
 from sandbox.gpu.gpu_pool import check
 
 
@@ -40,3 +40,12 @@ def fenced(
             except DeviceError as error:
                 last = error
     raise last
+
+
+def require_fence(fence: Fence, allowed: str) -> None:
+    """MachineError where work that nobody watches would have the user's files, and nobody has allowed that in words."""
+    if fence in ("filter", "open") and allowed != "limits":
+        raise MachineError(
+            f"the GPU's process has {SUMMARY[fence]} here, so it could read and write your files: use Linux 5.13 or "
+            "later with Landlock, or allow it with --isolation limits"
+        )

@@ -90,6 +90,7 @@ class GpuEvaluator(SandboxBase):
             self._compiler.close()
             raise
         self.gpus = pool([slot], self._own_kernels, spares, make)
+        self.fence = slot.fence
         self.isolation = f"{slot.fence} ({SUMMARY[slot.fence]})"
         self.device = gpu.fingerprint
         self.version = f"{self._compiler.version}, driver {gpu.driver}"

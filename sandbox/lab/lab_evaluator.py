@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from records.errors import HostStarved, LabError, NoAnswer, PlanError
@@ -128,25 +129,22 @@ class LabEvaluator(SandboxBase):
         A candidate whose listing and launches are those of an earlier one, line by line, takes that one's times.
         """
         started = time.monotonic()
+        return replace(self._tried(prepared, self._estimated), seconds=time.monotonic() - started)
+
+    def _estimated(self, prepared: Prepared) -> Evaluation:
         begun, compilation = self._compile_to_rank(prepared)
         if compilation is None:
             return begun
         found = self._estimates.get(same_times(prepared, compilation), lambda: self._ranked(prepared))
         if not found.verdict.accepted and found.key != begun.key:
             found = self._ranked(prepared)  # another's faults are not its own
-        return replace(
-            found,
-            key=begun.key,
-            candidate_id=begun.candidate_id,
-            tunables=begun.tunables,
-            seconds=time.monotonic() - started,
-        )
+        return replace(found, key=begun.key, candidate_id=begun.candidate_id, tunables=begun.tunables)
 
     def _timed(self, prepared: Prepared) -> Evaluation:
         return self._tried(prepared, lambda each: self._forecast(*self._build(each)))
 
     def _ranked(self, prepared: Prepared) -> Evaluation:
-        return self._tried(prepared, lambda each: self._forecast(*self._build_to_rank(each)))
+        return self._forecast(*self._build_to_rank(prepared))
 
     def _forecast(self, evaluation: Evaluation, built: Built | None) -> Evaluation:
         started = time.monotonic()
@@ -175,13 +173,13 @@ class LabEvaluator(SandboxBase):
             return verified
         started = time.monotonic()
         with self._turn:
-            made = self._confirm(verified, built)
+            made = self._tried(prepared, partial(self._confirm, verified, built))
         return replace(made, seconds=verified.seconds + time.monotonic() - started)
 
-    def _confirm(self, verified: Evaluation, built: Built) -> Evaluation:
-        task, candidate = built.prepared.task, built.prepared.candidate
+    def _confirm(self, verified: Evaluation, built: Built, prepared: Prepared) -> Evaluation:
+        task, candidate = prepared.task, prepared.candidate
         expressions = built.program.expressions  # the two readings of this choice were compared for `built`
-        program = self._lab.build(candidate, built.prepared.tunables, instrumented=False, expressions=expressions)
+        program = self._lab.build(candidate, prepared.tunables, instrumented=False, expressions=expressions)
         plain = None if isinstance(program, tuple) else replace(built, program=program)
         judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(task)
         rows, findings = confirmed_rows(judge, plain, inputs)

@@ -81,9 +81,19 @@ class WorkerPool:
 
 
 def make_bench(
-    worker: str, on: str, target: Target, cache: Path, gpus: Sequence[int] | None, cores: int | None, allow_tasks: bool
+    worker: str,
+    on: str,
+    target: Target,
+    cache: Path,
+    gpus: Sequence[int] | None,
+    cores: int | None,
+    allow_tasks: bool,
+    isolation: str,
 ) -> WorkerPool:
-    """For `lab` or `device`; `gpus` are all of the target's kind when not given."""
+    """For `lab` or `device`; `gpus` are all of the target's kind when not given.
+
+    MachineError where a device's process cannot be kept from the user's files, unless `isolation` is "limits".
+    """
     if on == "lab":
         toolchain = find_toolchain(cache / "toolchain")
 
@@ -93,7 +103,7 @@ def make_bench(
         place = Place(target.name, f"lab:{target.name}", toolchain.version)
         slots: tuple[WorkerSlot, ...] = (WorkerSlot("lab", in_lab),)
     else:
-        place, slots = _devices(target, cache, gpus)
+        place, slots = _devices(target, cache, gpus, isolation)
     host = TaskHost(cache, lambda text: None, is_trusted=True) if allow_tasks else None  # its user has said so
     return WorkerPool(worker, place, slots, lambda request: task_of(request, cache, host))
 
@@ -105,8 +115,14 @@ def gpu_indices(target: Target) -> tuple[int, ...]:
     return device_indices(target)
 
 
-def device_evaluator(target: Target, cache: Path, seed: int, index: int | None = None) -> GpuEvaluator:
-    """The evaluator on one GPU, the first of its kind when not given; DeviceError where there is none."""
+def device_evaluator(
+    target: Target, cache: Path, seed: int, index: int | None = None, isolation: str = "limits"
+) -> GpuEvaluator:
+    """The evaluator on one GPU, the first of its kind when not given; DeviceError where there is none.
+
+    MachineError where its process cannot be kept from the user's files, unless `isolation` is "limits".
+    """
+    from sandbox.gpu.fence_choice import require_fence
     from sandbox.gpu.gpu_evaluator import GpuEvaluator
 
     found = gpu_indices(target) if index is None else (index,)
@@ -115,17 +131,25 @@ def device_evaluator(target: Target, cache: Path, seed: int, index: int | None =
             f"there is no {target.title} with a working driver on this machine; start the worker where "
             "there is one, or use --on lab"
         )
-    return GpuEvaluator(target, cache, seed, found[0])
+    made = GpuEvaluator(target, cache, seed, found[0])
+    try:
+        require_fence(made.fence, isolation)
+    except MachineError:
+        made.close()
+        raise
+    return made
 
 
-def _devices(target: Target, cache: Path, gpus: Sequence[int] | None) -> tuple[Place, tuple[WorkerSlot, ...]]:
+def _devices(
+    target: Target, cache: Path, gpus: Sequence[int] | None, isolation: str
+) -> tuple[Place, tuple[WorkerSlot, ...]]:
     found = gpu_indices(target)
     unknown = sorted(set(gpus or ()) - set(found))
     if found and unknown:
         raise UsageError(f"--gpus names {unknown[0]}; this machine has {', '.join(map(str, found))}")
 
     def on_gpu(index: int | None) -> Callable[[int], LocalSandbox]:
-        return lambda seed: device_evaluator(target, cache / "kernels", seed, index)
+        return lambda seed: device_evaluator(target, cache / "kernels", seed, index, isolation)
 
     slots = tuple(WorkerSlot(f"GPU {index}", on_gpu(index), by_seed=False) for index in gpus or found) or (
         WorkerSlot("GPU", on_gpu(None), by_seed=False),

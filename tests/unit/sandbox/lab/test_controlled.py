@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import pytest
 
 from records.errors import HostStarved, LabError, NoAnswer
-from records.evaluation import Evaluation, Verdict
+from records.evaluation import Evaluation, Finding, Verdict
+from sandbox.amdgcn.compiler import Compilation, Compiler
+from sandbox.candidate.plan import Candidate
+from sandbox.lab.build.program import LabProgram
 from sandbox.lab.controlled import PAUSES_S, Controlled
+from sandbox.lab.lab import Lab
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.lab_bench import evaluator as lab_evaluator
 
 RIGHT = Evaluation("key", "id", {}, Verdict("correct", True, "OK"))
 
@@ -75,3 +84,34 @@ def test_a_starved_host_is_asked_again_with_longer_pauses_and_not_for_ever() -> 
     assert paused == list(PAUSES_S[:2])
     with pytest.raises(HostStarved):
         taken(made, steps(*[HostStarved("busy")] * 9)[0])
+
+
+class Silent(Compiler):
+    """A compiler without an answer on one candidate."""
+
+    def compile(self, candidate: Candidate, tunables: Mapping[str, int], *, is_assembled: bool = True) -> Compilation:
+        """As the real one, but for that candidate when it is only ranked."""
+        if "silent" in candidate.source and not is_assembled:
+            raise NoAnswer("the compiler left nothing")
+        return super().compile(candidate, tunables, is_assembled=is_assembled)
+
+
+class SilentLab(Lab):
+    """A lab without an answer on one candidate's program without checks."""
+
+    def build(self, candidate: Candidate, tunables: Mapping[str, int], **how: Any) -> LabProgram | tuple[Finding, ...]:
+        """As the real one, but for that program."""
+        if "silent" in candidate.source and not how.get("instrumented", True):
+            raise NoAnswer("the linker left nothing")
+        return super().build(candidate, tunables, **how)
+
+
+def test_a_candidate_without_an_estimate_or_a_confirmation_is_rejected_and_ends_no_run() -> None:
+    task, cache, target = load_task("transpose"), COMPILED, load_target("mi300x")
+    evaluator = lab_evaluator(7)
+    evaluator._compiler = Silent(toolchain(), cache, target)
+    evaluator._lab = SilentLab(toolchain(), cache, target)
+    silent = evaluator.prepare(task.seeds[0].read_text(encoding="utf-8") + "\n// silent\n", task)
+    for made in (evaluator.estimate(silent), evaluator.confirm(silent)):
+        assert not made.verdict.accepted
+        assert made.verdict.findings[0].message.startswith("the lab has no answer on this kernel, twice")
