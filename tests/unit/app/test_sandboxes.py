@@ -50,7 +50,7 @@ def test_a_gpu_that_is_not_here_is_one_sentence(on: str, target: str, words: str
 @without_gpu
 def test_a_worker_without_a_driver_is_one_sentence(place: Path) -> None:
     with pytest.raises(DeviceError, match="there is no NVIDIA H200 with a working driver on this machine; start"):
-        make_bench("w", "device", load_target("h200"), place, None, None, False)
+        make_bench("w", "device", load_target("h200"), place, None, None, False, "strict")
 
 
 def test_the_lab_knows_its_own_target_only() -> None:
