@@ -230,7 +230,7 @@ def _division(scene: Scene, row: Mapping[str, Any]) -> str:
 def _timeout(scene: Scene, row: Mapping[str, Any]) -> str:
     state = f" while {row['detail']} others wait for it at a barrier or wave operation" if row["detail"] else ""
     return (
-        f"{_who(row)} was here{state} when {scene.deadline_s:g} s had passed; look for a loop that does not end or "
+        f"{_who(row)} was here{state} when {scene.deadline_s:.3g} s had passed; look for a loop that does not end or "
         "far too much work in one workgroup"
     )
 

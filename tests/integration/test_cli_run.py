@@ -33,7 +33,7 @@ SEED = "// time_us = 100\n// roofline_us = 5\n"
 CANARY = "sk-canary-7c1f0e5d9b3a"
 
 
-WHOLE = {"whole": True, "workgroups": None, "grid": None, "compared": 1.0, "miss_chance": 0.0}
+WHOLE = {"whole": True, "workgroups": None, "grid": None, "compared": 1.0, "miss_chance": 0.0, "stands_for": None}
 
 
 def ideas(generation: int) -> Sequence[Idea]:

@@ -121,8 +121,8 @@ class Notebook:
             verdict.code,
             verdict.stage,
             "" if accepted else t("reason"),
-            t("strategy"),
-            t("lesson"),
+            strategy=t("strategy"),
+            lesson=t("lesson"),
         )
         self.ledger.add_attempt(attempt)
         return attempt
