@@ -37,7 +37,7 @@ def test_the_examples_for_an_h200_fit_its_limits_on_every_case(name: str) -> Non
             assert not check_limits(plan, target), (tunables, case.name)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_check_accepts_the_example_kernel(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, compiler_cache: Path
 ) -> None:
