@@ -180,14 +180,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.add_argument("--rivals", default="", metavar="PYTHON", help="an interpreter with kernel_tuner and optuna")
     python = options.parse_args(arguments).rivals
     stored = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
-    spaces = {}
+    spaces = dict(stored.get("spaces", {}))  # of spaces that are not here the figures stay as they are
     for space in stored_spaces():
         spaces[space.name] = measured(space, python, stored.get("spaces", {}).get(space.name, {}))
         told = spaces[space.name]
         print(f"{space.name}: {told['points']} points, {told['good']} good, needed {told['needed']}", flush=True)
         print(f"  with {BUDGET} estimates it stops at {told['stops_at']:.1f} with {told['share_at_stop']} of the speed")
     FILE.write_text(json.dumps({"spaces": spaces}, separators=(",", ":")) + "\n", encoding="utf-8")
-    rows = {name: dict(told["needed"]) for name, told in spaces.items()}  # type: ignore[call-overload]
+    rows = {name: dict(told["needed"]) for name, told in spaces.items()}
     seen = [row for name, row in rows.items() if name not in UNSEEN]
     unseen = [row for name, row in rows.items() if name in UNSEEN]
     made = [*figures("all", list(rows.values())), *figures("seen", seen), *figures("unseen", unseen)]
