@@ -47,11 +47,14 @@ JUDGES, COMPILERS = 6, 4
 class Judge(Protocol):
     """The part of a sandbox that these figures need."""
 
-    def prepare(self, source: str, task: Task) -> Prepared:
+    def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
         """The candidate as `verify` takes it."""
 
     def verify(self, prepared: Prepared) -> Evaluation:
         """Execute and compare all cases."""
+
+    def benchmark(self, prepared: Prepared) -> Evaluation:
+        """Verify, then time."""
 
 
 @contextlib.contextmanager
