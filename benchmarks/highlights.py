@@ -28,9 +28,6 @@ HIGHLIGHTS = (
     Highlight(
         "lab_findings.found", "faulty kernels that the lab reports with the right kind and line", "{value} of {anchor}"
     ),
-    Highlight(
-        "exploits.right_verdict", "cheating kernels that get the right verdict in the lab", "{value} of {anchor}"
-    ),
     Highlight("false_rejects.rejected", "right kernels that the lab rejects", "{value} of {anchor}"),
     Highlight(
         "lab_counters.agreeing_share", "kernels whose counters in the lab agree with `ncu` (stored)", "{percent} %"
