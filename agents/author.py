@@ -30,6 +30,7 @@ class Assignment:
     target_name: str
     arch: str
     seed: int
+    recalled: tuple[str, ...] = ()  # findings of earlier runs, one line each: suggestions, fixed when the run began
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from app.commands import (
     doctor,
     isa,
     knowledge_command,
+    memory_command,
     report_command,
     resume,
     run,
@@ -65,6 +66,7 @@ def _register(module: ModuleType) -> None:
 for _module in (demo, run, resume, check, isa, runs, report_command, tasks_command):
     _register(_module)
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
+app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))
 for _module in (doctor, test):
     _register(_module)
 

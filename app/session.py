@@ -122,7 +122,8 @@ def open_session(settings: Settings, request: wiring.RunRequest) -> Session:
     wiring.new_run(settings, request, task)  # which refuses a bad request before a folder is made
     ledger, artefacts = wiring.open_records(settings, create=True)
     try:
-        run = wiring.new_run(settings, request, task, wiring.keep_starts(request, artefacts))
+        kept = wiring.keep_request(settings, request, task, (ledger, artefacts))
+        run = wiring.new_run(settings, request, task, kept)
     except BaseException:
         ledger.close()
         raise

@@ -6,7 +6,6 @@ import os
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # langgraph reads it once, when it is first imported
 
-import json
 import secrets
 import shutil
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.remembered import keep_recalled, recalled_of, winners_of
 from app.sandboxes import (
     LAB_VENDOR,
     is_elsewhere,
@@ -26,6 +26,7 @@ from app.sandboxes import (
     resolve_on,
 )
 from app.settings import Settings
+from app.starts import keep_starts, refuse_no_start, starts_of
 from app.task_folders import open_task
 from records.errors import LedgerError, SettingsError, UsageError
 from records.experiment import Run
@@ -34,7 +35,7 @@ from records.ledger import Ledger
 if TYPE_CHECKING:
     from agents.author import Author
     from agents.model.endpoint import Endpoint
-    from graph.context import Context, Given, Limits, MachineCode
+    from graph.context import Context, Limits, MachineCode
     from records.artefacts import ArtefactStore
     from sandbox.amdgcn.compiler import Compiler
     from tasks.task import Task
@@ -56,6 +57,7 @@ class RunRequest:
     shapes: tuple[str, ...] = ()  # further tests, as `--shape` takes them
     starts: tuple[Path, ...] = ()  # kernel files that generation 0 begins with
     has_seeds: bool = True  # beside the task's own seeds
+    from_memory: bool = False  # generation 0 begins with winners of earlier runs, too
 
 
 class ShelvedLiterature:
@@ -155,12 +157,14 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         run=run,
         author=make_author(settings, run, ledger, artefacts, budget_usd),
         sandbox=sandbox,
-        assignment=Assignment(task, target.brief.strip(), target.name, target.arch, run.seed),
+        assignment=Assignment(
+            task, target.brief.strip(), target.name, target.arch, run.seed, recalled_of(run.config, artefacts)
+        ),
         literature=ShelvedLiterature(settings.knowledge, ledger, run.id),
         ledger=ledger,
         artefacts=artefacts,
         limits=limits_of(run.config),
-        starts=starts_of(run.config),
+        starts=(*starts_of(run.config), *winners_of(run.config)),
         has_seeds=run.config.get("has_seeds") is not False,
         disassembler=make_disassembler(settings, run.target) if run.author == "llm" else None,
     )
@@ -182,39 +186,6 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
     return Limits(**{"tries": 0} | known)
 
 
-def starts_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
-    """The files a run was started from; their text is kept, so that they may change or go."""
-    from graph.context import Given
-
-    return tuple(Given(f"file {name}", digest) for name, digest in json.loads(str(config.get("starts") or "[]")))
-
-
-def keep_starts(request: RunRequest, artefacts: ArtefactStore) -> Mapping[str, str | bool]:
-    """The files of a request as settings of its run, their text in the artefact store."""
-    if not request.starts:
-        return {}
-    kept = []
-    for path in request.starts:
-        try:
-            kept.append((path.name, artefacts.put(path.read_text(encoding="utf-8"))))
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"the kernel {path} cannot be read ({type(error).__name__})") from None
-    return {"starts": json.dumps(kept), **({} if request.has_seeds else {"has_seeds": False})}
-
-
-def refuse_no_start(request: RunRequest, author: str, task: Task) -> None:
-    """UsageError where there is no kernel to begin with and the author writes none, or where no seeds are wanted."""
-    if request.starts:
-        return
-    if not request.has_seeds:
-        raise UsageError("--no-seeds leaves nothing to begin with; give a kernel with --from FILE")
-    if not task.seeds and author == "playbook":
-        raise UsageError(
-            f"the task {task.name} has no seed, and the playbook changes kernels but writes none; "
-            "give one with --from FILE, or configure a model and use --author llm"
-        )
-
-
 def choose_author(settings: Settings, asked: str | None) -> str:
     """The model when an endpoint is configured, else playbook; SettingsError when llm is asked for and cannot be."""
     author = asked or ("llm" if settings.has_model else "playbook")
@@ -225,13 +196,14 @@ def choose_author(settings: Settings, asked: str | None) -> str:
     return author
 
 
-def new_run(settings: Settings, request: RunRequest, task: Task, starts: Mapping[str, str | bool] | None = None) -> Run:
+def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[str, str | bool] | None = None) -> Run:
     """The record of a run that is about to start, with a new id that sorts by time."""
     from graph.context import Limits
     from tasks.extra_shapes import with_shapes
 
     author = choose_author(settings, request.author)
-    refuse_no_start(request, author, task)
+    has_starts = bool(request.starts) or request.from_memory
+    refuse_no_start(has_starts, request.has_seeds, author, task)
     budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
     if budget < 0:
         raise UsageError("--budget-usd cannot be negative")
@@ -257,10 +229,23 @@ def new_run(settings: Settings, request: RunRequest, task: Task, starts: Mapping
             **models,
             **place,
             **shapes,
-            **(starts or {}),
+            **(kept or {}),
         },
         created_at=now.isoformat(timespec="seconds"),
     )
+
+
+def keep_request(
+    settings: Settings, request: RunRequest, task: Task, stores: tuple[Ledger, ArtefactStore]
+) -> Mapping[str, str | bool]:
+    """The parts of a request that its run keeps as texts: files to begin with, findings of earlier runs."""
+    from tasks.extra_shapes import with_shapes
+
+    tokens = limits_of(request.limits or {}).memory_tokens
+    judged = with_shapes(task, request.shapes)
+    recalled = keep_recalled(settings, judged, request.target, tokens, stores, request.from_memory)
+    kept = {**keep_starts(request.starts, stores[1]), **recalled}
+    return kept if request.has_seeds else {**kept, "has_seeds": False}
 
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:

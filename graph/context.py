@@ -64,6 +64,7 @@ class Limits:
     literature_k: int = 4
     ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed
     clear_pct: float = 1.0  # predicted gain or loss from which on a cause is asked for
+    memory_tokens: int = 600  # of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Given:
 
     title: str
     source: str  # artefact digest
+    kind: str = "file"  # or `memory`: the winner of an earlier run, judged like any other
 
 
 @dataclass(frozen=True)

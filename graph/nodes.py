@@ -17,6 +17,7 @@ from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, roofline_fraction, specimen
+from graph.remembering import gather
 from graph.seeds import begin
 from graph.state import SCHEMA_VERSION, Pick, State
 from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
@@ -161,6 +162,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     if stop:
         earlier = "done" if not context.run.extensions else str(generation)  # an extended run stops more than once
         emit(runtime, "stopped", earlier, generation=generation, reason=stop)
+        if context.limits.memory_tokens:
+            context.ledger.remember(gather(context, leader.attempt))
         context.ledger.finish(context.run.id, "done", stop)
     return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
 

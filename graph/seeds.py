@@ -43,7 +43,7 @@ def _given(context: Context) -> Sequence[tuple[str, str, str]]:
     """Kind, title and text or artefact digest of each kernel that is there."""
     seeds = context.assignment.task.seeds if context.has_seeds else ()
     own = [("seed", f"seed {path.name}", _keep(context, path)) for path in seeds]
-    return [*own, *(("file", given.title, given.source) for given in context.starts)]
+    return [*own, *((given.kind, given.title, given.source) for given in context.starts)]
 
 
 def _keep(context: Context, path: Path) -> str:

@@ -19,6 +19,7 @@ from records.errors import LedgerError
 from records.evaluation import Comparison, Evaluation
 from records.experiment import Attempt, Experiment
 from records.lifecycle import Lifecycle
+from records.memories import Memories
 from records.payments import Payments
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
@@ -26,7 +27,7 @@ Record = TypeVar("Record")
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
-class Ledger(Lifecycle, Payments):
+class Ledger(Lifecycle, Payments, Memories):
     """The truth about all runs of one run folder. Every method raises LedgerError when the file is at fault."""
 
     # Experiments and attempts

@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 BUSY_MS = 30_000
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -98,6 +98,12 @@ CREATE TABLE proposals (
 ) STRICT;
 """
 
+MEMORIES = """
+CREATE TABLE memories (
+    key TEXT PRIMARY KEY, run_id TEXT NOT NULL REFERENCES runs, body TEXT NOT NULL, withdrawn TEXT NOT NULL DEFAULT ''
+) STRICT;
+"""
+
 STEPS = {
     1: COMPARISONS,
     2: PAUSES,
@@ -105,6 +111,7 @@ STEPS = {
     4: ARTEFACTS,
     5: EXTENSIONS,
     6: PROPOSALS,
+    7: MEMORIES,
 }  # from each version to the next one; no record is changed
 
 

@@ -73,6 +73,22 @@ Tries = Annotated[
         help="Kernels a model may check in an experiment; 0 is without tools. KERNEL_SCIENTIST_TRIES, or 4.",
     ),
 ]
+MemoryTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--memory",
+        metavar="TOKENS",
+        min=0,
+        show_default=False,
+        help="Most tokens of a prompt for findings of earlier runs, 600; 0: none are told, and this run leaves none.",
+    ),
+]
+FromMemory = Annotated[
+    bool,
+    typer.Option(
+        "--from-memory", help="Begin with the winners of earlier runs on this task and target, verified again, too."
+    ),
+]
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
 ]

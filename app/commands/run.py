@@ -11,8 +11,10 @@ from app.commands.options import (
     Ablations,
     AuthorName,
     Budget,
+    FromMemory,
     Isolation,
     Json,
+    MemoryTokens,
     NoSeeds,
     On,
     Shapes,
@@ -43,6 +45,8 @@ def command(
     tunings: Annotated[int, typer.Option("--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
     start: Starts = None,
     no_seeds: NoSeeds = False,
+    from_memory: FromMemory = False,
+    memory: MemoryTokens = None,
     tries: Tries = None,
     ablations: Ablations = None,
     shape: Shapes = None,
@@ -56,9 +60,20 @@ def command(
     from app.wiring import RunRequest
 
     limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
+    limits["memory_tokens"] = memory
     settings = with_isolation(load_settings(), isolation)
     request = RunRequest(
-        task, target, on, author, seed, budget_usd, limits, tuple(shape or ()), tuple(start or ()), not no_seeds
+        task,
+        target,
+        on,
+        author,
+        seed,
+        budget_usd,
+        limits,
+        tuple(shape or ()),
+        tuple(start or ()),
+        not no_seeds,
+        from_memory,
     )
     with tracing(settings, trace):
         from app.session import open_session

@@ -10,6 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from app.redaction import redacted
 from app.report.difference import difference, excerpt, listing
 from app.report.drawing import draw_curve, draw_tree, format_us, state_of
 from app.report.story import Story
@@ -19,7 +20,6 @@ from records.files import write_whole
 from records.quantity import counted
 
 FOLDER = Path(__file__).parent
-BLOT = "[removed]"
 _HIDDEN = {
     *range(0x00, 0x09),
     0x0B,
@@ -91,17 +91,7 @@ def visible(text: str) -> str:
 
 
 def _blotter(story: Story) -> Callable[[str], str]:
-    secrets = tuple(s for s in story.extras.secrets if len(s) >= 6)
-    home = story.extras.home.rstrip("/")
-
-    def blot(text: str) -> str:
-        for secret in secrets:
-            text = text.replace(secret, BLOT)
-        if home and home != "/":
-            text = text.replace(home, "~")
-        return visible(text)
-
-    return blot
+    return lambda text: visible(redacted(text, story.extras.secrets, story.extras.home))
 
 
 def _times(value: float | None) -> str:

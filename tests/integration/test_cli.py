@@ -37,7 +37,7 @@ HEAVY = (
 )
 
 
-COMMANDS = ("demo", "run", "resume", "check", "runs", "report", "tasks", "knowledge", "doctor", "test")
+COMMANDS = ("demo", "run", "resume", "check", "runs", "report", "tasks", "knowledge", "memory", "doctor", "test")
 
 
 @pytest.fixture(autouse=True)
@@ -179,7 +179,9 @@ def test_help_starts_without_anything_heavy() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [[c] for c in COMMANDS if c != "knowledge"] + [["knowledge", c] for c in ("add", "list", "remove", "search")],
+    [[c] for c in COMMANDS if c not in ("knowledge", "memory")]
+    + [["knowledge", c] for c in ("add", "list", "remove", "search")]
+    + [["memory", c] for c in ("list", "show", "withdraw", "restore")],
 )
 def test_every_command_has_help_and_json(capsys: pytest.CaptureFixture[str], command: list[str]) -> None:
     assert run_command([*command, "--help"]) == 0

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
-from agents.author import Draft, Memory
+from agents.author import Assignment, Draft, Memory
 from agents.model.conversation import Message
 from agents.scientist.react import most_turns
 from agents.scientist.templates import conversation
@@ -24,6 +25,11 @@ from tests.support.specimens import TASKS, assignment, compiled, failed, idea, s
 GOLDEN = Path(__file__).parents[1] / "data" / "prompts"
 GOLDEN_ROLES = ("bench", "bench in text", "critic")
 GOLDEN_TASK = "row_softmax"
+RECALLED = (
+    "lesson, shown by an ablation (run 20261120-101500-row_softmax-1a2b, kernel g002-e1-a0, row_softmax (0a1b2c3d) on "
+    "mi300x, 2026-11-20): wide loads: +31.0 % against g001-e2-a0 by predicted time, both tuned; shown: the change "
+    "itself gives +29.5 % at the same tunables",
+)
 BYTES_A_TOKEN = 4  # of English prose and code, roughly
 
 
@@ -41,7 +47,7 @@ def prompts(name: str) -> dict[str, str]:
         '{"remarks": [], "approve": true}',
     ]
     with tempfile.TemporaryDirectory() as folder, ScriptedEndpoint(answers) as server:
-        bench, work = Bench(Path(folder), server), assignment(name)
+        bench, work = Bench(Path(folder), server), told(name)
         author = bench.author
         author.select(STEP, work, PEOPLE)
         author.queries(STEP, work, base)
@@ -54,10 +60,15 @@ def prompts(name: str) -> dict[str, str]:
     return found
 
 
+def told(name: str) -> Assignment:
+    """The assignment of a run that knows an earlier one."""
+    return replace(assignment(name), recalled=RECALLED)
+
+
 def _bench(name: str, as_text: bool) -> str:
     task, tries = load_task(name), 4
     values = {
-        **work_view(assignment(name)),
+        **work_view(told(name)),
         "idea": idea_view(idea()),
         "base": specimen_view(specimen(task, seed(name))),
         "literature": "A passage.",

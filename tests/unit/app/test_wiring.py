@@ -10,6 +10,7 @@ import pytest
 
 from app import wiring
 from app.settings import load_settings
+from app.starts import starts_of
 from app.wiring import ShelvedLiterature
 from records.errors import LedgerError, SettingsError, UsageError
 from tasks.loader import load_task
@@ -82,15 +83,16 @@ def test_files_to_start_from_are_kept_with_the_run(notebook: Any, tmp_path: Path
     file = tmp_path / "mine.hip"
     file.write_text("// mine")
     request = wiring.RunRequest("row_softmax", author="playbook", starts=(file,), has_seeds=False)
-    kept = wiring.keep_starts(request, notebook.artefacts)
+    stores = notebook.ledger, notebook.artefacts
+    kept = wiring.keep_request(load_settings(), request, load_task("row_softmax"), stores)
     file.write_text("// changed meanwhile")
     run = wiring.new_run(load_settings(), request, load_task("row_softmax"), kept)
-    (given,) = wiring.starts_of(run.config)
+    (given,) = starts_of(run.config)
     assert (given.title, notebook.artefacts.text(given.source)) == ("file mine.hip", "// mine")
     assert run.config["has_seeds"] is False
     missing = wiring.RunRequest("row_softmax", author="playbook", starts=(tmp_path / "none.hip",))
     with pytest.raises(UsageError, match=r"the kernel .*none.hip cannot be read"):
-        wiring.keep_starts(missing, notebook.artefacts)
+        wiring.keep_request(load_settings(), missing, load_task("row_softmax"), stores)
 
 
 def test_a_run_with_nothing_to_begin_with_is_refused_in_one_sentence() -> None:

@@ -1,0 +1,61 @@
+"""Memory over runs at the edge: what a new run is told, kept with it, so that a resumed one asks the same questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.redaction import redacted
+from records.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from graph.context import Given
+    from records.artefacts import ArtefactStore
+    from records.ledger import Ledger
+    from tasks.task import Task
+
+MOST_WINNERS = 2  # kernels of earlier runs that generation 0 begins with
+
+
+def keep_recalled(
+    settings: Settings, task: Task, target: str, tokens: int, stores: tuple[Ledger, ArtefactStore], begin_with: bool
+) -> Mapping[str, str]:
+    """Findings of earlier runs as settings of a new one: their lines, and with `begin_with` the kernels that won.
+
+    UsageError where it should begin with a winner and there is none.
+    """
+    from graph.recall import recalled, told, winners
+
+    ledger, artefacts = stores
+    if not tokens:
+        if begin_with:
+            raise UsageError("--from-memory needs the memory, which --memory 0 switches off")
+        return {}
+    found, kept = recalled(ledger, task, target), dict[str, str]()
+    if lines := told(found, tokens):
+        text = redacted("\n".join(lines), settings.secrets(), str(Path.home()))
+        kept["recalled"] = artefacts.put(text)
+    if begin_with:
+        best = sorted(winners(found, task, target), key=lambda r: r.attempt.geomean_us or 0.0)[:MOST_WINNERS]
+        if not best:
+            raise UsageError(f"no earlier run has a winner for {task.name} on {target}; leave out --from-memory")
+        rows = [(f"{r.attempt.id} of run {r.recollection.run_id}", r.attempt.source) for r in best]
+        kept["remembered"] = json.dumps(rows)
+    return kept
+
+
+def recalled_of(config: Mapping[str, Any], artefacts: ArtefactStore) -> tuple[str, ...]:
+    """The lines that a run was told when it began."""
+    digest = str(config.get("recalled") or "")
+    return tuple(artefacts.text(digest).splitlines()) if digest else ()
+
+
+def winners_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
+    """The winners of earlier runs that a run begins with; they are verified again."""
+    from graph.context import Given
+
+    rows = json.loads(str(config.get("remembered") or "[]"))
+    return tuple(Given(f"winner {name}", digest, "memory") for name, digest in rows)

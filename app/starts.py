@@ -1,0 +1,48 @@
+"""The kernels that a run begins with: files of a person, kept with the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from records.errors import UsageError
+
+if TYPE_CHECKING:
+    from graph.context import Given
+    from records.artefacts import ArtefactStore
+    from tasks.task import Task
+
+
+def starts_of(config: Mapping[str, Any]) -> tuple[Given, ...]:
+    """The files a run was started from; their text is kept, so that they may change or go."""
+    from graph.context import Given
+
+    return tuple(Given(f"file {name}", digest) for name, digest in json.loads(str(config.get("starts") or "[]")))
+
+
+def keep_starts(starts: Sequence[Path], artefacts: ArtefactStore) -> Mapping[str, str]:
+    """The files of a request as settings of its run, their text in the artefact store."""
+    if not starts:
+        return {}
+    kept = []
+    for path in starts:
+        try:
+            kept.append((path.name, artefacts.put(path.read_text(encoding="utf-8"))))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"the kernel {path} cannot be read ({type(error).__name__})") from None
+    return {"starts": json.dumps(kept)}
+
+
+def refuse_no_start(has_starts: bool, has_seeds: bool, author: str, task: Task) -> None:
+    """UsageError where there is no kernel to begin with and the author writes none, or where no seeds are wanted."""
+    if has_starts:
+        return
+    if not has_seeds:
+        raise UsageError("--no-seeds leaves nothing to begin with; give a kernel with --from FILE")
+    if not task.seeds and author == "playbook":
+        raise UsageError(
+            f"the task {task.name} has no seed, and the playbook changes kernels but writes none; "
+            "give one with --from FILE, or configure a model and use --author llm"
+        )

@@ -1,0 +1,124 @@
+"""Memory over runs for a run that begins: findings of earlier runs on its task or on a similar one, as lines of text.
+
+They are suggestions of prompts and nothing else: no verdict, no choice of the graph and no time rests on them. A
+recollection whose attempt the ledger no longer has as accepted is not told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+from knowledge.tokens import words
+from records.experiment import Attempt, Experiment
+from records.ledger import Ledger
+from records.memories import MEMORY_KINDS, Recollection
+from tasks.task import Task
+
+BYTES_A_TOKEN = 4  # of English prose, roughly
+LIKE = 0.25  # the least likeness that is told: tasks that share two words of five have 0.25
+OTHER_TARGET = 0.6  # of the likeness where the GPU is another
+OTHER_TEXT = 0.9  # of the likeness where a task of this name has changed since
+LONGEST = 400  # characters of one finding
+_SAID = {"winner": "fastest kernel", "lesson": "lesson, shown by an ablation", "refuted": "refuted by an ablation"}
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """A finding of an earlier run with the records it rests on."""
+
+    recollection: Recollection
+    attempt: Attempt
+    experiment: Experiment
+    likeness: float  # 1 for the same task and target
+
+    @property
+    def text(self) -> str:
+        """One line with its provenance: run, kernel, task, its digest, target, date."""
+        r = self.recollection
+        place = f"run {r.run_id}, kernel {r.attempt_id}, {r.task} ({r.task_digest[:8]}) on {r.target}, {r.at[:10]}"
+        return f"{_SAID[r.kind]} ({place}): {plain_line(self.finding)}"
+
+    @property
+    def finding(self) -> str:
+        """The finding in the words of its records."""
+        attempt = self.attempt
+        if self.recollection.kind != "winner":
+            return attempt.lesson
+        time = f"{attempt.geomean_us:.4g} us {attempt.time_kind}" if attempt.geomean_us else "not timed"
+        return f"{self.experiment.title}: {time}; strategy {attempt.strategy or 'not known'}"
+
+
+def recalled(ledger: Ledger, task: Task, target: str) -> list[Recalled]:
+    """The findings for a task and a target, the most alike first, of equals the newest."""
+    own = frozenset(words(f"{task.title}. {task.description}"))
+    found = list[Recalled]()
+    for recollection in reversed(ledger.recollections()):
+        likeness = _likeness(recollection, task, own, target)
+        made = _with_records(ledger, recollection, likeness) if likeness >= LIKE else None
+        if made is not None:
+            found.append(made)
+    return sorted(found, key=lambda r: -r.likeness)
+
+
+def finding_of(ledger: Ledger, recollection: Recollection) -> str:
+    """The words of one recollection; empty where its kernel is no longer accepted."""
+    made = _with_records(ledger, recollection, 1.0)
+    return "" if made is None else plain_line(made.finding)
+
+
+def told(found: Sequence[Recalled], tokens: int) -> tuple[str, ...]:
+    """The lines that fit into so many tokens; winners, lessons and refuted ideas take turns."""
+    by_kind = [[r.text for r in found if r.recollection.kind == kind] for kind in MEMORY_KINDS]
+    return tuple(_within(tokens, (line for line in chain.from_iterable(zip_longest(*by_kind)) if line)))
+
+
+def winners(found: Sequence[Recalled], task: Task, target: str) -> list[Recalled]:
+    """The fastest kernels of earlier runs on this very task and target: only they can be begun with."""
+    return [
+        r
+        for r in found
+        if r.recollection.kind == "winner"
+        and (r.recollection.task_digest, r.recollection.target) == (task.digest, target)
+    ]
+
+
+def _within(tokens: int, lines: Iterable[str]) -> Iterable[str]:
+    left = tokens * BYTES_A_TOKEN
+    for line in lines:
+        size = len(line.encode()) + 2  # the mark before it and the line's end
+        if size <= left:
+            left -= size
+            yield line
+
+
+def _likeness(r: Recollection, task: Task, own: frozenset[str], target: str) -> float:
+    if r.withdrawn:
+        return 0.0
+    there = 1.0 if r.target == target else OTHER_TARGET
+    if r.task_digest == task.digest:
+        return there
+    other = frozenset(words(r.about))
+    shared = len(own & other) / max(1, len(own | other))
+    return there * (max(OTHER_TEXT, shared) if r.task == task.name else shared)
+
+
+def _with_records(ledger: Ledger, recollection: Recollection, likeness: float) -> Recalled | None:
+    """The finding as the ledger has it now; None where it is no longer what was remembered."""
+    attempt = ledger.attempt(recollection.run_id, recollection.attempt_id)
+    if attempt is None or attempt.status != "accepted":
+        return None
+    experiment = ledger.experiment(recollection.run_id, attempt.experiment_id)
+    wanted = {"lesson": "shown", "refuted": "refuted"}.get(recollection.kind, attempt.standing)
+    return (
+        None
+        if experiment is None or attempt.standing != wanted
+        else Recalled(recollection, attempt, experiment, likeness)
+    )
+
+
+def plain_line(text: str) -> str:
+    """One line without what could end a block of a prompt."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).replace("`", "'").split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

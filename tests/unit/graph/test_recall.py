@@ -1,0 +1,130 @@
+"""A run is told what was verified on its task or on a similar one, with its provenance, and no more than fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graph.recall import BYTES_A_TOKEN, LONGEST, finding_of, plain_line, recalled, told, winners
+from records.evaluation import Evaluation, Verdict
+from records.experiment import Attempt, Experiment, Run
+from records.ledger import Ledger
+from records.memories import MemoryKind, Recollection, recollection_key
+from tasks.loader import load_task
+from tasks.task import Task
+
+SOFTMAX, NORM, GEMM = (load_task(name) for name in ("row_softmax", "rms_norm", "fp8_block_gemm"))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "ledger.db")
+
+
+def left(
+    ledger: Ledger,
+    kind: MemoryKind,
+    lesson: str,
+    task: Task = SOFTMAX,
+    target: str = "mi300x",
+    run_id: str = "run-1",
+    number: int = 1,
+) -> Recollection:
+    """A run that left one recollection, with the records that it points to."""
+    run = Run(run_id, task.name, target, "lab", "playbook", 7, created_at="2026-11-22T10:00:00+00:00")
+    ledger.add_run(run)
+    name = f"g001-e{number}"
+    ledger.add_experiment(Experiment(name, run_id, 1, number, "g000-e0-a0", None, f"title {number}", "words"))
+    standing = {"lesson": "shown", "refuted": "refuted"}.get(kind, "")
+    attempt = Attempt(
+        f"{name}-a0",
+        run_id,
+        name,
+        1,
+        0,
+        f"candidate {run_id} {number}",
+        "source",
+        "accepted",
+        f"key {run_id} {number}",
+        "g000-e0-a0",
+        geomean_us=40.0,
+        time_kind="predicted",
+        strategy="rows:wave",
+        lesson=lesson,
+        standing=standing,  # type: ignore[arg-type]
+    )
+    ledger.add_attempt(attempt)
+    key = recollection_key(kind, task.digest, target, "predicted", attempt.candidate_id)
+    about = f"{task.title}. {task.description}"
+    made = Recollection(key, kind, run_id, attempt.id, task.name, task.digest, target, about, run.created_at)
+    ledger.remember([made])
+    return made
+
+
+def test_findings_come_with_their_provenance(ledger: Ledger) -> None:
+    left(ledger, "lesson", "wide loads: +30 % against g000-e0-a0; shown: the change itself gives +30 %")
+    (line,) = told(recalled(ledger, SOFTMAX, "mi300x"), 600)
+    place = f"run run-1, kernel g001-e1-a0, row_softmax ({SOFTMAX.digest[:8]}) on mi300x, 2026-11-22"
+    assert (
+        line == f"lesson, shown by an ablation ({place}): wide loads: +30 % against g000-e0-a0; shown: the change "
+        "itself gives +30 %"
+    )
+
+
+def test_the_same_task_comes_first_then_similar_ones_and_others_not_at_all(ledger: Ledger) -> None:
+    left(ledger, "lesson", "of the norm", NORM, run_id="norm")
+    left(ledger, "lesson", "of the softmax", run_id="softmax")
+    left(ledger, "lesson", "of the gemm", GEMM, run_id="gemm")
+    left(ledger, "lesson", "of the softmax elsewhere", target="h200", run_id="elsewhere")
+    found = recalled(ledger, SOFTMAX, "mi300x")
+    assert [r.finding for r in found] == ["of the softmax", "of the softmax elsewhere", "of the norm"]
+    changed = recalled(ledger, replace(SOFTMAX, digest="changed"), "mi300x")
+    assert changed[0].finding == "of the softmax"
+
+
+def test_what_was_withdrawn_or_is_no_longer_accepted_is_not_told(ledger: Ledger) -> None:
+    gone, refused = left(ledger, "lesson", "gone"), left(ledger, "lesson", "refused", number=2)
+    ledger.withdraw(gone.key, "2026-11-23: wrong")
+    verdict = Verdict("correct", False, "C.1")
+    ledger.add_evaluation("run-1", Evaluation("key run-1 2", refused.key, {}, verdict), "confirm")
+    assert recalled(ledger, SOFTMAX, "mi300x") == []
+    assert finding_of(ledger, refused) == ""
+
+
+def test_a_forged_recollection_tells_nothing_that_the_records_do_not_show(ledger: Ledger) -> None:
+    """Whoever writes rows of their own can point at attempts, and gives no words and no standing."""
+    true = left(ledger, "refuted", "a false idea; refuted")
+    ledger.remember([replace(true, key="0" * 64, kind="lesson"), replace(true, key="1" * 64, attempt_id="g009-e9-a0")])
+    assert [r.recollection for r in recalled(ledger, SOFTMAX, "mi300x")] == [true]
+
+
+def test_the_lines_fit_the_budget_and_the_kinds_take_turns(ledger: Ledger) -> None:
+    for number in range(1, 9):
+        left(ledger, "lesson", f"lesson {number} {'word ' * 40}", number=number)
+    left(ledger, "winner", "", number=20)
+    left(ledger, "refuted", "refuted", number=21)
+    found = recalled(ledger, SOFTMAX, "mi300x")
+    lines = told(found, 300)
+    assert sum(len(line.encode()) for line in lines) <= 300 * BYTES_A_TOKEN
+    assert [line.split(" ")[0].strip(",") for line in lines[:3]] == ["fastest", "lesson", "refuted"]
+    assert "title 20: 40 us predicted; strategy rows:wave" in lines[0]
+    assert told(found, 0) == ()
+    assert len(told(found, 10_000)) == 10
+
+
+def test_only_winners_of_the_very_task_and_target_can_be_begun_with(ledger: Ledger) -> None:
+    own = left(ledger, "winner", "")
+    left(ledger, "winner", "", NORM, run_id="norm")
+    left(ledger, "winner", "", target="h200", run_id="elsewhere")
+    left(ledger, "lesson", "a lesson", number=2)
+    assert [r.recollection for r in winners(recalled(ledger, SOFTMAX, "mi300x"), SOFTMAX, "mi300x")] == [own]
+
+
+def test_a_finding_is_one_line_that_ends_no_block() -> None:
+    text = "a\nb ```\x1b[2J\u2028" + "c" * 600
+    line = plain_line(text)
+    assert len(line) == LONGEST
+    assert line.startswith("a b '''")
+    assert line.isprintable()
