@@ -86,6 +86,17 @@ class Watcher:
             finally:
                 self._live = None
 
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave the terminal to a question."""
+        if self._live is not None:
+            self._live.stop()
+        try:
+            yield
+        finally:
+            if self._live is not None:
+                self._live.start()
+
     def _take(self, event: Mapping[str, Any]) -> str:
         """Update the board and describe the event in a line; empty for an unknown event or one without news."""
         board, kind, experiment = self.board, event.get("event"), str(event.get("experiment", ""))

@@ -14,6 +14,7 @@ from app import wiring
 from app.machine import describe
 from app.report import Extras, tell, write_report
 from app.report.leaders import best_attempt, yardsticks
+from app.run_request import RunRequest, keep_request, new_run
 from app.settings import Settings
 from app.task_folders import open_task
 from records.errors import LedgerError, TaskError, UsageError
@@ -23,6 +24,7 @@ from records.ledger import Ledger
 
 if TYPE_CHECKING:
     from graph.context import Context
+    from graph.question import Question
 
 Progress = Callable[[Mapping[str, Any]], None]
 
@@ -92,14 +94,15 @@ class Session:
         """True where the run is paused until answers come from elsewhere."""
         return self.run.pause == "waiting"
 
-    def drive(self, progress: Progress) -> RunResult:
+    def drive(self, progress: Progress, ask: Callable[[Question], Any] = lambda _: None) -> RunResult:
         """Run, or continue where it stopped, to the end; then write the best kernel and the report.
 
+        `ask` answers the questions of a run that wants approval; where it answers None, the run pauses.
         KeyboardInterrupt and MachineError leave a run that can be resumed.
         """
         from graph.drive import drive
 
-        drive(self.context, self.folder / "checkpoint.db", progress)
+        drive(self.context, self.folder / "checkpoint.db", progress, ask=ask)
         return self.conclude()
 
     def conclude(self) -> RunResult:
@@ -112,18 +115,18 @@ class Session:
         return result
 
 
-def open_session(settings: Settings, request: wiring.RunRequest) -> Session:
+def open_session(settings: Settings, request: RunRequest) -> Session:
     """A new run; nothing is written to the ledger before it is driven."""
     from sandbox.target import load_target
     from tasks.linter import refuse_weak
 
     task = open_task(settings, request.task, load_target(request.target).name)
     refuse_weak(task)
-    wiring.new_run(settings, request, task)  # which refuses a bad request before a folder is made
+    new_run(settings, request, task)  # which refuses a bad request before a folder is made
     ledger, artefacts = wiring.open_records(settings, create=True)
     try:
-        kept = wiring.keep_request(settings, request, task, (ledger, artefacts))
-        run = wiring.new_run(settings, request, task, kept)
+        kept = keep_request(settings, request, task, (ledger, artefacts))
+        run = new_run(settings, request, task, kept)
     except BaseException:
         ledger.close()
         raise

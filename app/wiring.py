@@ -6,27 +6,16 @@ import os
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # langgraph reads it once, when it is first imported
 
-import secrets
 import shutil
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.remembered import keep_recalled, recalled_of, winners_of
-from app.sandboxes import (
-    LAB_VENDOR,
-    is_elsewhere,
-    make_post,
-    make_sandbox,
-    refuse_shapes_elsewhere,
-    require_fence_of,
-    require_isolation,
-    resolve_on,
-)
+from app.remembered import recalled_of, winners_of
+from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
 from app.settings import Settings
-from app.starts import keep_starts, refuse_no_start, starts_of
+from app.starts import starts_of
 from app.task_folders import open_task
 from records.errors import LedgerError, SettingsError, UsageError
 from records.experiment import Run
@@ -38,26 +27,8 @@ if TYPE_CHECKING:
     from graph.context import Context, Limits, MachineCode
     from records.artefacts import ArtefactStore
     from sandbox.amdgcn.compiler import Compiler
-    from tasks.task import Task
 
 OPENAI = "https://api.openai.com/v1"
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """A person's request for a run."""
-
-    task: str
-    target: str = "mi300x"
-    on: str = "auto"
-    author: str | None = None  # llm or playbook; chosen by what is configured when not given
-    seed: int = 0
-    budget_usd: float | None = None  # the settings' when not given
-    limits: Mapping[str, int | float | None] | None = None  # fields of graph.context.Limits
-    shapes: tuple[str, ...] = ()  # further tests, as `--shape` takes them
-    starts: tuple[Path, ...] = ()  # kernel files that generation 0 begins with
-    has_seeds: bool = True  # beside the task's own seeds
-    from_memory: bool = False  # generation 0 begins with winners of earlier runs, too
 
 
 class ShelvedLiterature:
@@ -129,16 +100,19 @@ def make_endpoint(settings: Settings) -> Endpoint:
     )
 
 
-def make_author(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float) -> Author:
-    """The playbook, or the scientist over a language model."""
+def make_author(
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float
+) -> tuple[Author, Callable[[float], None] | None]:
+    """The playbook, or the scientist over a language model, whose budget the second answer raises."""
     if run.author == "playbook":
         from agents.playbook.playbook import Playbook
 
-        return Playbook(run.seed)
+        return Playbook(run.seed), None
     from agents.model.gateway import Gateway
     from agents.scientist.scientist import Scientist
 
-    return Scientist(Gateway(make_endpoint(settings), ledger, artefacts, budget_usd))
+    gateway = Gateway(make_endpoint(settings), ledger, artefacts, budget_usd)
+    return Scientist(gateway), gateway.allow
 
 
 def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float) -> Context:
@@ -153,9 +127,10 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     require_isolation(settings, run.target, run.on)
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
     require_fence_of(settings, sandbox)
+    author, allow = make_author(settings, run, ledger, artefacts, max(budget_usd, allowed_usd(ledger, run)))
     return Context(
         run=run,
-        author=make_author(settings, run, ledger, artefacts, budget_usd),
+        author=author,
         sandbox=sandbox,
         assignment=Assignment(
             task, target.brief.strip(), target.name, target.arch, run.seed, recalled_of(run.config, artefacts)
@@ -167,7 +142,14 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         starts=(*starts_of(run.config), *winners_of(run.config)),
         has_seeds=run.config.get("has_seeds") is not False,
         disassembler=make_disassembler(settings, run.target) if run.author == "llm" else None,
+        approves=run.config.get("approves") is True,
+        allow_usd=allow,
     )
+
+
+def allowed_usd(ledger: Ledger, run: Run) -> float:
+    """The most that a person allowed while the run was asking; 0 where none did."""
+    return max((float(e.payload["usd"] or 0) for e in ledger.events(run.id) if e.kind == "allowed"), default=0.0)
 
 
 def make_disassembler(settings: Settings, target: str) -> MachineCode | None:
@@ -184,68 +166,6 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
     known = {f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None}
     return Limits(**{"tries": 0} | known)
-
-
-def choose_author(settings: Settings, asked: str | None) -> str:
-    """The model when an endpoint is configured, else playbook; SettingsError when llm is asked for and cannot be."""
-    author = asked or ("llm" if settings.has_model else "playbook")
-    if author not in ("llm", "playbook"):
-        raise UsageError(f"--author is llm or playbook, not {author!r}")
-    if author == "llm":
-        make_endpoint(settings)
-    return author
-
-
-def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[str, str | bool] | None = None) -> Run:
-    """The record of a run that is about to start, with a new id that sorts by time."""
-    from graph.context import Limits
-    from tasks.extra_shapes import with_shapes
-
-    author = choose_author(settings, request.author)
-    has_starts = bool(request.starts) or request.from_memory
-    refuse_no_start(has_starts, request.has_seeds, author, task)
-    budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
-    if budget < 0:
-        raise UsageError("--budget-usd cannot be negative")
-    asked = {"tries": settings.tries} | {n: v for n, v in (request.limits or {}).items() if v is not None}
-    limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
-    models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
-    on = resolve_on(request.on, request.target)
-    place = {"place": make_post(settings, on).id} if is_elsewhere(on) else {}
-    refuse_shapes_elsewhere(on, request.shapes)
-    with_shapes(task, request.shapes)  # which refuses a bad one before the run is written down
-    shapes = {"shapes": ";".join(request.shapes)} if request.shapes else {}
-    now = datetime.now(UTC)
-    return Run(
-        id=f"{now:%Y%m%d-%H%M%S}-{task.name}-{secrets.token_hex(2)}",
-        task=task.name if request.task == task.name else str(task.folder),
-        target=request.target,
-        on=on,
-        author=author,
-        seed=request.seed,
-        config={
-            **limits,
-            **({"budget_usd": budget} if author == "llm" else {}),
-            **models,
-            **place,
-            **shapes,
-            **(kept or {}),
-        },
-        created_at=now.isoformat(timespec="seconds"),
-    )
-
-
-def keep_request(
-    settings: Settings, request: RunRequest, task: Task, stores: tuple[Ledger, ArtefactStore]
-) -> Mapping[str, str | bool]:
-    """The parts of a request that its run keeps as texts: files to begin with, findings of earlier runs."""
-    from tasks.extra_shapes import with_shapes
-
-    tokens = limits_of(request.limits or {}).memory_tokens
-    judged = with_shapes(task, request.shapes)
-    recalled = keep_recalled(settings, judged, request.target, tokens, stores, request.from_memory)
-    kept = {**keep_starts(request.starts, stores[1]), **recalled}
-    return kept if request.has_seeds else {**kept, "has_seeds": False}
 
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:

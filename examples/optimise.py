@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from app.run_request import RunRequest
 from app.session import open_session
 from app.settings import Settings
-from app.wiring import RunRequest
 from graph import build_graph
 
 asked = RunRequest("row_softmax", author="playbook", limits={"generations": 2})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from langgraph.graph import START, StateGraph
 
 from graph import nodes
+from graph.approving import approve
 from graph.context import Context
 from graph.state import Start, State
 from graph.subgraph import experiment
@@ -21,13 +22,15 @@ def build_graph() -> StateGraph[State, Context, Start, State]:
     graph.add_node("select", nodes.select)
     graph.add_node("retrieve", nodes.retrieve)
     graph.add_node("plan", nodes.plan)
+    graph.add_node("approve", approve)
     graph.add_node("experiment", experiment)
     graph.add_node("reflect", nodes.reflect)
     graph.add_edge(START, "open_run")
     graph.add_edge("open_run", "select")
     graph.add_edge("select", "retrieve")
     graph.add_edge("retrieve", "plan")
-    graph.add_conditional_edges("plan", nodes.fan_out, {"experiment": "experiment", "reflect": "reflect"})
+    graph.add_conditional_edges("plan", nodes.fan_out, ["approve", "experiment", "reflect"])
+    graph.add_conditional_edges("approve", nodes.fan_out, ["experiment", "reflect"])
     graph.add_edge("experiment", "reflect")
     graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "__end__"})
     return graph

@@ -92,6 +92,8 @@ class Context:
     has_seeds: bool = True  # whether the task's own seeds are in generation 0
     disassembler: MachineCode | None = None  # for targets whose machine code can be shown
     progress: Callable[[Any], None] | None = None  # gets the events; without it they go to the custom stream
+    approves: bool = False  # a person is asked before experiments, and before money above the budget
+    allow_usd: Callable[[float], None] | None = None  # gives the author a larger budget; None where nothing is paid
 
     def generations_at(self, generation: int) -> int:
         """The generations that the run had when this one began."""

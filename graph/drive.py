@@ -13,16 +13,20 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
 from langsmith.utils import tracing_is_enabled
 
 from graph.build import build_graph
 from graph.context import Context
+from graph.leaving import left
 from graph.pausing import Waiting, waiting
+from graph.question import Question, questions
 from graph.state import SCHEMA_VERSION, Start
-from records.errors import BudgetExhausted, LedgerError, MachineError, UsageError
+from records.errors import BudgetExhausted, LedgerError
 from records.experiment import Run
 
 Progress = Callable[[Mapping[str, Any]], None]
+Ask = Callable[[Question], Any]  # an answer, None for none
 Saver = Callable[[sqlite3.Connection], SqliteSaver]
 
 
@@ -32,6 +36,7 @@ def drive(
     progress: Progress = lambda _: None,
     max_concurrency: int | None = None,
     saver: Saver = SqliteSaver,
+    ask: Ask = lambda _: None,
 ) -> Run:
     """Run to the end, from the point where the run was left, and return it as stored in the ledger.
 
@@ -41,6 +46,7 @@ def drive(
     A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
     `progress` gets one event at a time, in the thread in which it happened; the node waits for it.
     `max_concurrency` bounds the threads for experiments; `saver` makes the checkpointer, for one that encrypts.
+    `ask` answers the questions of a run that wants approval, in this thread; where it answers None the run pauses.
     """
     ledger, run_id = context.ledger, context.run.id
     ledger.add_run(context.run)
@@ -48,31 +54,22 @@ def drive(
         if ledger.run(run_id).status in ("done", "failed"):
             return ledger.run(run_id)
         ledger.finish(run_id, "running")
-        try:
-            with checkpoints(checkpoint, saver) as opened:
-                left = step_through(context, opened, progress, max_concurrency)
-            if left is not None:
-                ledger.finish(run_id, "paused", left.reason, "waiting")
-        except BudgetExhausted as error:
-            ledger.finish(run_id, "paused", str(error), "budget")
-        except MachineError as error:
-            ledger.finish(run_id, "paused", str(error), "machine")
-            raise
-        except UsageError as error:
-            ledger.finish(run_id, "failed", str(error))
-            raise
-        except KeyboardInterrupt:
-            ledger.finish(run_id, "paused", "interrupted from the keyboard", "interrupted")
-            raise
-        except BrokenPipeError:  # of `progress`
-            ledger.finish(run_id, "paused", "its progress is no longer read", "unread")
-            raise
+        with contextlib.suppress(BudgetExhausted), left(ledger, run_id), checkpoints(checkpoint, saver) as opened:
+            paused = step_through(context, opened, progress, max_concurrency, ask)
+            if isinstance(paused, Question):
+                ledger.finish(run_id, "paused", paused.message, "approval")
+            elif paused is not None:
+                ledger.finish(run_id, "paused", paused.reason, "waiting")
         return ledger.run(run_id)
 
 
 def step_through(
-    context: Context, saver: BaseCheckpointSaver[Any], progress: Progress, max_concurrency: int | None = None
-) -> Waiting | None:
+    context: Context,
+    saver: BaseCheckpointSaver[Any],
+    progress: Progress,
+    max_concurrency: int | None = None,
+    ask: Ask = lambda _: None,
+) -> Waiting | Question | None:
     """Stream the graph from its start or from its last checkpoint, each step written before the next begins.
 
     What it waits for is returned, None when it has ended. Starting it again runs the nodes that wait again.
@@ -90,13 +87,19 @@ def step_through(
         graph.update_state(config, {"stop": "", "stagnant": 0}, as_node="reflect")  # as `reflect` would say it now
         state = graph.get_state(config)
     # Not `state.next`: it leaves out tasks whose writes were saved just before the crash, so it can be empty too early.
-    start: Start | None = None if state.tasks else {"run_id": context.run.id}
+    start: Start | Command[Any] | None = None if state.tasks else {"run_id": context.run.id}
     # Nothing is on the custom stream, because `told` has a `progress`. But without that mode a single node would run in
     # this thread, where Ctrl-C cuts off a call to the model. A call ends, and its answer is stored, before the pause.
     told = replace(context, progress=_one_by_one(progress))
-    for _ in graph.stream(start, config, context=told, stream_mode="custom", durability="sync"):
-        pass
-    return waiting(i for task in graph.get_state(config).tasks for i in task.interrupts)
+    while True:
+        for _ in graph.stream(start, config, context=told, stream_mode="custom", durability="sync"):
+            pass
+        interrupts = [i for task in graph.get_state(config).tasks for i in task.interrupts]
+        asked = questions(interrupts)
+        answers = {question.id: answer for question in asked if (answer := ask(question)) is not None}
+        if not answers:
+            return asked[0] if asked else waiting(interrupts)
+        start = Command(resume=answers)
 
 
 def _one_by_one(progress: Progress) -> Progress:
@@ -129,7 +132,7 @@ def run_config(context: Context) -> RunnableConfig:
 
 def most_steps(generations: int) -> int:
     """More steps than a run can take; its own counters stop it before this limit does."""
-    return 10 + 5 * generations
+    return 10 + 6 * generations
 
 
 @contextlib.contextmanager

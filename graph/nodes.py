@@ -91,6 +91,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
 
 
+@pausing
 def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Look up the author's queries; without a knowledge store the run continues with a warning."""
     context, generation = runtime.context, state["generation"]
@@ -106,6 +107,7 @@ def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     return {"literature": context.artefacts.put("\n\n".join(passages))}
 
 
+@pausing
 def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have experiments proposed, pick some of them and of those kept from earlier, and write them down."""
     context, generation = runtime.context, state["generation"]
@@ -139,7 +141,8 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         }
         store(context, "planned", str(generation), planned)
     tell(runtime, "planned", planned)
-    return {"picks": picks, "exhausted": proposal is not None and not ideas}
+    exhausted = proposal is not None and not ideas
+    return {"picks": picks, "exhausted": exhausted, "is_asked": bool(picks) and context.approves}
 
 
 @pausing
@@ -179,8 +182,13 @@ def _reason_to_stop(context: Context, state: State, fraction: float, stagnant: i
     return f"no gain in {counted(stagnant, 'generation')}" if stagnant >= limits.stagnation else ""
 
 
-def fan_out(state: State) -> list[Send] | Literal["reflect"]:
-    """One parallel experiment a pick; with none straight to reflection, because an empty list would end the run."""
+def fan_out(state: State) -> list[Send] | Literal["approve", "reflect"]:
+    """One parallel experiment a pick, after a person's approval where one is wanted.
+
+    With none straight to reflection, because an empty list would end the run.
+    """
+    if state.get("is_asked"):
+        return "approve"
     return [
         Send(
             "experiment",

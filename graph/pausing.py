@@ -1,4 +1,4 @@
-"""Runs that wait for answers from elsewhere: a node whose answer is not there yet pauses the graph.
+"""Runs that wait: a node whose answer is not there yet pauses the graph, and so does one whose budget a person raises.
 
 The pause is langgraph's `interrupt`, raised in the nodes of the main graph, where a checkpoint is. Parallel
 experiments all get as far as they can first, so that their requests go out together. A node that runs again finds in
@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, interrupt
 
-from records.errors import Pending
+from graph.context import Context
+from graph.question import more_budget
+from records.errors import BudgetExhausted, Pending
 from records.quantity import counted
 
 Node = TypeVar("Node", bound=Callable[..., dict[str, Any]])
@@ -36,13 +39,17 @@ class Waiting:
 
 
 def pausing(node: Node) -> Node:
-    """The node, pausing where an answer is pending and starting over when it is resumed."""
+    """The node of state and runtime, pausing where an answer is pending and starting over when it is resumed."""
 
     @functools.wraps(node)
-    def run(*args: Any, **named: Any) -> dict[str, Any]:
+    def run(state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
         while True:
             try:
-                return node(*args, **named)
+                return node(state, runtime)
+            except BudgetExhausted as error:
+                if not runtime.context.approves or runtime.context.allow_usd is None:
+                    raise
+                more_budget(runtime.context, str(error))
             except Pending as pending:
                 interrupt(
                     {

@@ -5,7 +5,9 @@ Sources, ideas and passages live in the artefact store and are named here by dig
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
+
+from typing_extensions import TypedDict  # whose schemas pydantic makes on every Python
 
 SCHEMA_VERSION = 2
 
@@ -49,6 +51,7 @@ class State(TypedDict, total=False):
     literature: str  # artefact digest of the passages for this generation
     picks: list[Pick]
     exhausted: bool  # the planner proposed nothing although it was able to
+    is_asked: bool  # a person approves the picks before they are run
     outcomes: Annotated[dict[str, str], newest]  # written by the parallel experiments
     stagnant: int  # generations since the last gain
     stop: str  # why the run ended, empty while it goes on

@@ -197,6 +197,10 @@ class Gateway:
             self._remember(model, options)
             return raw
 
+    def allow(self, budget_usd: float) -> None:
+        """Raise the budget of the whole run."""
+        self.budget_usd = budget_usd
+
     def options(self, model: str) -> Options:
         """Options that the server accepts for one model, as far as known."""
         newer = Options(token_field="max_completion_tokens")

@@ -20,9 +20,9 @@ def command(
     json: Json = False,
 ) -> None:
     """Make a softmax kernel for the MI300X faster, on this machine, without a model and without a GPU."""
+    from app.run_request import RunRequest
     from app.settings import load_settings
     from app.tracing import tracing
-    from app.wiring import RunRequest
 
     settings = load_settings()
     (note if json else say)(

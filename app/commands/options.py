@@ -89,6 +89,10 @@ FromMemory = Annotated[
         "--from-memory", help="Begin with the winners of earlier runs on this task and target, verified again, too."
     ),
 ]
+Approve = Annotated[
+    bool,
+    typer.Option("--approve", help="Ask before the experiments of each generation, and before money above the budget."),
+]
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
 ]

@@ -27,6 +27,9 @@ def command(
             show_default=False,
         ),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Approve the experiments that a run begun with --approve waits for now.")
+    ] = False,
     isolation: Isolation = None,
     trace: Trace = False,
     json: Json = False,
@@ -40,4 +43,4 @@ def command(
         from app.session import resume_session
 
         with resume_session(settings, run, budget_usd, generations) as session:
-            finish(drive(session, settings, json), session, json)
+            finish(drive(session, settings, json, says_yes=yes), session, json)

@@ -9,6 +9,7 @@ import typer
 
 from app.commands.options import (
     Ablations,
+    Approve,
     AuthorName,
     Budget,
     FromMemory,
@@ -50,14 +51,15 @@ def command(
     tries: Tries = None,
     ablations: Ablations = None,
     shape: Shapes = None,
+    approve: Approve = False,
     isolation: Isolation = None,
     trace: Trace = False,
     json: Json = False,
 ) -> None:
     """Search for a faster kernel; exit 0 if a verified one beats the best seed as tuned, 1 if none does."""
+    from app.run_request import RunRequest
     from app.settings import load_settings, with_isolation
     from app.tracing import tracing
-    from app.wiring import RunRequest
 
     limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
     limits["memory_tokens"] = memory
@@ -74,6 +76,7 @@ def command(
         tuple(start or ()),
         not no_seeds,
         from_memory,
+        approve,
     )
     with tracing(settings, trace):
         from app.session import open_session
@@ -82,8 +85,9 @@ def command(
             finish(drive(session, settings, json, chosen=author is None), session, json)
 
 
-def drive(session: Session, settings: Settings, json: bool, chosen: bool = False) -> RunResult:
+def drive(session: Session, settings: Settings, json: bool, chosen: bool = False, says_yes: bool = False) -> RunResult:
     """Run a session with progress on the screen; Ctrl-C leaves a run that can be resumed, and says how."""
+    from app.approval import asking
     from app.progress import Watcher
     from sandbox.stopping import INTERRUPTED, stoppable
 
@@ -98,7 +102,7 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
     tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
     try:
         with stoppable(_told), Watcher(run, session.context.ledger, json).watching() as watcher:
-            return session.drive(watcher)
+            return session.drive(watcher, asking(watcher.paused, says_yes))
     except KeyboardInterrupt:
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
         raise typer.Exit(INTERRUPTED) from None
@@ -113,7 +117,7 @@ def finish(result: RunResult, session: Session, json: bool) -> None:
         emit(asdict(result))
     else:
         _print(result, session)
-    if not result.is_gain or session.is_waiting:
+    if not result.is_gain or session.is_waiting or session.run.pause == "approval":
         raise typer.Exit(1)
 
 
@@ -149,6 +153,8 @@ def _print(result: RunResult, session: Session) -> None:
         place = run.on.partition(":")[2]
         say(f"answer with  python -m sandbox.worker --spool {place} --target {run.target}   (where the GPU is)")
         say(f"resume with  kernel-scientist resume {run.id}")
+    elif run.pause == "approval":
+        say(f"approve with kernel-scientist resume {run.id}   (it asks; with --yes it starts what waits)")
     elif run.pause == "budget":
         say(f"resume with  kernel-scientist resume {run.id} --budget-usd X")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app import wiring
+from app import run_request
 from app.sandboxes import make_post, make_sandbox, refuse_shapes_elsewhere, resolve_on
 from app.settings import Settings, load_settings
 from records.errors import DeviceError, MachineError, SettingsError, SpoolError, UsageError
@@ -77,8 +77,8 @@ def sandbox_of(settings: Settings, on: str, place_id: str = "") -> Remote:
 
 def test_a_run_remembers_its_folder_and_refuses_another_one(place: Path) -> None:
     settings = load_settings()
-    request = wiring.RunRequest("row_softmax", "h200", "spool:there")
-    run = wiring.new_run(settings, request, load_task("row_softmax", "h200"))
+    request = run_request.RunRequest("row_softmax", "h200", "spool:there")
+    run = run_request.new_run(settings, request, load_task("row_softmax", "h200"))
     assert run.on == f"spool:{place / 'there'}"
     assert run.config["place"]
     sandbox_of(settings, run.on, str(run.config["place"]))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app import wiring
+from app import run_request, wiring
 from app.settings import load_settings
 from app.starts import starts_of
 from app.wiring import ShelvedLiterature
@@ -31,19 +31,19 @@ def test_checkpoints_are_read_strictly_from_the_first_import_on() -> None:
 
 
 def test_the_author_follows_what_is_configured(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert wiring.choose_author(load_settings(), None) == "playbook"
+    assert run_request.choose_author(load_settings(), None) == "playbook"
     with pytest.raises(SettingsError, match="OPENAI_API_KEY"):
-        wiring.choose_author(load_settings(), "llm")
+        run_request.choose_author(load_settings(), "llm")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
-    assert wiring.choose_author(load_settings(), None) == "llm"
-    assert wiring.choose_author(load_settings(), "playbook") == "playbook"
+    assert run_request.choose_author(load_settings(), None) == "llm"
+    assert run_request.choose_author(load_settings(), "playbook") == "playbook"
 
 
 def test_a_run_remembers_its_limits_and_never_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
     monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_CODER", "writer")
-    request = wiring.RunRequest("row_softmax", seed=3, budget_usd=1.5, limits={"generations": 9, "picks": 2})
-    run = wiring.new_run(load_settings(), request, load_task("row_softmax"))
+    request = run_request.RunRequest("row_softmax", seed=3, budget_usd=1.5, limits={"generations": 9, "picks": 2})
+    run = run_request.new_run(load_settings(), request, load_task("row_softmax"))
     limits = wiring.limits_of(run.config)
     assert (limits.generations, limits.picks, limits.tunings) == (9, 2, 24)
     assert (run.author, run.seed, run.config["budget_usd"], run.config["model_coder"]) == ("llm", 3, 1.5, "writer")
@@ -82,23 +82,23 @@ def test_what_was_read_is_written_into_the_diary_once(notebook: Any, tmp_path: P
 def test_files_to_start_from_are_kept_with_the_run(notebook: Any, tmp_path: Path) -> None:
     file = tmp_path / "mine.hip"
     file.write_text("// mine")
-    request = wiring.RunRequest("row_softmax", author="playbook", starts=(file,), has_seeds=False)
+    request = run_request.RunRequest("row_softmax", author="playbook", starts=(file,), has_seeds=False)
     stores = notebook.ledger, notebook.artefacts
-    kept = wiring.keep_request(load_settings(), request, load_task("row_softmax"), stores)
+    kept = run_request.keep_request(load_settings(), request, load_task("row_softmax"), stores)
     file.write_text("// changed meanwhile")
-    run = wiring.new_run(load_settings(), request, load_task("row_softmax"), kept)
+    run = run_request.new_run(load_settings(), request, load_task("row_softmax"), kept)
     (given,) = starts_of(run.config)
     assert (given.title, notebook.artefacts.text(given.source)) == ("file mine.hip", "// mine")
     assert run.config["has_seeds"] is False
-    missing = wiring.RunRequest("row_softmax", author="playbook", starts=(tmp_path / "none.hip",))
+    missing = run_request.RunRequest("row_softmax", author="playbook", starts=(tmp_path / "none.hip",))
     with pytest.raises(UsageError, match=r"the kernel .*none.hip cannot be read"):
-        wiring.keep_request(load_settings(), missing, load_task("row_softmax"), stores)
+        run_request.keep_request(load_settings(), missing, load_task("row_softmax"), stores)
 
 
 def test_a_run_with_nothing_to_begin_with_is_refused_in_one_sentence() -> None:
     bare = replace(load_task("row_softmax"), seeds=())
     with pytest.raises(UsageError, match="row_softmax has no seed, and the playbook changes kernels but writes none"):
-        wiring.new_run(load_settings(), wiring.RunRequest("row_softmax", author="playbook"), bare)
-    alone = wiring.RunRequest("row_softmax", author="playbook", has_seeds=False)
+        run_request.new_run(load_settings(), run_request.RunRequest("row_softmax", author="playbook"), bare)
+    alone = run_request.RunRequest("row_softmax", author="playbook", has_seeds=False)
     with pytest.raises(UsageError, match="--no-seeds leaves nothing to begin with"):
-        wiring.new_run(load_settings(), alone, load_task("row_softmax"))
+        run_request.new_run(load_settings(), alone, load_task("row_softmax"))

@@ -27,7 +27,8 @@ def test_every_result_of_every_router_of_the_run_is_a_node() -> None:
     assert all(isinstance(s, Send) and set(s.arg) <= set(TrialState.__annotations__) for s in sends)
     results = {*(s.node for s in sends), fan_out({"generation": 2, "literature": "d", "picks": []})}
     results |= {after_reflect({"stop": ""}), after_reflect({"stop": "done"})}
-    assert results == {"experiment", "reflect", "select", "__end__"} <= nodes
+    results |= {fan_out({"generation": 2, "literature": "d", "picks": PICKS, "is_asked": True})}  # type: ignore[typeddict-item]
+    assert results == {"experiment", "approve", "reflect", "select", "__end__"} <= nodes
 
 
 def test_every_route_a_stage_can_choose_is_on_its_path_map_and_is_a_node() -> None:
@@ -102,6 +103,7 @@ def test_the_whole_state_survives_the_strict_serialiser() -> None:
         "literature": "d",
         "picks": PICKS,  # type: ignore[typeddict-item]
         "exhausted": False,
+        "is_asked": False,
         "outcomes": {"g002-e1": "accepted"},
         "stagnant": 0,
         "stop": "",
@@ -134,4 +136,4 @@ def test_the_drawing_in_the_documentation_is_current() -> None:
 
 
 def test_the_step_fence_is_above_what_the_counters_allow() -> None:
-    assert most_steps(50) > 1 + 5 * 50
+    assert most_steps(50) > 1 + 6 * 50

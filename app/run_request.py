@@ -1,0 +1,125 @@
+"""A request for a run: checked, and made into the record of a run that is about to start."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.remembered import keep_recalled
+from app.sandboxes import is_elsewhere, make_post, refuse_shapes_elsewhere, resolve_on
+from app.settings import Settings
+from app.starts import keep_starts, refuse_no_start
+from app.wiring import limits_of, make_endpoint
+from records.errors import UsageError
+from records.experiment import Run
+
+if TYPE_CHECKING:
+    from records.artefacts import ArtefactStore
+    from records.ledger import Ledger
+    from tasks.task import Task
+
+LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
+MOST: Mapping[str, float] = {"tries": 12, "ablations": 1}
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """A person's request for a run."""
+
+    task: str
+    target: str = "mi300x"
+    on: str = "auto"
+    author: str | None = None  # llm or playbook; chosen by what is configured when not given
+    seed: int = 0
+    budget_usd: float | None = None  # the settings' when not given
+    limits: Mapping[str, int | float | None] | None = None  # fields of graph.context.Limits
+    shapes: tuple[str, ...] = ()  # further tests, as `--shape` takes them
+    starts: tuple[Path, ...] = ()  # kernel files that generation 0 begins with
+    has_seeds: bool = True  # beside the task's own seeds
+    from_memory: bool = False  # generation 0 begins with winners of earlier runs, too
+    approves: bool = False  # a person is asked before experiments, and before money above the budget
+
+
+def choose_author(settings: Settings, asked: str | None) -> str:
+    """The model when an endpoint is configured, else playbook; SettingsError when llm is asked for and cannot be."""
+    author = asked or ("llm" if settings.has_model else "playbook")
+    if author not in ("llm", "playbook"):
+        raise UsageError(f"--author is llm or playbook, not {author!r}")
+    if author == "llm":
+        make_endpoint(settings)
+    return author
+
+
+def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | float]:
+    """The limits that were asked for; UsageError for one that there is not, or for a value it cannot have."""
+    from graph.context import Limits
+
+    known = asdict(Limits())
+    for name, value in asked.items():
+        if name not in known:
+            raise UsageError(f"there is no limit {name!r}; there are {', '.join(known)}")
+        if value is None:
+            continue
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        least, most = LEAST.get(name, 0), MOST.get(name, 1_000_000)
+        if not is_number or not least <= value <= most or (isinstance(known[name], int) and value != int(value)):
+            kind = "a whole number" if isinstance(known[name], int) else "a number"
+            raise UsageError(f"the limit {name} is {kind} from {least:g} to {most:g}, not {value!r}")
+    return {n: type(known[n])(v) for n, v in asked.items() if v is not None}
+
+
+def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[str, str | bool] | None = None) -> Run:
+    """The record of a run that is about to start, with a new id that sorts by time."""
+    from graph.context import Limits
+    from tasks.extra_shapes import with_shapes
+
+    author = choose_author(settings, request.author)
+    has_starts = bool(request.starts) or request.from_memory
+    refuse_no_start(has_starts, request.has_seeds, author, task)
+    budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
+    if budget < 0:
+        raise UsageError("--budget-usd cannot be negative")
+    asked = {"tries": settings.tries} | checked_limits(request.limits or {})
+    limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
+    models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
+    on = resolve_on(request.on, request.target)
+    place = {"place": make_post(settings, on).id} if is_elsewhere(on) else {}
+    refuse_shapes_elsewhere(on, request.shapes)
+    with_shapes(task, request.shapes)  # which refuses a bad one before the run is written down
+    shapes = {"shapes": ";".join(request.shapes)} if request.shapes else {}
+    now = datetime.now(UTC)
+    return Run(
+        id=f"{now:%Y%m%d-%H%M%S}-{task.name}-{secrets.token_hex(2)}",
+        task=task.name if request.task == task.name else str(task.folder),
+        target=request.target,
+        on=on,
+        author=author,
+        seed=request.seed,
+        config={
+            **limits,
+            **({"budget_usd": budget} if author == "llm" else {}),
+            **models,
+            **place,
+            **shapes,
+            **({"approves": True} if request.approves else {}),
+            **(kept or {}),
+        },
+        created_at=now.isoformat(timespec="seconds"),
+    )
+
+
+def keep_request(
+    settings: Settings, request: RunRequest, task: Task, stores: tuple[Ledger, ArtefactStore]
+) -> Mapping[str, str | bool]:
+    """The parts of a request that its run keeps as texts: files to begin with, findings of earlier runs."""
+    from tasks.extra_shapes import with_shapes
+
+    tokens = limits_of(request.limits or {}).memory_tokens
+    judged = with_shapes(task, request.shapes)
+    recalled = keep_recalled(settings, judged, request.target, tokens, stores, request.from_memory)
+    kept = {**keep_starts(request.starts, stores[1]), **recalled}
+    return kept if request.has_seeds else {**kept, "has_seeds": False}

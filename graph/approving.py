@@ -1,0 +1,51 @@
+"""The node that asks a person before the experiments of a generation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import interrupt
+
+from graph.context import Context
+from graph.population import experiment_of
+from graph.question import approved_of
+from graph.state import State
+from records.quantity import counted
+
+ANSWERS = 'answer true for all, false for none, or a list of ids such as ["g001-e1"]'
+
+
+def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Have a person approve this generation's experiments: all, some or none of them."""
+    context, generation = runtime.context, state["generation"]
+    shown = [_shown(context, pick["experiment_id"]) for pick in state["picks"]]
+    ids, complaint = [row["id"] for row in shown], ""
+    would = f"generation {generation} would run {counted(len(ids), 'experiment')}"
+    while True:
+        answer = interrupt(
+            {
+                "kind": "experiments",
+                "generation": generation,
+                "experiments": shown,
+                "spent_usd": context.ledger.paid_usd(context.run.id),
+                "message": f"{complaint}{would}; {ANSWERS}",
+            }
+        )
+        approved = approved_of(answer, ids)
+        if approved is not None:
+            return {"picks": [p for p in state["picks"] if p["experiment_id"] in approved], "is_asked": False}
+        complaint = "that answer cannot be read: "
+
+
+def _shown(context: Context, experiment_id: str) -> dict[str, Any]:
+    experiment = experiment_of(context, experiment_id)
+    return {
+        "id": experiment.id,
+        "title": experiment.title,
+        "description": experiment.description,
+        "parent": experiment.parent_id,
+        "gain_min_pct": experiment.gain_min_pct,
+        "gain_max_pct": experiment.gain_max_pct,
+        "picked_as": experiment.picked_as,
+    }

@@ -1,0 +1,35 @@
+"""The status that a run is left in by a fault, a pause or Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from records.errors import BudgetExhausted, MachineError, UsageError
+from records.ledger import Ledger
+
+
+@contextlib.contextmanager
+def left(ledger: Ledger, run_id: str) -> Iterator[None]:
+    """Note in the ledger how the block leaves the run, where it raises; the fault goes on.
+
+    A machine at fault, a used-up budget, Ctrl-C and a closed pipe of whoever watches leave a run that can go on. A
+    request that cannot be leaves a failed one.
+    """
+    try:
+        yield
+    except BudgetExhausted as error:
+        ledger.finish(run_id, "paused", str(error), "budget")
+        raise
+    except MachineError as error:
+        ledger.finish(run_id, "paused", str(error), "machine")
+        raise
+    except UsageError as error:
+        ledger.finish(run_id, "failed", str(error))
+        raise
+    except KeyboardInterrupt:
+        ledger.finish(run_id, "paused", "interrupted from the keyboard", "interrupted")
+        raise
+    except BrokenPipeError:  # of `progress`
+        ledger.finish(run_id, "paused", "its progress is no longer read", "unread")
+        raise

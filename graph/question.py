@@ -1,0 +1,77 @@
+"""Questions to a person: before experiments, and before money above the budget.
+
+A question is langgraph's `interrupt` with plain data, so that a server, a terminal or a program can answer it. After an
+answer that cannot be read the question is put again, with the reason; it ends nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from langgraph.types import Interrupt, interrupt
+
+from graph.context import Context
+
+Kind = Literal["experiments", "budget"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that a paused graph has for a person."""
+
+    id: str  # langgraph's, with which several are answered at once
+    kind: Kind
+    message: str
+    experiments: tuple[Mapping[str, Any], ...] = ()
+    spent_usd: float = 0.0
+
+
+def questions(interrupts: Iterable[Interrupt]) -> tuple[Question, ...]:
+    """The questions among a paused graph's interrupts."""
+    found = [(i.id, i.value) for i in interrupts if isinstance(i.value, dict) and "kind" in i.value]
+    return tuple(
+        Question(name, v["kind"], v["message"], tuple(v.get("experiments", ())), v["spent_usd"]) for name, v in found
+    )
+
+
+def more_budget(context: Context, why: str) -> None:
+    """Have a person raise the budget of a run whose next call could exceed it; returns when it is raised."""
+    assert context.allow_usd is not None
+    complaint = ""
+    while True:
+        spent = context.ledger.paid_usd(context.run.id)
+        answer = interrupt(
+            {
+                "kind": "budget",
+                "spent_usd": spent,
+                "message": f"{complaint}{why}; answer with a larger limit in dollars for the whole run",
+            }
+        )
+        allowed = allowed_of(answer)
+        if allowed is not None and allowed > spent:
+            context.ledger.event(context.run.id, "allowed", {"usd": allowed}, f"allowed:{allowed}")
+            context.allow_usd(allowed)
+            return
+        complaint = "that answer is no amount above what is spent: "
+
+
+def approved_of(answer: Any, ids: Sequence[str]) -> frozenset[str] | None:
+    """The experiments that an answer approves: true, false, a list of ids; None where it cannot be read."""
+    if isinstance(answer, Mapping):
+        answer = answer.get("approve")
+    if isinstance(answer, bool):
+        return frozenset(ids if answer else ())
+    if isinstance(answer, list) and all(name in ids for name in answer):
+        return frozenset(answer)
+    return None
+
+
+def allowed_of(answer: Any) -> float | None:
+    """The amount of an answer in dollars; None where it cannot be read."""
+    if isinstance(answer, Mapping):
+        answer = answer.get("budget_usd")
+    if isinstance(answer, bool) or not isinstance(answer, int | float):
+        return None
+    return float(answer) if 0 <= answer < 1e9 else None
