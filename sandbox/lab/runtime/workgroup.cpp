@@ -118,6 +118,14 @@ void describe_here(Finding& finding, uint64_t place) {
     finding.place[0] = place;
 }
 
+// The wave that begins, and that goes on first behind a barrier: another in each workgroup and in each execution, so that
+// nothing rests on an order that a GPU does not promise. What is recorded keeps one order, or counts would change.
+static uint32_t first_wave(const Worker& worker) {
+    if (!t_hot.shadow || worker.recorder) return 0;
+    uint64_t mixed = (g_memory.arena >> 16 ^ worker.group) * 0x9E3779B97F4A7C15ull;
+    return (mixed >> 32) * worker.wave_count >> 32;
+}
+
 static void prepare(Worker& worker, uint64_t linear) {
     const Launch& launch = *worker.launch;
     for (int i = 0; i < 3; i++) {
@@ -133,7 +141,6 @@ static void prepare(Worker& worker, uint64_t linear) {
     const uint32_t full = (uint32_t)worker.request->head.wave;
     worker.wave_count = (lanes + full - 1) / full;
     worker.failed = false;
-    worker.turn = 0;
     worker.stacks.entry = (void (*)())launch.entry;
     if (worker.stacks.in_use()) worker.stacks.reset();  // by a workgroup that was left
     // Only what is the same in every workgroup of the launch; what must be fresh belongs below.
@@ -154,6 +161,7 @@ static void prepare(Worker& worker, uint64_t linear) {
     }
     poison_lds(launch.lds_bytes);
     begin_shadow(worker, linear);
+    worker.turn = first_wave(worker);
 }
 
 static void report_barrier(Wave& wave, uint64_t lanes, uint64_t detail) {
@@ -222,7 +230,7 @@ static void* choose(Worker& worker) {
         waiting |= wave.at_barrier() != 0;
     }
     if (!waiting) return nullptr;
-    worker.turn = 0;
+    worker.turn = first_wave(worker);
     worker.failed = !release_barrier(worker);
     return worker.failed ? nullptr : choose(worker);
 }
