@@ -208,15 +208,14 @@ def test_a_loop_without_end_is_found_with_its_line_and_who_waits() -> None:
     source = """
 __global__ void k(const float* x, float* y) {
     int i = 0;
-    if (threadIdx.x < 64) __syncthreads();
-    if (threadIdx.x == 64)
+    if (threadIdx.x == 63)
         while (x[i] < 2) i = (i + 1) % 64; // here
     else __syncthreads();
     y[threadIdx.x] = x[i];
 }"""
-    done = run(source, deadline_s=1.0, block=65)
+    done = run(source, deadline_s=1.0, block=64)
     assert [(f.kind, f.line) for f in done.findings] == [("timeout", marked_line(source))]
-    assert "(64,0,0)" in done.findings[0].message and "wait" in done.findings[0].message
+    assert "(63,0,0)" in done.findings[0].message and "wait" in done.findings[0].message
 
 
 def test_a_fault_in_one_workgroup_leaves_the_others_results() -> None:
