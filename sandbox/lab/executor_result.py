@@ -134,13 +134,14 @@ def _finding(row: Any, asked: Asked) -> None:
 
 
 def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
-    _fields(row, ("executed", "failed", "barriers", "reads_intermediate", "ns", "recorded"))
+    _fields(row, ("executed", "failed", "barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"))
     executed = _number(row["executed"], asked.totals[number] + 1)
     if is_whole:
         _need(executed == asked.blocks[number], "workgroups")
     _number(row["failed"], executed + 1)
     _number(row["barriers"], 1 << 62)
     _number(row["ns"], 1 << 62)
+    _number(row["cpu_ns"], 1 << 62)
     _flag(row["reads_intermediate"])
     if row["recorded"] is not None:
         _record(row["recorded"], asked)

@@ -56,6 +56,7 @@ class ExecutionRequest:
     blocks: int | None = None  # at most so many workgroups of each launch, evenly spread; None: all
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # of each launch: these numbers (x + gx * (y + gy * z)) only,
     # in any order, each once; None: as `blocks` says
+    shuffled: bool = False  # another wave begins in each workgroup, so that nothing rests on their order
     exact: bool = False  # multiply matrices as CDNA3's matrix cores round, not in the accumulator's type; slower
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
@@ -78,6 +79,7 @@ class Execution:
     seconds: float
     accesses: int = 0  # loads and stores of all work-items
     launch_seconds: tuple[float, ...] = ()  # wall time inside each launch, without start-up and files
+    launch_cpu_s: tuple[float, ...] = ()  # processor time inside each launch
     pieces: Mapping[str, Piece] = field(default_factory=dict)  # asked for as such; then there are no `outputs`
 
 
@@ -153,6 +155,7 @@ class Lab:
             seconds=time.monotonic() - started,
             accesses=int(seen["accesses"]),
             launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
+            launch_cpu_s=tuple(float(row["cpu_ns"]) / 1e9 for row in launches),
             pieces=outputs if request.pieces else {},
         )
 
@@ -168,6 +171,7 @@ class Lab:
             l1_lines=max(1, int(memory["l1_bytes"] // memory["line_bytes"] // request.l1_sharers)),
             line_bytes=int(memory["line_bytes"]),
             exact=request.exact,
+            shuffled=request.shuffled,
             checks=_checks(request.checks, request.count, len(totals) > 1 and chosen != totals),
             device=_device(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),

@@ -70,7 +70,8 @@ class Judge:
         values = (self.known or ListedValues(self.task)).of(case, variant)
         plan = self.built.prepared.plan(case)
         buffers = task_buffers(self.task, case, plan, values.inputs)
-        execution = self._execute(plan, buffers)
+        # A test case keeps one order of waves, so that the same fault is told the same way each time.
+        execution = self._execute(plan, buffers, shuffled=variant is not None or case.role != "test")
         name = case.name if variant is None else f"{case.name} [{variant}]"
         if execution.findings:
             findings = tuple(replace(f, case=name) for f in execution.findings)
@@ -79,9 +80,10 @@ class Judge:
             ), findings
         return self._compare(execution, values, replace(case, name=name))
 
-    def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...]) -> Execution:
+    def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], *, shuffled: bool) -> Execution:
+        deadline_s = self.patience.deadline_s
         return self.lab.execute(
-            ExecutionRequest(self.built.program, plan, buffers, self.patience.deadline_s, exact=self.exact)
+            ExecutionRequest(self.built.program, plan, buffers, deadline_s, exact=self.exact, shuffled=shuffled)
         )
 
     def _compare(self, execution: Execution, values: Values, case: Case) -> Rows:

@@ -24,7 +24,7 @@ namespace ks {
 struct Outcome {
     Shared<uint64_t> executed, barriers, failed;
     Shared<bool> read_intermediate;
-    uint64_t nanoseconds;
+    uint64_t nanoseconds, cpu_nanoseconds;
 };
 
 static Request g_request;
@@ -187,7 +187,7 @@ static struct timespec next_look() {
 static bool run_launch(uint32_t index) {
     set_dynamic_lds(g_request.launches[index].lds_bytes);
     g_next.set(0);
-    uint64_t started = now_ns();
+    const uint64_t started = now_ns(), spent = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     pthread_mutex_lock(&g_mutex);
     g_launch = index;
     g_finished = 0;
@@ -200,6 +200,7 @@ static bool run_launch(uint32_t index) {
     }
     pthread_mutex_unlock(&g_mutex);
     g_outcomes[index].nanoseconds += now_ns() - started;
+    g_outcomes[index].cpu_nanoseconds += cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - spent;
     return g_finished >= g_request.head.workers;
 }
 
@@ -230,10 +231,12 @@ static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
     fprintf(out, "],\n\"accesses\":%llu,\"launches\":[", (unsigned long long)all_accesses());
     for (uint32_t i = 0; i < launches_run; i++) {
         Outcome& o = g_outcomes[i];
-        fprintf(out, "%s\n{\"executed\":%llu,\"failed\":%llu,\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,",
+        fprintf(out,
+                "%s\n{\"executed\":%llu,\"failed\":%llu,\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,\"cpu_"
+                "ns\":%llu,",
                 i ? "," : "", (unsigned long long)o.executed.get(), (unsigned long long)o.failed.get(),
                 (unsigned long long)o.barriers.get(), o.read_intermediate.get() ? "true" : "false",
-                (unsigned long long)o.nanoseconds);
+                (unsigned long long)o.nanoseconds, (unsigned long long)o.cpu_nanoseconds);
         fprintf(out, "\"recorded\":");
         if (timed_out)
             fprintf(out, "null");

@@ -118,10 +118,10 @@ void describe_here(Finding& finding, uint64_t place) {
     finding.place[0] = place;
 }
 
-// The wave that begins, and that goes on first behind a barrier: another in each workgroup and in each execution, so that
-// nothing rests on an order that a GPU does not promise. What is recorded keeps one order, or counts would change.
+// The wave that begins, and that goes on first behind a barrier. Where it is shuffled, another in each workgroup and each
+// execution, so that nothing rests on an order that a GPU does not promise.
 static uint32_t first_wave(const Worker& worker) {
-    if (!t_hot.shadow || worker.recorder) return 0;
+    if (!worker.request->head.shuffled) return 0;
     uint64_t mixed = (g_memory.arena >> 16 ^ worker.group) * 0x9E3779B97F4A7C15ull;
     return (mixed >> 32) * worker.wave_count >> 32;
 }
