@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agents.playbook import layout_moves, loop_moves, plan_moves
+from agents.playbook import layout_moves, loop_moves, plan_moves, row_moves
 from agents.source import KernelFile, SourceError, read
 
 Variants = Callable[[KernelFile, str, frozenset[str]], tuple[str, ...]]
@@ -28,6 +28,28 @@ class Move:
 
 
 MOVES: tuple[Move, ...] = (
+    Move(
+        "wave_rows",
+        "give each row to a wave",
+        "one work-item a row reads with a stride of a row; the lanes of a wave read neighbours, several at once",
+        ("one wave a row, lanes on neighbouring elements, several a lane", "join the lanes' results by shuffles"),
+        (0, 100),
+        75,
+        row_moves.row_variants,
+        row_moves.wave_rows,
+        is_exact=False,
+    ),
+    Move(
+        "block_rows",
+        "give each row to a block",
+        "one work-item a row reads with a stride of a row; few long rows need more work-items than a wave has",
+        ("one block a row, lanes on neighbouring elements, several a lane", "join shuffles' results through LDS"),
+        (0, 95),
+        80,
+        row_moves.row_variants,
+        row_moves.block_rows,
+        is_exact=False,
+    ),
     Move(
         "launch_bounds",
         "tell the compiler the block size",

@@ -24,8 +24,8 @@ def bounds_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple
 
     The minimum counts waves per SIMD on AMD, blocks per multiprocessor on NVIDIA: less registers, more at a time.
     """
-    bare = any(_bounds(file, k) is None and block_in_c(file, k) for k in file.kernels)
-    single = [k for k in file.kernels if (b := _bounds(file, k)) and "," not in file.code[b[0] : b[1]]]
+    bare = any(bounds_of(file, k) is None and block_in_c(file, k) for k in file.kernels)
+    single = [k for k in file.kernels if (b := bounds_of(file, k)) and "," not in file.code[b[0] : b[1]]]
     return ("1",) if bare else ("2", "4") if single else ()
 
 
@@ -33,7 +33,7 @@ def add_bounds(file: KernelFile, variant: str) -> str:
     """Write the bounds as an expression of tunables, so that they follow the search."""
     edits: list[tuple[int, int, str]] = []
     for kernel in file.kernels:
-        bounds, block = _bounds(file, kernel), block_in_c(file, kernel)
+        bounds, block = bounds_of(file, kernel), block_in_c(file, kernel)
         if variant == "1" and bounds is None and block:
             edits.append((kernel.head[1], kernel.head[1], f"__launch_bounds__({block}) "))
         elif variant != "1" and bounds and "," not in file.code[bounds[0] : bounds[1]]:
@@ -88,7 +88,7 @@ def _block_plan(
     if any(str(x.get("lds", "0")) != "0" and not re.search(rf"\b{size}\b", str(x["lds"])) for x in launches):
         return None
     constants = [m for m in _CONSTANT.finditer(file.code) if (m["value"] or m["number"]) == str(size)]
-    bounds = [_bounds(file, k) for k in file.kernels]
+    bounds = [bounds_of(file, k) for k in file.kernels]
     origins = [
         (m.end(2) - len(m[2]), m.end(2))
         for m in re.finditer(rf"(blockIdx\s*\.\s*x\s*\*\s*)({size})\b(?![.\w])", file.code)
@@ -135,12 +135,19 @@ def _with_name(plan: Mapping[str, Any], size: int, name: str) -> dict[str, Any]:
     return {**plan, "launch": launches, "tunables": {**plan.get("tunables", {}), name: values}}
 
 
+def integer_constants(file: KernelFile) -> dict[str, int]:
+    """Names that stand for one integer wherever the file has them: no parameter and no other constant is called so."""
+    found = [(m["name"] or m["macro"], int(m["value"] or m["number"])) for m in _CONSTANT.finditer(file.code)]
+    names = [name for name, _ in found] + [p.name for kernel in file.kernels for p in kernel.parameters]
+    return {name: value for name, value in found if names.count(name) == 1}
+
+
 def on_plan(file: KernelFile, at: int) -> bool:
     """True where an offset lies in the plan's comment."""
     return file.plan_span[0] <= at < file.plan_span[1]
 
 
-def _bounds(file: KernelFile, kernel: KernelText) -> tuple[int, int] | None:
+def bounds_of(file: KernelFile, kernel: KernelText) -> tuple[int, int] | None:
     """The span of the arguments of a kernel's launch bounds."""
     before = max(file.code.rfind(c, 0, kernel.head[0]) for c in ";}") + 1
     found = _BOUNDS.search(file.code, before, kernel.head[1])

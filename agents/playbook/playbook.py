@@ -24,16 +24,17 @@ from tasks.task import Task
 
 MOST_IDEAS = 5
 EXPLORE = 0.25  # share of the generations that do not build on the fastest kernel
+HELP = 60.0  # of a change that relieves what binds; one that does not gains little, however good it is elsewhere
 SEARCHED = 24  # combinations that one search covers; larger spaces are worth another start
 _TAG = re.compile(r"\[([a-z_]+:[\w.+]+) on [0-9a-f]{8}\]")
 _NEEDS = {  # what relieves a binding resource, by a part of its name
-    "hbm": ("unroll", "restrict", "swap_threads", "nontemporal"),
-    "l1": ("swap_threads", "unroll"),
+    "hbm": ("wave_rows", "block_rows", "unroll", "restrict", "swap_threads", "nontemporal"),
+    "l1": ("wave_rows", "block_rows", "swap_threads", "unroll"),
     "vmem": ("swap_threads", "unroll"),
     "lds": ("lds_padding", "swap_threads"),
     "valu": ("fast_math",),
     "trans": ("fast_math",),
-    "latency": ("block_size", "unroll"),
+    "latency": ("block_rows", "wave_rows", "block_size", "unroll"),
     "launch": ("block_size",),
     "l2": ("xcd_order", "swap_grid"),
     "mall": ("xcd_order", "swap_grid"),
@@ -166,7 +167,7 @@ class Playbook:
         bounds = " ".join(m.bound.lower() for m in base.evaluation.measurements)
         helps = any(key in bounds and name in names for key, names in _NEEDS.items())
         spills = any(r.scratch_bytes for r in base.evaluation.resources) and name == "launch_bounds"
-        return (low + high) / 2 + (25.0 if helps else 0.0) + (40.0 if spills else 0.0)
+        return (low + high) / 2 + (HELP if helps else 0.0) + (40.0 if spills else 0.0)
 
     def _dice(self, step: Step, purpose: str) -> random.Random:
         return random.Random(f"{self.seed}:{step.generation}:{purpose}")

@@ -153,7 +153,7 @@ def test_evidence_decides_what_comes_first() -> None:
         bound: author.plan(STEP, work, specimen(load_task(name), source, bound=bound), "", Memory(), 1).ideas[0].move
         for bound in ("valu", "latency")
     }
-    assert first["latency"] == "block_size:64"
+    assert first["latency"] == "wave_rows:row_softmax.64"
     assert first["valu"] == "fast_math:native"
 
 

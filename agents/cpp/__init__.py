@@ -1,0 +1,1 @@
+"""C++ as far as kernels need it: expressions, statements, index polynomials. What is not understood is refused."""

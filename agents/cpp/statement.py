@@ -1,0 +1,176 @@
+"""Statements of a kernel's body: declarations, assignments, `if`, `for`, `return`. Others are not understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from agents.cpp.expression import TYPE_WORDS, Expression, LexemeReader, NotUnderstood, tokens
+
+Form = Literal["declare", "expression", "if", "for", "return", "continue", "break", "block", "empty"]
+_PRAGMA = re.compile(r"(?:^|\n)[ \t]*#[ \t]*pragma[^\n]*\n\s*\Z")
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One name that a declaration makes."""
+
+    name: str
+    is_pointer: bool
+    value: Expression | None
+
+
+@dataclass(frozen=True)
+class BodyStatement:
+    """A statement with its span, a pragma before it included; only the fields of its form are set."""
+
+    form: Form
+    start: int
+    end: int
+    type: str = ""  # of a declaration, without what belongs to one name
+    declared: tuple[Declared, ...] = ()
+    value: Expression | None = None  # the expression, or the condition of `if` and `for`
+    first: BodyStatement | None = None  # of `for`
+    step: Expression | None = None  # of `for`
+    body: tuple[BodyStatement, ...] = ()  # of `for`, `if` and a block; braces are left out
+    other: tuple[BodyStatement, ...] = ()  # behind `else`
+
+    def walk(self) -> Iterator[BodyStatement]:
+        """The statement and all that it holds."""
+        yield self
+        for part in (*((self.first,) if self.first else ()), *self.body, *self.other):
+            yield from part.walk()
+
+    def nodes(self) -> Iterator[Expression]:
+        """Every expression in it and in what it holds, each with its parts."""
+        for part in self.walk():
+            for node in (part.value, part.step, *(d.value for d in part.declared)):
+                if node:
+                    yield from node.walk()
+
+    def names(self) -> frozenset[str]:
+        """The names that its expressions use."""
+        return frozenset(n.value for n in self.nodes() if n.kind == "name")
+
+    def makes(self) -> frozenset[str]:
+        """The names that it declares, in what it holds as well."""
+        return frozenset(d.name for part in self.walk() for d in part.declared)
+
+
+def parse_body(code: str, start: int, end: int) -> tuple[BodyStatement, ...]:
+    """The statements between the braces of a function; NotUnderstood when one of them is not."""
+    reader = LexemeReader(tokens(code, start, end))
+    found: list[BodyStatement] = []
+    while reader.peek():
+        found.append(_statement(reader, code))
+    return tuple(found)
+
+
+def _statement(reader: LexemeReader, code: str) -> BodyStatement:
+    if not reader.peek():
+        raise NotUnderstood("the end of the text in a statement")
+    first = reader.words[reader.at]
+    made = _plain_statement(reader, code)
+    pragma = _PRAGMA.search(code, 0, first.start)
+    if pragma:
+        start = pragma.start() + pragma.group().index("#")
+        made = replace(made, start=start)
+    return replace(made, end=reader.words[reader.at - 1].end)
+
+
+def _plain_statement(reader: LexemeReader, code: str) -> BodyStatement:
+    start, word = reader.words[reader.at].start, reader.peek()
+    match word:
+        case "{":
+            return BodyStatement("block", start, 0, body=_block(reader, code))
+        case ";":
+            reader.take()
+            return BodyStatement("empty", start, 0)
+        case "if":
+            return _if(reader, code, start)
+        case "for":
+            return _for(reader, code, start)
+        case "return" | "continue" | "break":
+            reader.take()
+            reader.take(";")
+            form: Form = "return" if word == "return" else "continue" if word == "continue" else "break"
+            return BodyStatement(form, start, 0)
+        case "while" | "do" | "switch" | "goto" | "case" | "default" | "asm" | "__shared__" | "using" | "typedef":
+            raise NotUnderstood(word)
+    made = _declaration(reader, start) or _expression(reader, start)
+    reader.take(";")
+    return made
+
+
+def _expression(reader: LexemeReader, start: int) -> BodyStatement:
+    return BodyStatement("expression", start, 0, value=reader.expression())
+
+
+def _block(reader: LexemeReader, code: str) -> tuple[BodyStatement, ...]:
+    reader.take("{")
+    found: list[BodyStatement] = []
+    while reader.peek() != "}":
+        found.append(_statement(reader, code))
+    reader.take("}")
+    return tuple(found)
+
+
+def _inside(reader: LexemeReader, code: str) -> tuple[BodyStatement, ...]:
+    return _block(reader, code) if reader.peek() == "{" else (_statement(reader, code),)
+
+
+def _if(reader: LexemeReader, code: str, start: int) -> BodyStatement:
+    reader.take("if")
+    reader.take("(")
+    condition = reader.expression()
+    reader.take(")")
+    then = _inside(reader, code)
+    other: tuple[BodyStatement, ...] = ()
+    if reader.peek() == "else":
+        reader.take()
+        other = _inside(reader, code)
+    return BodyStatement("if", start, 0, value=condition, body=then, other=other)
+
+
+def _for(reader: LexemeReader, code: str, start: int) -> BodyStatement:
+    reader.take("for")
+    reader.take("(")
+    place = reader.words[reader.at].start
+    first = None if reader.peek() == ";" else _declaration(reader, place) or _expression(reader, place)
+    reader.take(";")
+    condition = None if reader.peek() == ";" else reader.expression()
+    reader.take(";")
+    step = None if reader.peek() == ")" else reader.expression()
+    reader.take(")")
+    return BodyStatement("for", start, 0, first=first, value=condition, step=step, body=_inside(reader, code))
+
+
+def _declaration(reader: LexemeReader, start: int) -> BodyStatement | None:
+    """A declaration up to its semicolon; None where no type stands."""
+    begin = reader.at
+    while reader.peek() in TYPE_WORDS:
+        reader.take()
+    if reader.at == begin or reader.peek() == "(":
+        reader.at = begin
+        return None
+    kind = " ".join(w.text for w in reader.words[begin : reader.at] if "restrict" not in w.text)
+    declared: list[Declared] = []
+    while True:
+        is_pointer = False
+        while reader.peek() in ("*", "const", "__restrict__", "__restrict"):
+            is_pointer |= reader.take().text == "*"
+        name = reader.take()
+        if name.kind != "name" or reader.peek() not in ("=", ";", ","):
+            raise NotUnderstood(f"a declaration of {name.text}")
+        value = None
+        if reader.peek() == "=":
+            reader.take()
+            if reader.peek() == "{":
+                raise NotUnderstood("a list of values")
+            value = reader.expression()
+        declared.append(Declared(name.text, is_pointer, value))
+        if reader.peek() != ",":
+            return BodyStatement("declare", start, reader.words[reader.at - 1].end, type=kind, declared=tuple(declared))
+        reader.take()

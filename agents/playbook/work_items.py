@@ -1,0 +1,276 @@
+"""Kernels whose work-items are independent: the numbers of a work-item, the guard around its work, and the work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from agents.cpp.expression import Expression, NotUnderstood, parse_expression
+from agents.cpp.polynomial import ONE, Polynomial, atom, polynomial
+from agents.cpp.statement import BodyStatement, Declared, parse_body
+from agents.playbook.plan_moves import LANES, integer_constants
+from agents.source import KernelFile, KernelText, words
+
+_TOGETHER = re.compile(
+    r"__sync|__shared__|barrier|__thread|asm\b|__builtin_amdgcn|clock|printf|assert|\[\s*[&=]?\s*\]\s*\("
+)
+_PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+AXES = "xyz"
+_CHANGES = frozenset(("++", "--"))
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """The number of a work-item along one axis of the grid: `name = blockIdx.axis * block + threadIdx.axis`."""
+
+    axis: str
+    name: str
+    type: str
+    value: str  # as the kernel writes it
+    at: int  # offset of that text
+    bound: str  # the guard is `name < bound`; empty where there is none
+
+
+@dataclass(frozen=True)
+class WorkItems:
+    """A kernel taken apart: declarations, then a guard, then the work of one work-item that meets no other one."""
+
+    file: KernelFile
+    kernel: KernelText
+    launch: Mapping[str, Any]
+    indices: tuple[Coordinate, ...]
+    lead: tuple[tuple[str, Declared], ...]  # type and name of what is declared before the work, the indices left out
+    conditions: tuple[str, ...]  # of the guard, beside the bounds
+    work: tuple[BodyStatement, ...]
+    known: Mapping[str, Polynomial]  # of every declared integer that keeps its value
+
+    def text(self, part: Expression | BodyStatement) -> str:
+        """The source of a part, comments included."""
+        return self.file.source[part.start : part.end]
+
+    def poly(self, node: Expression) -> Polynomial:
+        """An index expression in terms of the indices, parameters and whatever else the kernel does not compute."""
+        return polynomial(node, self.file.code, self.known)
+
+    def index(self, axis: str) -> Coordinate | None:
+        """The index along an axis."""
+        return next((i for i in self.indices if i.axis == axis), None)
+
+    @property
+    def pointers(self) -> frozenset[str]:
+        """The pointers among parameters and declarations, those inside loops and branches included."""
+        made = {d.name for _, d in self.lead if d.is_pointer}
+        made |= {d.name for s in self.work for part in s.walk() for d in part.declared if d.is_pointer}
+        return frozenset(made | {p.name for p in self.kernel.parameters if p.is_pointer})
+
+    @property
+    def is_apart(self) -> bool:
+        """True where the plan gives no buffer to two parameters."""
+        given = [a for a, p in zip(self.launch.get("args", []), self.kernel.parameters, strict=False) if p.is_pointer]
+        return len(set(given)) == len(given)
+
+    def roots(self) -> Mapping[str, str]:
+        """The parameter that each pointer points into; `?` where that is not plain."""
+        roots = {p.name: p.name for p in self.kernel.parameters if p.is_pointer}
+        made = [d for _, d in self.lead] + [d for s in self.work for part in s.walk() for d in part.declared]
+        for each in made:
+            if each.is_pointer:
+                found = {roots.get(n, "?") for n in (each.value.names() if each.value else ()) if n in self.pointers}
+                one = found.pop() if len(found) == 1 else "?"
+                roots[each.name] = one if roots.get(each.name, one) == one else "?"
+        return roots
+
+    def depends(self, name: str) -> frozenset[str]:
+        """The index and what the lead computes from it."""
+        found = {name}
+        for _, made in self.lead:
+            if made.value and made.value.names() & found:
+                found.add(made.name)
+        return frozenset(found)
+
+    def extent(self, key: str, axis: str) -> str:
+        """The plan's extent of the block or the grid along an axis."""
+        return extent(self.launch, key, axis)
+
+
+def extent(launch: Mapping[str, Any], key: str, axis: str) -> str:
+    """The plan's extent of a launch's block or grid along an axis."""
+    value, place = launch.get(key), AXES.index(axis)
+    return str(value[place]).strip() if isinstance(value, list) and len(value) > place else "1"
+
+
+def forms(file: KernelFile) -> Iterator[WorkItems]:
+    """Every kernel of the file that has this form."""
+    for kernel in file.kernels:
+        try:
+            found = _form(file, kernel)
+        except NotUnderstood:
+            continue
+        if found:
+            yield found
+
+
+def assigned(statements: Sequence[BodyStatement]) -> frozenset[str]:
+    """The names that get another value after their declaration, elements of arrays and buffers left out."""
+    found = set()
+    for statement in statements:
+        for node in statement.nodes():
+            changes = node.kind == "assign" or (node.kind in ("unary", "postfix") and node.value in _CHANGES)
+            if changes and node.parts[0].kind == "name":
+                found.add(node.parts[0].value)
+            if node.kind == "unary" and node.value == "&" and node.parts[0].kind == "name":
+                found.add(node.parts[0].value)  # whoever gets the address may write
+    return frozenset(found)
+
+
+def _form(file: KernelFile, kernel: KernelText) -> WorkItems | None:
+    launches = file.launches(kernel.name)
+    own = file.code[slice(*kernel.body)]
+    outside, at = "", file.plan_span[1]
+    for other in (*file.kernels,):
+        outside, at = outside + file.code[at : other.body[0]], other.body[1]
+    outside += file.code[at:]
+    if len(launches) != 1 or any(words(outside, place) for place in _PLACES):
+        return None
+    if any(LANES.search(text) or _TOGETHER.search(text) for text in (own, outside)):
+        return None
+    if str(launches[0].get("lds", "0")) != "0" or "amdgpu_" in outside:
+        return None
+    statements = parse_body(file.code, *kernel.body)
+    known, indices = _numbers(file, statements, launches[0])
+    inner = {name for s in statements for part in s.walk() if part is not s for name in part.makes()}
+    if not indices or inner & {i.name for i in indices} or not _only_in_indices(statements, indices):
+        return None
+    lead, guard, work = _parted(statements, {i.name for i in indices}, known)
+    bounds, conditions = _bounds(file, guard, {i.name for i in indices})
+    bounded = tuple(replace(i, bound=bounds.get(i.name, "")) for i in indices)
+    return WorkItems(file, kernel, launches[0], bounded, lead, conditions, work, known)
+
+
+def _numbers(
+    file: KernelFile, statements: Sequence[BodyStatement], launch: Mapping[str, Any]
+) -> tuple[dict[str, Polynomial], list[Coordinate]]:
+    """Polynomials of the integers that keep their value, and the indices among them."""
+    constants = {name: Polynomial({(): value} if value else {}) for name, value in integer_constants(file).items()}
+    blocks = {axis: _plan_number(extent(launch, "block", axis), constants) for axis in AXES}
+    known = {**constants, **{f"blockDim.{axis}": size for axis, size in blocks.items()}}
+    places = {axis: atom(f"blockIdx.{axis}") * size + atom(f"threadIdx.{axis}") for axis, size in blocks.items()}
+    changed, indices = assigned(statements), list[Coordinate]()
+    for statement in statements:
+        for made in statement.declared:
+            keeps = made.value and not (made.value.names() | {made.name}) & changed
+            if made.is_pointer or not made.value or not keeps or "float" in statement.type:
+                known.pop(made.name, None)
+                continue
+            value = polynomial(made.value, file.code, known)
+            axis = next((a for a, place in places.items() if place == value), "")
+            plain = blocks[axis] == ONE if axis else False
+            if axis and not plain and all(i.axis != axis for i in indices):
+                text = file.source[made.value.start : made.value.end]
+                kind = " ".join(w for w in statement.type.split() if w not in ("const", "constexpr"))
+                indices.append(
+                    Coordinate(axis, made.name, kind if kind != "auto" else "unsigned", text, made.value.start, "")
+                )
+                known[made.name] = atom(made.name)
+            else:
+                known[made.name] = value
+    inner = {name for s in statements for part in s.walk() if part is not s for name in part.makes()}
+    return {n: p for n, p in known.items() if n not in inner}, indices
+
+
+def _plan_number(text: str, constants: Mapping[str, Polynomial]) -> Polynomial:
+    try:
+        return polynomial(parse_expression(text, 0, len(text)), text, constants)
+    except NotUnderstood:
+        return atom(text)
+
+
+def _only_in_indices(statements: Sequence[BodyStatement], indices: Sequence[Coordinate]) -> bool:
+    """True where nothing but the indices knows which work-item this is, along their axes."""
+    hidden = {f"{place}.{i.axis}" for i in indices for place in ("threadIdx", "blockIdx", "blockDim")}
+    names, aliases = {i.name for i in indices}, set[str]()
+    for statement in statements:
+        own = {made.name: made.value for made in statement.declared}
+        for name, value in own.items():
+            if value and name not in names and any(_knows(n, hidden, aliases) for n in value.walk()):
+                aliases.add(name)
+        inner = (p.value for part in statement.walk() if part is not statement for p in part.declared)
+        steps = (v for part in statement.walk() for v in (part.value, part.step))
+        if any(_knows(n, hidden, aliases) for v in (*inner, *steps) if v for n in v.walk()):
+            return False
+    every = [n for s in statements for n in s.nodes()]
+    places = [_place(n) for n in every if _place(n)]
+    bare = sum(n.kind == "name" and n.value in _PLACES for n in every) - len(places)
+    return bare == 0 and not any(p.startswith(("gridDim", "threadIdx")) and p not in hidden for p in places)
+
+
+def _knows(node: Expression, hidden: set[str], aliases: set[str]) -> bool:
+    return _place(node) in hidden or (node.kind == "name" and node.value in aliases)
+
+
+def _place(node: Expression) -> str:
+    is_place = node.kind == "member" and node.parts[0].kind == "name" and node.parts[0].value in _PLACES
+    return f"{node.parts[0].value}.{node.value}" if is_place else ""
+
+
+def _parted(
+    statements: Sequence[BodyStatement], indices: set[str], known: Mapping[str, Polynomial]
+) -> tuple[tuple[tuple[str, Declared], ...], list[tuple[Expression, bool]], tuple[BodyStatement, ...]]:
+    """Names declared first, the guard's conditions with the sense in which they let a work-item on, and the work."""
+    lead, guard = list[tuple[str, Declared]](), list[tuple[Expression, bool]]()
+    for place, statement in enumerate(statements):
+        returns = statement.form == "if" and not statement.other and [s.form for s in statement.body] == ["return"]
+        if statement.form == "declare" and not (guard and any(map(_touches, statement.nodes()))):
+            lead += [(statement.type, made) for made in statement.declared if made.name not in indices]
+        elif returns and statement.value and statement.value.names() & indices:
+            guard.append((statement.value, False))
+        elif statement.form == "if" and not statement.other and statement is statements[-1] and statement.value:
+            if not statement.value.names() & indices:
+                return tuple(lead), guard, tuple(statements[place:])
+            return tuple(lead), [*guard, (statement.value, True)], statement.body
+        elif statement.form != "empty":
+            return tuple(lead), guard, tuple(statements[place:])
+    return tuple(lead), guard, ()
+
+
+def _touches(node: Expression) -> bool:
+    """True for what a guard may protect."""
+    return node.kind in ("index", "call", "assign") or (node.kind == "unary" and node.value == "*")
+
+
+def _bounds(
+    file: KernelFile, guard: Sequence[tuple[Expression, bool]], indices: set[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The upper bound of each index, and the other conditions as text."""
+    bounds, others = dict[str, str](), list[str]()
+    for condition, sense in guard:
+        for node in _joined(condition, "&&" if sense else "||"):
+            below = _below(node, sense)
+            if below and below[0] in indices and below[0] not in bounds and not below[1].names() & indices:
+                bounds[below[0]] = file.source[below[1].start : below[1].end]
+            else:
+                text = file.source[node.start : node.end]
+                others.append(f"({text})" if sense else f"!({text})")
+    return bounds, tuple(others)
+
+
+def _joined(node: Expression, operator: str) -> Iterator[Expression]:
+    if node.kind == "binary" and node.value == operator:
+        for part in node.parts:
+            yield from _joined(part, operator)
+    else:
+        yield node
+
+
+def _below(node: Expression, sense: bool) -> tuple[str, Expression] | None:
+    """The name that a comparison bounds from above, and the bound."""
+    if node.kind != "binary":
+        return None
+    left, right = node.parts
+    for name, bound, operator in ((left, right, "<" if sense else ">="), (right, left, ">" if sense else "<=")):
+        inner = name.parts[0] if name.kind == "cast" else name
+        if inner.kind == "name" and node.value == operator:
+            return inner.value, bound
+    return None
