@@ -18,6 +18,9 @@ from sandbox.process import Completed, ProcessLimits, run
 
 REMEDY = "run ./kernel-scientist again to repair the set-up, or install the pinned ziglang wheel into this environment"
 LAUNCHER = Path(__file__).parents[1] / "cage" / "launcher"
+# Of every static program: other options would build another C library. Debug information, of which each program would
+# get a copy of the C library's, is neither made nor linked.
+STATIC = ("-static", "-s")
 _LAUNCHER_FLAGS = ("-O2", "-Wall", "-Wextra", "-Werror")
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)
 _HOST_PROBE = '#include <stdio.h>\nint main(void) { return printf("ready\\n") < 0; }\n'
@@ -77,8 +80,8 @@ class Toolchain:
         (work / "hello.c").write_text(_HOST_PROBE, encoding="utf-8")
         (work / "probe.hip").write_text(_DEVICE_PROBE, encoding="utf-8")
         progress("building the C library for the lab (about half a minute, once)")
-        self.build(  # with the lab's options: others would build another C library
-            self.command("cc", "-target", "x86_64-linux-musl", "-static", "-g", "hello.c", "-o", "hello"),
+        self.build(
+            self.command("cc", "-target", "x86_64-linux-musl", *STATIC, "hello.c", "-o", "hello"),
             work,
             environment,
             "link a static program",
@@ -132,7 +135,7 @@ def build_launcher(toolchain: Toolchain) -> Path:
     """The launcher of caged programs, built once for each version of its sources; ToolchainError when it cannot be."""
     sources = sorted(LAUNCHER.glob("*.[ch]"))
     target = f"{platform.machine()}-linux-musl"
-    digest = hashlib.sha256(repr((toolchain.version, target, _LAUNCHER_FLAGS)).encode())
+    digest = hashlib.sha256(repr((toolchain.version, target, STATIC, _LAUNCHER_FLAGS)).encode())
     for path in sources:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     known = toolchain.cache / "launcher" / digest.hexdigest()[:24]
@@ -146,8 +149,7 @@ def build_launcher(toolchain: Toolchain) -> Path:
             argv = toolchain.command("cc", "-target", target, *_LAUNCHER_FLAGS, "-c", str(unit), "-o", f"{unit.stem}.o")
             toolchain.build(argv, work, environment, "build the launcher")
         objects = [f"{unit.stem}.o" for unit in units]
-        # With the lab's options: others would build another C library.
-        argv = toolchain.command("cc", "-target", target, "-static", "-g", *objects, "-o", "launcher")
+        argv = toolchain.command("cc", "-target", target, *STATIC, *objects, "-o", "launcher")
         toolchain.build(argv, work, environment, "build the launcher")
         (work / "launcher").chmod(0o500)
         (work / "launcher").replace(known)

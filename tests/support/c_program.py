@@ -6,6 +6,7 @@ import hashlib
 import tempfile
 from pathlib import Path
 
+from sandbox.amdgcn.toolchain import STATIC
 from tests.support.compiler_cache import FOLDER, toolchain
 
 SUPPORT = Path(__file__).parent
@@ -20,7 +21,7 @@ def static_program(name: str) -> Path:
         made.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=made.parent) as folder:
             Path(folder, name).write_text(source, encoding="utf-8")
-            argv = tools.command("cc", "-target", "x86_64-linux-musl", "-static", "-g", name, "-o", "program")
+            argv = tools.command("cc", "-target", "x86_64-linux-musl", *STATIC, name, "-o", "program")
             tools.build(argv, Path(folder), tools.environment(), f"build {name}")
             Path(folder, "program").replace(made)
     return made

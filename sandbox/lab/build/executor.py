@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from records.errors import LabError
-from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.amdgcn.toolchain import STATIC, Toolchain
 from sandbox.process import ProcessLimits, run
 
 FOLDER = Path(__file__).parents[1] / "runtime"
@@ -36,9 +36,10 @@ FLAGS = (
     "-fno-pic",
     "-fomit-frame-pointer",
     "-ftls-model=local-exec",
+    "-g0",
     "-Wall",
 )
-_DRIVER = ("cc", "-target", "x86_64-linux-musl", "-static", "-g")
+_DRIVER = ("cc", "-target", "x86_64-linux-musl", *STATIC)
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)  # the first link of a cache builds the C library
 _TIMEOUT_S = 600.0
 _LINK = "link.json"
@@ -113,10 +114,10 @@ def _ask_driver(toolchain: Toolchain, work: Path) -> list[str]:
         elif word.endswith((".o", ".a")):
             shutil.copyfile(word, work / Path(word).name)
             words.append(f"@{Path(word).name}")
-        else:
+        elif word != "-s":  # the judge reads the symbols and the lines of a candidate
             words.append(word)
     (work / "PROGRAM").unlink()
-    return words
+    return [*words, "--threads=1"]  # more take longer to start than they save
 
 
 def _link_line(toolchain: Toolchain, work: Path, objects: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from records.errors import NoAnswer
 from sandbox.amdgcn.compiler import Compiler
-from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.amdgcn.toolchain import STATIC, Toolchain
 from sandbox.cage.ladder import Cage
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.lab.build.program import Builder
@@ -48,7 +48,7 @@ def taken_over(folder: Path, *, leaves: bool) -> Toolchain:
     """A toolchain whose compiler does nothing that it is asked for."""
     real, zig = toolchain(), folder / "zig"
     (folder / "zig.c").write_text(TAKEN_OVER.replace("LEAVES", str(int(leaves))))
-    argv = real.command("cc", "-target", "x86_64-linux-musl", "-static", "-g", "zig.c", "-o", str(zig))
+    argv = real.command("cc", "-target", "x86_64-linux-musl", *STATIC, "zig.c", "-o", str(zig))
     real.build(argv, folder, real.environment(), "build a false compiler")
     (folder / "lib").symlink_to(real.zig.parent / "lib")
     return TakenOver(zig, folder / "caches")

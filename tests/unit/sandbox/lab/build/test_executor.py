@@ -28,7 +28,7 @@ else:
     Path("PROGRAM").write_bytes(b"program")
 """
 OTHER = "ld.lld -shared libc.o -o libc.so\n"
-OURS = "ld.lld --static OBJECTS -o PROGRAM\n"
+OURS = "ld.lld --static -s OBJECTS -o PROGRAM\n"
 
 
 def fake(folder: Path, said: str) -> Toolchain:
@@ -43,9 +43,10 @@ def fake(folder: Path, said: str) -> Toolchain:
 @pytest.mark.parametrize("said", [OURS, OTHER + OURS, f"{OTHER}|{OURS}", f"cut off|{OTHER}{OURS}"])
 def test_the_links_own_command_is_found_among_those_that_build_the_c_library(tmp_path: Path, said: str) -> None:
     words = link_command(fake(tmp_path, said), tmp_path / "kernels", "candidate.o", "program")
-    assert words[:2] == ["ld.lld", "--static"] and words[-2:] == ["-o", "program"]
+    assert words[:2] == ["ld.lld", "--static"] and words[-3:] == ["-o", "program", "--threads=1"]
     assert words[2] == "candidate.o", "the candidate's object stands before the runtime's"
-    assert all(Path(word).is_file() for word in words[3:-2]) and len(words) > 8
+    assert all(Path(word).is_file() for word in words[3:-3]) and len(words) > 9
+    assert "-s" not in words, "the judge reads the program's symbols"
 
 
 def test_a_driver_that_never_shows_its_command_is_at_fault(tmp_path: Path) -> None:
