@@ -31,7 +31,7 @@ _TOKEN = re.compile(
 _SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
 _HEADER = re.compile(r"<[^>\n]*+>|\"[^\"\n]*+\"")
 _SUFFIX = re.compile(rf"(?:{_WORD})?")
-_CODE = re.compile(r"\\(?:[uU]\{?([0-9a-fA-F]+)\}?|N\{[^}\n]*\})")
+_CODE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|u\{([0-9a-fA-F]{1,8})\}|N\{[^}\n]*\})")
 _READS = frozenset({"include", "include_next", "import", "embed"})
 _ASKS = frozenset({"__has_include", "__has_include_next", "__has_embed"})
 _DIGRAPHS = {"%:": "#", "%:%:": "##", "<:": "[", ":>": "]", "<%": "{", "%>": "}"}
@@ -152,7 +152,8 @@ def _decoded(name: str) -> str:
         return name
 
     def character(match: re.Match[str]) -> str:
-        code = int(match[1], 16) if match[1] else -1
+        digits = match[1] or match[2] or match[3]
+        code = int(digits, 16) if digits else -1
         return chr(code) if 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]
 
     return _CODE.sub(character, name)

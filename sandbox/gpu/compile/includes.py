@@ -1,8 +1,8 @@
 """The files that a source may make a vendor's compiler read: known headers by their literal name, and nothing else.
 
-Those compilers cannot be given a virtual file system as clang can, so the text decides before they see it. It is read
-as a compiler reads it (line splices, comments, strings, digraphs); whatever two compilers might read differently is
-refused. This is the first fence; the second is around the compiler's process, see `compile_child.py`.
+Those compilers cannot be given a virtual file system as clang can, so the text decides before they see it. Whatever two
+compilers might read differently is refused. This is the first fence; the second is around the compiler's process, see
+`compile_child.py`.
 """
 
 from __future__ import annotations
@@ -11,24 +11,14 @@ import itertools
 import re
 from collections.abc import Collection, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from records.evaluation import Finding
 from sandbox.candidate.diagnostics import MAX_FINDINGS, refusal
+from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 
-_TOKEN = re.compile(
-    r"""(?P<space>[ \t\f\v]+|//[^\n]*|/\*.*?\*/)|(?P<end>\n)
-    |(?P<raw>(?:u8|[uUL])?R"(?P<mark>[^()\\\s"]{0,16})\(.*?\)(?P=mark)")
-    |(?P<text>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*")|(?P<char>(?:u8|[uUL])?'(?:\\.|[^'\\\n])+')
-    |(?P<word>[^\W\d]\w*)|(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)|(?P<paste>\#\#|%:%:)|(?P<hash>\#|%:)|(?P<other>.)""",
-    re.S | re.X,
-)
-_OPEN = re.compile(r"""/\*|["']|(?:u8|[uUL])?R\"""")
-_OPENING = frozenset("/\"'R")  # how a token ends that _OPEN may match
-_LONG = frozenset({"space", "end", "raw"})  # kinds that may hold a line's end
-_NAME = re.compile(r"[ \t]*(?:<([^<>\n]*)>|\"([^\"\\\n]*)\")[ \t]*(?=\n|/[/*]|$)")
-_ASKED = re.compile(r"[ \t]*\([ \t]*<[\w.+-]+(?:/[\w.+-]+)*>[ \t]*\)|[ \t]*(?![ \t(/])")
-_FILE_PRAGMA = re.compile(r"dependency|include_alias|\bmodule\b")
+_NAME = re.compile(r"<[\w.+-]+(?:/[\w.+-]+)*>")  # a header that may be asked for
+_FILE_PRAGMA = re.compile(r"\b(?:dependency|include_alias|module)\b")
+_RAW = frozenset({"R", "u8R", "uR", "UR", "LR"})  # prefixes, which make a name where no raw string follows
 _READERS = frozenset({"include_next", "import", "embed", "include_alias", "line"})
 _ASKERS = frozenset({"__has_include", "__has_include_next", "__has_embed"})
 _ASM = frozenset({"asm", "__asm", "__asm__"})
@@ -36,14 +26,6 @@ _DIRECTIVE = re.compile(
     r"\.(incbin|include|macro|irpc?|rept|altmacro|secure_log_unique|secure_log_reset)\b|\bincbin\b", re.I
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,8})|([0-7]{1,3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.S)
-
-
-class _Token(NamedTuple):
-    kind: str  # a group of _TOKEN, or open; spaces and comments make none
-    text: str
-    at: int  # in the text after splicing
-    line: int
-    spliced: bool  # a backslash at a line's end stood in it
 
 
 @lru_cache(maxsize=32)  # a tuner asks for one source many times, with other tunables
@@ -68,50 +50,32 @@ def _refusals(source: str, headers: Collection[str], assembler_reads: bool) -> I
         if match := re.search(pattern, source):
             yield refusal(message, source.count("\n", 0, match.start()) + 1)
             return
-    text, splices = _spliced(source.replace("\r\n", "\n"))
-    tokens = list(_tokens(text, splices))
-    yield from _strings(tokens)
-    yield from _directives(tokens, text, headers)
+    tokens = scan(source)
+    yield from _strings(tokens, source)
+    for row in rows(tokens):
+        yield from _directive(row, headers) if is_directive(row) else _imports(row)
+        yield from _questions(row)
+    yield from _pragma_operators(tokens)
     if assembler_reads:
         yield from _assembly(tokens)
 
 
-def _spliced(source: str) -> tuple[str, list[int]]:
-    """The text without backslashes at line ends, and the places where they stood."""
-    parts = source.split("\\\n")
-    places = list(itertools.accumulate(len(part) for part in parts[:-1]))
-    return "".join(parts), places
-
-
-def _tokens(text: str, splices: list[int]) -> Iterator[_Token]:
-    """Up to the first comment or string without an end, which makes the last token: of kind "open"."""
-    line, passed, next_splice = 1, 0, splices[0] if splices else len(text) + 1
-    for match in _TOKEN.finditer(text):
-        kind, start, end = match.lastgroup or "", match.start(), match.end()
-        while next_splice <= start:
-            line, passed = line + 1, passed + 1
-            next_splice = splices[passed] if passed < len(splices) else len(text) + 1
-        word = text[start:end]
-        if kind != "space":
-            is_open = (kind == "other" or kind == "word") and word[-1] in _OPENING and _OPEN.match(text, start)
-            yield _Token("open" if is_open else kind, word, start, line, next_splice < end)
-            if is_open:
-                return
-        if kind in _LONG:
-            line += word.count("\n")
-
-
-def _strings(tokens: list[_Token]) -> Iterator[Finding]:
-    for token in tokens:
-        if token.kind == "raw" and token.spliced:
+def _strings(tokens: list[Token], source: str) -> Iterator[Finding]:
+    for token, after in itertools.zip_longest(tokens, tokens[1:]):
+        is_raw = token.kind == "raw"
+        if is_raw and re.search(r"\\\r?\n", source[token.start : token.end]):
             yield refusal(
                 "a raw string may not hold a backslash at a line's end; write it as plain strings", token.line
             )
-        elif token.kind == "raw" and re.search(r"\n[ \t]*(#|%:)", token.text):
+        elif is_raw and re.search(r"\n[ \t]*(#|%:)", token.text):
             yield refusal(
                 "a raw string may not hold a line that looks like a directive; write it as plain strings", token.line
             )
-        elif token.kind == "open":
+        elif (
+            token.kind == "open"
+            or (token.kind == "mark" and token.text[0] in "\"'")
+            or _is_raw_without_end(token, after)
+        ):
             yield refusal(
                 "a comment or a quotation has no end (a quotation ends on its line, also where the "
                 "preprocessor skips it)",
@@ -119,61 +83,68 @@ def _strings(tokens: list[_Token]) -> Iterator[Finding]:
             )
 
 
-def _directives(tokens: list[_Token], text: str, headers: Collection[str]) -> Iterator[Finding]:
-    fresh, directive = True, ""
-    for index, token in enumerate(tokens):
-        if token.kind == "end":
-            fresh, directive = True, ""
-            continue
-        if fresh and token.kind == "hash":
-            word = next(_after(tokens, index), token)
-            directive = word.text
-            yield from _directive(word, text, headers)
-        elif fresh and token.text == "import":
-            yield refusal("modules may not be imported; include a header instead", token.line)
-        elif token.text in _ASKERS and (directive == "define" or not _asks_fairly(token, text)):
-            yield refusal(f"{token.text} may ask only for a header's literal name in <>", token.line)
-        elif token.text == "_Pragma" and _FILE_PRAGMA.search(text, token.at, token.at + 200):
-            yield refusal("a pragma may not name a file", token.line)
-        fresh = False
+def _is_raw_without_end(token: Token, after: Token | None) -> bool:
+    """True where a prefix of raw strings stands before a quotation that is none."""
+    return token.text in _RAW and after is not None and after.start == token.end and after.text[0] == '"'
 
 
-def _after(tokens: list[_Token], index: int) -> Iterator[_Token]:
-    return (tokens[i] for i in range(index + 1, len(tokens)))
-
-
-def _asks_fairly(token: _Token, text: str) -> bool:
-    """`__has_include` without parentheses is the question whether the compiler knows it."""
-    match = _ASKED.match(text, token.at + len(token.text))
-    return match is not None and ".." not in match[0] and (token.text == "__has_include" or "(" not in match[0])
-
-
-def _directive(word: _Token, text: str, headers: Collection[str]) -> Iterator[Finding]:
-    start = word.at + len(word.text)
+def _directive(row: list[Token], headers: Collection[str]) -> Iterator[Finding]:
+    if len(row) < 2:
+        return
+    word, rest = row[1], row[2:]
     if word.text == "include":
-        name = _NAME.match(text, start)
-        found = (name[1] or name[2] or "") if name else ""
-        if not name:
+        if len(rest) != 1 or rest[0].kind != "header":
             yield refusal("an #include must name its header literally, as in #include <hip/hip_runtime.h>", word.line)
-        elif found not in headers:
+        elif (found := rest[0].text[1:-1]) not in headers:
             message = f"{found!r} may not be included; there are only: {', '.join(sorted(headers)[:40])}"
             yield refusal(message, word.line, "A.3")
     elif word.text in _READERS or word.kind == "number":
         yield refusal(f"the directive #{'line' if word.kind == 'number' else word.text} may not be used", word.line)
-    elif word.text == "pragma" and _FILE_PRAGMA.search(text, start, text.find("\n", start) % (len(text) + 1)):
+    elif word.text == "pragma" and any(_FILE_PRAGMA.search(token.text) for token in rest):
         yield refusal("a pragma may not name a file", word.line)
 
 
-def _assembly(tokens: list[_Token]) -> Iterator[Finding]:
+def _imports(row: list[Token]) -> Iterator[Finding]:
+    if row[0].text == "import" or [token.text for token in row[:2]] == ["export", "import"]:
+        yield refusal("modules may not be imported; include a header instead", row[0].line)
+
+
+def _questions(row: list[Token]) -> Iterator[Finding]:
+    defines = is_directive(row) and len(row) > 1 and row[1].text == "define"
+    for index, token in enumerate(row):
+        if token.text in _ASKERS and (defines or not _asks_fairly(token, row[index + 1 : index + 4])):
+            yield refusal(f"{token.text} may ask only for a header's literal name in <>", token.line)
+
+
+def _asks_fairly(token: Token, after: list[Token]) -> bool:
+    """`__has_include` without parentheses is the question whether the compiler knows it."""
+    if not after or after[0].text in (")", "&&", "||"):
+        return True
+    if after[0].text != "(" or token.text != "__has_include" or len(after) < 3 or after[2].text != ")":
+        return False
+    return after[1].kind == "header" and ".." not in after[1].text and _NAME.fullmatch(after[1].text) is not None
+
+
+def _pragma_operators(tokens: list[Token]) -> Iterator[Finding]:
+    """`_Pragma` of a plain string says what it is; of anything else, macros may make it of all that stands anywhere."""
+    for index, token in enumerate(tokens):
+        if token.text == "_Pragma":
+            after = [t for t in tokens[index + 1 : index + 8] if t.kind != "end"][:2]
+            is_plain = len(after) == 2 and after[0].text == "(" and after[1].kind in ("string", "raw")
+            if any(_FILE_PRAGMA.search(t.text) for t in (after if is_plain else tokens)):
+                yield refusal("a pragma may not name a file", token.line)
+
+
+def _assembly(tokens: list[Token]) -> Iterator[Finding]:
     """Inline assembly may not read files: its text must be plain strings, and these may not hold such a directive."""
     sentence = "the assembler directive {} may not be used"
     for index, token in enumerate(tokens):
-        if token.text == "incbin" and token.kind == "word":
+        if token.text == "incbin" and token.kind == "name":
             yield refusal(sentence.format(".incbin"), token.line)
-        if token.text not in _ASM or token.kind != "word":
+        if token.text not in _ASM or token.kind != "name":
             continue
         written, depth = "", 0
-        for after in _after(tokens, index):
+        for after in itertools.islice(tokens, index + 1, None):
             if after.kind == "end" or after.text in ("volatile", "__volatile__", "inline", "goto"):
                 continue
             if not depth and after.text != "(":
@@ -181,9 +152,9 @@ def _assembly(tokens: list[_Token]) -> Iterator[Finding]:
                 break
             if after.text == "(":
                 depth += 1
-            elif after.kind in ("text", "raw"):
+            elif after.kind in ("string", "raw"):
                 written += _plain(after)
-            elif after.text in (":", ")"):
+            elif after.text in (":", "::", ")"):
                 break
             else:
                 message = "the text of inline assembly must be plain strings, not a macro or an expression"
@@ -193,9 +164,9 @@ def _assembly(tokens: list[_Token]) -> Iterator[Finding]:
             yield refusal(sentence.format("." + (match[1] or "incbin").lower()), token.line)
 
 
-def _plain(token: _Token) -> str:
+def _plain(token: Token) -> str:
     """The characters that a string stands for."""
-    body = token.text[token.text.index('"') + 1 : -1]
+    body = token.text[token.text.index('"') + 1 : token.text.rindex('"')]
     if token.kind == "raw":
         return body[body.index("(") + 1 : body.rindex(")")]
     return _ESCAPE.sub(_character, body)

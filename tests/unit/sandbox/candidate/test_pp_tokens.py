@@ -41,6 +41,10 @@ def test_every_form_is_one_token() -> None:
     ]
 
 
+def test_a_code_in_a_name_has_its_digits_and_no_more() -> None:
+    assert [token.text for token in scan(r"inclu\u0064e \U00000061bc d\u{e9}ef")] == ["include", "abc", "déef"]
+
+
 def test_a_token_knows_its_place_in_the_text() -> None:
     for token in scan(TEXT):
         assert token.line == 1 + TEXT.count("\n", 0, token.start)
