@@ -50,6 +50,7 @@ class Member:
     scratch_bytes: int = 0  # spills where not 0
     waves_per_simd: int = 0  # the smallest
     credit: Credit = field(default_factory=Credit)
+    is_explored: bool = False  # known changes and its tunables were searched together
 
 
 @dataclass(frozen=True)

@@ -101,13 +101,16 @@ def make_endpoint(settings: Settings) -> Endpoint:
 
 
 def make_author(
-    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float, explores: bool
 ) -> tuple[Author, Callable[[float], None] | None]:
-    """The playbook, or the scientist over a language model, whose budget the second answer raises."""
+    """The playbook, or the scientist over a language model, whose budget the second answer raises.
+
+    `explores`: the graph tries the changes of the playbook by itself.
+    """
     if run.author == "playbook":
         from agents.playbook.playbook import Playbook
 
-        return Playbook(run.seed), None
+        return Playbook(run.seed, explores), None
     from agents.model.gateway import Gateway
     from agents.scientist.scientist import Scientist
 
@@ -118,7 +121,8 @@ def make_author(
 def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float) -> Context:
     """The collaborators of one run, for `build_graph()`."""
     from agents.author import Assignment
-    from graph.context import Context
+    from agents.playbook.changes import Changes
+    from graph.context import Context, Deferred
     from sandbox.target import load_target
     from tasks.extra_shapes import with_shapes
 
@@ -127,18 +131,22 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     require_isolation(settings, run.target, run.on)
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
     require_fence_of(settings, sandbox)
-    author, allow = make_author(settings, run, ledger, artefacts, max(budget_usd, allowed_usd(ledger, run)))
+    limits, budget = limits_of(run.config), max(budget_usd, allowed_usd(ledger, run))
+    explores = limits.explorations > 0 and not isinstance(sandbox, Deferred)
+    author, allow = make_author(settings, run, ledger, artefacts, budget, explores)
+    assignment = Assignment(
+        task, target.brief.strip(), target.name, target.arch, run.seed, recalled_of(run.config, artefacts)
+    )
     return Context(
         run=run,
         author=author,
         sandbox=sandbox,
-        assignment=Assignment(
-            task, target.brief.strip(), target.name, target.arch, run.seed, recalled_of(run.config, artefacts)
-        ),
+        assignment=assignment,
         literature=ShelvedLiterature(settings.knowledge, ledger, run.id),
         ledger=ledger,
         artefacts=artefacts,
-        limits=limits_of(run.config),
+        limits=limits,
+        changes=Changes(assignment),
         starts=(*starts_of(run.config), *winners_of(run.config)),
         has_seeds=run.config.get("has_seeds") is not False,
         disassembler=make_disassembler(settings, run.target) if run.author == "llm" else None,
@@ -161,11 +169,11 @@ def make_disassembler(settings: Settings, target: str) -> MachineCode | None:
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
-    """The limits a run was started with; without tools where its program knew none."""
+    """The limits a run was started with; without tools and explorations where its program knew none."""
     from graph.context import Limits
 
     known = {f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None}
-    return Limits(**{"tries": 0} | known)
+    return Limits(**{"tries": 0, "explorations": 0} | known)
 
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:

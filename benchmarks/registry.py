@@ -107,6 +107,12 @@ BENCHMARKS = (
         peer="rivals",
     ),
     Benchmark(
+        "search",
+        "The graph against a hill climb",
+        "Kernels timed until one is as fast as the graph's, with the same changes and tunables, six tasks, five seeds.",
+        90,
+    ),
+    Benchmark(
         "cage_cost",
         "The cost of the cage",
         "The time that confinement adds to the start of a program, on each rung, and its share of an execution.",

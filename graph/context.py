@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 from agents.author import Assignment, Author, Specimen
+from graph.exploration import ChangeBook
 from graph.history import History
 from records.artefacts import ArtefactStore
 from records.evaluation import Rival
@@ -62,6 +63,7 @@ class Limits:
     stagnation: int = 3  # generations without a gain
     roofline_fraction: float = 0.95  # stop when the best kernel's geomean is this close to the speed of light
     literature_k: int = 4
+    explorations: int = 24  # estimates for changes of a verified kernel and its tunables together; 0: none
     ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed
     clear_pct: float = 1.0  # predicted gain or loss from which on a cause is asked for
     memory_tokens: int = 600  # of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none
@@ -90,6 +92,7 @@ class Context:
     limits: Limits = Limits()
     starts: tuple[Given, ...] = ()
     has_seeds: bool = True  # whether the task's own seeds are in generation 0
+    changes: ChangeBook | None = None  # a book of changes for `explore`; without one nothing is explored
     disassembler: MachineCode | None = None  # for targets whose machine code can be shown
     progress: Callable[[Any], None] | None = None  # gets the events; without it they go to the custom stream
     approves: bool = False  # a person is asked before experiments, and before money above the budget
@@ -98,6 +101,12 @@ class Context:
     def generations_at(self, generation: int) -> int:
         """The generations that the run had when this one began."""
         return self.run.generations_at(generation, self.limits.generations)
+
+    @property
+    def explores(self) -> bool:
+        """True where kernels are explored: with a book of changes, and answers that do not come from far away."""
+        is_here = not isinstance(self.sandbox, Deferred)
+        return self.limits.explorations > 0 and self.changes is not None and is_here
 
     @cached_property
     def history(self) -> History:

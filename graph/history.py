@@ -10,6 +10,7 @@ import math
 from bisect import insort
 from collections import deque
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agents.author import Member, Memory
 from graph.backlog import Backlog
@@ -44,7 +45,8 @@ class History:
         if self._first is not None:
             shown[self._first.id] = (0, self._first)
         missing = [] if leader_id in shown else [m for m in (self._leader(leader_id),) if m is not None]
-        return [member for _, member in sorted(shown.values(), key=lambda s: s[0])] + missing
+        found = [member for _, member in sorted(shown.values(), key=lambda s: s[0])] + missing
+        return [replace(m, is_explored=True) if m.id in self._explored else m for m in found]
 
     def memory(self, before: int) -> Memory:
         """Failures and lessons of the generations below `before`, newest first, and every experiment's title."""
@@ -58,7 +60,13 @@ class History:
             self._backlog.proposals,
         )
 
+    def explored(self, before: int) -> frozenset[str]:
+        """The kernels that need no exploration: they had one, or came out of one that ended by itself."""
+        self._reach(before)
+        return frozenset(self._explored)
+
     def _forget(self) -> None:
+        self._explored = set[str]()
         self._before = 0  # generations below are in the rest
         self._accepted = 0
         self._first: Member | None = None
@@ -92,6 +100,8 @@ class History:
                 self._failures.append(f"{title}: {attempt.code or attempt.status}: {attempt.reason}")
             if attempt.lesson and attempt.standing != "refuted":
                 self._lessons.append(attempt.lesson)
+        self._explored |= {a.id for a in attempts if a.is_settled}
+        self._explored |= {e.parent_id for e in experiments if e.picked_as == "explore" and e.parent_id}
         for experiment in experiments:
             if experiment.generation:
                 self._tried.append(experiment.title)

@@ -24,6 +24,7 @@ from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 from records.quantity import counted
 
+EXPLORED = "explore"  # an experiment that the graph adds
 RULES: Mapping[str, Callable[[Idea], float]] = {
     "most_innovative": lambda idea: idea.innovation,
     "highest_potential": lambda idea: idea.gain_max_pct,
@@ -125,6 +126,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         proposal = None
+    explored = _explored(context, state["base_id"], generation)
     ideas = offered(memory.backlog, proposal.ideas if proposal else ())
     with context.ledger.together():
         if proposal:
@@ -132,7 +134,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             context.ledger.add_proposals(context.run.id, generation, made)
         picks = [
             _start_experiment(context, state, slot, idea, rule)
-            for slot, (idea, rule) in enumerate(pick(ideas, limits.picks), 1)
+            for slot, (idea, rule) in enumerate([*explored, *pick(ideas, limits.picks)], 1)
         ]
         planned: dict[str, Value] = {
             "generation": generation,
@@ -141,7 +143,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         }
         store(context, "planned", str(generation), planned)
     tell(runtime, "planned", planned)
-    exhausted = proposal is not None and not ideas
+    exhausted = proposal is not None and not picks
     return {"picks": picks, "exhausted": exhausted, "is_asked": bool(picks) and context.approves}
 
 
@@ -245,7 +247,21 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         picked_as=rule,
     )
     context.ledger.add_experiment(experiment)
-    return {"experiment_id": experiment.id, "move": idea.move}
+    found: Pick = {"experiment_id": experiment.id, "move": idea.move}
+    return {**found, "explores": True} if rule == EXPLORED else found
+
+
+def _explored(context: Context, base_id: str, generation: int) -> tuple[tuple[Idea, str], ...]:
+    """The exploration of a base that had none, and did not come out of one that was sure."""
+    if not context.explores or base_id in context.history.explored(generation):
+        return ()
+    title, words = (
+        f"explore changes and tunables of {base_id} together",
+        "single steps by estimates, the likeliest first",
+    )
+    return (
+        (Idea(title, words, ("nothing is written: known changes and declared tunables",), 0.0, 40.0, 10.0), EXPLORED),
+    )
 
 
 def pick(ideas: Sequence[Idea], count: int = 3) -> tuple[tuple[Idea, str], ...]:

@@ -20,6 +20,8 @@ from sandbox import walk
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 
+PATIENCE = 6  # estimates of a seed without a clear gain; its exploration goes on from the best one
+
 
 def fresh(trial: Trial, number: int, draft: Draft) -> dict[str, Any]:
     """A new draft, and nothing known of it."""
@@ -56,6 +58,11 @@ def tuning_of(trial: Trial) -> Tuning:
     """The search of this draft's tunables, from the default and from the parent's choice."""
     parent = trial.parent()
     return Tuning((parent.tunables,) if parent else (), trial.context.limits.tunings, trial.context.run.seed)
+
+
+def patience_of(trial: Trial) -> int:
+    """Estimates without a clear gain that end the tuning of a kernel that will be explored; 0 where none will be."""
+    return PATIENCE if trial.context.explores and not trial.state["generation"] else 0
 
 
 def updated(state: TrialState, **changes: Any) -> TrialState:

@@ -5,9 +5,13 @@ Sources, ideas and passages live in the artefact store and are named here by dig
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import (
+    Annotated,
+    Any,
+    NotRequired,  # whose schemas pydantic makes on every Python
+)
 
-from typing_extensions import TypedDict  # whose schemas pydantic makes on every Python
+from typing_extensions import TypedDict
 
 SCHEMA_VERSION = 2
 
@@ -28,6 +32,7 @@ class Pick(TypedDict):
 
     experiment_id: str
     move: str
+    explores: NotRequired[bool]  # changes and tunables of the parent are searched; nobody writes
 
 
 class Start(TypedDict):
@@ -65,6 +70,8 @@ class TrialState(TypedDict, total=False):
     leader: str  # the best attempt of the generations before
     move: str  # the author's own handle for the idea
     literature: str  # artefact digest
+    explores: bool  # changes and tunables of the parent are searched; nobody writes
+    is_settled: bool  # that search ended by itself
     number: int  # of the current draft
     draft: str  # artefact digest of the current draft's source
     implemented: list[str]  # the writer's report of the current draft

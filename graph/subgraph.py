@@ -26,8 +26,9 @@ from graph.context import Context, Limits
 from graph.credit import Notes
 from graph.evaluating import announce, evaluate
 from graph.events import annotate, emit
+from graph.explore_node import explore
 from graph.pausing import pausing
-from graph.stage import asking, end, enter, fresh, refuse, same_as, tuning_of, updated, wrong
+from graph.stage import asking, end, enter, fresh, patience_of, refuse, same_as, tuning_of, updated, wrong
 from graph.state import TrialState, moved_on
 from graph.trial import Trial
 from graph.workbench import Workbench
@@ -168,7 +169,7 @@ def tune(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     trial = Trial(state, runtime.context)
     enter(state, runtime, "tune", state["number"])
     notes, prepared = Notes(asking(trial)), trial.prepared()
-    choices = walk.tune(notes, prepared, tuning_of(trial))
+    choices = walk.tune(notes, prepared, tuning_of(trial), patience_of(trial))
     return {"choices": choices, "estimates": [to_plain(e) for e in notes.made]}
 
 
@@ -207,8 +208,10 @@ def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def begin(state: Mapping[str, Any], runtime: Runtime[Context]) -> str:
-    """The bench for an author that works at one, unless the run gives it no tries."""
+    """The exploration where nobody writes; the bench for an author that works at one, unless the run gives no tries."""
     context = runtime.context
+    if state.get("explores"):
+        return "explore"
     has_bench = context.limits.tries > 0 and isinstance(context.author, Experimenter)
     return "bench" if has_bench and not state.get("given") else "write"
 
@@ -221,6 +224,7 @@ def follow(state: Mapping[str, Any]) -> str:
 
 ROUTES: Mapping[str, tuple[str, ...]] = {
     "bench": ("compile", END),
+    "explore": ("benchmark", END),
     "write": ("compile", END),
     "compile": ("critique", "verify", "write", END),
     "critique": ("verify", "write"),
@@ -243,6 +247,7 @@ def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialState
     graph = StateGraph(_DRAFT, context_schema=Context)
     for name, node in (
         ("bench", bench),
+        ("explore", explore),
         ("write", write),
         ("compile", compile_draft),
         ("critique", critique),
@@ -251,7 +256,7 @@ def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialState
         ("benchmark", benchmark),
     ):
         graph.add_node(name, node, input_schema=_DRAFT)
-    graph.add_conditional_edges(START, begin, {"bench": "bench", "write": "write"})
+    graph.add_conditional_edges(START, begin, {name: name for name in ("bench", "explore", "write")})
     for name, targets in ROUTES.items():
         graph.add_conditional_edges(name, follow, {target: target for target in targets})
     graph.add_edge("tune", "benchmark")

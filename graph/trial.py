@@ -17,7 +17,7 @@ from graph.events import record_attempt
 from graph.lesson import lesson_of, reason_of
 from graph.population import experiment_of, specimen
 from graph.state import TrialState
-from records.codec import from_plain
+from records.codec import dumps, from_plain
 from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, AttemptStatus, Experiment
 from sandbox.candidate.prepare import Prepared
@@ -129,6 +129,7 @@ class Trial:
             critique=state.get("critique", ""),
             reason=reason,
             tool=tool,
+            is_settled=is_accepted and state.get("is_settled", False),
             **_fields(result, status),
         )
         if is_accepted:
@@ -142,7 +143,9 @@ class Trial:
         estimates = [from_plain(Estimated, e) for e in self.state.get("estimates", [])]
         parent, default = self.parent(), self.prepared().tunables
         credit = credit_of(attempt, parent, default, estimates)
-        return with_cause(self.context, replace(attempt, credit=credit, inert=inert_of(estimates)), parent, estimates)
+        readings = self.context.artefacts.put(dumps(self.state["estimates"])) if estimates else ""
+        told = replace(attempt, credit=credit, inert=inert_of(estimates), readings=readings)
+        return with_cause(self.context, told, parent, estimates)
 
 
 def _fields(result: Evaluation | None, status: AttemptStatus) -> dict[str, Any]:

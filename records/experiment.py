@@ -58,7 +58,7 @@ class Experiment:
     gain_min_pct: float = 0.0
     gain_max_pct: float = 0.0
     innovation: float = 0.0  # 0 to 100
-    picked_as: str = ""  # most_innovative | highest_potential | most_certain | seed
+    picked_as: str = ""  # most_innovative | highest_potential | most_certain | seed | explore
 
 
 @dataclass(frozen=True)
@@ -118,6 +118,8 @@ class Attempt:
     inert: tuple[
         str, ...
     ] = ()  # tunables whose values made no difference in any two estimates that differ in nothing else
+    readings: str = ""  # artefact digest of the estimates of its file, for the search that goes on from it
+    is_settled: bool = False  # the exploration that made it ended by itself: no step from it is expected to gain
 
     @property
     def default_us(self) -> float | None:

@@ -56,18 +56,25 @@ def judge(ask: Ask, prepared: Prepared, purposes: tuple[Purpose, ...]) -> tuple[
     return tuple(found)
 
 
-def tune(ask: Ask, prepared: Prepared, tuning: Tuning) -> list[dict[str, int]]:
-    """The choices to benchmark, best estimate first, the default last; estimates verify nothing."""
+def tune(ask: Ask, prepared: Prepared, tuning: Tuning, patience: int = 0) -> list[dict[str, int]]:
+    """The choices to benchmark, best estimate first, the default last; estimates verify nothing.
+
+    With patience the search ends after so many estimates without a clear gain.
+    """
 
     def estimate(choice: Mapping[str, int]) -> Timing:
-        made = ask("estimate", prepared.choose(choice))
-        if not made.verdict.accepted or made.rank_us is None:
-            return Timing(None)
-        return Timing(made.rank_us, *(interval_of(made) if made.time_kind == "measured" else ()))
+        return timing_of(ask("estimate", prepared.choose(choice)))
 
     if len(prepared.choices) <= 1:
         return finalists(prepared.choices, tuning, estimate)
-    return finalists(prepared.choices, tuning, estimate, unused_tunables(prepared), quantities(prepared))
+    return finalists(prepared.choices, tuning, estimate, unused_tunables(prepared), quantities(prepared), patience)
+
+
+def timing_of(made: Evaluation) -> Timing:
+    """The answer to an estimate as a search reads it."""
+    if not made.verdict.accepted or made.rank_us is None:
+        return Timing(None)
+    return Timing(made.rank_us, *(interval_of(made) if made.time_kind == "measured" else ()))
 
 
 def benchmark(

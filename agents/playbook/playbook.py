@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
 from agents.checks import check
 from agents.playbook import moves
+from agents.playbook.changes import promise, taken
 from agents.playbook.moves import BY_NAME
 from agents.source import KernelFile, SourceError, read, with_plan
 from records.errors import PlanError
@@ -24,22 +25,8 @@ from tasks.task import Task
 
 MOST_IDEAS = 5
 EXPLORE = 0.25  # share of the generations that do not build on the fastest kernel
-HELP = 60.0  # of a change that relieves what binds; one that does not gains little, however good it is elsewhere
 SEARCHED = 24  # combinations that one search covers; larger spaces are worth another start
 _TAG = re.compile(r"\[([a-z_]+:[\w.+]+) on [0-9a-f]{8}\]")
-_NEEDS = {  # what relieves a binding resource, by a part of its name
-    "hbm": ("wave_rows", "block_rows", "unroll", "restrict", "swap_threads", "nontemporal"),
-    "l1": ("wave_rows", "block_rows", "swap_threads", "unroll"),
-    "vmem": ("swap_threads", "unroll"),
-    "lds": ("lds_padding", "swap_threads"),
-    "valu": ("fast_math",),
-    "trans": ("fast_math",),
-    "latency": ("block_rows", "wave_rows", "block_size", "unroll"),
-    "launch": ("block_size",),
-    "l2": ("xcd_order", "swap_grid"),
-    "mall": ("xcd_order", "swap_grid"),
-    "mfma": ("launch_bounds",),
-}
 
 
 class Playbook:
@@ -48,13 +35,18 @@ class Playbook:
     name = "playbook"
     can_begin = False
 
-    def __init__(self, seed: int = 0) -> None:
-        """No state but the seed."""
+    def __init__(self, seed: int = 0, explores: bool = False) -> None:
+        """No state but the seed. Where the graph explores, it tries the book's changes, and none is planned beside."""
         self.seed = seed
+        self._explores = explores
 
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
         """The fastest as base; now and then the fastest of another strategy, or any other kernel."""
         ranked = sorted(population, key=lambda m: (m.geomean_us, m.id))
+        rest = [m for m in ranked if not m.is_explored]
+        if self._explores:
+            chosen = rest[0] if rest else ranked[0]
+            return Selection(chosen.id, None, f"{chosen.id} is the fastest that was not explored")
         best, others = ranked[0], ranked[1:]
         different = [m for m in others if m.strategy != best.strategy] or others
         dice = self._dice(step, "select")
@@ -75,6 +67,8 @@ class Playbook:
         try:
             file = read(base.source)
         except SourceError:
+            return Proposal((), ())
+        if self._explores:
             return Proposal((), ())
         told = (*memory.tried, *memory.failures, *memory.lessons, base.experiment.title)
         tried = {tag[0] for line in told for tag in _TAG.finditer(line)}
@@ -147,7 +141,7 @@ class Playbook:
         if handle.startswith("search:"):
             start = _another_start(file, work.task, int(handle.split(":")[1]))
             return with_plan(file, {**file.plan, "tunables": start}) if start else base.source
-        return moves.apply(base.source, handle, work.arch, _taken(work.task))
+        return moves.apply(base.source, handle, work.arch, taken(work.task))
 
     def _handles(self, file: KernelFile, work: Assignment, base: Specimen) -> list[str]:
         """Every change that applies, the search of tunables first."""
@@ -156,18 +150,14 @@ class Playbook:
             size *= len(values)
         searches = [1, 2, 3] if size > SEARCHED else [1] if size > 1 and base.attempt.generation == 0 else []
         found = [f"search:{n}" for n in searches if _another_start(file, work.task, n)]
-        return [*found, *moves.offers(file, work.arch, _taken(work.task))]
+        return [*found, *moves.offers(file, work.arch, taken(work.task))]
 
     def _worth(self, handle: str, base: Specimen) -> float:
         """Promise of a change on this kernel: its usual gain, and more when it relieves the resource that binds."""
         name = handle.split(":")[0]
         if name == "search":
             return 100.0 - int(handle.split(":")[1])
-        low, high = BY_NAME[name].gain_pct if name in BY_NAME else (2.0, 30.0)
-        bounds = " ".join(m.bound.lower() for m in base.evaluation.measurements)
-        helps = any(key in bounds and name in names for key, names in _NEEDS.items())
-        spills = any(r.scratch_bytes for r in base.evaluation.resources) and name == "launch_bounds"
-        return (low + high) / 2 + (HELP if helps else 0.0) + (40.0 if spills else 0.0)
+        return promise(name, base.evaluation)
 
     def _dice(self, step: Step, purpose: str) -> random.Random:
         return random.Random(f"{self.seed}:{step.generation}:{purpose}")
@@ -209,12 +199,6 @@ def _handle(idea: Idea) -> str:
     """The change an idea stands for; from its title where only that was kept."""
     tag = _TAG.search(idea.title)
     return idea.move or (tag[1] if tag else "none:none")
-
-
-def _taken(task: Task) -> frozenset[str]:
-    """Names a new tunable must not have."""
-    dims = {d for case in (*task.tests, *task.benchmarks) for d in case.dims}
-    return frozenset({t.name for t in (*task.inputs, *task.outputs)} | {s.name for s in task.scalars} | dims)
 
 
 def _another_start(file: KernelFile, task: Task, number: int) -> Mapping[str, list[int]]:

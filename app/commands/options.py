@@ -47,6 +47,15 @@ Ablations = Annotated[
         "--ablations", min=0, max=1, show_default=False, help="0: ask for no cause of a gain; 1, the default: undo it."
     ),
 ]
+Explorations = Annotated[
+    int | None,
+    typer.Option(
+        "--explorations",
+        min=0,
+        show_default=False,
+        help="Estimates for known changes of a kernel and its tunables together; 24 when not given, 0: none.",
+    ),
+]
 Budget = Annotated[
     float | None,
     typer.Option(

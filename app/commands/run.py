@@ -12,6 +12,7 @@ from app.commands.options import (
     Approve,
     AuthorName,
     Budget,
+    Explorations,
     FromMemory,
     Isolation,
     Json,
@@ -50,6 +51,7 @@ def command(
     memory: MemoryTokens = None,
     tries: Tries = None,
     ablations: Ablations = None,
+    explorations: Explorations = None,
     shape: Shapes = None,
     approve: Approve = False,
     isolation: Isolation = None,
@@ -62,7 +64,7 @@ def command(
     from app.tracing import tracing
 
     limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
-    limits["memory_tokens"] = memory
+    limits |= {"explorations": explorations, "memory_tokens": memory}
     settings = with_isolation(load_settings(), isolation)
     request = RunRequest(
         task,

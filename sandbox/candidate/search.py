@@ -22,6 +22,7 @@ from sandbox.candidate.surrogate import JITTER, NOISE, Floats, Places, Surrogate
 Choice = Mapping[str, int]
 
 SPREAD = 5  # estimates of the start, the default included
+CLEAR = 1.01  # a gain for which patience begins again
 LEAST = 12  # estimates before a search can be sure
 LIKELY = 0.6  # of the best chance
 DIGITS = 6  # of an expected gain that count, so that every machine takes the same choice
@@ -59,21 +60,27 @@ class Search:
         unused: frozenset[str] = frozenset(),
         quantities: Sequence[Sequence[float]] = (),
         is_thorough: bool = False,
+        patience: int = 0,
+        known: Mapping[int, Timing] | None = None,
     ) -> None:
         """`choices[0]` is the default; `unused` are tunables that cannot matter.
 
         `quantities` has for each choice what follows from several tunables, such as the threads of a block. A thorough
-        search goes on until the limit, however sure it is.
+        search goes on until the limit, however sure it is. One with patience ends after so many estimates that together
+        gained less than `CLEAR`: an exploration goes on from there. `known` are readings of a kernel like this one, by
+        place: they teach, are not asked for again, and do not count.
         """
         self.choices = choices
-        self.readings: dict[int, Timing] = {}
+        self.readings: dict[int, Timing] = dict(known or {})
         self._estimate = estimate
-        self._limit = limit
+        self._limit = limit + len(self.readings)
         self._random = random.Random(seed)
         self._is_thorough = is_thorough
+        self._patience = patience
         self._varied = [n for n in choices[0] if len({c[n] for c in choices}) > 1]
         self._names = [n for n in self._varied if n not in unused]
-        self._left = self._distinct()
+        told = {self._key(place) for place in self.readings}
+        self._left = [place for place in self._distinct() if self._key(place) not in told]
         columns = [[choice[name] for choice in choices] for name in self._names]
         self._own = coordinates(columns, len(choices))
         self._all = np.hstack([self._own, coordinates(list(zip(*quantities, strict=True)), len(choices))])
@@ -84,13 +91,20 @@ class Search:
             self._visit(closest(self.choices, start))
         while self._left and len(self.readings) < min(self._limit, SPREAD):
             self._visit(self._farthest())
-        while len(self.readings) < self._limit:
+        while len(self.readings) < self._limit and not self._is_stale():
             place = self._next() if self._left else None
             if place is None and not self._is_thorough:
                 place = next(self._neighbours(), None)
             if place is None:
                 return
             self._visit(place)
+
+    def _is_stale(self) -> bool:
+        """True where patience is over."""
+        times = [reading.time_us or math.inf for reading in self.readings.values()]
+        if not self._patience or len(times) <= self._patience:
+            return False
+        return min(times[: -self._patience]) < CLEAR * min(times)
 
     def ranked(self) -> list[int]:
         """The choices that were timed, fastest first; those that gain nothing that counts stay behind the default."""

@@ -30,11 +30,12 @@ def finalists(
     estimate: Estimate,
     unused: frozenset[str] = frozenset(),
     quantities: Sequence[Sequence[float]] = (),
+    patience: int = 0,
 ) -> list[dict[str, int]]:
     """The choices to judge in full, in this order until one is right: the best estimates, then the default."""
     if len(choices) <= 1 or tuning.limit < 1:
         return [dict(choices[0]) if choices else {}]
-    search = Search(choices, estimate, tuning.limit, tuning.seed, unused, quantities)
+    search = Search(choices, estimate, tuning.limit, tuning.seed, unused, quantities, patience=patience)
     search.run(tuning.starts)
     ranked = search.ranked()[:FINALISTS]
     others = [dict(choices[place]) for place in ranked if place]

@@ -1,0 +1,79 @@
+"""The playbook's changes as the graph's search takes them: those that apply to a text, and a text with one applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agents.author import Assignment
+from agents.playbook import moves
+from agents.playbook.moves import BY_NAME, SAFE_TOGETHER
+from agents.source import SourceError, read
+from records.evaluation import Evaluation
+from tasks.task import Task
+
+HELP = 60.0  # of a change that relieves what binds; one that does not gains little, however good it is elsewhere
+NEEDS: Mapping[str, tuple[str, ...]] = {  # what relieves a binding resource, by a part of its name
+    "hbm": ("wave_rows", "block_rows", "unroll", "restrict", "swap_threads", "nontemporal"),
+    "l1": ("wave_rows", "block_rows", "swap_threads", "unroll"),
+    "vmem": ("swap_threads", "unroll"),
+    "lds": ("lds_padding", "swap_threads"),
+    "valu": ("fast_math",),
+    "trans": ("fast_math",),
+    "latency": ("block_rows", "wave_rows", "block_size", "unroll"),
+    "launch": ("block_size",),
+    "l2": ("xcd_order", "swap_grid"),
+    "mall": ("xcd_order", "swap_grid"),
+    "mfma": ("launch_bounds",),
+}
+AT_ONCE = frozenset({"restrict", "launch_bounds", "unroll", "block_size", "lds_padding", "fast_math"})  # lose little
+
+
+class Changes:
+    """The book for one task and architecture. It knows nothing of kernels but their text."""
+
+    def __init__(self, work: Assignment) -> None:
+        """Names that a new tunable must not have come from the task."""
+        self._arch, self._taken = work.arch, taken(work.task)
+
+    def offers(self, source: str) -> tuple[str, ...]:
+        """Handles `move:variant` of all that applies, one change each; none for a text that cannot be read."""
+        try:
+            found = moves.offers(read(source), self._arch, self._taken)
+        except SourceError:
+            return ()
+        return tuple(handle for handle in found if not handle.startswith("together:"))
+
+    def together(self, handles: Sequence[str]) -> tuple[str, ...]:
+        """Those that lose nothing as a rule, one variant of each move: `unroll:4` where there is a choice."""
+        kept = dict[str, str]()
+        for handle in handles:
+            name = handle.split(":")[0]
+            if name in AT_ONCE and (name not in kept or handle in SAFE_TOGETHER):
+                kept[name] = handle
+        return tuple(kept.values())
+
+    def promise(self, handle: str, evaluation: Evaluation) -> float:
+        """Its usual gain, and more where it relieves what binds the kernel or keeps registers from spilling."""
+        return promise(handle.split(":")[0], evaluation)
+
+    def apply(self, source: str, handle: str) -> str:
+        """The changed text; the text itself where the change does not apply."""
+        try:
+            return moves.apply(source, handle, self._arch, self._taken)
+        except SourceError:
+            return source
+
+
+def taken(task: Task) -> frozenset[str]:
+    """Names a new tunable must not have."""
+    dims = {d for case in (*task.tests, *task.benchmarks) for d in case.dims}
+    return frozenset({t.name for t in (*task.inputs, *task.outputs)} | {s.name for s in task.scalars} | dims)
+
+
+def promise(move: str, evaluation: Evaluation) -> float:
+    """Promise of a move on this kernel, in percent."""
+    low, high = BY_NAME[move].gain_pct if move in BY_NAME else (2.0, 30.0)
+    bounds = " ".join(m.bound.lower() for m in evaluation.measurements)
+    helps = any(key in bounds and move in names for key, names in NEEDS.items())
+    spills = any(r.scratch_bytes for r in evaluation.resources) and move == "launch_bounds"
+    return (low + high) / 2 + (HELP if helps else 0.0) + (40.0 if spills else 0.0)

@@ -1,0 +1,98 @@
+"""A sandbox that asks another one once and keeps the answers in a file, and a note of what was asked of it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from records.codec import dumps, loads, to_plain
+from records.evaluation import Comparison, Evaluation
+from sandbox.candidate.prepare import Prepared
+from sandbox.protocol import Sandbox
+from sandbox.walk import Purpose, question
+from tasks.task import Task
+
+TIMED = ("estimate", "benchmark")
+
+
+class Remembered:
+    """Answers are kept by evaluation key and purpose; `timed` is the order in which kernels were first timed."""
+
+    def __init__(self, asked: Sandbox, path: Path | str = ":memory:") -> None:
+        """`path` keeps the answers from one process to the next."""
+        self._asked = asked
+        self._lock = threading.RLock()
+        self._kept = sqlite3.connect(path, check_same_thread=False)
+        self._kept.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, body TEXT NOT NULL)")
+        self.timed: dict[str, Evaluation] = {}
+        self.compiled: set[str] = set()
+
+    @property
+    def device(self) -> str:
+        """That of the sandbox behind it."""
+        return self._asked.device
+
+    def forget_order(self) -> None:
+        """Begin another search: what was asked of it is counted again, the answers stay."""
+        self.timed, self.compiled = {}, set()
+
+    def prepare(self, source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
+        """As the sandbox behind it."""
+        return self._asked.prepare(source, task, tunables)
+
+    def key(self, prepared: Prepared) -> str:
+        """As the sandbox behind it."""
+        return self._asked.key(prepared)
+
+    def compile(self, prepared: Prepared) -> Evaluation:
+        """The known answer, or a new one."""
+        return self._answer("compile", prepared)
+
+    def verify(self, prepared: Prepared) -> Evaluation:
+        """The known answer, or a new one."""
+        return self._answer("verify", prepared)
+
+    def benchmark(self, prepared: Prepared) -> Evaluation:
+        """The known answer, or a new one."""
+        return self._answer("benchmark", prepared)
+
+    def estimate(self, prepared: Prepared) -> Evaluation:
+        """The known answer, or a new one."""
+        return self._answer("estimate", prepared)
+
+    def confirm(self, prepared: Prepared) -> Evaluation:
+        """The known answer, or a new one."""
+        return self._answer("confirm", prepared)
+
+    def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
+        """As the sandbox behind it."""
+        return self._asked.compare(challenger, incumbent)
+
+    def _answer(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
+        with self._lock:
+            made = self._known(purpose, prepared)
+            self.compiled.add(made.key)
+            if purpose in TIMED:
+                self.timed.setdefault(self.kernel(prepared), made)
+            return made
+
+    def _known(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
+        key = f"{purpose} {self.key(prepared)}"
+        row = self._kept.execute("SELECT body FROM answers WHERE key = ?", (key,)).fetchone()
+        if row is not None:
+            return loads(Evaluation, row[0])
+        made = question(self._asked, purpose)(prepared)
+        made = replace(made, hot_lines=(), kernel_counters={}, explanation="", seconds=0.0)
+        self._kept.execute("INSERT OR REPLACE INTO answers VALUES (?, ?)", (key, dumps(to_plain(made))))
+        self._kept.commit()
+        return made
+
+    def kernel(self, prepared: Prepared) -> str:
+        """One name for a text whatever value of a tunable it has first, with this choice."""
+        plan = prepared.candidate.plan
+        lists = {n: tuple(sorted(v)) for n, v in plan.tunables.items()}
+        code = prepared.source.partition("+++*/")[2]
+        return dumps(to_plain([replace(plan, tunables=lists), code, dict(prepared.tunables)]))

@@ -1,0 +1,253 @@
+"""The graph with the playbook against a hill climb and random search over the same kernels.
+
+    python -m benchmarks.search [--seeds N] [--answers FILE] [TASK ...]
+
+All begin with the task's seeds and may make the same changes: a move of the playbook, or another value of one tunable.
+The climb estimates one neighbour of its kernel a step and moves there if that is no slower; where all neighbours are
+known it jumps. Random search applies up to four changes at once to a seed. What is counted are kernels timed, each
+once: estimates, and benchmarks of what was not estimated before. Each search gets `LIMIT` of them.
+
+The target of a task is the kernel that the graph ends with. A rival's figure is the number of kernels it times until it
+has one that is as fast, to 0.1 %; where it has none within the limit, the limit, which is too low.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import os
+import random
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")  # read once, when langgraph is imported
+
+from agents.author import Assignment
+from agents.playbook.changes import Changes
+from agents.playbook.playbook import Playbook
+from app.settings import load_settings
+from benchmarks.collection import DATA
+from benchmarks.figure import Figure, report
+from benchmarks.remembered import Remembered
+from benchmarks.search_tasks import TARGET, tasks
+from graph import Context, Limits
+from graph.doubles import Bookshelf
+from graph.drive import drive
+from records.artefacts import ArtefactStore
+from records.experiment import Run
+from records.ledger import Ledger
+from records.ranking import LEAST_GAIN
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.prepare import Prepared
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.target import Target, load_target
+from tasks.task import Task
+
+SEEDS, LIMIT = 5, 100
+DEEP = 4  # changes at once of a random kernel
+GRAPH, CLIMB, RANDOM = "graph", "hill climb", "random"
+FILE = DATA / "search.json"
+Curve = list[float]  # the best time after each kernel timed
+
+
+class Spent(Exception):
+    """The limit is reached, or a kernel as fast as the target was timed."""
+
+
+@dataclass
+class Prober:
+    """Times kernels for a rival, each once, up to the limit."""
+
+    work: Assignment
+    sandbox: Remembered
+    target_us: float = 0.0
+
+    def time_us(self, prepared: Prepared) -> float:
+        """The estimate of a kernel; infinite where it is refused. Raises `Spent` in place of one too many."""
+        if not self.is_known(prepared) and len(self.sandbox.timed) >= LIMIT:
+            raise Spent
+        made = self.sandbox.estimate(prepared)
+        time_us = (made.geomean_us or math.inf) if made.verdict.accepted else math.inf
+        if time_us < self.target_us * (1 + LEAST_GAIN):
+            raise Spent
+        return time_us
+
+    def is_known(self, prepared: Prepared) -> bool:
+        """True for a kernel that was timed in this search."""
+        return self.sandbox.kernel(prepared) in self.sandbox.timed
+
+    def seeds(self) -> list[Prepared]:
+        """The task's own kernels at their defaults."""
+        return [self.sandbox.prepare(path.read_text(encoding="utf-8"), self.work.task) for path in self.work.task.seeds]
+
+    def neighbours(self, prepared: Prepared) -> list[Prepared]:
+        """The kernels one change away: another value of a tunable, or a move."""
+        here = dict(prepared.tunables)
+        beside = [c for c in prepared.choices if sum(c[n] != v for n, v in here.items()) == 1]
+        changes = Changes(self.work)
+        texts = [changes.apply(prepared.source, handle) for handle in changes.offers(prepared.source)]
+        moved = [self.sandbox.prepare(text, self.work.task) for text in texts]
+        kept = [m.choose({n: v for n, v in here.items() if n in m.tunables}) for m in moved]
+        return [*(prepared.choose(c) for c in beside), *kept]
+
+
+def climb(prober: Prober, draw: random.Random) -> None:
+    """From the best seed: a random neighbour a step, kept where it is no slower; a jump where none is left."""
+    here = min(prober.seeds(), key=prober.time_us)
+    while True:
+        rest = [n for n in prober.neighbours(here) if not prober.is_known(n)]
+        if not rest:
+            here = shaken(prober, draw)
+            continue
+        asked = draw.choice(rest)
+        if prober.time_us(asked) <= prober.time_us(here):
+            here = asked
+
+
+def random_search(prober: Prober, draw: random.Random) -> None:
+    """Seeds with a random number of random changes."""
+    for seed in prober.seeds():
+        prober.time_us(seed)
+    while True:
+        shaken(prober, draw)
+
+
+def shaken(prober: Prober, draw: random.Random) -> Prepared:
+    """A random seed at random tunables with up to `DEEP` random moves, timed."""
+    for _ in range(100):
+        made = draw.choice(prober.seeds())
+        if len(made.choices) > 1:
+            made = made.choose(draw.choice(made.choices))
+        for _ in range(draw.randrange(DEEP + 1)):
+            around = prober.neighbours(made)
+            made = draw.choice(around) if around else made
+        if not prober.is_known(made):
+            prober.time_us(made)
+            return made
+    raise Spent
+
+
+def rival(search: Callable[[Prober, random.Random], None], prober: Prober, seed: int) -> Curve:
+    """The curve of one search."""
+    prober.sandbox.forget_order()
+    with contextlib.suppress(Spent):
+        search(prober, random.Random(seed))
+    return curve(prober.sandbox)
+
+
+def curve(sandbox: Remembered) -> Curve:
+    """The best time so far after each kernel that was timed."""
+    best, found = math.inf, []
+    for made in sandbox.timed.values():
+        best = min(best, (made.geomean_us or math.inf) if made.verdict.accepted else math.inf)
+        found.append(best)
+    return found
+
+
+def needed(found: Curve, target_us: float) -> int | None:
+    """Kernels timed until one is as fast as the target."""
+    return next((n for n, t in enumerate(found, 1) if t < target_us * (1 + LEAST_GAIN)), None)
+
+
+def assignment(task: Task, seed: int) -> Assignment:
+    """The task as an author and the book of changes get it."""
+    gpu = target()
+    return Assignment(task, gpu.brief.strip(), gpu.name, gpu.arch, seed)
+
+
+def graph_run(work: Assignment, sandbox: Remembered, folder: Path) -> tuple[Curve, float]:
+    """One run of the graph with the playbook as `kernel-scientist run` makes it: its curve and its verified best."""
+    sandbox.forget_order()
+    ledger = Ledger(folder / "ledger.db")
+    run = Run("search", work.task.name, TARGET, "lab", "playbook", seed=work.seed)
+    context = Context(
+        run=run,
+        assignment=work,
+        author=Playbook(work.seed, explores=True),
+        sandbox=sandbox,
+        literature=Bookshelf(),
+        ledger=ledger,
+        artefacts=ArtefactStore(folder / "artefacts", ledger),
+        limits=Limits(),
+        changes=Changes(work),
+    )
+    drive(context, folder / "checkpoint.db", max_concurrency=1)
+    times = [a.geomean_us for a in ledger.attempts(run.id) if a.status == "accepted" and a.geomean_us]
+    ledger.close()
+    return curve(sandbox), min(times)
+
+
+def measured(task: Task, sandbox: Remembered, seeds: int) -> dict[str, object]:
+    """The three searches on one task. A rival looks for the slowest kernel that a run of the graph ended with."""
+    works = [assignment(task, seed) for seed in range(seeds)]
+    runs = []
+    for work in works:
+        with tempfile.TemporaryDirectory() as folder:
+            runs.append(graph_run(work, sandbox, Path(folder)))
+    target = max(best for _, best in runs)
+    found = {GRAPH: [made for made, _ in runs]}
+    for name, search in ((CLIMB, climb), (RANDOM, random_search)):
+        found[name] = [rival(search, Prober(work, sandbox, target), work.seed) for work in works]
+    return {
+        "target_us": target,
+        "whole_run": statistics.fmean(len(made) for made in found[GRAPH]),
+        "needed": {name: [needed(made, target) for made in curves] for name, curves in found.items()},
+        "best_us": {name: [round(made[-1], 3) for made in curves] for name, curves in found.items()},
+        "curves": {name: [[round(t, 3) for t in made] for made in curves] for name, curves in found.items()},
+    }
+
+
+def charged(row: Sequence[int | None]) -> float:
+    """The mean over the seeds; one that did not get there is charged the limit."""
+    return statistics.fmean(LIMIT if n is None else n for n in row)
+
+
+def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
+    """For each task the graph beside each rival; the goal is fewer kernels timed."""
+    made = []
+    for name, row in rows.items():
+        mine = charged(row["needed"][GRAPH])
+        for other in (CLIMB, RANDOM):
+            theirs = charged(row["needed"][other])
+            label = f"search.{name}.{other.replace(' ', '_')}"
+            made.append(Figure(label, mine, "kernels timed", other, theirs, f"< {theirs:.4g}"))
+    return made
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure the tasks named, store the curves, report all that are stored."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
+    options.add_argument("tasks", nargs="*", metavar="TASK", help="those named; all when not given")
+    options.add_argument("--seeds", type=int, default=SEEDS)
+    options.add_argument("--answers", default=":memory:", metavar="FILE", help="where the lab's answers are kept")
+    wanted = options.parse_args(words)
+    settings, known = load_settings(), tasks()
+    for name in wanted.tasks or list(known):
+        lab = LabEvaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder, target(), seed=0)
+        made = measured(known[name], Remembered(lab, wanted.answers), wanted.seeds)
+        print(f"{name}: {made['target_us']:.4g} us, {made['needed']}", flush=True)
+        stored = stored_rows() | {name: made}
+        FILE.write_text(json.dumps(stored, separators=(",", ":"), sort_keys=True) + "\n", encoding="utf-8")
+    return report("Kernels timed until one is as fast as the graph's", figures(stored_rows()))
+
+
+def stored_rows() -> dict[str, Any]:
+    """The stored rows, by task."""
+    found: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    return found
+
+
+def target() -> Target:
+    """The GPU of all tasks."""
+    return load_target(TARGET)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""The stage `explore`: changes of the parent's text and its tunables are searched together, and nobody writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from agents.author import Draft
+from graph.context import Context
+from graph.credit import Estimated
+from graph.exploration import Exploration, Probe
+from graph.stage import asking, end, enter, fresh, updated
+from graph.state import TrialState
+from graph.trial import Trial
+from records.codec import from_plain, to_plain
+from records.experiment import Attempt
+from records.ranking import interval_of
+from sandbox.candidate.search import Timing
+from sandbox.candidate.tuning import FINALISTS
+
+
+def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
+    """Search by estimates; the fastest kernel whose text is right goes on, to be judged and timed in full."""
+    trial = Trial(state, runtime.context)
+    context, base = trial.context, trial.base()
+    enter(state, runtime, "explore", 0)
+    prepare = partial(context.sandbox.prepare, task=context.assignment.task)
+    assert context.changes is not None
+    search = Exploration(asking(trial), prepare, context.changes, context.limits.explorations, context.run.seed)
+    search.run(prepare(base.source).choose(base.attempt.tunables), readings_of(context, base.attempt))
+    chosen = search.best
+    settled = {"is_settled": search.is_settled}
+    if chosen is search.probes[0]:
+        made = {**fresh(trial, 0, Draft(base.source)), **settled}
+        reason = f"no change of {base.attempt.id} and no other value of a tunable gains"
+        return {**made, **end(updated(state, **made), runtime, "duplicate", reason)}
+    same = [p for p in search.probes if p.prepared.id == chosen.prepared.id and p.timing.time_us]
+    ranked = sorted(same, key=lambda p: (p is not chosen, p.timing.time_us or 0.0))
+    choices = [dict(p.prepared.tunables) for p in ranked[:FINALISTS]]
+    draft = Draft(chosen.prepared.source, chosen.changes, search.without_gain)
+    drafted = fresh(trial, 0, draft)
+    estimates = [to_plain(_estimated(probe)) for probe in same]
+    return {
+        **drafted,
+        **settled,
+        "given": drafted["draft"],
+        "choices": choices,
+        "route": "benchmark",
+        "estimates": estimates,
+    }
+
+
+def readings_of(context: Context, attempt: Attempt) -> list[tuple[Mapping[str, int], Timing]]:
+    """The estimates that the search of an attempt's tunables made; none where an older program kept none."""
+    if not attempt.readings:
+        return []
+    kept = [from_plain(Estimated, each) for each in json.loads(context.artefacts.text(attempt.readings))]
+    is_noisy = attempt.time_kind == "measured"
+    return [(e.tunables, Timing(e.time_us, *((e.low_us, e.high_us) if is_noisy else ()))) for e in kept]
+
+
+def _estimated(probe: Probe) -> Estimated:
+    return Estimated(dict(probe.prepared.tunables), probe.evaluation.geomean_us or 0.0, *interval_of(probe.evaluation))
