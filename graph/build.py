@@ -34,6 +34,3 @@ def build_graph() -> StateGraph[State, Context, Start, State]:
     graph.add_edge("experiment", "reflect")
     graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "__end__"})
     return graph
-
-
-graph = build_graph().compile(name="kernel-scientist")  # for langgraph.json, whose server brings the checkpointer

@@ -222,6 +222,17 @@ def follow(state: Mapping[str, Any]) -> str:
     return route
 
 
+STAGES: Mapping[str, Any] = {  # nodes of a state and a runtime
+    "bench": bench,
+    "explore": explore,
+    "write": write,
+    "compile": compile_draft,
+    "critique": critique,
+    "verify": verify,
+    "tune": tune,
+    "benchmark": benchmark,
+}
+BEGINNINGS = ("bench", "explore", "write")
 ROUTES: Mapping[str, tuple[str, ...]] = {
     "bench": ("compile", END),
     "explore": ("benchmark", END),
@@ -245,22 +256,18 @@ _DRAFT = cast(type[TrialState], Annotated[TrialState, moved_on])
 def build_experiment() -> StateGraph[TrialState, Context, TrialState, TrialState]:
     """The sub-graph, not compiled."""
     graph = StateGraph(_DRAFT, context_schema=Context)
-    for name, node in (
-        ("bench", bench),
-        ("explore", explore),
-        ("write", write),
-        ("compile", compile_draft),
-        ("critique", critique),
-        ("verify", verify),
-        ("tune", tune),
-        ("benchmark", benchmark),
-    ):
+    for name, node in STAGES.items():
         graph.add_node(name, node, input_schema=_DRAFT)
-    graph.add_conditional_edges(START, begin, {name: name for name in ("bench", "explore", "write")})
-    for name, targets in ROUTES.items():
-        graph.add_conditional_edges(name, follow, {target: target for target in targets})
-    graph.add_edge("tune", "benchmark")
+    graph.add_conditional_edges(START, begin, list(BEGINNINGS))
+    add_routes(graph)
     return graph
+
+
+def add_routes(graph: StateGraph[Any, Any, Any, Any]) -> None:
+    """The edges between the stages."""
+    for name, targets in ROUTES.items():
+        graph.add_conditional_edges(name, follow, list(targets))
+    graph.add_edge("tune", "benchmark")
 
 
 # No checkpoints of its own: the ledger makes a replay cheap, and fifty generations of them would not be.

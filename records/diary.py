@@ -38,6 +38,15 @@ class Diary(Database):
         )
         return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
 
+    def copy_events(self, origin_id: str, run_id: str, upto: int) -> None:
+        """Copy the events of the generations up to this one from one run's diary into another's, once."""
+        with self._writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO events (run_id, key, kind, body, at) SELECT ?, key, kind, body, at FROM events "
+                "WHERE run_id = ? AND key IS NOT NULL AND json_extract(body, '$.generation') <= ? ORDER BY number",
+                (run_id, origin_id, upto),
+            )
+
     def add_proposals(self, run_id: str, generation: int, proposals: Sequence[Proposed]) -> None:
         """Keep what a planner proposed for a generation; a second answer for it changes nothing."""
         with self._writing() as db:

@@ -1,7 +1,6 @@
 import ast
 import inspect
 import typing
-from pathlib import Path
 
 import pytest
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -9,7 +8,6 @@ from langgraph.graph import END
 from langgraph.types import Send
 
 from graph import build_graph
-from graph.build import graph
 from graph.draw import PAGE, drawn
 from graph.drive import most_steps
 from graph.nodes import after_reflect, fan_out
@@ -111,21 +109,6 @@ def test_the_whole_state_survives_the_strict_serialiser() -> None:
     assert set(state) == set(State.__annotations__)
     strict = JsonPlusSerializer(allowed_msgpack_modules=None)
     assert strict.loads_typed(strict.dumps_typed(state)) == state
-
-
-def test_the_graph_for_the_server_has_no_checkpointer_and_the_same_nodes() -> None:
-    assert graph.checkpointer is None
-    assert set(graph.nodes) - {"__start__"} == set(build_graph().nodes)
-
-
-def test_langgraph_json_names_the_graph() -> None:
-    import json
-
-    root = Path(__file__).parents[3]
-    named = json.loads((root / "langgraph.json").read_text())["graphs"]["scientist"]
-    path, _, name = named.partition(":")
-    assert (root / path).resolve() == Path(inspect.getfile(build_graph)).resolve()
-    assert name == "graph"
 
 
 def test_the_drawing_in_the_documentation_is_current() -> None:

@@ -1,0 +1,257 @@
+"""Runs for a server, named by langgraph.json: made of plain data, opened by their ids, several at once.
+
+A server's process holds each run it works on by the ledger's lock, so that no other process drives it meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from functools import cached_property
+from typing import Any
+
+from app import wiring
+from app.run_request import RunRequest, checked_limits, keep_request, new_run
+from app.session import Session
+from app.settings import Settings, load_settings
+from app.task_folders import open_task
+from graph.context import Context
+from graph.leaving import left
+from graph.question import questions
+from graph.serving import FOLLOWS, ServedState, serve
+from records.artefacts import ArtefactStore
+from records.branch import branch
+from records.errors import LedgerError, UsageError
+from records.experiment import Run
+from records.ledger import Ledger
+
+Opening = Callable[[Settings, Run, Ledger, ArtefactStore, float], Context]
+PATIENCE_S = 2.0  # with a lock that is held
+KEPT = 32  # runs whose collaborators stay open
+KINDS: Mapping[str, tuple[type, ...]] = {
+    "task": (str,),
+    "target": (str,),
+    "on": (str,),
+    "author": (str,),
+    "seed": (int,),
+    "limits": (dict,),
+    "budget_usd": (int, float),
+    "approve": (bool,),
+}
+FIXED = ("task", "target", "on", "seed")  # results of two runs that differ in one of these have nothing in common
+
+
+class ServedRuns:
+    """The desk of `graph.serving`: settings are read and files opened when the first run is."""
+
+    def __init__(self, settings: Settings | None = None, opening: Opening = wiring.make_context) -> None:
+        """Without settings, those of the environment; `opening` makes the collaborators of a run."""
+        self._given, self._opening = settings, opening
+        self._lock = threading.RLock()
+        self._contexts: dict[str, Context] = {}
+        self._holders: Counter[str] = Counter()  # nodes at work, by run
+        self._held: dict[str, contextlib.ExitStack] = {}
+
+    @cached_property
+    def settings(self) -> Settings:
+        """Read once."""
+        return self._given or load_settings()
+
+    @cached_property
+    def _records(self) -> tuple[Ledger, ArtefactStore]:
+        return wiring.open_records(self.settings, create=True)
+
+    def begin(self, asked: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Write the run down, or find the one begun at this place; its id and the whole request."""
+        request = request_of(asked)
+        with self._lock:
+            run = self._begun_at(place) or self._new(request, place)
+        return {"run_id": run.id, **json.loads(str(run.config["asked"]))}
+
+    @contextlib.contextmanager
+    def working(self, run_id: str) -> Iterator[Context]:
+        """The collaborators of a run, which no other process drives meanwhile; notes how a fault leaves the run."""
+        from langgraph.errors import GraphInterrupt
+
+        context = self._context(run_id)
+        ledger = context.ledger
+        with self._holding(run_id), left(ledger, run_id):
+            if ledger.run(run_id).status == "paused":
+                ledger.finish(run_id, "running")
+            try:
+                yield context
+            except GraphInterrupt as pause:
+                asked = questions(pause.args[0])
+                kind = ("approval", asked[0].message) if asked else ("waiting", "waiting for results from elsewhere")
+                ledger.finish(run_id, "paused", kind[1], "approval" if asked else "waiting")
+                raise
+
+    def lineage(self, state: ServedState, node: str, generation: int) -> str:
+        """The run's id, or that of a new one where a person changed the request or what the node follows from.
+
+        What a node followed from is noted the first time. A node that runs again from the same state, after a crash or
+        from an old checkpoint, finds its answers in the ledger; from another state it needs a run of its own.
+        """
+        run = self._run(state["run_id"])
+        followed = {name: state.get(name) for name in FOLLOWS.get(node, ())}
+        asked = _plain(_asked(state))
+        if asked == run.config.get("asked"):
+            if node not in FOLLOWS or self._is_noted(run, node, generation, _digest(followed)):
+                return run.id
+            if run.status in ("done", "failed"):
+                raise UsageError(
+                    f"the run {run.id} is {run.status}: {run.stop_reason}; to go on from here, "
+                    "update the state with other limits, or give a new input"
+                )
+        return self._forked(run, state, node, generation, _digest([asked, followed]))
+
+    def conclude(self, run_id: str) -> dict[str, Any]:
+        """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
+        with self.working(run_id) as context:
+            folder = wiring.make_folder(self.settings, context.run)
+            made = Session(self.settings, context, folder).conclude()
+        with self._lock:
+            self._contexts.pop(run_id, None)
+        attempt = context.ledger.attempt(run_id, made.best.id) if made.best is not None else None
+        source = {} if attempt is None else {"source": context.artefacts.text(attempt.source)}
+        return {**asdict(made), **source}
+
+    def _begun_at(self, place: str) -> Run | None:
+        """The run that a request at this place of a thread began: the node that began it may run again."""
+        found = (run for run in self._records[0].runs() if place and run.config.get("begun_at") == place)
+        return next(found, None)
+
+    def _new(self, request: RunRequest, place: str) -> Run:
+        from sandbox.target import load_target
+        from tasks.linter import refuse_weak
+
+        ledger, artefacts = self._records
+        task = open_task(self.settings, request.task, load_target(request.target).name)
+        refuse_weak(task)
+        new_run(self.settings, request, task)  # which refuses a bad request before anything is written
+        made = new_run(self.settings, request, task, keep_request(self.settings, request, task, (ledger, artefacts)))
+        run = replace(made, config={**made.config, "asked": told(made, request), "begun_at": place})
+        ledger.add_run(run)
+        return run
+
+    def _forked(self, origin: Run, state: ServedState, node: str, generation: int, change: str) -> str:
+        """The id of a run with what `origin` knew before this node, and with the changed request."""
+        name = f"{origin.id}-{_digest([node, generation, change])[:6]}"
+        request, before = request_of(_asked(state)), json.loads(str(origin.config.get("asked", "{}")))
+        changed = [field for field in FIXED if getattr(request, field) != before.get(field)]
+        if changed:
+            raise UsageError(
+                f"a fork keeps {', '.join(FIXED)}, and {changed[0]} was changed; give a new input for another"
+            )
+        task = open_task(self.settings, request.task, request.target)
+        made = new_run(self.settings, request, task)
+        config = {**origin.config, "approves": request.approves, **made.config, "asked": told(made, request)}
+        run = replace(made, id=name, created_at=origin.created_at, config={**config, "forked_from": origin.id})
+        picks = frozenset(pick["experiment_id"] for pick in state.get("picks", ()))
+        shared = picks if node in ("approve", "reflect") else frozenset[str]()
+        branch(self._records[0], run, origin.id, generation - 1, shared)
+        self._is_noted(run, node, generation, _digest({field: state.get(field) for field in FOLLOWS.get(node, ())}))
+        return name
+
+    def _is_noted(self, run: Run, node: str, generation: int, digest: str) -> bool:
+        """Note what a node follows from; False where it followed from something else, or where the run has ended."""
+        ledger, name = self._records[0], f"{node}:{generation}"
+        noted = [e.payload["digest"] for e in ledger.events(run.id) if e.kind == "step" and e.payload["node"] == name]
+        if noted:
+            return noted[0] == digest
+        if run.status in ("done", "failed"):
+            return False
+        ledger.event(run.id, "step", {"node": name, "digest": digest}, f"step:{name}")
+        return True
+
+    def _run(self, run_id: str) -> Run:
+        return self._records[0].run(run_id)
+
+    def _context(self, run_id: str) -> Context:
+        with self._lock:
+            if run_id not in self._contexts:
+                run = self._run(run_id)
+                budget = float(run.config.get("budget_usd") or self.settings.budget_usd)
+                self._contexts[run_id] = self._opening(self.settings, run, *self._records, budget)
+                for old in [name for name in self._contexts if not self._holders[name]][:-KEPT]:
+                    del self._contexts[old]
+            return self._contexts[run_id]
+
+    @contextlib.contextmanager
+    def _holding(self, run_id: str) -> Iterator[None]:
+        """Hold the run's lock while one node or several are at work on it."""
+        with self._lock:
+            if not self._holders[run_id]:
+                self._held[run_id] = self._taken(run_id)
+            self._holders[run_id] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holders[run_id] -= 1
+                if not self._holders[run_id]:
+                    self._held.pop(run_id).close()
+
+    def _taken(self, run_id: str) -> contextlib.ExitStack:
+        """The run's lock. A program that another run is just starting shares it for a moment, so it is tried again."""
+        held, until = contextlib.ExitStack(), time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                held.enter_context(self._records[0].driving(run_id))
+                return held
+            except LedgerError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.02)
+
+
+def request_of(asked: Mapping[str, Any]) -> RunRequest:
+    """The request in plain data; UsageError names the first thing that cannot be."""
+    for name, value in asked.items():
+        kinds = KINDS.get(name)
+        if kinds is None:
+            raise UsageError(f"there is no field {name!r} in a request; there are {', '.join(KINDS)}")
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            kind = " or ".join(known.__name__ for known in kinds)
+            raise UsageError(f"the field {name} of a request is of type {kind}, not {type(value).__name__}")
+    if not asked.get("task"):
+        raise UsageError('the input names no task; give one, such as {"task": "row_softmax"}')
+    return RunRequest(
+        task=asked["task"],
+        target=asked.get("target", "mi300x"),
+        on=asked.get("on", "auto"),
+        author=asked.get("author"),
+        seed=asked.get("seed", 0),
+        budget_usd=asked.get("budget_usd"),
+        limits=checked_limits(asked.get("limits", {})),
+        approves=asked.get("approve", False),
+    )
+
+
+def told(run: Run, request: RunRequest) -> str:
+    """The whole request, as the state and the run's record hold it: what was left open is filled in."""
+    budget = {"budget_usd": run.config["budget_usd"]} if "budget_usd" in run.config else {}
+    limits = dict(request.limits or {})
+    chosen = {"task": request.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
+    return _plain({**chosen, "limits": limits, "approve": request.approves, **budget})
+
+
+def _asked(state: ServedState) -> dict[str, Any]:
+    return {name: state[name] for name in KINDS if name in state}  # type: ignore[literal-required]
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(_plain(value).encode()).hexdigest()
+
+
+graph = serve(ServedRuns())  # for langgraph.json; nothing is opened before the first run

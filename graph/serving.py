@@ -1,0 +1,200 @@
+"""The graph for a server: plain data goes in and comes out, and every node opens its run by the id in the state.
+
+The nodes are those of the main graph. `request` makes the run before them, `conclude` sums it up. An experiment is a
+sub-graph with checkpoints of its own, so that a server streams it, draws it, and resumes in the middle of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Protocol, Required, TypeVar, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+from typing_extensions import TypedDict
+
+from graph import nodes
+from graph.approving import approve
+from graph.context import Context
+from graph.pausing import pausing
+from graph.state import State, TrialState
+from graph.subgraph import BEGINNINGS, STAGES, add_routes, begin
+from records.errors import ScientistError
+
+Answer = TypeVar("Answer")
+STEPS = 100_000  # more than a run takes: its own counters end it, and the server's own bound is for smaller graphs
+FOLLOWS: Mapping[str, tuple[str, ...]] = {  # the choices that a node's work follows from; a person may change them
+    "select": ("best_id",),
+    "retrieve": ("best_id", "base_id", "reference_id"),
+    "plan": ("best_id", "base_id", "reference_id", "literature"),
+    "reflect": ("best_id", "picks"),
+}
+
+
+class RunPreset(TypedDict, total=False):
+    """Fields that an assistant may fix for all its runs; the input of a run overrides them."""
+
+    target: str
+    on: str
+    author: str
+    seed: int
+    limits: dict[str, int | float]
+    budget_usd: float
+    approve: bool
+
+
+class RunInput(RunPreset, total=False):
+    """A request for a run; only the task is needed."""
+
+    task: Required[str]
+
+
+class RunOutput(TypedDict, total=False):
+    """The outcome of a run."""
+
+    run_id: str
+    generation: int
+    best_id: str
+    best_us: float
+    stop: str
+    result: dict[str, Any]
+
+
+class ServedState(State, RunInput, RunOutput, total=False):
+    """The state of a served run: that of any run, with the request it began with and its result."""
+
+
+class ServedTrial(TrialState, total=False):
+    """The state of an experiment, which is opened by its run."""
+
+    run_id: str
+
+
+class TrialOutcome(TypedDict):
+    """The part of an experiment that its run keeps."""
+
+    outcomes: dict[str, str]
+
+
+class RunDesk(Protocol):
+    """Makes runs of requests and opens them; app/ has the one over settings."""
+
+    def begin(self, asked: Mapping[str, Any], place: str) -> dict[str, Any]:
+        """Write the run down, or find the one begun at this place; its id and the whole request."""
+
+    def working(self, run_id: str) -> AbstractContextManager[Context]:
+        """The collaborators of a run, which no other process drives meanwhile; notes how a fault leaves the run."""
+
+    def lineage(self, state: ServedState, node: str, generation: int) -> str:
+        """The id of the run that this state belongs to: a new one where a person changed what the node follows from."""
+
+    def conclude(self, run_id: str) -> dict[str, Any]:
+        """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
+
+
+def serve(desk: RunDesk) -> CompiledStateGraph[ServedState, RunPreset, RunInput, RunOutput]:
+    """The graph over a desk, without a checkpointer: a server brings its own."""
+    graph = StateGraph(ServedState, context_schema=RunPreset, input_schema=RunInput, output_schema=RunOutput)
+    graph.add_node("request", _request(desk))
+    for name in ("open_run", "select", "retrieve", "plan", "reflect"):
+        graph.add_node(name, _followed(desk, name, getattr(nodes, name)))
+    graph.add_node("approve", _followed(desk, "approve", approve))
+    graph.add_node("experiment", _experiment(desk))
+    graph.add_node("conclude", _conclude(desk))
+    graph.add_edge(START, "request")
+    for before, after in (
+        ("request", "open_run"),
+        ("open_run", "select"),
+        ("select", "retrieve"),
+        ("retrieve", "plan"),
+        ("experiment", "reflect"),
+        ("conclude", END),
+    ):
+        graph.add_edge(before, after)
+    graph.add_conditional_edges("plan", _fan_out, ["approve", "experiment", "reflect"])
+    graph.add_conditional_edges("approve", _fan_out, ["experiment", "reflect"])
+    graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "conclude"})
+    return graph.compile(name="kernel-scientist").with_config({"recursion_limit": STEPS})
+
+
+class ServedFault(RuntimeError):
+    """A fault of ours in one sentence, as an exception whose words a server passes on; it withholds those of others."""
+
+
+@contextlib.contextmanager
+def _spoken() -> Iterator[None]:
+    try:
+        yield
+    except ScientistError as error:
+        raise ServedFault(" ".join(str(error).split())) from error
+
+
+def _experiment(desk: RunDesk) -> CompiledStateGraph[ServedTrial, RunPreset, ServedTrial, TrialOutcome]:
+    graph = StateGraph(ServedTrial, context_schema=RunPreset, output_schema=TrialOutcome)
+    for name, stage in STAGES.items():
+        graph.add_node(name, _opened(desk, pausing(stage)))
+    graph.add_conditional_edges(START, _opened(desk, begin), list(BEGINNINGS))
+    add_routes(graph)
+    return graph.compile(name="experiment")
+
+
+def _request(desk: RunDesk) -> Callable[..., dict[str, Any]]:
+    """Check the request and write its run down."""
+
+    def run(state: ServedState, runtime: Runtime[RunPreset]) -> dict[str, Any]:
+        asked = {name: state[name] for name in RunInput.__annotations__ if name in state}  # type: ignore[literal-required]
+        info = runtime.execution_info
+        place = f"{info.thread_id}:{info.checkpoint_id}" if info is not None and info.thread_id else ""
+        with _spoken():
+            begun = desk.begin({**(runtime.context or {}), **asked}, place)
+        return {**begun, "generation": 0, "stop": "", "result": {}}
+
+    return run
+
+
+def _conclude(desk: RunDesk) -> Callable[..., dict[str, Any]]:
+    """Write the best kernel and the report, and sum the run up."""
+
+    def run(state: ServedState) -> dict[str, Any]:
+        with _spoken():
+            return {"result": desk.conclude(state["run_id"])}
+
+    return run
+
+
+def _opened(desk: RunDesk, node: Callable[[Any, Runtime[Context]], Answer]) -> Callable[..., Answer]:
+    """The node with the collaborators of the run that its state names."""
+
+    def run(state: Any, runtime: Runtime[Any]) -> Answer:
+        with _spoken(), desk.working(state["run_id"]) as context:
+            return node(state, runtime.override(context=context))
+
+    return run
+
+
+def _followed(
+    desk: RunDesk, name: str, node: Callable[[State, Runtime[Context]], dict[str, Any]]
+) -> Callable[..., dict[str, Any]]:
+    """The node with its collaborators; where a person changed what it follows from, it goes on in a run of its own."""
+    opened = _opened(desk, node)
+
+    def run(state: ServedState, runtime: Runtime[Any]) -> dict[str, Any]:
+        generation = state.get("generation", 0) + (name == "select")
+        with _spoken():
+            run_id = desk.lineage(state, name, generation)
+        moved = cast(ServedState, {**state, "run_id": run_id})
+        return {**opened(moved, runtime), "run_id": run_id}
+
+    return run
+
+
+def _fan_out(state: ServedState) -> list[Send] | str:
+    """The experiments of the generation, each with the run that it belongs to."""
+    sends = nodes.fan_out(state)
+    if isinstance(sends, str):
+        return sends
+    return [Send(send.node, {**send.arg, "run_id": state["run_id"]}) for send in sends]

@@ -1,0 +1,200 @@
+"""The graph that langgraph.json names, by langgraph's own interface: plain data, approval, forks, resuming, faults."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.types import Command
+
+from app.served_runs import graph, request_of
+from graph.serving import ServedFault
+from records.errors import UsageError
+from tests.support.served import ASKED, Server
+
+
+def test_a_request_of_plain_data_runs_to_its_result(tmp_path: Path) -> None:
+    found = Server(tmp_path).invoke(ASKED)
+    assert set(found) == {"run_id", "generation", "best_id", "best_us", "stop", "result"}
+    result = json.loads(json.dumps(found["result"]))
+    assert result["run_id"] == found["run_id"]
+    assert result["best"]["id"] == found["best_id"] and result["best"]["speedup_over_seed"] > 1
+    assert result["source"] == Path(result["best"]["path"]).read_text()
+    assert (tmp_path / "runs" / found["run_id"] / "report.html").exists()
+
+
+def test_schemas_of_input_output_and_context_are_json() -> None:
+    asked, preset, made = (graph.get_input_jsonschema(), graph.get_context_jsonschema(), graph.get_output_jsonschema())
+    assert preset is not None
+    assert asked["required"] == ["task"]
+    assert set(asked["properties"]) - set(preset["properties"]) == {"task"}
+    assert {"target", "on", "author", "limits", "seed", "budget_usd", "approve"} == set(preset["properties"])
+    assert {"run_id", "result", "stop"} <= set(made["properties"])
+
+
+def test_langgraph_json_names_the_graph_without_a_checkpointer() -> None:
+    root = Path(__file__).parents[2]
+    path, _, name = json.loads((root / "langgraph.json").read_text())["graphs"]["scientist"].partition(":")
+    assert (root / path).resolve() == Path(inspect.getfile(request_of)).resolve()
+    assert name == "graph" and graph.checkpointer is None
+
+
+def test_the_experiment_is_a_sub_graph_that_is_drawn_and_streamed(tmp_path: Path) -> None:
+    assert "experiment\\3averify(verify)" in graph.get_graph(xray=1).draw_mermaid()
+    server = Server(tmp_path)
+    seen = [
+        (bool(place), node)
+        for place, update in server.graph.stream(ASKED, server.thread("t"), stream_mode="updates", subgraphs=True)
+        for node in update
+    ]
+    assert {(True, "write"), (True, "compile"), (True, "verify"), (False, "experiment"), (False, "plan")} <= set(seen)
+
+
+def test_progress_is_on_the_custom_stream(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    told = [e["event"] for e in server.graph.stream(ASKED, server.thread("t"), stream_mode="custom")]
+    assert {"generation", "attempt", "best", "planned", "stopped"} <= set(told)
+
+
+def test_the_context_holds_presets_that_the_input_overrides(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    preset = {"author": "playbook", "on": "lab", "seed": 5, "limits": {"generations": 1, "picks": 1}}
+    first = server.invoke({"task": "row_softmax"}, "a", context=preset)
+    second = server.invoke({"task": "row_softmax", "seed": 6}, "b", context=preset)
+    runs = {run.id: run for run in server.ledger().runs()}
+    assert [runs[f["run_id"]].seed for f in (first, second)] == [5, 6]
+    assert runs[first["run_id"]].config["picks"] == 1
+
+
+def test_experiments_wait_for_approval_and_an_answer_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    [asked] = server.invoke({**ASKED, "approve": True})["__interrupt__"]
+    assert [row["id"] for row in asked.value["experiments"]] == ["g001-e1", "g001-e2", "g001-e3"]
+    [run] = server.ledger().runs()
+    assert (run.status, run.pause) == ("paused", "approval")
+    [again] = server.invoke(Command(resume={"apprve": 1}))["__interrupt__"]
+    assert again.value["message"].startswith("that answer cannot be read")
+    server.restart()
+    done = server.invoke(Command(resume=["g001-e3"]))
+    attempts = {a.id for a in server.ledger().attempts(done["run_id"], 1)}
+    assert attempts == {"g001-e3-a0"}
+    assert server.ledger().run(done["run_id"]).status == "done"
+
+
+def test_resuming_twice_changes_nothing(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.invoke({**ASKED, "approve": True})
+    done = server.invoke(Command(resume=True))
+    before = server.ledger().attempts(done["run_id"])
+    assert server.invoke(Command(resume=True))["result"] == done["result"]
+    assert server.invoke(None)["result"] == done["result"]
+    assert server.ledger().attempts(done["run_id"]) == before
+
+
+def test_an_old_checkpoint_replays_without_asking_anything_again(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    done = server.invoke(ASKED)
+    calls = len(server.sandboxes[done["run_id"]].calls)
+    for at in list(server.graph.get_state_history(server.thread("t"))):
+        if at.next in (("select",), ("plan",), ("reflect",)):
+            again = server.graph.invoke(None, at.config)
+            assert again["run_id"] == done["run_id"] and again["best_id"] == done["best_id"]
+    assert len(server.sandboxes[done["run_id"]].calls) == calls
+
+
+def test_a_fork_with_other_limits_is_a_run_of_its_own_that_begins_with_what_was_known(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    done = server.invoke(ASKED)
+    at = next(s for s in server.graph.get_state_history(server.thread("t")) if s.next == ("select",))
+    forked = server.graph.update_state(at.config, {"limits": {"generations": 2}})
+    found = server.graph.invoke(None, forked)
+    ledger = server.ledger()
+    assert found["run_id"] != done["run_id"] and found["generation"] == 2
+    new, old = ledger.run(found["run_id"]), ledger.run(done["run_id"])
+    assert (new.status, old.status) == ("done", "done")
+    assert new.config["forked_from"] == old.id
+    assert {a.id for a in ledger.attempts(new.id, 0)} == {a.id for a in ledger.attempts(old.id, 0)}
+    assert {a.generation for a in ledger.attempts(old.id)} == {0, 1}
+    assert server.invoke(None)["run_id"] == found["run_id"]  # the thread goes on with the fork
+
+
+def test_a_finished_run_goes_on_in_a_fork_with_more_generations(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    done = server.invoke(ASKED)
+    changed = {"stop": "", "limits": {"generations": 2}}
+    config = server.graph.update_state(server.thread("t"), changed, as_node="reflect")
+    found = server.graph.invoke(None, config)
+    assert found["generation"] == 2 and found["run_id"] != done["run_id"]
+    config = server.graph.update_state(server.thread("t"), {"stop": ""}, as_node="reflect")
+    with pytest.raises(ServedFault, match=r"is done.*other limits"):
+        server.graph.invoke(None, config)
+
+
+def test_a_fork_keeps_the_task(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.invoke(ASKED)
+    at = next(s for s in server.graph.get_state_history(server.thread("t")) if s.next == ("select",))
+    with pytest.raises(ServedFault, match="a fork keeps task"):
+        server.graph.invoke(None, server.graph.update_state(at.config, {"task": "transpose"}))
+
+
+def test_several_runs_go_on_at_once(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    found: dict[str, Any] = {}
+
+    def one(name: str) -> None:
+        found[name] = server.invoke(ASKED, name)
+
+    threads = [threading.Thread(target=one, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({f["run_id"] for f in found.values()}) == 3
+    assert {run.status for run in server.ledger().runs()} == {"done"}
+
+
+def test_a_second_input_on_a_thread_is_a_new_run(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    assert server.invoke(ASKED)["run_id"] != server.invoke(ASKED)["run_id"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({**ASKED, "task": "no_such_task"}, "no_such_task"),
+        ({**ASKED, "task": ""}, "names no task"),
+        ({**ASKED, "author": "shakespeare"}, "author is llm or playbook"),
+        ({**ASKED, "target": "mi999"}, "mi999"),
+        ({**ASKED, "on": "moon"}, "moon"),
+        ({**ASKED, "limits": {"generations": -1}}, "generations is a whole number from 1"),
+        ({**ASKED, "limits": {"generatons": 1}}, "there is no limit 'generatons'"),
+        ({**ASKED, "limits": [1]}, "limits of a request is of type dict"),
+        ({**ASKED, "seed": "one"}, "seed of a request is of type int"),
+        ({**ASKED, "budget_usd": -2}, "cannot be negative"),
+        ({"author": "playbook"}, "names no task"),
+    ],
+)
+def test_a_request_that_cannot_be_is_one_sentence_and_writes_nothing(tmp_path: Path, asked: Any, why: str) -> None:
+    server = Server(tmp_path)
+    with pytest.raises(ServedFault, match=why) as caught:
+        server.invoke(asked)
+    assert "\n" not in str(caught.value)
+    assert server.ledger().runs() == ()
+
+
+def test_an_unknown_field_is_named() -> None:
+    with pytest.raises(UsageError, match="no field 'tsk'"):
+        request_of({"tsk": "row_softmax"})
+
+
+def test_a_run_that_another_process_drives_is_left_alone(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.invoke({**ASKED, "approve": True})
+    ledger = server.ledger()
+    with ledger.driving(ledger.runs()[0].id), pytest.raises(ServedFault, match="already running in another process"):
+        server.invoke(Command(resume=True))
