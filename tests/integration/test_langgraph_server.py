@@ -67,7 +67,8 @@ def client(server: Path, compiler_cache: Path, tmp_path_factory: pytest.TempPath
         while not answers(url):
             assert process.poll() is None and time.monotonic() < until, (folder / "log").read_text()[-3000:]
             time.sleep(0.2)
-        yield get_sync_client(url=url)
+        with get_sync_client(url=url) as found:
+            yield found
     finally:
         process.terminate()
         process.wait()
@@ -145,7 +146,7 @@ def test_two_inputs_on_one_thread_follow_each_other_and_invalid_json_is_refused(
     ]
     results: Any = [client.runs.join(thread, run["run_id"]) for run in runs]
     assert all(r["stop"] for r in results)
-    url = f"{client.http.client.base_url}runs/wait"
+    url = f"{str(client.http.client.base_url).rstrip('/')}/runs/wait"
     request = urllib.request.Request(url, b'{"assistant_id": ', {"Content-Type": "application/json"})
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(request)
