@@ -66,6 +66,7 @@ class Limits:
     explorations: int = 24  # estimates for changes of a verified kernel and its tunables together; 0: none
     ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed
     clear_pct: float = 1.0  # predicted gain or loss from which on a cause is asked for
+    dispatch: bool = True  # whether a run ends with a table of its kernels by shape, where that is clearly faster
     memory_tokens: int = 600  # of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from graph.context import Context, Deferred
 from records.durability import is_conclusion
 from records.errors import DeviceError, LabError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
 from records.experiment import Attempt
 from records.ranking import interval_of
+from sandbox import dispatched
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
 from sandbox.walk import Purpose, question
@@ -22,15 +25,27 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
     known = context.ledger.evaluation(key, purpose)
     if known is not None:
         return known
-    made = question(context.sandbox, purpose)(prepared)
+    if prepared.arms:
+        made = dispatched.judged(partial(_answered, context), purpose, prepared, key)
+    else:
+        made = question(context.sandbox, purpose)(prepared)
     if made.key != key:
         raise LabError(f"the sandbox answered for key {made.key[:12]} when asked for {key[:12]}; please report this")
     return made if is_conclusion(purpose, made) else context.ledger.add_evaluation(context.run.id, made, purpose)
 
 
+def _answered(context: Context, purpose: Purpose, arm: Prepared) -> Evaluation:
+    """The evaluation of a dispatch's arm, stored under the arm's own key."""
+    return context.ledger.add_evaluation(context.run.id, evaluate(context, purpose, arm), purpose)
+
+
 def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:
     """Announce all questions on a candidate to a sandbox that answers later, so that one round trip is enough."""
-    if isinstance(context.sandbox, Deferred):
+    if not isinstance(context.sandbox, Deferred):
+        return
+    for arm in prepared.arms:
+        context.sandbox.announce(arm.prepared, Tuning((), 0, context.run.seed), None)
+    if not prepared.arms:
         context.sandbox.announce(prepared, tuning, _rival(context, leader_id))
 
 
@@ -38,7 +53,7 @@ def _rival(context: Context, leader_id: str) -> Rival | None:
     """The kernel that leads, where it was measured: predicted times need no comparison."""
     leader = context.ledger.attempt(context.run.id, leader_id)
     known = None if leader is None else context.ledger.evaluation(leader.evaluation_key)
-    if leader is None or known is None or known.time_kind != "measured":
+    if leader is None or leader.arms or known is None or known.time_kind != "measured":
         return None
     return Rival(Contender(context.artefacts.text(leader.source), leader.tunables), *interval_of(known))
 
@@ -49,10 +64,24 @@ def compare(context: Context, challenger: Attempt, incumbent: Attempt) -> Compar
     known = context.ledger.comparison(key)
     if known is not None:
         return known
-    made = context.sandbox.compare(prepared_again(context, challenger), prepared_again(context, incumbent))
+    new, old = (prepared_again(context, attempt) for attempt in (challenger, incumbent))
+    if new.arms or old.arms:
+        plain = Comparison(key, challenger.evaluation_key, incumbent.evaluation_key, "undecided", 1.0, 1.0, 1.0)
+        made = dispatched.compared(partial(_in_turns, context), new, old, plain)
+    else:
+        made = context.sandbox.compare(new, old)
     if made.key != key:
         raise DeviceError(f"the sandbox compared {made.key[:12]} when asked for {key[:12]}; please report this")
     return context.ledger.add_comparison(context.run.id, made)
+
+
+def _in_turns(context: Context, new: Prepared, old: Prepared) -> Comparison | None:
+    """The comparison of two kernels, stored under its own key; None where they are one."""
+    keys = context.sandbox.key(new), context.sandbox.key(old)
+    if keys[0] == keys[1]:
+        return None
+    known = context.ledger.comparison(comparison_key(*keys))
+    return known or context.ledger.add_comparison(context.run.id, context.sandbox.compare(new, old))
 
 
 def prepared_again(context: Context, attempt: Attempt) -> Prepared:
@@ -90,4 +119,5 @@ def _is_alike(context: Context, attempt: Attempt, prepared: Prepared, evaluation
 
 def _launches(prepared: Prepared) -> tuple[object, ...]:
     plan = prepared.candidate.plan
-    return plan.launches, plan.workspaces
+    rows = tuple((arm.variant.when, *_launches(arm.prepared)) for arm in prepared.arms)
+    return plan.launches, plan.workspaces, rows

@@ -94,7 +94,8 @@ class History:
         last |= {a.experiment_id: a for a in attempts if a.status == "accepted"}  # those that failed were repaired
         for attempt in attempts:
             if attempt.status == "accepted":
-                self._admit(attempt, titles)
+                if not attempt.arms:  # a dispatch is made of kernels and is none to build on
+                    self._admit(attempt, titles)
             elif attempt.status != "tried" and last[attempt.experiment_id].status != "accepted":
                 title = titles.get(attempt.experiment_id, attempt.experiment_id)
                 self._failures.append(f"{title}: {attempt.code or attempt.status}: {attempt.reason}")
@@ -103,6 +104,8 @@ class History:
         self._explored |= {a.id for a in attempts if a.is_settled}
         self._explored |= {e.parent_id for e in experiments if e.picked_as == "explore" and e.parent_id}
         for experiment in experiments:
+            if experiment.picked_as == "dispatch":
+                continue  # nobody planned it
             if experiment.generation:
                 self._tried.append(experiment.title)
             outcome = self._outcome(experiment, last.get(experiment.id))
@@ -121,7 +124,7 @@ class History:
     def _leader(self, attempt_id: str) -> Member | None:
         """A kernel that leads by comparison although a hundred others have lower levels."""
         attempt = self._ledger.attempt(self._run_id, attempt_id)
-        if attempt is None:
+        if attempt is None or attempt.arms:
             return None
         experiment = self._ledger.experiment(self._run_id, attempt.experiment_id)
         titles = {experiment.id: experiment.title} if experiment else {}

@@ -14,6 +14,7 @@ from langgraph.types import Send
 from agents.author import Idea, Selection, Step
 from graph.backlog import kept, offered
 from graph.context import Context
+from graph.dispatch import compose, is_composed
 from graph.events import Value, annotate, emit, store, tell
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, roofline_fraction, specimen
@@ -71,14 +72,17 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     leader = kernel(context, state["best_id"]).attempt
     members = context.history.members(generation, leader.id)
     known = {member.id for member in members}
+    fastest = (
+        leader.id if leader.id in known else min(members, key=lambda m: m.geomean_us).id
+    )  # of a dispatch none is built on
     try:
         step = Step(context.run.id, generation)
         chosen = context.author.select(step, context.assignment, members)
     except MalformedReply as error:
-        chosen = Selection(leader.id, leader.parent_id, "the fastest kernel, because the selector gave no answer")
+        chosen = Selection(fastest, leader.parent_id, "the fastest kernel, because the selector gave no answer")
         emit(runtime, "warning", f"{generation}:select", generation=generation, message=str(error))
-    base = chosen.base_id if chosen.base_id in known else leader.id
-    others = [chosen.reference_id, leader.id, *sorted(known)]
+    base = chosen.base_id if chosen.base_id in known else fastest
+    others = [chosen.reference_id, fastest, *sorted(known)]
     reference = next((other for other in others if other in known and other != base), None)
     emit(
         runtime,
@@ -153,7 +157,8 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
     incumbent = kernel(context, state["best_id"])
-    leader = champion(context, [incumbent, *accepted_of(context, generation, incumbent.attempt.time_kind)])
+    made = accepted_of(context, generation, incumbent.attempt.time_kind)
+    leader = champion(context, [incumbent, *(k for k in made if not is_composed(k.attempt))])
     if leader is None:
         reason = f"the kernel {incumbent.attempt.id} led and failed its confirmation; nothing else is left"
         context.ledger.finish(context.run.id, "failed", reason)
@@ -165,6 +170,9 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     stagnant = 0 if gained or is_extended else state["stagnant"] + 1
     stop = "" if is_extended else _reason_to_stop(context, state, roofline_fraction(leader.evaluation), stagnant)
     if stop:
+        single, leader = leader, compose(runtime, generation, leader) or leader
+        if leader is not single:
+            _tell_best(runtime, generation, leader.attempt, leader.time_us, state, "dispatch")
         earlier = "done" if not context.run.extensions else str(generation)  # an extended run stops more than once
         emit(runtime, "stopped", earlier, generation=generation, reason=stop)
         if context.limits.memory_tokens:
@@ -211,14 +219,14 @@ def after_reflect(state: State) -> Literal["select", "__end__"]:
 
 
 def _tell_best(
-    runtime: Runtime[Context], generation: int, attempt: Attempt, time_us: float, start: Mapping[str, Any]
+    runtime: Runtime[Context], generation: int, attempt: Attempt, time_us: float, start: Mapping[str, Any], by: str = ""
 ) -> None:
     won = [c for c in runtime.context.ledger.comparisons(attempt.evaluation_key) if c.verdict == "faster"]
     contrast = {"contrast": won[-1].text} if won else {}  # to the one that led until then
     emit(
         runtime,
         "best",
-        str(generation),
+        f"{generation}{by}",
         generation=generation,
         attempt=attempt.id,
         best_us=time_us,

@@ -43,7 +43,15 @@ def _given(context: Context) -> Sequence[tuple[str, str, str]]:
     """Kind, title and text or artefact digest of each kernel that is there."""
     seeds = context.assignment.task.seeds if context.has_seeds else ()
     own = [("seed", f"seed {path.name}", _keep(context, path)) for path in seeds]
-    return [*own, *((given.kind, given.title, given.source) for given in context.starts)]
+    given = [*own, *((given.kind, given.title, given.source) for given in context.starts)]
+    return [each for one in given for each in (one, *_parts(context, *one))]
+
+
+def _parts(context: Context, kind: str, title: str, source: str) -> list[tuple[str, str, str]]:
+    """The kernels of a dispatch, which the author can build on; none for one kernel."""
+    prepared = context.sandbox.prepare(context.artefacts.text(source), context.assignment.task)
+    parts = {arm.variant.part: arm.prepared.source for arm in prepared.arms}
+    return [(kind, f"{title}, part {name}", context.artefacts.put(text)) for name, text in parts.items()]
 
 
 def _keep(context: Context, path: Path) -> str:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 
 from records.codec import dumps
 from records.errors import LabError, PlanError
@@ -28,10 +29,11 @@ from records.evaluation import (
     Verdict,
     comparison_key,
 )
+from sandbox.candidate.dispatch import is_dispatch, read_dispatch
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Plan
-from sandbox.candidate.prepare import Prepared, Preparer
-from tasks.task import Task
+from sandbox.candidate.prepare import Prepared, Preparer, dispatched
+from tasks.task import Case, Task
 
 _LINE = re.compile(
     r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|fail|machine|code|waves|scratch)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
@@ -42,7 +44,7 @@ _LINE = re.compile(
 class TableSandbox:
     """Reads verdicts and times from the lines of a source.
 
-    // time_us = 12.5               // time_us[ROWS=2] = 10          the last line that applies counts
+    // time_us = 12.5               // time_us[ROWS=2,n=64] = 10     the last line that applies counts; n is a dim
     // tunable ROWS = 4, 1, 2       // roofline_us = 5
     // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark, confirm
     // code = abc                   the code object, for kernels that differ in text only
@@ -92,14 +94,20 @@ class TableSandbox:
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Compares the true times that both claim; half a per cent apart is a difference."""
         keys, task = [self.key(side) for side in (challenger, incumbent)], challenger.task
-        new, old = (_number(side, "true_us", "time_us") for side in (challenger, incumbent))
         with self._lock:
             self.calls.append(("compare", comparison_key(*keys)))
-        ratio = new / old
-        verdict: Contrast = "faster" if ratio < 0.995 else "slower" if ratio > 1.005 else "same"
-        cases = tuple(CaseComparison(c.name, ratio, ratio - 0.003, ratio + 0.003, verdict, 18) for c in task.benchmarks)
+        cases = tuple(_contrast(c, challenger, incumbent) for c in task.benchmarks)
+        ratio = math.exp(sum(math.log(c.ratio) for c in cases) / len(cases))
         return Comparison(
-            comparison_key(*keys), keys[0], keys[1], verdict, ratio, ratio - 0.003, ratio + 0.003, cases, self.device
+            comparison_key(*keys),
+            keys[0],
+            keys[1],
+            _said(ratio),
+            ratio,
+            ratio - 0.003,
+            ratio + 0.003,
+            cases,
+            self.device,
         )
 
     def _judge(self, purpose: str, prepared: Prepared, stages: tuple[str, ...]) -> Evaluation:
@@ -121,15 +129,15 @@ class TableSandbox:
         if purpose in ("compile", "verify", "confirm"):
             return _with_cases(plain, Verdict("compile" if purpose == "compile" else "correct", True, "OK"), cases, ())
         floor, spread = (_number(prepared, word, default=0.0) for word in ("roofline_us", "spread_us"))
-        time_us = _number(prepared, "time_us")
+        times = {c.name: _number(prepared, "time_us", dims=c.dims) for c in task.benchmarks}
         rows = tuple(
             Measurement(
                 c.name,
-                time_us,
+                times[c.name],
                 self.kind,
                 self.device,
-                time_us - spread,
-                time_us + spread,
+                times[c.name] - spread,
+                times[c.name] + spread,
                 weight=c.weight,
                 bound="table",
                 roofline_us=floor,
@@ -141,6 +149,8 @@ class TableSandbox:
 
 def _claimed(source: str, task: Task) -> Prepared:
     """A candidate with the tunables that its comments claim, and with its launch plan where it has one."""
+    if is_dispatch(source):
+        return dispatched(read_dispatch(source), source, task, _claimed)
     pairs = (text.split("=") for text in _claims(source, "tunable", {}))
     tunables = {name.strip(): tuple(int(v) for v in values.split(",")) for name, values in pairs}
     try:
@@ -168,9 +178,20 @@ def _lines(source: str) -> tuple[tuple[str, str | None, str], ...]:
     return tuple(found)
 
 
-def _number(prepared: Prepared, *words: str, default: float = math.nan) -> float:
+def _contrast(case: Case, challenger: Prepared, incumbent: Prepared) -> CaseComparison:
+    new, old = (_number(side, "true_us", "time_us", dims=case.dims) for side in (challenger, incumbent))
+    return CaseComparison(case.name, new / old, new / old - 0.003, new / old + 0.003, _said(new / old), 18)
+
+
+def _said(ratio: float) -> Contrast:
+    return "faster" if ratio < 0.995 else "slower" if ratio > 1.005 else "same"
+
+
+def _number(
+    prepared: Prepared, *words: str, default: float = math.nan, dims: Mapping[str, int] = MappingProxyType({})
+) -> float:
     """The last claim with the first of these words that there is."""
-    claims = (_claims(prepared.source, word, prepared.tunables) for word in words)
+    claims = (_claims(prepared.source, word, {**prepared.tunables, **dims}) for word in words)
     return next((float(found[-1]) for found in claims if found), default)
 
 

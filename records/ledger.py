@@ -88,6 +88,11 @@ class Ledger(Lifecycle, Payments, Memories):
         wanted = (purpose,) if purpose else _FINAL_FIRST
         return next((found for p in wanted if (found := self._evaluation(key, p)) is not None), None)
 
+    def estimates(self, candidate_id: str) -> tuple[Evaluation, ...]:
+        """Every estimate of a source; for which task, target and tunables each is, its key says."""
+        query = "SELECT body FROM evaluations WHERE candidate_id = ? AND purpose = 'estimate' ORDER BY rowid"
+        return tuple(self._decoded(Evaluation, row[0]) for row in self._rows(query, (candidate_id,)))
+
     def add_evaluation(self, run_id: str, evaluation: Evaluation, purpose: Purpose = "benchmark") -> Evaluation:
         """Store a result unless there is one for its key and purpose; return the stored one, which is the first.
 

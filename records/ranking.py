@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 
-from records.evaluation import Evaluation
+from records.evaluation import CaseComparison, Contrast, Evaluation
 
 LEAST_GAIN = 0.001  # of the speed: a predicted time has no noise, but below this it has no meaning either
 FAR_APART = 1.05  # between two measured intervals, from where on their levels decide: clocks may differ by less
@@ -45,3 +46,22 @@ def mean_of(evaluation: Evaluation, name: str) -> float:
     if any(value <= 0 for value, _ in values):
         return 0.0
     return math.exp(sum(w * math.log(v) for v, w in values) / sum(w for _, w in values))
+
+
+def contrast_of(
+    weights: Mapping[str, float], cases: Sequence[CaseComparison], delta: float
+) -> tuple[Contrast, float, float, float]:
+    """Verdict, ratio and interval over all cases: the weighted geometric means of ratios and of both ends.
+
+    The ends hold together with more confidence than each alone, so the interval is a cautious one.
+    """
+    total = sum(weights[c.case] for c in cases)
+    ratio, low, high = (
+        math.exp(sum(weights[c.case] * math.log(getattr(c, name)) for c in cases) / total)
+        for name in ("ratio", "low", "high")
+    )
+    if max(high - 1, 1 - low) <= delta:
+        return "same", ratio, low, high
+    if high < 1:
+        return "faster", ratio, low, high
+    return ("slower" if low > 1 else "undecided"), ratio, low, high

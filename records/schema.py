@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 BUSY_MS = 30_000
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -104,6 +104,11 @@ CREATE TABLE memories (
 ) STRICT;
 """
 
+ESTIMATES = """
+ALTER TABLE evaluations ADD COLUMN candidate_id TEXT AS (json_extract(body, '$.candidate_id')) VIRTUAL;
+CREATE INDEX estimates_by_candidate ON evaluations (candidate_id) WHERE purpose = 'estimate';
+"""
+
 STEPS = {
     1: COMPARISONS,
     2: PAUSES,
@@ -112,6 +117,7 @@ STEPS = {
     5: EXTENSIONS,
     6: PROPOSALS,
     7: MEMORIES,
+    8: ESTIMATES,
 }  # from each version to the next one; no record is changed
 
 

@@ -57,6 +57,7 @@ def command(
     from app.sandboxes import make_sandbox, refuse_shapes_elsewhere
     from app.settings import load_settings
     from app.task_folders import open_task
+    from sandbox.dispatched import asking
     from sandbox.target import load_target
     from sandbox.walk import needs_confirmation
     from tasks.extra_shapes import with_shapes
@@ -67,9 +68,10 @@ def command(
     loaded = with_shapes(open_task(settings, task, load_target(target).name), shape or [])
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
     prepared = sandbox.prepare(source, loaded, chosen or None)
-    evaluation = sandbox.benchmark(prepared)
+    ask = asking(sandbox)
+    evaluation = ask("benchmark", prepared)
     if whole and evaluation.verdict.accepted and needs_confirmation(evaluation):
-        evaluation = confirmed(evaluation, sandbox.confirm(prepared))
+        evaluation = confirmed(evaluation, ask("confirm", prepared))
     if json:
         emit(verdict_json(evaluation))
     else:

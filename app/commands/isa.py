@@ -45,9 +45,14 @@ def command(
     from records.evaluation import Finding
     from sandbox.amdgcn.annotation import annotate
     from sandbox.candidate.diagnostics import SOURCE
+    from sandbox.candidate.dispatch import is_dispatch
     from sandbox.candidate.parse import parse
 
     source, chosen = read_source(file), tunables_of(set_ or [])
+    if is_dispatch(source):
+        raise UsageError(
+            f"{file} holds several kernels; save the one you want, the lines after its `//+++ part NAME`, as a file"
+        )
     compiler = make_compiler(load_settings(), target)
     try:
         candidate = parse(source)

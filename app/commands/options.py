@@ -92,6 +92,9 @@ MemoryTokens = Annotated[
         help="Most tokens of a prompt for findings of earlier runs, 600; 0: none are told, and this run leaves none.",
     ),
 ]
+NoDispatch = Annotated[
+    bool, typer.Option("--no-dispatch", help="End with the best single kernel; make no table of kernels by shape.")
+]
 FromMemory = Annotated[
     bool,
     typer.Option(

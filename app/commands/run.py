@@ -17,6 +17,7 @@ from app.commands.options import (
     Isolation,
     Json,
     MemoryTokens,
+    NoDispatch,
     NoSeeds,
     On,
     Shapes,
@@ -49,6 +50,7 @@ def command(
     no_seeds: NoSeeds = False,
     from_memory: FromMemory = False,
     memory: MemoryTokens = None,
+    no_dispatch: NoDispatch = False,
     tries: Tries = None,
     ablations: Ablations = None,
     explorations: Explorations = None,
@@ -64,7 +66,7 @@ def command(
     from app.tracing import tracing
 
     limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
-    limits |= {"explorations": explorations, "memory_tokens": memory}
+    limits |= {"explorations": explorations, "memory_tokens": memory, "dispatch": 0 if no_dispatch else None}
     settings = with_isolation(load_settings(), isolation)
     request = RunRequest(
         task,

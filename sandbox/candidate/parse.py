@@ -44,6 +44,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}(:i64|:i32)?")
 _PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic"})
+_REPEATED = ("launch", "variant")  # tables that a plan may hold several times; never both
 _LAUNCH_KEYS = frozenset({"kernel", "grid", "block", "lds", "args"})
 _RESERVED = frozenset(
     re.findall(
@@ -68,6 +69,17 @@ def normalise(source: str) -> str:
 def parse(source: str) -> Candidate:
     """Read a candidate's file; PlanError names the field and the line in the file."""
     text = normalise(source)
+    start, end, first_line = plan_span(text)
+    reader = _PlanReader(text[start + 5 : end], first_line)
+    plan = reader.plan()
+    if "*/" in text[start + 5 : end]:
+        raise PlanError("the launch plan holds */, which ends the comment too early", first_line, "form")
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Candidate(digest, text, plan, reader.lines)
+
+
+def plan_span(text: str) -> tuple[int, int, int]:
+    """Where the plan's comment begins, where its end mark stands, and its line; PlanError where a file has none."""
     if len(text.encode("utf-8", errors="replace")) > MAX_SOURCE_BYTES:
         raise PlanError(f"the file is larger than {MAX_SOURCE_BYTES} bytes", 1)
     if "\0" in text or _SURROGATE.search(text):
@@ -91,31 +103,29 @@ def parse(source: str) -> Candidate:
         raise PlanError("the launch plan's comment is not closed with +++*/", first_line, "form")
     if end - start > MAX_PLAN_BYTES:
         raise PlanError(f"the launch plan is larger than {MAX_PLAN_BYTES >> 10} KiB", first_line, "form")
-    reader = _PlanReader(text[start + 5 : end], first_line)
-    plan = reader.plan()
-    if "*/" in text[start + 5 : end]:
-        raise PlanError("the launch plan holds */, which ends the comment too early", first_line, "form")
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return Candidate(digest, text, plan, reader.lines)
+    return start, end, first_line
+
+
+def read_toml(text: str, first_line: int) -> tuple[dict[str, Any], PlanLines]:
+    """The table of a plan's text, and the line in the file of every key; PlanError where it is no TOML."""
+    for number, line in enumerate(text.split("\n"), first_line):
+        if _ASIDE.sub("", line).count(".") > MAX_DOTS:
+            raise PlanError("the launch plan has a key of too many parts", number, "form")
+    read = toml_process().read(text)
+    if error := read.get("error"):
+        where = re.search(r"\(at line (\d+), column \d+\)", error)
+        last = read.get("line") or text.rstrip().count("\n") + 1
+        at = first_line + (int(where[1]) if where else last) - 1
+        reason = re.sub(r" \(at .*\)", "", error).rstrip(".")[:200]
+        raise PlanError(f"the launch plan is not valid TOML: {reason}", at, "form")
+    return read["table"], PlanLines(first_line, _lines_of(text, first_line))
 
 
 class _PlanReader:
     """The TOML of one plan, with the line of every key."""
 
     def __init__(self, text: str, first_line: int) -> None:
-        self.first_line = first_line
-        self.lines = PlanLines(first_line, _lines_of(text, first_line))
-        for number, line in enumerate(text.split("\n"), first_line):
-            if _ASIDE.sub("", line).count(".") > MAX_DOTS:
-                raise PlanError("the launch plan has a key of too many parts", number, "form")
-        read = toml_process().read(text)
-        if error := read.get("error"):
-            where = re.search(r"\(at line (\d+), column \d+\)", error)
-            last = read.get("line") or text.rstrip().count("\n") + 1
-            at = first_line + (int(where[1]) if where else last) - 1
-            reason = re.sub(r" \(at .*\)", "", error).rstrip(".")[:200]
-            raise PlanError(f"the launch plan is not valid TOML: {reason}", at, "form")
-        self.table: dict[str, Any] = read["table"]
+        self.table, self.lines = read_toml(text, first_line)
 
     def plan(self) -> Plan:
         for key in self.table:
@@ -257,8 +267,8 @@ def _lines_of(text: str, first_line: int) -> dict[tuple[str, int, str], int]:
     for number, line in enumerate(text.split("\n"), first_line):
         if header := re.match(r"\s*\[\[?\s*([\w-]+)\s*\]\]?\s*(#.*)?$", line):
             section = header[1]
-            index = seen if section == "launch" else 0
-            seen += section == "launch"
+            index = seen if section in _REPEATED else 0
+            seen += section in _REPEATED
             found[section, index, ""] = number
         elif key := re.match(r"\s*[\"']?([\w-]+)[\"']?\s*=", line):
             found.setdefault((section, index, key[1]), number)

@@ -1,4 +1,8 @@
-"""A candidate prepared for every stage: read once, checked against its task once, in numbers once for each case."""
+"""A candidate prepared for every stage: read once, checked against its task once, in numbers once for each case.
+
+Of a dispatch each arm is prepared as the candidate it is. The whole carries a refusal, so that a judge that knows of
+one kernel only refuses it: `sandbox.dispatched` has each arm judged.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,9 @@ from functools import cached_property
 from records.errors import PlanError
 from records.evaluation import Code, Finding, Verdict
 from sandbox.candidate.codes import rejected
+from sandbox.candidate.dispatch import Dispatch, Variant, check_names, holds, is_dispatch, read_dispatch
 from sandbox.candidate.fit import check
-from sandbox.candidate.parse import parse
+from sandbox.candidate.parse import normalise, parse
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.candidate.resolve import ResolvedPlan, choices, resolve
 from sandbox.candidate.tuning import moved_to_front
@@ -19,6 +24,15 @@ from sandbox.recent import Recent
 from tasks.task import Case, Task
 
 REMEMBERED = 32  # sources a `Preparer` keeps: an experiment and the kernels it is compared with need few
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One row of a dispatch: the kernel that serves the shapes under its condition, right for all shapes."""
+
+    variant: Variant
+    prepared: Prepared
+    lines_before: int = 0  # of the file, before the kernel's first
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,7 @@ class Prepared:
     refusal: Verdict | None = None
     is_unfit: bool = False  # refused whatever the tunables are
     plans: tuple[ResolvedPlan, ...] = ()  # of the tests, then of the benchmarks
+    arms: tuple[Arm, ...] = ()  # of a dispatch, the last one without a condition; empty for one kernel
     _known: dict[tuple[object, ...], ResolvedPlan] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -53,16 +68,25 @@ class Prepared:
 
     def plan(self, case: Case) -> ResolvedPlan:
         """The launch plan in numbers for any case of the task's dims; PlanError where there is none."""
+        if self.arms:
+            return self.arm(case).prepared.plan(case)
         key = (case.name, *sorted(case.dims.items()), *sorted(self.tunables.items()))
         if key not in self._known:
             self._known[key] = resolve(self.candidate, self.task, case, self.tunables)
         return self._known[key]
+
+    def arm(self, case: Case) -> Arm:
+        """The arm of a dispatch that serves a case: the first one whose condition holds."""
+        return next(arm for arm in self.arms if holds(arm.variant, case.dims))
 
     def choose(self, tunables: Mapping[str, int]) -> Prepared:
         """The same file with another choice of tunables; those not named take their default."""
         chosen = {**self.candidate.defaults(), **tunables}
         if chosen == dict(self.tunables):
             return self
+        if self.arms:
+            none = PlanError("a dispatch has no tunables of its own; give each of its variants the values it needs")
+            return replace(self, tunables=chosen, arms=(), refusal=_refusal(none), is_unfit=True)
         if self.is_unfit:
             return replace(self, tunables=chosen)
         return _settled(replace(self, tunables=chosen, refusal=None, plans=()))
@@ -85,6 +109,8 @@ class Prepared:
 def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
     """Read a source, check it against a task, and put its plan into numbers for every listed case."""
     try:
+        if is_dispatch(source):
+            return dispatched(read_dispatch(source), source, task, prepare).choose(tunables or {})
         candidate = parse(source)
     except PlanError as error:
         unread = Candidate(_digest(source), source, Plan(()))
@@ -95,6 +121,29 @@ def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) 
     except PlanError as error:
         return replace(prepared, refusal=_refusal(error), is_unfit=True)
     return _settled(prepared)
+
+
+def dispatched(dispatch: Dispatch, source: str, task: Task, make: Callable[[str, Task], Prepared]) -> Prepared:
+    """A dispatch with each arm made ready, or with the refusal of the first that cannot be; PlanError for its rows."""
+    check_names(dispatch, frozenset(task.tests[0].dims))
+    text = normalise(source)
+    whole = Prepared(Candidate(_digest(text), text, Plan(())), task, {}, _ALONE)
+    ready = {name: make(part.source, task) for name, part in dispatch.parts.items()}
+    arms = list[Arm]()
+    for variant in dispatch.variants:
+        before = dispatch.parts[variant.part].lines_before
+        chosen = ready[variant.part].choose(variant.tunables)
+        if chosen.refusal is not None:
+            return replace(whole, refusal=shifted(chosen.refusal, before), is_unfit=True)
+        arms.append(Arm(variant, chosen, before))
+    made = _settled(replace(whole, arms=tuple(arms)))
+    return made if made.plans else replace(made, arms=(), is_unfit=True)  # a condition has no value on some case
+
+
+def shifted(verdict: Verdict, lines: int) -> Verdict:
+    """The verdict on a part with the lines of the whole file."""
+    moved = (f if f.line is None else replace(f, line=f.line + lines) for f in verdict.findings)
+    return replace(verdict, findings=tuple(moved))
 
 
 class Preparer:
@@ -123,6 +172,9 @@ def _settled(prepared: Prepared) -> Prepared:
 def _refusal(error: PlanError) -> Verdict:
     code: Code = "A.2" if error.fault == "form" else "A.1"
     return rejected("parse", (Finding("compile_error", str(error), line=error.line),), code)
+
+
+_ALONE = _refusal(PlanError("a dispatch is judged arm by arm, and this judge was asked for the whole of it"))
 
 
 def _digest(text: str) -> str:

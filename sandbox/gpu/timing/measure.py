@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from math import exp, log
 from pathlib import Path
 from typing import Protocol
 
 from records.errors import DeviceError
 from records.evaluation import CaseComparison, CaseResult, Contrast, Finding, Measurement
+from records.ranking import contrast_of
 from sandbox.gpu.child_fault import ChildFault
 from sandbox.gpu.child_process import ClockReading
 from sandbox.gpu.compiled import LoadedCandidate
@@ -172,20 +172,8 @@ def _finite(decision: Decision) -> tuple[float, float]:
 
 
 def overall(task: Task, cases: Sequence[CaseComparison], delta: float) -> tuple[Contrast, float, float, float]:
-    """Verdict, ratio and interval over all cases: the weighted geometric means of ratios and of both ends.
-
-    The ends hold together with more confidence than each alone, so the interval is a cautious one.
-    """
-    weights = {c.name: c.weight for c in task.benchmarks}
-    total = sum(weights[c.case] for c in cases)
-    ratio, low, high = (
-        exp(sum(weights[c.case] * log(getattr(c, name)) for c in cases) / total) for name in ("ratio", "low", "high")
-    )
-    if max(high - 1, 1 - low) <= delta:
-        return "same", ratio, low, high
-    if high < 1:
-        return "faster", ratio, low, high
-    return ("slower" if low > 1 else "undecided"), ratio, low, high
+    """Verdict, ratio and interval over all cases of a task."""
+    return contrast_of({c.name: c.weight for c in task.benchmarks}, cases, delta)
 
 
 class Clocked(Protocol):

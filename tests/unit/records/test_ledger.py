@@ -237,7 +237,7 @@ def foreign(path: Path) -> None:
     [
         (damaged, "is damaged"),
         (lambda path: path.write_text("no database " * 100), "is damaged"),
-        (newer, "has schema 99, this program knows 8"),
+        (newer, "has schema 99, this program knows 9"),
         (foreign, "database of another program"),
         (Path.mkdir, "cannot be written to"),
         (lambda path: path.parent.rmdir() or path.parent.write_text("in the way"), "cannot be written to"),

@@ -1,0 +1,96 @@
+"""The best table of kernels by shape: thresholds on one dim, or on a product of dims, and a kernel for each range.
+
+Found exactly, by dynamic programming over the cases in the order of that quantity; a further row must pay for itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from tasks.task import Case
+
+MOST_ROWS = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """One range of shapes and the option that serves it, by its place; no condition for the last one."""
+
+    when: str
+    option: int
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The best rows for the first groups of cases: cost, and where each row ends with its option."""
+
+    cost: float
+    ends: tuple[tuple[int, int], ...] = ()
+
+
+def best_rows(
+    cases: Sequence[Case], options: Sequence[Mapping[str, float]], least_gain_pct: float
+) -> tuple[Row, ...] | None:
+    """Two to four rows that take least time over all cases; None where one option is as good.
+
+    `options` hold a time for each case. Each row after the first must gain `least_gain_pct` over all cases.
+    """
+    price = math.log1p(least_gain_pct / 100) * sum(case.weight for case in cases)
+    plain = _Way(min(_cost(cases, option) for option in options))
+    found, best = tuple[Row, ...](), plain.cost - price  # a table must be better than one kernel by a row's price
+    for quantity in _quantities(cases):
+        groups = _groups(cases, quantity)
+        for way in _ways(list(groups.values()), options):
+            cost = way.cost + price * (len(way.ends) - 2)
+            if len(way.ends) > 1 and cost <= best and (not found or cost < best):
+                found, best = _rows(quantity, list(groups), way), cost
+    return found or None
+
+
+def _quantities(cases: Sequence[Case]) -> list[tuple[str, ...]]:
+    """The dims, then their products."""
+    names = tuple(cases[0].dims)
+    return [chosen for size in range(1, len(names) + 1) for chosen in combinations(names, size)]
+
+
+def _groups(cases: Sequence[Case], quantity: Sequence[str]) -> dict[int, list[Case]]:
+    """The cases by the value of the quantity, in its order: cases with one value cannot be told apart."""
+    groups = dict[int, list[Case]]()
+    for case in sorted(cases, key=lambda c: math.prod(c.dims[name] for name in quantity)):
+        groups.setdefault(math.prod(case.dims[name] for name in quantity), []).append(case)
+    return groups
+
+
+def _ways(groups: Sequence[Sequence[Case]], options: Sequence[Mapping[str, float]]) -> list[_Way]:
+    """The best way over all groups with one row, with two, and so on."""
+    before = [_Way(0.0), *([_Way(math.inf)] * len(groups))]  # by number of groups, with no row
+    costs = [[sum(_cost([case], option) for case in group) for option in options] for group in groups]
+    found = []
+    for _ in range(min(MOST_ROWS, len(groups))):
+        now = [_Way(math.inf)] * (len(groups) + 1)
+        for start in range(len(groups)):
+            sums = [0.0] * len(options)
+            for end in range(start + 1, len(groups) + 1):
+                sums = [total + cost for total, cost in zip(sums, costs[end - 1], strict=True)]
+                chosen = min(range(len(options)), key=sums.__getitem__)
+                cost = before[start].cost + sums[chosen]
+                if cost < now[end].cost:
+                    now[end] = _Way(cost, (*before[start].ends, (end, chosen)))
+        found.append(now[len(groups)])
+        before = now
+    return found
+
+
+def _rows(quantity: Sequence[str], values: Sequence[int], way: _Way) -> tuple[Row, ...]:
+    """The conditions of a way: each threshold is the geometric mean of the values on both sides of it."""
+    name = " * ".join(quantity)
+    *first, last = way.ends
+    ends = [(math.isqrt(values[end - 1] * values[end]), option) for end, option in first]
+    return (*(Row(f"{name} <= {threshold}", option) for threshold, option in ends), Row("", last[1]))
+
+
+def _cost(cases: Sequence[Case], option: Mapping[str, float]) -> float:
+    return sum(case.weight * math.log(option[case.name]) for case in cases)

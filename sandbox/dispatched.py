@@ -1,0 +1,115 @@
+"""The judgement of a dispatch: each arm is judged as the kernel it is, on every case, and the whole is made of that.
+
+So a condition decides about time and about nothing else: an arm that is wrong for any shape of the task is refused,
+whatever shapes its condition leaves to it. What is asked of a judge is one kernel at a time, in the lab and on a GPU.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from records.codec import dumps
+from records.evaluation import CaseComparison, Comparison, Evaluation, Measurement, Verdict
+from records.ranking import contrast_of
+from sandbox.candidate.prepare import Arm, Prepared, shifted
+from sandbox.protocol import Sandbox
+from sandbox.walk import Ask, Purpose, question
+
+DELTA = 0.005  # two that differ by surely less are the same
+Compare = Callable[[Prepared, Prepared], Comparison | None]  # None: they are the same kernel
+
+
+def asking(sandbox: Sandbox) -> Ask:
+    """The questions to a judge, on one kernel or on a dispatch."""
+
+    def ask(purpose: Purpose, prepared: Prepared) -> Evaluation:
+        if prepared.arms:
+            return judged(ask, purpose, prepared, sandbox.key(prepared))
+        return question(sandbox, purpose)(prepared)
+
+    return ask
+
+
+def judged(ask: Ask, purpose: Purpose, prepared: Prepared, key: str) -> Evaluation:
+    """The answer on a dispatch from those on its arms; the first refusal of one refuses the whole."""
+    plain = Evaluation(key, prepared.id, {}, Verdict("compile", True, "OK"))
+    found = list[tuple[Arm, Evaluation]]()
+    for arm in prepared.arms:
+        made = ask(purpose, arm.prepared)
+        if not made.verdict.accepted:
+            return replace(plain, verdict=_named(made.verdict, arm), isolation=made.isolation, seconds=made.seconds)
+        found.append((arm, made))
+    served = {case.name: prepared.arm(case) for case in (*prepared.task.tests, *prepared.task.benchmarks)}
+    objects = [made.code_object for _, made in found]
+    return replace(
+        plain,
+        verdict=found[0][1].verdict,
+        resources=tuple(
+            replace(r, kernel=f"{r.kernel} [{arm.variant.label}]") for arm, made in found for r in made.resources
+        ),
+        cases=tuple(
+            row if served.get(row.name) is arm else replace(row, name=f"{row.name} [{arm.variant.label}]")
+            for arm, made in found
+            for row in made.cases
+        ),
+        measurements=_measurements(prepared, found),
+        explanation=_explanation(prepared),
+        code_object=hashlib.sha256(dumps(objects).encode()).hexdigest() if all(objects) else "",
+        seconds=sum(made.seconds for _, made in found),
+        isolation=found[0][1].isolation,
+    )
+
+
+def compared(compare: Compare, challenger: Prepared, incumbent: Prepared, plain: Comparison) -> Comparison:
+    """The comparison of two candidates of which one is a dispatch at least: in each case the kernels that serve it.
+
+    `compare` times two kernels in turns; None says that they are one kernel, which is as fast as itself. `plain` has
+    the keys, and is the answer where a case could not be timed.
+    """
+    rows, task = list[CaseComparison](), challenger.task
+    for case in task.benchmarks:
+        sides = [side.arm(case).prepared if side.arms else side for side in (challenger, incumbent)]
+        made = compare(*sides)
+        row = CaseComparison(case.name, 1.0, 1.0, 1.0, "same", 0) if made is None else row_of(made, case.name)
+        if row is None:
+            return plain
+        rows.append(row)
+    verdict, ratio, low, high = contrast_of({c.name: c.weight for c in task.benchmarks}, rows, DELTA)
+    return replace(plain, verdict=verdict, ratio=ratio, low=low, high=high, cases=tuple(rows))
+
+
+def row_of(made: Comparison, case: str) -> CaseComparison | None:
+    """The contrast on one case; None where it was not reached."""
+    return next((row for row in made.cases if row.case == case), None)
+
+
+def _named(verdict: Verdict, arm: Arm) -> Verdict:
+    """An arm's refusal, with the lines of the whole file and the arm's name."""
+    said = f"variant {arm.variant.label!r}, part {arm.variant.part}: "
+    moved = shifted(verdict, arm.lines_before)
+    return replace(moved, findings=tuple(replace(f, message=said + f.message) for f in moved.findings))
+
+
+def _measurements(prepared: Prepared, found: list[tuple[Arm, Evaluation]]) -> tuple[Measurement, ...]:
+    """Each benchmark case as the kernel that serves it was timed; nothing where one has no time."""
+    rows = list[Measurement]()
+    for case in prepared.task.benchmarks:
+        made = next(made for arm, made in found if arm is prepared.arm(case))
+        row = next((m for m in made.measurements if m.case == case.name), None)
+        if row is None:
+            return ()
+        rows.append(row)
+    return tuple(rows)
+
+
+def _explanation(prepared: Prepared) -> str:
+    """Which kernel serves which benchmark case."""
+    rows = []
+    for arm in prepared.arms:
+        cases = [case.name for case in prepared.task.benchmarks if prepared.arm(case) is arm]
+        values = ", ".join(f"{name}={value}" for name, value in arm.prepared.tunables.items())
+        kernel = f"part {arm.variant.part}" + (f" with {values}" if values else "")
+        rows.append(f"{arm.variant.label}: {kernel}, for {'; '.join(cases) or 'no benchmark case'}")
+    return "\n".join(rows)

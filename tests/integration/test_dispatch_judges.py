@@ -1,0 +1,112 @@
+"""A dispatch before the real judges: the lab by the command line, and the judge of GPUs on a stub of HIP's runtime."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.cli import run_command
+from records.evaluation import Comparison
+from sandbox.candidate.dispatch import Variant, written
+from sandbox.candidate.prepare import Prepared
+from sandbox.dispatched import asking, compared
+from sandbox.gpu.gpu_evaluator import GpuEvaluator
+from sandbox.lab.lab_evaluator import LabEvaluator
+from tasks.loader import load_task
+from tasks.task import Task
+from tests.integration.test_device_judge import SLOW_US, judge, small_caches, source, stub, task
+from tests.support.lab_bench import evaluator
+
+__all__ = ["judge", "small_caches", "stub", "task"]  # fixtures
+
+SOFTMAX = load_task("row_softmax")
+NAIVE, TUNABLE = (path.read_text(encoding="utf-8") for path in SOFTMAX.seeds)
+WRONG = TUNABLE.replace("expf(", "expf(0.999f * ")
+
+
+def file(*rows: tuple[str, str]) -> str:
+    """A dispatch with one part for each pair of a text and its condition."""
+    names = [f"part_{number}" for number in range(len(rows))]
+    variants = [Variant(name, when) for name, (_, when) in zip(names, rows, strict=True)]
+    text = written(variants, {name: part for name, (part, _) in zip(names, rows, strict=True)})
+    assert text is not None
+    return text
+
+
+@pytest.mark.slow
+def test_the_lab_times_each_case_with_its_kernel(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    lab: LabEvaluator = evaluator(0)
+    text = file((NAIVE, "cols <= 2000"), (TUNABLE, ""))
+    whole = asking(lab)("benchmark", lab.prepare(text, SOFTMAX))
+    assert whole.verdict.accepted, whole.verdict
+    parts = [lab.benchmark(lab.prepare(part, SOFTMAX)) for part in (NAIVE, TUNABLE)]
+    alone: list[dict[str, float]] = [{m.case: m.time_us for m in made.measurements} for made in parts]
+    for case, made in zip(SOFTMAX.benchmarks, whole.measurements, strict=True):
+        assert made.case == case.name
+        assert made.time_us == alone[case.dims["cols"] > 2000][case.name]
+    assert {r.kernel.split(" [")[1] for r in whole.resources} == {"cols <= 2000]", "otherwise]"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", ["cols <= 8192", "rows * cols < 1", "rows > 4000000"])
+def test_a_wrong_arm_is_refused_also_where_no_case_is_served_by_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compiler_cache: Path, when: str
+) -> None:
+    """An arm is right for all shapes of the task or it is no arm: its condition keeps it from no case."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KERNEL_SCIENTIST_CACHE_FOLDER", str(compiler_cache))
+    assert WRONG != TUNABLE
+    (tmp_path / "best.hip").write_text(file((WRONG, when), (TUNABLE, "")))
+    assert run_command(["check", "best.hip", "--task", "row_softmax", "--json"]) == 1
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert (answer["accepted"], answer["stage"]) == (False, "correct")
+    assert f"variant '{when}', part part_0" in answer["findings"][0]["message"]
+
+
+@pytest.mark.slow
+def test_a_judge_that_is_handed_the_whole_refuses_it() -> None:
+    lab = evaluator(0)
+    whole = lab.prepare(file((NAIVE, "cols <= 2000"), (TUNABLE, "")), SOFTMAX)
+    for made in (lab.compile(whole), lab.verify(whole), lab.benchmark(whole), lab.estimate(whole), lab.confirm(whole)):
+        assert (made.verdict.accepted, made.verdict.stage) == (False, "parse")
+
+
+@pytest.mark.slow
+def test_the_machine_code_of_one_part_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "best.hip").write_text(file((NAIVE, "cols <= 2000"), (TUNABLE, "")))
+    assert run_command(["isa", str(tmp_path / "best.hip")]) == 2
+    assert "holds several kernels" in capsys.readouterr().err
+
+
+def pair(judge: GpuEvaluator, task: Task) -> Prepared:
+    """A slow kernel for shapes that no benchmark case has, and a quick one for the rest."""
+    return judge.prepare(file((source(), "n <= 2000"), (source(kernel="quicker"), "")), task)
+
+
+@pytest.mark.slow
+def test_a_gpu_times_each_case_with_its_kernel(judge: GpuEvaluator, task: Task) -> None:
+    made = asking(judge)("benchmark", pair(judge, task))
+    assert made.verdict.accepted, made.verdict
+    (time,) = made.measurements
+    assert (time.kind, time.time_us) == ("measured", pytest.approx(0.9 * SLOW_US, rel=1e-3))
+    assert not judge.benchmark(pair(judge, task)).verdict.accepted, "a judge takes one kernel"
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_gpu_compares_what_serves_each_case_in_turns(judge: GpuEvaluator, task: Task) -> None:
+    single = judge.prepare(source(), task)
+    plain = Comparison("key", "whole", "single", "undecided", 1.0, 1.0, 1.0)
+    found = compared(judge.compare, pair(judge, task), single, plain)
+    assert found.verdict == "faster"
+    assert found.ratio == pytest.approx(0.9, rel=0.02)
+
+
+@pytest.mark.slow
+def test_a_gpu_refuses_a_wrong_arm_that_serves_no_case(judge: GpuEvaluator, task: Task) -> None:
+    wrong = source("if (i < n) y[i] = 1.5f * x[i];", kernel="quicker")
+    made = asking(judge)("verify", judge.prepare(file((wrong, "n > 1000000"), (source(), "")), task))
+    assert (made.verdict.accepted, made.verdict.stage) == (False, "correct")

@@ -1,0 +1,147 @@
+"""A run ends with a table of its kernels by shape where the cases want different ones, verified and timed whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+
+from agents.author import Idea, Specimen, Step
+from app.session import summary
+from graph.doubles import TableSandbox
+from graph.drive import drive
+from records.experiment import Attempt, Extension
+from sandbox.candidate.dispatch import is_dispatch
+from tests.support.scripted_run import Bench
+
+SEED = "// time_us = 100\n"
+SMALL = "// time_us = 90\n// time_us[n=64] = 20\n"  # the benchmark cases are n=64 and n=256
+LARGE = "// time_us = 90\n// time_us[n=256] = 30\n"
+TABLE = "g001-e0-a0"
+
+
+def writes(*texts: str) -> Callable[[Step, Specimen], str]:
+    def writer(step: Step, base: Specimen) -> str:
+        return f"// {step.experiment_id}\n{texts[(int(step.experiment_id[-1]) - 1) % len(texts)]}"
+
+    return writer
+
+
+def some(generation: int) -> Sequence[Idea]:
+    return [Idea(f"idea {generation}.{n}", "try it", ("do it",), 5, 50, 10 * n) for n in range(2)]
+
+
+def ran(folder: Path, *texts: str, seed: str = SEED, **limits: int) -> Bench:
+    bench = Bench(folder, writes(*texts), seed, planner=some, **limits)
+    bench.drive()
+    return bench
+
+
+def table_of(bench: Bench) -> Attempt:
+    return bench.attempts()[TABLE]
+
+
+def test_two_kernels_that_win_a_case_each_become_one_file(tmp_path: Path) -> None:
+    bench = ran(tmp_path, SMALL, LARGE)
+    made, ledger = table_of(bench), bench.context.ledger
+    assert (made.status, made.geomean_us) == ("accepted", pytest.approx((20 * 30) ** 0.5))
+    small, large = (
+        next(a for a in bench.attempts().values() if a.geomean_us == pytest.approx(g))
+        for g in ((20 * 90) ** 0.5, (90 * 30) ** 0.5)
+    )
+    assert made.arms == (f"n <= 128: {small.id}", f"otherwise: {large.id}")
+    assert made.parent_id == small.id, "the best single kernel"
+    assert made.credit.idea_pct == pytest.approx(100 * ((90 / 30) ** 0.5 - 1))
+    evaluation = ledger.evaluation(made.evaluation_key)
+    assert evaluation is not None
+    assert [(m.case, m.time_us) for m in evaluation.measurements] == [("n=64", 20.0), ("n=256", 30.0)]
+    result = summary(ledger, ledger.run("table-run"), bench.folder, 0.0)
+    assert result.best is not None
+    assert (result.best.id, result.best.is_seed) == (TABLE, False)
+    text = bench.context.artefacts.text(made.source)
+    assert is_dispatch(text)
+    prepared = bench.sandbox.prepare(text, bench.context.assignment.task)
+    assert [arm.variant.when for arm in prepared.arms] == ["n <= 128", ""]
+    assert [e["attempt"] for e in bench.told if e["event"] == "best"][-1] == TABLE
+
+
+def test_nothing_is_estimated_or_verified_for_it_that_is_known(tmp_path: Path) -> None:
+    bench = ran(tmp_path, SMALL, LARGE)
+    plain = ran(tmp_path / "plain", SMALL, LARGE, dispatch=False)
+    assert TABLE not in plain.attempts()
+    for purpose in ("estimate", "verify", "benchmark"):
+        assert bench.did(purpose) == plain.did(purpose), purpose
+    assert bench.did("confirm") == plain.did("confirm") + 1, "the arm that never led alone"
+
+
+def test_one_kernel_with_the_tunables_that_each_case_wants(tmp_path: Path) -> None:
+    """The choices were estimated by the tuner; the one that no attempt has is verified before it may serve."""
+    tunable = (
+        "// tunable ROWS = 1, 2, 4\n// time_us = 80\n// time_us[ROWS=2,n=64] = 20\n// time_us[ROWS=4,n=256] = 25\n"
+    )
+    bench = ran(tmp_path / "right", tunable, picks=1)
+    made = table_of(bench)
+    assert made.arms == ("n <= 128: g001-e1-a0 with ROWS=2", "otherwise: g001-e1-a0 with ROWS=4")
+    assert made.geomean_us == pytest.approx((20 * 25) ** 0.5)
+    assert 'part = "kernel_1"\ntunables = {ROWS = 4}' in bench.context.artefacts.text(made.source)
+    wrong = ran(tmp_path / "wrong", f"{tunable}// fail verify[ROWS=4] wrong\n", picks=1)
+    assert TABLE not in wrong.attempts(), "the choice is wrong, and nothing else is faster"
+
+
+def test_an_arm_that_fails_its_confirmation_makes_no_table(tmp_path: Path) -> None:
+    bench = ran(tmp_path, SMALL, f"{LARGE}// fail confirm wrong\n")
+    assert TABLE not in bench.attempts()
+
+
+def test_a_gain_that_is_small_or_none_makes_no_table(tmp_path: Path) -> None:
+    slight = ran(tmp_path / "a", SMALL, "// time_us = 90\n// time_us[n=256] = 89.5\n")
+    assert TABLE not in slight.attempts()
+    single = ran(tmp_path / "b", "// time_us = 10\n", LARGE)
+    assert TABLE not in single.attempts()
+
+
+@pytest.mark.parametrize(("true", "is_made"), [("30", True), ("90", False)])
+def test_measured_times_decide_by_timing_each_case_in_turns(tmp_path: Path, true: str, is_made: bool) -> None:
+    """A level that was low by luck makes no table: the kernels are timed against the best one again."""
+    lucky = f"{LARGE}// true_us = 90\n// true_us[n=256] = {true}\n"
+    bench = Bench(tmp_path, writes(SMALL, lucky), SEED, planner=some)
+    bench.context = replace(bench.context, sandbox=TableSandbox("gpu:table", "measured"))
+    bench.drive()
+    assert (TABLE in bench.attempts()) is is_made
+    if is_made:
+        won = bench.context.ledger.comparisons(table_of(bench).evaluation_key)
+        assert [(c.case, c.verdict) for c in won[0].cases] == [("n=64", "same"), ("n=256", "faster")]
+        assert table_of(bench).credit.idea_pct == pytest.approx(100 * (3**0.5 - 1))
+
+
+def test_a_run_that_goes_on_builds_on_kernels_and_beats_its_table(tmp_path: Path) -> None:
+    bench = ran(tmp_path, SMALL, LARGE)
+    extended = replace(bench.context, run=bench.context.ledger.run("table-run"))
+    bench.context.ledger.extend("table-run", Extension(1, 2))
+    extended = replace(extended, run=bench.context.ledger.run("table-run"))
+    drive(extended, bench.folder / "checkpoint.db", bench.told.append)
+    selected = [e for e in bench.told if e["event"] == "selected"]
+    assert [e["base"] for e in selected][-1] in ("g001-e1-a0", "g001-e2-a0")
+    assert "table of kernels by shape" not in bench.author.memories[-1].tried
+
+
+def test_a_table_to_begin_with_is_judged_whole_and_in_its_parts(tmp_path: Path) -> None:
+    from graph.context import Given
+
+    first = ran(tmp_path / "first", SMALL, LARGE)
+    text = first.context.artefacts.text(table_of(first).source)
+    again = Bench(tmp_path / "again", writes(SEED), SEED, planner=some)
+    digest = again.context.artefacts.put(text)
+    again.context = replace(again.context, starts=(Given("file best.hip", digest),))
+    again.drive()
+    begun = [a for a in again.attempts().values() if a.generation == 0]
+    assert [a.status for a in begun] == ["accepted"] * 4
+    assert [bool(a.arms) for a in begun] == [False, True, False, False]
+    best = [e for e in again.told if e["event"] == "best"]
+    assert best[0]["attempt"] == "g000-e1-a0"
+    assert next(e["base"] for e in again.told if e["event"] == "selected") in ("g000-e2-a0", "g000-e3-a0")
