@@ -60,6 +60,8 @@ def compose(runtime: Runtime[Context], generation: int, leader: VerifiedKernel) 
     gain = _gain_pct(context, made, leader)
     if gain is None:
         return None
+    for earlier in context.ledger.attempts_like(context.run.id, made.evaluation, by_code=False):
+        return kernel(context, earlier.id) if earlier.status == "accepted" else None  # of an earlier end of this run
     attempt = Attempt(
         id=f"{experiment.id}-a0",
         run_id=context.run.id,

@@ -170,13 +170,13 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     stagnant = 0 if gained or is_extended else state["stagnant"] + 1
     stop = "" if is_extended else _reason_to_stop(context, state, roofline_fraction(leader.evaluation), stagnant)
     if stop:
-        single, leader = leader, compose(runtime, generation, leader) or leader
-        if leader is not single:
-            _tell_best(runtime, generation, leader.attempt, leader.time_us, state, "dispatch")
+        table = compose(runtime, generation, leader)  # which a run that goes on does not build on
+        if table is not None:
+            _tell_best(runtime, generation, table.attempt, table.time_us, state, "dispatch")
         earlier = "done" if not context.run.extensions else str(generation)  # an extended run stops more than once
         emit(runtime, "stopped", earlier, generation=generation, reason=stop)
         if context.limits.memory_tokens:
-            context.ledger.remember(gather(context, leader.attempt))
+            context.ledger.remember(gather(context, (table or leader).attempt))
         context.ledger.finish(context.run.id, "done", stop)
     return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
 
