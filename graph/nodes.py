@@ -13,8 +13,8 @@ from langgraph.types import Send
 
 from agents.author import Idea, Selection, Step
 from graph.backlog import kept, offered
+from graph.composing import compose, is_composed
 from graph.context import Context
-from graph.dispatch import compose, is_composed
 from graph.events import Value, annotate, emit, store, tell
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, roofline_fraction, specimen

@@ -16,7 +16,7 @@ MOST_ROWS = 4
 
 
 @dataclass(frozen=True)
-class Row:
+class ShapeRange:
     """One range of shapes and the option that serves it, by its place; no condition for the last one."""
 
     when: str
@@ -33,14 +33,17 @@ class _Way:
 
 def best_rows(
     cases: Sequence[Case], options: Sequence[Mapping[str, float]], least_gain_pct: float
-) -> tuple[Row, ...] | None:
+) -> tuple[ShapeRange, ...] | None:
     """Two to four rows that take least time over all cases; None where one option is as good.
 
     `options` hold a time for each case. Each row after the first must gain `least_gain_pct` over all cases.
     """
     price = math.log1p(least_gain_pct / 100) * sum(case.weight for case in cases)
     plain = _Way(min(_cost(cases, option) for option in options))
-    found, best = tuple[Row, ...](), plain.cost - price  # a table must be better than one kernel by a row's price
+    found, best = (
+        tuple[ShapeRange, ...](),
+        plain.cost - price,
+    )  # a table must be better than one kernel by a row's price
     for quantity in _quantities(cases):
         groups = _groups(cases, quantity)
         for way in _ways(list(groups.values()), options):
@@ -84,12 +87,12 @@ def _ways(groups: Sequence[Sequence[Case]], options: Sequence[Mapping[str, float
     return found
 
 
-def _rows(quantity: Sequence[str], values: Sequence[int], way: _Way) -> tuple[Row, ...]:
+def _rows(quantity: Sequence[str], values: Sequence[int], way: _Way) -> tuple[ShapeRange, ...]:
     """The conditions of a way: each threshold is the geometric mean of the values on both sides of it."""
     name = " * ".join(quantity)
     *first, last = way.ends
     ends = [(math.isqrt(values[end - 1] * values[end]), option) for end, option in first]
-    return (*(Row(f"{name} <= {threshold}", option) for threshold, option in ends), Row("", last[1]))
+    return (*(ShapeRange(f"{name} <= {threshold}", option) for threshold, option in ends), ShapeRange("", last[1]))
 
 
 def _cost(cases: Sequence[Case], option: Mapping[str, float]) -> float:

@@ -105,7 +105,7 @@ def _measurements(prepared: Prepared, found: list[tuple[Arm, Evaluation]]) -> tu
 
 
 def _explanation(prepared: Prepared) -> str:
-    """Which kernel serves which benchmark case."""
+    """The kernel of each variant, and the benchmark cases that it serves."""
     rows = []
     for arm in prepared.arms:
         cases = [case.name for case in prepared.task.benchmarks if prepared.arm(case) is arm]

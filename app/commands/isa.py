@@ -45,14 +45,9 @@ def command(
     from records.evaluation import Finding
     from sandbox.amdgcn.annotation import annotate
     from sandbox.candidate.diagnostics import SOURCE
-    from sandbox.candidate.dispatch import is_dispatch
     from sandbox.candidate.parse import parse
 
-    source, chosen = read_source(file), tunables_of(set_ or [])
-    if is_dispatch(source):
-        raise UsageError(
-            f"{file} holds several kernels; save the one you want, the lines after its `//+++ part NAME`, as a file"
-        )
+    source, chosen = _one_kernel(file), tunables_of(set_ or [])
     compiler = make_compiler(load_settings(), target)
     try:
         candidate = parse(source)
@@ -77,6 +72,18 @@ def command(
         )
     else:
         _print(listings, resources, source.split("\n"))
+
+
+def _one_kernel(file: Path) -> str:
+    """The text of a file that holds one kernel; UsageError for one that holds several."""
+    from sandbox.candidate.dispatch import is_dispatch
+
+    source = read_source(file)
+    if is_dispatch(source):
+        raise UsageError(
+            f"{file} holds several kernels; save the one you want, the lines after its `//+++ part NAME`, as a file"
+        )
+    return source
 
 
 def _resources(

@@ -79,7 +79,7 @@ def parse(source: str) -> Candidate:
 
 
 def plan_span(text: str) -> tuple[int, int, int]:
-    """Where the plan's comment begins, where its end mark stands, and its line; PlanError where a file has none."""
+    """The beginning of the plan's comment, the place of its end mark, and its line; PlanError where a file has none."""
     if len(text.encode("utf-8", errors="replace")) > MAX_SOURCE_BYTES:
         raise PlanError(f"the file is larger than {MAX_SOURCE_BYTES} bytes", 1)
     if "\0" in text or _SURROGATE.search(text):

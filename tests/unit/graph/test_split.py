@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from graph.split import MOST_ROWS, Row, best_rows
+from graph.split import MOST_ROWS, ShapeRange, best_rows
 from sandbox.candidate.dispatch import Variant, holds
 from tasks.manifest import case_name
 from tasks.task import Case
@@ -23,7 +23,7 @@ def times(made: Sequence[Case], *values: float) -> dict[str, float]:
     return {case.name: value for case, value in zip(made, values, strict=True)}
 
 
-def chosen(rows: Sequence[Row], case: Case) -> int:
+def chosen(rows: Sequence[ShapeRange], case: Case) -> int:
     """The option that the conditions choose, as the judge reads them."""
     return next(row.option for row in rows if holds(Variant("a", row.when), case.dims))
 
@@ -33,17 +33,17 @@ COLS = cases(*({"rows": 100, "cols": n} for n in (64, 256, 1024, 4096)))
 
 def test_a_threshold_lies_between_the_cases() -> None:
     rows = best_rows(COLS, [times(COLS, 1, 1, 9, 9), times(COLS, 9, 9, 1, 1)], 1.0)
-    assert rows == (Row("cols <= 512", 0), Row("", 1))
+    assert rows == (ShapeRange("cols <= 512", 0), ShapeRange("", 1))
 
 
 def test_one_option_may_serve_both_ends() -> None:
     rows = best_rows(COLS, [times(COLS, 1, 9, 9, 1), times(COLS, 9, 1, 1, 9)], 1.0)
-    assert rows == (Row("cols <= 128", 0), Row("cols <= 2048", 1), Row("", 0))
+    assert rows == (ShapeRange("cols <= 128", 0), ShapeRange("cols <= 2048", 1), ShapeRange("", 0))
 
 
 def test_a_row_that_gains_less_than_the_least_is_left_out() -> None:
     options = [times(COLS, 100, 100, 100, 100), times(COLS, 97, 103, 103, 103)]
-    assert best_rows(COLS, options, 0.5) == (Row("cols <= 128", 1), Row("", 0))
+    assert best_rows(COLS, options, 0.5) == (ShapeRange("cols <= 128", 1), ShapeRange("", 0))
     assert best_rows(COLS, options, 1.0) is None
     assert best_rows(COLS, [times(COLS, 1, 1, 1, 1)], 0.1) is None
 
@@ -51,7 +51,7 @@ def test_a_row_that_gains_less_than_the_least_is_left_out() -> None:
 def test_what_no_dim_tells_apart_a_product_may() -> None:
     made = cases({"m": 8, "n": 100}, {"m": 100, "n": 8}, {"m": 64, "n": 70}, {"m": 70, "n": 64})
     rows = best_rows(made, [times(made, 1, 1, 9, 9), times(made, 9, 9, 1, 1)], 1.0)
-    assert rows == (Row("m * n <= 1893", 0), Row("", 1))
+    assert rows == (ShapeRange("m * n <= 1893", 0), ShapeRange("", 1))
 
 
 def test_cases_of_equal_dims_share_a_kernel() -> None:
@@ -63,7 +63,7 @@ def test_cases_of_equal_dims_share_a_kernel() -> None:
 def test_weights_count() -> None:
     made = cases({"n": 1}, {"n": 2}, {"n": 3}, weights=[1, 1, 50])
     options = [times(made, 1, 1, 1), times(made, 0.9, 2, 2)]
-    assert best_rows(made, options, 0.1) == (Row("n <= 1", 1), Row("", 0))
+    assert best_rows(made, options, 0.1) == (ShapeRange("n <= 1", 1), ShapeRange("", 0))
     assert best_rows(made, options, 1.0) is None
 
 

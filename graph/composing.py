@@ -17,7 +17,7 @@ from graph.context import Context
 from graph.evaluating import compare, evaluate
 from graph.events import record_attempt
 from graph.population import VerifiedKernel, attempt_of, kernel
-from graph.split import Row, best_rows
+from graph.split import ShapeRange, best_rows
 from records.evaluation import Evaluation, comparison_key
 from records.experiment import Attempt, Credit, Experiment
 from sandbox.candidate.dispatch import Variant, written
@@ -106,7 +106,7 @@ def _composed(context: Context, generation: int, leader: VerifiedKernel) -> _Tab
     return None
 
 
-def _table(context: Context, rows: Sequence[Row], options: Sequence[Option]) -> _Table | None:
+def _table(context: Context, rows: Sequence[ShapeRange], options: Sequence[Option]) -> _Table | None:
     """The rows as one file, judged whole."""
     names, parts, variants, arms = dict[str, str](), dict[str, str](), list[Variant](), list[str]()
     for row in rows:
