@@ -120,9 +120,7 @@ class Attempt:
     ] = ()  # tunables whose values made no difference in any two estimates that differ in nothing else
     readings: str = ""  # artefact digest of the estimates of its file, for the search that goes on from it
     is_settled: bool = False  # the exploration that made it ended by itself: no step from it is expected to gain
-    draft: str = (
-        ""  # artefact digest of an accepted kernel's source as it was written, which the tuner's estimates are of
-    )
+    draft: str = ""  # artefact digest of an accepted kernel as it was written: the tuner estimated this text
     arms: tuple[str, ...] = ()  # of a dispatch: each condition with the kernel that it chooses
 
     @property
