@@ -68,20 +68,8 @@ def command(
     limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
     limits |= {"explorations": explorations, "memory_tokens": memory, "dispatch": 0 if no_dispatch else None}
     settings = with_isolation(load_settings(), isolation)
-    request = RunRequest(
-        task,
-        target,
-        on,
-        author,
-        seed,
-        budget_usd,
-        limits,
-        tuple(shape or ()),
-        tuple(start or ()),
-        not no_seeds,
-        from_memory,
-        approve,
-    )
+    asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
+    request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked)
     with tracing(settings, trace):
         from app.session import open_session
 
