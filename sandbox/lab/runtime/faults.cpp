@@ -13,6 +13,8 @@
 
 namespace ks {
 
+constexpr uint32_t kPatience = 1000;  // times that a worker may be met between two lanes
+constexpr int kAsking = 10;           // naps after which who has not answered is asked again
 static Shared<int> g_answers;
 static int g_self;  // this process
 static constinit thread_local Shared<uint64_t>* t_clock = nullptr;
@@ -65,8 +67,15 @@ static void on_fault(int signal, siginfo_t* info, void* raw) {
     context->uc_mcontext.gregs[REG_RSP] = (greg_t)((sp & ~15ull) - 256 - 8);
 }
 
+// Between two lanes, where a worker has no place of the candidate to name; it is asked again.
+static bool is_between_lanes(ucontext_t* context) {
+    return t_worker->launch && (!t_lane || !t_worker->stacks.holds(context->uc_mcontext.gregs[REG_RSP]));
+}
+
 static void on_question(int, siginfo_t*, void* raw) {
-    if (t_worker && t_worker->launch && t_lane) {
+    if (t_worker->has_said || (is_between_lanes((ucontext_t*)raw) && ++t_worker->asked < kPatience)) return;
+    t_worker->has_said = true;
+    if (t_worker->launch && t_lane) {
         Finding finding = {};
         finding.kind = kTimeout;
         finding.region = ~0u;
@@ -95,16 +104,17 @@ static void on_clock(int, siginfo_t*, void*) {
 }
 
 // Waits up to ten seconds for the answers: on a busy machine a worker gets its turn late.
-static void ask(Worker** workers, uint32_t count, int signal) {
+static void ask(Worker** workers, uint32_t count, int signal, bool again) {
     g_answers.set(0);
-    for (uint32_t i = 0; i < count; i++) syscall(SYS_tgkill, g_self, workers[i]->thread, signal);
     for (int i = 0; i < 50000 && g_answers.get() < (int)count; i++) {
+        if (i == 0 || (again && i % kAsking == 0))
+            for (uint32_t w = 0; w < count; w++) syscall(SYS_tgkill, g_self, workers[w]->thread, signal);
         struct timespec nap = {0, i < 20 ? 20000 : 200000};
         nanosleep(&nap, nullptr);
     }
 }
 
-void ask_clocks(Worker** workers, uint32_t count) { ask(workers, count, SIGUSR2); }
+void ask_clocks(Worker** workers, uint32_t count) { ask(workers, count, SIGUSR2, false); }
 
 void keep_clock(Worker& worker) {
     t_clock = &worker.spent_ns;
@@ -132,6 +142,6 @@ void install_handlers() {
     sigaction(SIGUSR2, &action, nullptr);
 }
 
-void report_timeout(Worker** workers, uint32_t count) { ask(workers, count, SIGUSR1); }
+void report_timeout(Worker** workers, uint32_t count) { ask(workers, count, SIGUSR1, true); }
 
 }  // namespace ks

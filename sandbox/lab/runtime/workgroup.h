@@ -57,6 +57,8 @@ struct Worker {
     int thread;                          // its number for signals
     Shared<uint64_t> spent_ns;           // on the thread's own clock, when it was last asked
     uint64_t opened_ns;                  // of it when the deadline was set
+    uint32_t asked;                      // how often for its place
+    bool has_said;                       // its place
     const Launch* numbered;              // whose work-items the lanes are numbered for
     uint64_t clock, group_start, epoch_start, agent_fence, group, launch_group;  // see shadow.h
     bool acquired;  // this workgroup has looked at what others set atomically
