@@ -14,6 +14,7 @@ from langgraph.runtime import Runtime
 
 from graph.calibration import gain_pct
 from graph.context import Context
+from graph.credit import is_time
 from graph.evaluating import compare, evaluate
 from graph.events import record_attempt
 from graph.population import VerifiedKernel, attempt_of, kernel
@@ -124,10 +125,12 @@ def _table(context: Context, rows: Sequence[ShapeRange], options: Sequence[Optio
         return None
     prepared = context.sandbox.prepare(text, context.assignment.task)
     made = evaluate(context, "benchmark", prepared)
-    if made.verdict.accepted and needs_confirmation(made):
-        confirmed = evaluate(context, "confirm", prepared)
-        if not confirmed.verdict.accepted:
-            return None
+    if (
+        made.verdict.accepted
+        and needs_confirmation(made)
+        and not evaluate(context, "confirm", prepared).verdict.accepted
+    ):
+        return None
     return _Table(prepared, made, tuple(arms)) if made.verdict.accepted and made.geomean_us else None
 
 
@@ -150,6 +153,7 @@ def _options(context: Context, generation: int, leader: VerifiedKernel) -> list[
     members = context.history.members(generation + 1, leader.attempt.id)
     ranked = sorted(members, key=lambda m: (m.id != leader.attempt.id, m.geomean_us))
     timed = [m for m in ranked if m.time_kind == leader.attempt.time_kind and m.times_us.keys() >= cases]
+    timed = [m for m in timed if all(map(is_time, m.times_us.values()))]
     kernels = [(attempt_of(context, m.id), m.times_us) for m in timed]
     right = [(a, times) for a, times in kernels if a.status == "accepted" and not a.arms]
     own = [Option(attempt, attempt.tunables, times) for attempt, times in right]
@@ -162,7 +166,7 @@ def _estimated(context: Context, attempt: Attempt, times_us: Mapping[str, float]
         return []
     draft = context.sandbox.prepare(context.artefacts.text(attempt.draft), context.assignment.task)
     known = {
-        tuple(sorted(made.tunables.items())): {m.case: m.time_us for m in made.measurements if m.time_us > 0}
+        tuple(sorted(made.tunables.items())): {m.case: m.time_us for m in made.measurements if is_time(m.time_us)}
         for made in context.ledger.estimates(draft.id)
         if made.verdict.accepted and made.key == context.sandbox.key(draft.choose(made.tunables))
     }
@@ -177,13 +181,13 @@ def _estimated(context: Context, attempt: Attempt, times_us: Mapping[str, float]
 
 
 def _is_right(context: Context, option: Option) -> bool:
-    """True for an accepted kernel; another choice of its tunables is verified and timed in full first."""
-    if dict(option.tunables) == dict(option.attempt.tunables):
-        return True
+    """True for a kernel that its whole execution confirms; a choice that was only estimated is judged in full first."""
     source = context.artefacts.text(option.attempt.source)
     prepared = context.sandbox.prepare(source, context.assignment.task, option.tunables)
-    made = evaluate(context, "benchmark", prepared)
-    return context.ledger.add_evaluation(context.run.id, made).verdict.accepted
+    made = context.ledger.add_evaluation(context.run.id, evaluate(context, "benchmark", prepared))
+    if not made.verdict.accepted or not needs_confirmation(made):
+        return made.verdict.accepted
+    return evaluate(context, "confirm", prepared).verdict.accepted
 
 
 def _experiment(context: Context, generation: int, leader: Attempt) -> Experiment:

@@ -44,7 +44,7 @@ class History:
         shown = {member.id: (place, member) for _, place, member in self._fastest}
         if self._first is not None:
             shown[self._first.id] = (0, self._first)
-        missing = [] if leader_id in shown else [m for m in (self._leader(leader_id),) if m is not None]
+        missing = [] if leader_id in shown else self._leader(leader_id, is_alone=not shown)
         found = [member for _, member in sorted(shown.values(), key=lambda s: s[0])] + missing
         return [replace(m, is_explored=True) if m.id in self._explored else m for m in found]
 
@@ -121,14 +121,14 @@ class History:
         self._accepted += 1
         del self._fastest[SHOWN:]
 
-    def _leader(self, attempt_id: str) -> Member | None:
-        """A kernel that leads by comparison although a hundred others have lower levels."""
+    def _leader(self, attempt_id: str, is_alone: bool) -> list[Member]:
+        """A kernel that leads without being shown: by comparison, or as a dispatch, which is shown only where alone."""
         attempt = self._ledger.attempt(self._run_id, attempt_id)
-        if attempt is None or attempt.arms:
-            return None
+        if attempt is None or (attempt.arms and not is_alone):
+            return []
         experiment = self._ledger.experiment(self._run_id, attempt.experiment_id)
         titles = {experiment.id: experiment.title} if experiment else {}
-        return _member(attempt, evidence(self._ledger, attempt), titles)
+        return [_member(attempt, evidence(self._ledger, attempt), titles)]
 
     def _outcome(self, experiment: Experiment, attempt: Attempt | None) -> Forecast | None:
         """The outcome of an experiment; None for seeds, duplicates, and times that cannot be compared."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +13,16 @@ import pytest
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Idea, Specimen, Step
-from app.session import summary
-from graph.doubles import TableSandbox
+from app.session import Session, summary
+from app.settings import load_settings
+from graph.context import Given
+from graph.doubles import ScriptedAuthor, TableSandbox
 from graph.drive import drive
 from records.experiment import Attempt, Extension
-from sandbox.candidate.dispatch import is_dispatch
+from sandbox.candidate.dispatch import Variant, is_dispatch, written
+from sandbox.remote.spool import Spool
 from tests.support.scripted_run import Bench
+from tests.support.stations import answered, make_context, through
 
 SEED = "// time_us = 100\n"
 SMALL = "// time_us = 90\n// time_us[n=64] = 20\n"  # the benchmark cases are n=64 and n=256
@@ -93,6 +98,15 @@ def test_one_kernel_with_the_tunables_that_each_case_wants(tmp_path: Path) -> No
     assert TABLE not in wrong.attempts(), "the choice is wrong, and nothing else is faster"
 
 
+def test_a_choice_that_is_wrong_gives_way_to_the_next_best_table(tmp_path: Path) -> None:
+    tunable = (
+        "// tunable ROWS = 1, 2, 4, 8\n// time_us = 80\n// time_us[ROWS=2,n=64] = 20\n"
+        "// time_us[ROWS=4,n=256] = 25\n// time_us[ROWS=8,n=256] = 35\n// fail verify[ROWS=4] wrong\n"
+    )
+    made = table_of(ran(tmp_path, tunable, picks=1))
+    assert made.arms == ("n <= 128: g001-e1-a0 with ROWS=2", "otherwise: g001-e1-a0 with ROWS=8")
+
+
 def test_an_arm_that_fails_its_confirmation_makes_no_table(tmp_path: Path) -> None:
     bench = ran(tmp_path, SMALL, f"{LARGE}// fail confirm wrong\n")
     assert TABLE not in bench.attempts()
@@ -130,9 +144,44 @@ def test_a_run_that_goes_on_builds_on_kernels_and_beats_its_table(tmp_path: Path
     assert "table of kernels by shape" not in bench.author.memories[-1].tried
 
 
-def test_a_table_to_begin_with_is_judged_whole_and_in_its_parts(tmp_path: Path) -> None:
-    from graph.context import Given
+def test_a_first_kernel_that_is_a_table_is_built_on_for_lack_of_another(tmp_path: Path) -> None:
+    text = written([Variant("a", "n <= 128"), Variant("b")], {"a": SMALL, "b": LARGE})
+    assert text is not None
+    bench = Bench(tmp_path, lambda step, base: text if not step.generation else "// time_us = 10\n", planner=some)
+    task = replace(bench.context.assignment.task, seeds=())
+    bench.context = replace(bench.context, assignment=replace(bench.context.assignment, task=task))
+    assert bench.drive().status == "done"
+    assert bench.attempts()["g000-e0-a0"].arms == ("n <= 128: part a", "otherwise: part b")
+    assert next(e["base"] for e in bench.told if e["event"] == "selected") == "g000-e0-a0"
+    assert bench.attempts()["g001-e1-a0"].status == "accepted"
 
+
+def test_a_table_is_made_of_answers_from_elsewhere_too(tmp_path: Path) -> None:
+    """Workers are asked for one kernel at a time: what travels is no new kind of request."""
+    author, worker = ScriptedAuthor(some, writes(SMALL, LARGE)), TableSandbox()
+    context = make_context(tmp_path, through(Spool(tmp_path / "spool")), author)
+    context = replace(context, limits=replace(context.limits, generations=1))
+    run, _ = answered(context, tmp_path, tmp_path / "spool", worker)
+    assert run.status == "done"
+    made = context.ledger.attempt(run.id, TABLE)
+    assert made is not None
+    assert made.geomean_us == pytest.approx((20 * 30) ** 0.5)
+    assert [what for what, count in Counter(worker.calls).items() if count > 1] == [], "work was done twice"
+
+
+def test_the_report_and_the_exported_file_are_those_of_the_table(tmp_path: Path) -> None:
+    bench = ran(tmp_path, SMALL, LARGE)
+    session = Session(load_settings(runs_folder=tmp_path), bench.context, tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    result = session.conclude()
+    assert result.best is not None
+    assert is_dispatch(Path(result.best.path).read_text())
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "table of kernels by shape" in page
+    assert "n &lt;= 128" in page
+
+
+def test_a_table_to_begin_with_is_judged_whole_and_in_its_parts(tmp_path: Path) -> None:
     first = ran(tmp_path / "first", SMALL, LARGE)
     text = first.context.artefacts.text(table_of(first).source)
     again = Bench(tmp_path / "again", writes(SEED), SEED, planner=some)
