@@ -64,6 +64,10 @@ class Limits:
     roofline_fraction: float = 0.95  # stop when the best kernel's geomean is this close to the speed of light
     literature_k: int = 4
     explorations: int = 24  # estimates for changes of a verified kernel and its tunables together; 0: none
+    islands: int = 1  # populations that take turns, generation by generation
+    migration: int = 3  # each island's turn of this number builds on kernels of all of them; 0: never
+    answers: int = 1  # a generation without a gain is answered by a named change of the search; 0: by none
+    attainable_fraction: float = 0.98  # stop when so much of the speed is reached that roofline and launch leave
     ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed
     clear_pct: float = 1.0  # predicted gain or loss from which on a cause is asked for
     dispatch: bool = True  # whether a run ends with a table of its kernels by shape, where that is clearly faster

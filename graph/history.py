@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agents.author import Member, Memory
+from graph.archive import Archive
 from graph.backlog import Backlog
 from graph.calibration import Calibration, Forecast, gain_pct, paragraph
 from records.errors import LedgerError
@@ -53,12 +54,22 @@ class History:
         self._reach(before)
         return Memory(
             tuple(reversed(self._failures)),
-            tuple(reversed(self._lessons)),
+            (*((self._archive.alarm,) if self._archive.alarm else ()), *reversed(self._lessons)),
             paragraph(self._calibration),
             tuple(self._tried),
             tuple(member for _, _, member in sorted(self._fastest[:PLANNED], key=lambda r: r[1])),
             self._backlog.proposals,
         )
+
+    def archive(self, before: int) -> Archive:
+        """The cells of the generations below `before`."""
+        self._reach(before)
+        return self._archive
+
+    def born(self, before: int) -> Mapping[str, int]:
+        """The generation of each accepted kernel."""
+        self._reach(before)
+        return self._born
 
     def explored(self, before: int) -> frozenset[str]:
         """The kernels that need no exploration: they had one, or came out of one that ended by itself."""
@@ -67,6 +78,8 @@ class History:
 
     def _forget(self) -> None:
         self._explored = set[str]()
+        self._archive = Archive()
+        self._born: dict[str, int] = {}  # by accepted kernel: its generation
         self._before = 0  # generations below are in the rest
         self._accepted = 0
         self._first: Member | None = None
@@ -117,6 +130,8 @@ class History:
         self._first = self._first or member
         if member.time_kind != self._first.time_kind:
             return
+        self._archive.admit(member, is_seed=attempt.generation == 0)
+        self._born[member.id] = attempt.generation
         insort(self._fastest, (member.geomean_us, self._accepted, member), key=lambda r: r[:2])
         self._accepted += 1
         del self._fastest[SHOWN:]

@@ -8,7 +8,6 @@ from typing import Any, cast
 from langgraph.runtime import Runtime
 
 from agents.author import Draft, Idea, Specimen
-from agents.strategy import strategy
 from graph.ablation import with_cause
 from graph.context import Context
 from graph.credit import Estimated, credit_of, inert_of
@@ -17,6 +16,7 @@ from graph.events import record_attempt
 from graph.lesson import lesson_of, reason_of
 from graph.population import experiment_of, specimen
 from graph.state import TrialState
+from graph.strategy_code import strategy_code
 from records.codec import dumps, from_plain
 from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, AttemptStatus, Experiment
@@ -123,7 +123,7 @@ class Trial:
             status=status,
             source=source or state["draft"],
             parent_id=experiment.parent_id,
-            strategy=strategy(draft.source) if draft.source else "",
+            strategy=self._strategy(source or state["draft"], result),
             report=draft.implemented,
             skipped=draft.skipped,
             critique=state.get("critique", ""),
@@ -139,6 +139,13 @@ class Trial:
         if is_last and attempt.generation:
             attempt = replace(attempt, lesson=lesson_of(experiment, attempt, result))
         record_attempt(runtime, attempt, benchmark)
+
+    def _strategy(self, digest: str, result: Evaluation | None) -> str:
+        source, tunables = self.context.artefacts.text(digest), result.tunables if result else None
+        if not source:
+            return ""
+        prepared = self.context.sandbox.prepare(source, self.context.assignment.task, tunables)
+        return strategy_code(prepared, result)
 
     def _with_credit(self, attempt: Attempt) -> Attempt:
         """The attempt with the parts of its gain, their cause, and the tunables that never mattered."""

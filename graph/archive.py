@@ -1,0 +1,73 @@
+"""The archive of a run: the fastest kernel of each strategy code, and how far the codes of late kernels are spread."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agents.author import Member
+
+WINDOW = 12  # kernels that coverage looks at
+ENOUGH = 6  # of them before an alarm means anything
+NARROW = 1.5  # codes in effect: below, most late kernels are one and the same strategy
+
+
+@dataclass
+class Archive:
+    """A cell for each code, and the codes of the last kernels that were accepted."""
+
+    cells: dict[str, Member] = field(default_factory=dict)
+    late: deque[str] = field(default_factory=lambda: deque(maxlen=WINDOW))
+
+    def admit(self, member: Member, is_seed: bool) -> None:
+        """The faster kernel keeps the cell. Seeds are nobody's choice: they do not count as late."""
+        there = self.cells.get(member.strategy)
+        if there is None or member.geomean_us < there.geomean_us:
+            self.cells[member.strategy] = member
+        if not is_seed:
+            self.late.append(member.strategy)
+
+    @property
+    def spread(self) -> float:
+        """Codes in effect among the late kernels: the exponential of their entropy; 0 of none."""
+        counts = Counter(self.late)
+        shares = [n / len(self.late) for n in counts.values()]
+        return math.exp(-sum(p * math.log(p) for p in shares)) if shares else 0.0
+
+    @property
+    def is_narrow(self) -> bool:
+        """True where the alarm is due."""
+        return len(self.late) >= ENOUGH and self.spread < NARROW
+
+    @property
+    def alarm(self) -> str:
+        """One line for the planner; empty where there is no alarm."""
+        if not self.is_narrow:
+            return ""
+        code, count = Counter(self.late).most_common(1)[0]
+        others = ", ".join(sorted(set(self.cells) - {code})[:6])
+        return (
+            f"coverage: {count} of the last {len(self.late)} kernels have one strategy, {code}; propose another one"
+            + (f" (known besides: {others})" if others else "")
+        )
+
+    def other_than(self, member_id: str, explored: frozenset[str] = frozenset()) -> Member | None:
+        """The fastest kernel of another cell than this one's, one that was not explored before the others."""
+        own = next((code for code, m in self.cells.items() if m.id == member_id), None)
+        rest = [m for code, m in self.cells.items() if code != own and m.id != member_id]
+        return min(rest, key=lambda m: (m.id in explored, m.geomean_us, m.id), default=None)
+
+
+def on_island(
+    members: Sequence[Member], born: Mapping[str, int], generation: int, islands: int, every: int
+) -> list[Member]:
+    """The kernels that this generation may build on: those of its island and the seeds; all when they migrate.
+
+    Generations take turns on the islands; `born` is the generation of each kernel, 0 for a seed. Each island's turn
+    number `every` sees all kernels.
+    """
+    if islands <= 1 or (every and (generation - 1) // islands % every == every - 1):
+        return list(members)
+    return [m for m in members if not born.get(m.id, 0) or born[m.id] % islands == generation % islands]
