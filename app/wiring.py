@@ -101,7 +101,7 @@ def make_endpoint(settings: Settings) -> Endpoint:
 
 
 def make_author(
-    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float, explores: bool
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float, explores: bool = False
 ) -> tuple[Author, Callable[[float], None] | None]:
     """The playbook, or the scientist over a language model, whose budget the second answer raises.
 
@@ -173,7 +173,7 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
     from graph.context import Limits
 
     known = {f.name: config[f.name] for f in fields(Limits) if config.get(f.name) is not None}
-    return Limits(**{"tries": 0, "explorations": 0} | known)
+    return Limits(**{"tries": 0, "explorations": 0, "answers": 0, "attainable_fraction": 0.0} | known)
 
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:

@@ -227,9 +227,10 @@ def main(words: Sequence[str] | None = None) -> int:
     options.add_argument("tasks", nargs="*", metavar="TASK", help="those named; all when not given")
     options.add_argument("--seeds", type=int, default=SEEDS)
     options.add_argument("--answers", default=":memory:", metavar="FILE", help="where the lab's answers are kept")
+    options.add_argument("--stored", action="store_true", help="measure nothing, report what is stored")
     wanted = options.parse_args(words)
     settings, known = load_settings(), tasks()
-    for name in wanted.tasks or list(known):
+    for name in () if wanted.stored else wanted.tasks or list(known):
         lab = LabEvaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder, target(), seed=0)
         made = measured(known[name], Remembered(lab, wanted.answers), wanted.seeds)
         print(f"{name}: {made['target_us']:.4g} us, {made['needed']}", flush=True)

@@ -53,12 +53,6 @@ class Archive:
             + (f" (known besides: {others})" if others else "")
         )
 
-    def other_than(self, member_id: str, explored: frozenset[str] = frozenset()) -> Member | None:
-        """The fastest kernel of another cell than this one's, one that was not explored before the others."""
-        own = next((code for code, m in self.cells.items() if m.id == member_id), None)
-        rest = [m for code, m in self.cells.items() if code != own and m.id != member_id]
-        return min(rest, key=lambda m: (m.id in explored, m.geomean_us, m.id), default=None)
-
 
 def on_island(
     members: Sequence[Member], born: Mapping[str, int], generation: int, islands: int, every: int

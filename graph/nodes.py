@@ -17,13 +17,13 @@ from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
 from graph.pausing import pausing
-from graph.population import accepted_of, best, champion, kernel, roofline_fraction, specimen
+from graph.population import accepted_of, best, champion, kernel, specimen
 from graph.remembering import gather
 from graph.seeds import begin
 from graph.state import SCHEMA_VERSION, Pick, State
+from graph.steering import another_cell, answer_to, pool, reason_to_stop
 from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
-from records.quantity import counted
 
 EXPLORED = "explore"  # an experiment that the graph adds
 RULES: Mapping[str, Callable[[Idea], float]] = {
@@ -70,7 +70,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     annotate(runtime, generation=generation)
     emit(runtime, "generation", str(generation), generation=generation, of=context.generations_at(generation))
     leader = kernel(context, state["best_id"]).attempt
-    members = context.history.members(generation, leader.id)
+    members = pool(context, generation, context.history.members(generation, leader.id))
     known = {member.id for member in members}
     fastest = (
         leader.id if leader.id in known else min(members, key=lambda m: m.geomean_us).id
@@ -82,6 +82,9 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         chosen = Selection(fastest, leader.parent_id, "the fastest kernel, because the selector gave no answer")
         emit(runtime, "warning", f"{generation}:select", generation=generation, message=str(error))
     base = chosen.base_id if chosen.base_id in known else fastest
+    answer = answer_to(context, state["stagnant"])
+    if answer == "another_cell" and base == fastest:
+        base = another_cell(context, generation, base, members)
     others = [chosen.reference_id, fastest, *sorted(known)]
     reference = next((other for other in others if other in known and other != base), None)
     emit(
@@ -92,6 +95,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         base=base,
         reference=reference,
         why=chosen.rationale,
+        **({"answer": answer} if answer else {}),
     )
     return {"generation": generation, "base_id": base, "reference_id": reference, "picks": [], "exhausted": False}
 
@@ -130,6 +134,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         proposal = None
+    rules = ["most_innovative"] if answer_to(context, state["stagnant"]) == "most_innovative" else list(RULES)
     explored = _explored(context, state["base_id"], generation)
     ideas = offered(memory.backlog, proposal.ideas if proposal else ())
     with context.ledger.together():
@@ -138,7 +143,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             context.ledger.add_proposals(context.run.id, generation, made)
         picks = [
             _start_experiment(context, state, slot, idea, rule)
-            for slot, (idea, rule) in enumerate([*explored, *pick(ideas, limits.picks)], 1)
+            for slot, (idea, rule) in enumerate([*explored, *pick(ideas, limits.picks, rules)], 1)
         ]
         planned: dict[str, Value] = {
             "generation": generation,
@@ -168,7 +173,7 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         _tell_best(runtime, generation, leader.attempt, leader.time_us, state)
     is_extended = any(e.after == generation for e in context.run.extensions)
     stagnant = 0 if gained or is_extended else state["stagnant"] + 1
-    stop = "" if is_extended else _reason_to_stop(context, state, roofline_fraction(leader.evaluation), stagnant)
+    stop = "" if is_extended else reason_to_stop(context, state, leader.evaluation, stagnant)
     if stop:
         table = compose(runtime, generation, leader)  # which a run that goes on does not build on
         if table is not None:
@@ -179,17 +184,6 @@ def reflect(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             context.ledger.remember(gather(context, (table or leader).attempt))
         context.ledger.finish(context.run.id, "done", stop)
     return {"best_id": leader.attempt.id, "best_us": leader.time_us, "stagnant": stagnant, "stop": stop}
-
-
-def _reason_to_stop(context: Context, state: State, fraction: float, stagnant: int) -> str:
-    limits, total = context.limits, context.generations_at(state["generation"] + 1)
-    if fraction >= limits.roofline_fraction:
-        return f"the best kernel reaches {fraction:.0%} of the roofline"
-    if state["exhausted"]:
-        return "nothing is left to try"
-    if state["generation"] >= total:
-        return f"all {total} generations are used" if total != 1 else "the one generation asked for is used"
-    return f"no gain in {counted(stagnant, 'generation')}" if stagnant >= limits.stagnation else ""
 
 
 def fan_out(state: State) -> list[Send] | Literal["approve", "reflect"]:
@@ -272,9 +266,9 @@ def _explored(context: Context, base_id: str, generation: int) -> tuple[tuple[Id
     )
 
 
-def pick(ideas: Sequence[Idea], count: int = 3) -> tuple[tuple[Idea, str], ...]:
+def pick(ideas: Sequence[Idea], count: int = 3, rules: Sequence[str] = tuple(RULES)) -> tuple[tuple[Idea, str], ...]:
     """Choose without replacement, rule by rule in their order and over again; ties go to the earlier idea."""
-    rest, picked, rules = list(ideas), list[tuple[Idea, str]](), list(RULES)
+    rest, picked = list(ideas), list[tuple[Idea, str]]()
     while rest and len(picked) < count:
         rule = rules[len(picked) % len(rules)]
         best = max(range(len(rest)), key=lambda i: (RULES[rule](rest[i]), -i))

@@ -100,6 +100,18 @@ def roofline_fraction(evaluation: Evaluation) -> float:
     return mean_of(evaluation, "roofline_fraction") if evaluation.measurements else 0.0
 
 
+def attainable_fraction(evaluation: Evaluation) -> float:
+    """The share of the speed that no kernel can exceed: the roofline's time and that of a launch, which none avoids.
+
+    0 where a roofline is unknown. A measured time has no launch apart from the rest.
+    """
+    rows = evaluation.measurements
+    if not rows or any(m.roofline_us <= 0 or m.time_us <= 0 for m in rows):
+        return 0.0
+    logs = [(math.log((m.roofline_us + m.resources_us.get("launch", 0.0)) / m.time_us), m.weight) for m in rows]
+    return math.exp(sum(w * value for value, w in logs) / sum(w for _, w in logs))
+
+
 def experiment_of(context: Context, experiment_id: str) -> Experiment:
     """An experiment of this run; LedgerError when it is missing."""
     found = context.ledger.experiment(context.run.id, experiment_id)

@@ -56,6 +56,14 @@ Explorations = Annotated[
         help="Estimates for known changes of a kernel and its tunables together; 24 when not given, 0: none.",
     ),
 ]
+LimitValues = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=VALUE",
+        help="Any limit of a run by its name, such as islands=3 or attainable_fraction=0; may be given several times.",
+    ),
+]
 Budget = Annotated[
     float | None,
     typer.Option(

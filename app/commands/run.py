@@ -16,6 +16,7 @@ from app.commands.options import (
     FromMemory,
     Isolation,
     Json,
+    LimitValues,
     MemoryTokens,
     NoDispatch,
     NoSeeds,
@@ -54,6 +55,7 @@ def command(
     tries: Tries = None,
     ablations: Ablations = None,
     explorations: Explorations = None,
+    limit: LimitValues = None,
     shape: Shapes = None,
     approve: Approve = False,
     isolation: Isolation = None,
@@ -61,11 +63,12 @@ def command(
     json: Json = False,
 ) -> None:
     """Search for a faster kernel; exit 0 if a verified one beats the best seed as tuned, 1 if none does."""
-    from app.run_request import RunRequest
+    from app.run_request import RunRequest, named_limits
     from app.settings import load_settings, with_isolation
     from app.tracing import tracing
 
-    limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
+    limits: dict[str, float | None] = {**named_limits(limit or [])}
+    limits |= {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
     limits |= {"explorations": explorations, "memory_tokens": memory, "dispatch": 0 if no_dispatch else None}
     settings = with_isolation(load_settings(), isolation)
     asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve

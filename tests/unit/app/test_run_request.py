@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from app.run_request import RunRequest, checked_limits, new_run
+from app.run_request import RunRequest, checked_limits, named_limits, new_run
 from app.settings import load_settings
 from records.errors import UsageError
 from tasks.loader import load_task
@@ -43,3 +43,14 @@ def test_a_run_that_asks_remembers_it() -> None:
 
 def task() -> Any:
     return load_task("row_softmax")
+
+
+def test_limits_are_named_on_the_command_line() -> None:
+    assert checked_limits(named_limits(["islands=3", "attainable_fraction=0"])) == {
+        "islands": 3,
+        "attainable_fraction": 0.0,
+    }
+    with pytest.raises(UsageError, match="NAME=VALUE"):
+        named_limits(["islands"])
+    with pytest.raises(UsageError, match="no limit 'isles'"):
+        checked_limits(named_limits(["isles=3"]))

@@ -1,0 +1,53 @@
+"""The course of a run: which kernels a generation may build on, what answers stagnation, and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from agents.author import Member
+from graph.archive import on_island
+from graph.context import Context
+from graph.population import attainable_fraction, roofline_fraction
+from graph.state import State
+from records.evaluation import Evaluation
+from records.quantity import counted
+
+Answer = Literal["", "another_cell", "most_innovative"]  # to stagnation
+
+
+def pool(context: Context, generation: int, members: Sequence[Member]) -> list[Member]:
+    """The kernels that this generation may build on; all of them where its island has none."""
+    limits, born = context.limits, context.history.born(generation)
+    return on_island(members, born, generation, limits.islands, limits.migration) or list(members)
+
+
+def answer_to(context: Context, stagnant: int) -> Answer:
+    """The named change for a generation after so many without a gain; none where that is switched off."""
+    if not context.limits.answers or not stagnant:
+        return ""
+    return "another_cell" if stagnant % 2 else "most_innovative"
+
+
+def another_cell(context: Context, generation: int, base_id: str, members: Sequence[Member]) -> str:
+    """The fastest kernel of another strategy among these; the base itself where all have one strategy."""
+    own = next((m.strategy for m in members if m.id == base_id), "")
+    explored = context.history.explored(generation)
+    rest = [m for m in members if m.strategy != own]
+    found = min(rest, key=lambda m: (m.id in explored, m.geomean_us, m.id), default=None)
+    return found.id if found else base_id
+
+
+def reason_to_stop(context: Context, state: State, evaluation: Evaluation, stagnant: int) -> str:
+    """The reason why the run ends behind this generation, from its best kernel's evaluation; empty while it goes on."""
+    limits, total = context.limits, context.generations_at(state["generation"] + 1)
+    fraction, attained = roofline_fraction(evaluation), attainable_fraction(evaluation)
+    if fraction >= limits.roofline_fraction:
+        return f"the best kernel reaches {fraction:.0%} of the roofline"
+    if limits.attainable_fraction and attained >= limits.attainable_fraction:
+        return f"the best kernel reaches {attained:.0%} of what roofline and launch leave"
+    if state["exhausted"]:
+        return "nothing is left to try"
+    if state["generation"] >= total:
+        return f"all {total} generations are used" if total != 1 else "the one generation asked for is used"
+    return f"no gain in {counted(stagnant, 'generation')}" if stagnant >= limits.stagnation else ""
