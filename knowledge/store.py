@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knowledge import tables
 from knowledge.chunks import cut
@@ -17,6 +18,9 @@ from knowledge.index import Index
 from knowledge.scoring import fuse, rank, spread
 from knowledge.tokens import tokens
 from records.errors import DocumentError, UsageError
+
+if TYPE_CHECKING:
+    from knowledge.retriever import NotesRetriever
 
 NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
@@ -112,6 +116,16 @@ class KnowledgeStore:
             dense = self._index.nearest(db, self.embedder.embed([query])[0], allowed, depth)
             ranked = fuse([(LEXICAL, lexical), (DENSE, dense)])
             return [_hit(db, chunk, score) for chunk, score in spread(ranked, state.document_of, k)]
+
+    def as_retriever(self, k: int = 5, arch: str | None = None) -> NotesRetriever:
+        """A LangChain retriever of the best k passages, the shipped notes among them."""
+        from knowledge.retriever import NotesRetriever
+
+        def search(query: str) -> list[Hit]:
+            self.ensure_shipped()
+            return self.search(query, k, arch)
+
+        return NotesRetriever(search=search)
 
     def rebuild(self) -> int:
         """Derive passages, postings, vectors and the collection again from the documents; the number of passages."""

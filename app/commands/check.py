@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,6 @@ from app.commands.options import Json, On, Shapes, TargetName
 from app.screen import emit
 from app.verdict import show, verdict_json
 from records.errors import UsageError
-from records.evaluation import Evaluation
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -54,37 +52,29 @@ def command(
     json: Json = False,
 ) -> None:
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
-    from app.sandboxes import make_sandbox, refuse_shapes_elsewhere
+    from app.judged import judge
     from app.settings import load_settings
-    from app.task_folders import open_task
-    from sandbox.dispatched import asking
-    from sandbox.target import load_target
-    from sandbox.walk import needs_confirmation
-    from tasks.extra_shapes import with_shapes
 
-    refuse_shapes_elsewhere(on, shape or [])
     source, chosen = read_source(file), tunables_of(set_ or [])
-    settings = load_settings()
-    loaded = with_shapes(open_task(settings, task, load_target(target).name), shape or [])
-    sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
-    prepared = sandbox.prepare(source, loaded, chosen or None)
-    ask = asking(sandbox)
-    evaluation = ask("benchmark", prepared)
-    if whole and evaluation.verdict.accepted and needs_confirmation(evaluation):
-        evaluation = confirmed(evaluation, ask("confirm", prepared))
+    evaluation = judge(
+        load_settings(),
+        source,
+        task,
+        target,
+        on,
+        seed=seed,
+        tunables=chosen,
+        shapes=shape or (),
+        whole=whole,
+        exact=exact,
+        keep=keep,
+    )
     if json:
         emit(verdict_json(evaluation))
     else:
         show(evaluation, source, file.name)
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
-
-
-def confirmed(evaluation: Evaluation, made: Evaluation) -> Evaluation:
-    """The evaluation with the cases of its confirmation; without times where that rejects it."""
-    if made.verdict.accepted:
-        return replace(evaluation, cases=made.cases)
-    return made
 
 
 def read_source(path: Path) -> str:

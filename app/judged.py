@@ -1,0 +1,53 @@
+"""One kernel, judged outside of any run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.sandboxes import make_sandbox, refuse_shapes_elsewhere
+from app.task_folders import open_task
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from records.evaluation import Evaluation
+
+
+def judge(
+    settings: Settings,
+    source: str,
+    task: str,
+    target: str,
+    on: str,
+    *,
+    seed: int = 0,
+    tunables: Mapping[str, int] | None = None,
+    shapes: Sequence[str] = (),
+    whole: bool = False,
+    exact: bool = False,
+    keep: Path | None = None,
+) -> Evaluation:
+    """Compile, verify and time a kernel; `whole` executes every case as large as it is timed."""
+    from sandbox.dispatched import asking
+    from sandbox.target import load_target
+    from sandbox.walk import needs_confirmation
+    from tasks.extra_shapes import with_shapes
+
+    refuse_shapes_elsewhere(on, shapes)
+    loaded = with_shapes(open_task(settings, task, load_target(target).name), shapes)
+    sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
+    prepared = sandbox.prepare(source, loaded, dict(tunables or {}) or None)
+    ask = asking(sandbox)
+    evaluation = ask("benchmark", prepared)
+    if whole and evaluation.verdict.accepted and needs_confirmation(evaluation):
+        return confirmed(evaluation, ask("confirm", prepared))
+    return evaluation
+
+
+def confirmed(evaluation: Evaluation, made: Evaluation) -> Evaluation:
+    """The evaluation with the cases of its confirmation; without times where that rejects it."""
+    if made.verdict.accepted:
+        return replace(evaluation, cases=made.cases)
+    return made

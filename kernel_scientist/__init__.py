@@ -1,0 +1,104 @@
+"""GPU Kernel Scientist from Python: `from kernel_scientist import run`.
+
+    run(task, ...)           search for a faster kernel; a `Result`
+    resume(run_id, ...)      go on with a run that was paused, or beyond its end
+    astream(task, ...)       the same, as typed events while it goes on; the last one is `Finished`
+    check(source, task)      compile, verify and time one kernel; an `Evaluation`
+    open_context(task, ...)  the collaborators of a new run, for a graph of your own
+    build_graph()            the state graph, not compiled
+    KnowledgeStore(folder)   the notes; `as_retriever()` is a LangChain retriever
+
+Settings are those of the command line, from the environment and `.env`; `settings=` takes others. Every fault is a
+`ScientistError` of one sentence. What is named here is stable, modules below are not.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from kernel_scientist.own_packages import claim
+
+if TYPE_CHECKING:
+    from app.session import Best
+    from app.settings import Settings
+    from graph.build import build_graph
+    from graph.context import Context, Limits
+    from graph.question import Question
+    from kernel_scientist.interface import astream, check, open_context, resume, run
+    from kernel_scientist.run_events import (
+        AttemptMade,
+        Finished,
+        GenerationBegun,
+        NewBest,
+        OtherEvent,
+        Planned,
+        RunEvent,
+        Selected,
+        StageBegun,
+        Stopped,
+        Warned,
+    )
+    from kernel_scientist.search_result import SearchResult as Result
+    from knowledge.retriever import NotesRetriever
+    from knowledge.store import KnowledgeStore
+    from records.errors import ScientistError
+    from records.evaluation import Evaluation
+
+__all__ = [
+    "AttemptMade",
+    "Best",
+    "Context",
+    "Evaluation",
+    "Finished",
+    "GenerationBegun",
+    "KnowledgeStore",
+    "Limits",
+    "NewBest",
+    "NotesRetriever",
+    "OtherEvent",
+    "Planned",
+    "Question",
+    "Result",
+    "RunEvent",
+    "ScientistError",
+    "Selected",
+    "Settings",
+    "StageBegun",
+    "Stopped",
+    "Warned",
+    "astream",
+    "build_graph",
+    "check",
+    "open_context",
+    "resume",
+    "run",
+]
+
+_EVENTS = "kernel_scientist.run_events"
+_HOMES = {
+    **dict.fromkeys(("astream", "check", "open_context", "resume", "run"), "kernel_scientist.interface"),
+    **dict.fromkeys(("AttemptMade", "Finished", "GenerationBegun", "NewBest", "OtherEvent", "Planned"), _EVENTS),
+    **dict.fromkeys(("RunEvent", "Selected", "StageBegun", "Stopped", "Warned"), _EVENTS),
+    "Best": "app.session",
+    "Settings": "app.settings",
+    "build_graph": "graph.build",
+    "Context": "graph.context",
+    "Limits": "graph.context",
+    "Question": "graph.question",
+    "KnowledgeStore": "knowledge.store",
+    "NotesRetriever": "knowledge.retriever",
+    "ScientistError": "records.errors",
+    "Evaluation": "records.evaluation",
+}
+
+claim()
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that one name does not cost the import of everything."""
+    if name == "Result":
+        return importlib.import_module("kernel_scientist.search_result").SearchResult
+    if name not in _HOMES:
+        raise AttributeError(f"module 'kernel_scientist' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)

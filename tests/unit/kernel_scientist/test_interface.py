@@ -1,0 +1,112 @@
+"""The interface from Python on the lab, with the smallest task and limits."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kernel_scientist
+from kernel_scientist import (
+    AttemptMade,
+    Finished,
+    Question,
+    RunEvent,
+    ScientistError,
+    Settings,
+    astream,
+    build_graph,
+    check,
+    open_context,
+    resume,
+    run,
+)
+from kernel_scientist.interface import RunOptions
+
+SMALL: RunOptions = {"author": "playbook", "on": "lab", "generations": 1, "picks": 1, "tunings": 1}
+
+
+def settings(folder: Path, cache: Path) -> Settings:
+    return Settings(runs_folder=folder / "runs", cache_folder=cache)
+
+
+def test_what_is_exported_exists_and_is_documented() -> None:
+    for name in kernel_scientist.__all__:
+        found = getattr(kernel_scientist, name)
+        assert found is not None and (inspect.getdoc(found) or name == "RunEvent"), name
+    with pytest.raises(AttributeError, match="no attribute 'runn'"):
+        _ = kernel_scientist.runn
+
+
+@pytest.mark.long
+def test_a_run_that_is_left_early_is_paused_and_can_be_resumed_to_its_end(tmp_path: Path, compiler_cache: Path) -> None:
+    given = settings(tmp_path, compiler_cache)
+
+    async def first() -> RunEvent:
+        stream = astream("transpose", settings=given, **SMALL)
+        try:
+            async for event in stream:
+                if isinstance(event, AttemptMade):
+                    return event
+        finally:
+            await stream.aclose()  # type: ignore[attr-defined]
+        raise AssertionError("no attempt")
+
+    made = asyncio.run(first())
+    assert isinstance(made, AttemptMade) and made.status == "accepted"
+    asked: list[Question] = []
+    seen: list[RunEvent] = []
+    result = resume("last", settings=given, progress=seen.append, ask=asked.append)
+    assert result.status == "done" and result.best is not None
+    assert seen and asked == []  # a run that was not begun with `ask` asks nothing
+    assert result.source == Path(result.best.path).read_text() and result.report.exists()
+    with pytest.raises(ScientistError, match="give 2 or more"):
+        resume("last", settings=given, generations=1)
+
+
+@pytest.mark.slow
+def test_a_function_may_approve_and_the_last_event_has_the_result(tmp_path: Path, compiler_cache: Path) -> None:
+    asked: list[Question] = []
+
+    def refuse(question: Question) -> bool:
+        asked.append(question)
+        return False
+
+    async def events() -> list[RunEvent]:
+        given = settings(tmp_path, compiler_cache)
+        return [event async for event in astream("transpose", settings=given, ask=refuse, **SMALL)]
+
+    last = asyncio.run(events())[-1]
+    assert isinstance(last, Finished) and last.result.status == "done" and last.result.accepted >= 1
+    assert [question.kind for question in asked] == ["experiments"]
+
+
+def test_a_bad_kernel_is_an_evaluation_with_findings(compiler_cache: Path, tmp_path: Path) -> None:
+    made = check("no kernel", "row_softmax", settings=settings(tmp_path, compiler_cache))
+    assert not made.verdict.accepted and made.verdict.code == "A.2" and made.verdict.findings
+
+
+def test_a_context_opens_a_graph_of_ones_own(compiler_cache: Path, tmp_path: Path) -> None:
+    with open_context("row_softmax", author="playbook", on="lab", settings=settings(tmp_path, compiler_cache)) as found:
+        assert found.author.name == "playbook" and found.limits.generations == 4
+    assert "approve" in build_graph().nodes
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "why"),
+    [
+        ("no_such_task", {}, "there is no task 'no_such_task'"),
+        ("row_softmax", {"author": "nobody"}, "--author is llm or playbook"),
+        ("row_softmax", {"generations": 0}, "generations is a whole number from 1"),
+        ("row_softmax", {"target": "mi999"}, "mi999"),
+        ("row_softmax", {"budget_usd": -1.0}, "negative"),
+        ("row_softmax", {"starts": ["none.hip"]}, r"none\.hip"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_sentence(tmp_path: Path, task: str, options: Any, why: str) -> None:
+    with pytest.raises(ScientistError, match=why) as caught:
+        run(task, **{"author": "playbook", "on": "lab", "settings": Settings(runs_folder=tmp_path), **options})
+    assert "\n" not in str(caught.value)
