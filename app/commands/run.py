@@ -67,9 +67,10 @@ def command(
     from app.settings import load_settings, with_isolation
     from app.tracing import tracing
 
-    limits: dict[str, float | None] = {**named_limits(limit or [])}
-    limits |= {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
+    limits: dict[str, float | None]
+    limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
     limits |= {"explorations": explorations, "memory_tokens": memory, "dispatch": 0 if no_dispatch else None}
+    limits |= named_limits(limit or [])
     settings = with_isolation(load_settings(), isolation)
     asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
     request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked)
