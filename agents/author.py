@@ -30,6 +30,7 @@ class Assignment:
     target_name: str
     arch: str
     seed: int
+    combines: bool = True  # whether the run ends with a table of its kernels by shape
     recalled: tuple[str, ...] = ()  # findings of earlier runs, one line each: suggestions, fixed when the run began
 
 

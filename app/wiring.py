@@ -135,7 +135,13 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     explores = limits.explorations > 0 and not isinstance(sandbox, Deferred)
     author, allow = make_author(settings, run, ledger, artefacts, budget, explores)
     assignment = Assignment(
-        task, target.brief.strip(), target.name, target.arch, run.seed, recalled_of(run.config, artefacts)
+        task,
+        target.brief.strip(),
+        target.name,
+        target.arch,
+        run.seed,
+        combines=bool(limits.dispatch),
+        recalled=recalled_of(run.config, artefacts),
     )
     return Context(
         run=run,

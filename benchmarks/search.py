@@ -175,7 +175,7 @@ def graph_run(work: Assignment, sandbox: Remembered, folder: Path) -> tuple[Curv
         literature=Bookshelf(),
         ledger=ledger,
         artefacts=ArtefactStore(folder / "artefacts", ledger),
-        limits=Limits(),
+        limits=Limits(dispatch=False),  # the rivals end with one kernel, too
         changes=Changes(work),
     )
     drive(context, folder / "checkpoint.db", max_concurrency=1)

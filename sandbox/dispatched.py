@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from records.codec import dumps
+from records.errors import Pending
 from records.evaluation import CaseComparison, Comparison, Evaluation, Measurement, Verdict
+from records.quantity import counted
 from records.ranking import contrast_of
 from sandbox.candidate.prepare import Arm, Prepared, shifted
 from sandbox.protocol import Sandbox
@@ -33,14 +35,23 @@ def asking(sandbox: Sandbox) -> Ask:
 
 
 def judged(ask: Ask, purpose: Purpose, prepared: Prepared, key: str) -> Evaluation:
-    """The answer on a dispatch from those on its arms; the first refusal of one refuses the whole."""
+    """The answer on a dispatch from those on its arms; the first refusal of one refuses the whole.
+
+    Where answers come later, all are asked for before Pending is raised.
+    """
     plain = Evaluation(key, prepared.id, {}, Verdict("compile", True, "OK"))
-    found = list[tuple[Arm, Evaluation]]()
+    found, pendings = list[tuple[Arm, Evaluation]](), list[Pending]()
     for arm in prepared.arms:
-        made = ask(purpose, arm.prepared)
+        try:
+            made = ask(purpose, arm.prepared)
+        except Pending as pending:
+            pendings.append(pending)
+            continue
         if not made.verdict.accepted:
             return replace(plain, verdict=_named(made.verdict, arm), isolation=made.isolation, seconds=made.seconds)
         found.append((arm, made))
+    if pendings:
+        raise _all_of(pendings)
     served = {case.name: prepared.arm(case) for case in (*prepared.task.tests, *prepared.task.benchmarks)}
     objects = [made.code_object for _, made in found]
     return replace(
@@ -78,6 +89,14 @@ def compared(compare: Compare, challenger: Prepared, incumbent: Prepared, plain:
         rows.append(row)
     verdict, ratio, low, high = contrast_of({c.name: c.weight for c in task.benchmarks}, rows, DELTA)
     return replace(plain, verdict=verdict, ratio=ratio, low=low, high=high, cases=tuple(rows))
+
+
+def _all_of(pendings: list[Pending]) -> Pending:
+    """One for the arms that are not judged yet."""
+    awaited = tuple(dict.fromkeys(name for pending in pendings for name in pending.awaited))
+    refused = tuple(dict.fromkeys(why for pending in pendings for why in pending.refused))
+    place = pendings[0].place
+    return Pending(f"waiting for {counted(len(awaited), 'result')} in {place}", awaited, place, refused)
 
 
 def row_of(made: Comparison, case: str) -> CaseComparison | None:

@@ -44,6 +44,7 @@ def work_view(work: Assignment) -> dict[str, Any]:
         "task": task_view(work.task),
         "target": {"name": work.target_name, "arch": work.arch, "brief": work.target_brief.strip()},
         "recalled": list(work.recalled),
+        "combines": work.combines,
     }
 
 

@@ -133,6 +133,8 @@ def _print(result: RunResult, session: Session) -> None:
         )
         if not best.is_seed:
             say(f"             {_credit(session, best.id)}")
+        for text in _arms(session, best.id):
+            say(f"             {text}")
         for text in _contrasts(session, best.id):
             say(f"             {text}, timed in turns")
         say(
@@ -165,6 +167,12 @@ def _contrasts(session: Session, attempt_id: str) -> list[str]:
         for c in ledger.comparisons(attempts[attempt_id].evaluation_key)
         if c.verdict == "faster" and c.incumbent in ids
     ]
+
+
+def _arms(session: Session, attempt_id: str) -> tuple[str, ...]:
+    """The kernels of a dispatch, each with its condition."""
+    attempt = session.context.ledger.attempt(session.context.run.id, attempt_id)
+    return attempt.arms if attempt else ()
 
 
 def _credit(session: Session, attempt_id: str) -> str:

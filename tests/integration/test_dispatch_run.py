@@ -13,6 +13,7 @@ import pytest
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Idea, Specimen, Step
+from app.commands.run import finish
 from app.session import Session, summary
 from app.settings import load_settings
 from graph.context import Given
@@ -169,11 +170,17 @@ def test_a_table_is_made_of_answers_from_elsewhere_too(tmp_path: Path) -> None:
     assert [what for what, count in Counter(worker.calls).items() if count > 1] == [], "work was done twice"
 
 
-def test_the_report_and_the_exported_file_are_those_of_the_table(tmp_path: Path) -> None:
+def test_the_report_and_the_exported_file_are_those_of_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     bench = ran(tmp_path, SMALL, LARGE)
     session = Session(load_settings(runs_folder=tmp_path), bench.context, tmp_path / "run")
     (tmp_path / "run").mkdir()
     result = session.conclude()
+    finish(result, session, json=False)
+    said = capsys.readouterr().out
+    assert f"best kernel  {TABLE}" in said
+    assert all(arm in said for arm in table_of(bench).arms)
     assert result.best is not None
     assert is_dispatch(Path(result.best.path).read_text())
     page = (tmp_path / "run" / "report.html").read_text()

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from graph.doubles import TableSandbox, table_task
-from records.evaluation import CaseComparison, Comparison, comparison_key
+from records.errors import Pending
+from records.evaluation import CaseComparison, Comparison, Evaluation, comparison_key
 from sandbox.candidate.dispatch import Variant, written
 from sandbox.candidate.prepare import Prepared
-from sandbox.dispatched import asking, compared
+from sandbox.dispatched import asking, compared, judged
 from sandbox.walk import PURPOSES, Purpose
 from tasks.task import Task
 
@@ -110,3 +111,16 @@ def test_a_case_that_could_not_be_timed_leaves_it_undecided(task: Task) -> None:
     row = CaseComparison("n=64", 0.5, 0.4, 0.6, "faster", 9)
     plain = Comparison("key", "whole", "single", "undecided", 1.0, 1.0, 1.0)
     assert compared(lambda new, old: replace(plain, cases=(row,)), whole, single, plain) == plain
+
+
+def test_all_arms_are_asked_for_before_the_answers_are_waited_for(task: Task) -> None:
+    sandbox = TableSandbox()
+    prepared = sandbox.prepare(file(FAST, LARGE), task)
+
+    def later(purpose: Purpose, arm: Prepared) -> Evaluation:
+        raise Pending("waiting", (sandbox.key(arm),), "elsewhere", ("one was damaged",))
+
+    with pytest.raises(Pending, match="waiting for 2 results in elsewhere") as caught:
+        judged(later, "verify", prepared, "key")
+    assert caught.value.awaited == tuple(sandbox.key(arm.prepared) for arm in prepared.arms)
+    assert caught.value.refused == ("one was damaged",)

@@ -208,3 +208,12 @@ def test_findings_of_earlier_runs_are_quoted_as_suggestions(tmp_path: Path, role
     assert "# From earlier runs" in prompts[0]
     assert "Nothing of it is verified here" in prompts[0]
     assert "# From earlier runs" not in prompts[1]
+
+
+@pytest.mark.parametrize("combines", [True, False])
+def test_the_planner_knows_whether_kernels_are_joined_by_shape(tmp_path: Path, combines: bool) -> None:
+    work = replace(assignment("row_softmax"), combines=combines)
+    with ScriptedEndpoint([proposal()]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.plan(STEP, work, specimen(work.task, seed("row_softmax")), "", Memory(), 1)
+    assert ("the run joins its verified kernels by thresholds on the dims" in bench.prompt()) is combines
