@@ -166,11 +166,11 @@ def _ledger(settings: Settings) -> Capability:
 
 
 def _knowledge(settings: Settings) -> Capability:
-    from knowledge.store import KnowledgeStore
+    from app.shelf import make_store
 
     if not settings.knowledge.exists():
         return Capability("knowledge store", "ok", "none yet; the first search makes it", needed=True)
-    store = KnowledgeStore(settings.knowledge)
+    store = make_store(settings)
     try:
         problems, documents = store.check(), store.documents()
     except ScientistError as error:
@@ -180,10 +180,18 @@ def _knowledge(settings: Settings) -> Capability:
     finally:
         store.close()
     if problems:
-        return Capability(
-            "knowledge store", "warn", problems[0], "the next search rebuilds it from its documents", True
-        )
-    return Capability("knowledge store", "ok", counted(len(documents), "document"), needed=True)
+        return Capability("knowledge store", "warn", problems[0], "kernel-scientist knowledge check says more", True)
+    return Capability(
+        "knowledge store", "ok", f"{counted(len(documents), 'document')}, found by {_found_by(settings)}", needed=True
+    )
+
+
+def _found_by(settings: Settings) -> str:
+    from knowledge.store import DENSE, LEXICAL
+
+    if not settings.embedding_model:
+        return "their words; KERNEL_SCIENTIST_EMBEDDING_MODEL adds vectors"
+    return f"their words and, at {DENSE / LEXICAL:g} of their weight, vectors of {settings.embedding_model}"
 
 
 def _tracing(settings: Settings) -> Capability:

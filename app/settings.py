@@ -79,6 +79,10 @@ class Settings(BaseSettings):
     """How the coder uses its tools: by tool calls, in text, not at all, or as the model is found to answer."""
     tries: int = Field(default=4, ge=0, le=12)
     """Kernels that the coder may check in one experiment unless `--tries` says otherwise; 0 is without tools."""
+    embedding_model: str | None = None
+    """Model that makes vectors of the literature; without one, passages are found by their words alone."""
+    embedding_base_url: str | None = None
+    """OpenAI-compatible endpoint of the embedding model; the model's own when not given."""
     budget_usd: float = Field(default=5.0, ge=0)
     """What one run may spend on the model unless `--budget-usd` says otherwise."""
 
@@ -105,7 +109,7 @@ class Settings(BaseSettings):
     def _absolute(cls, value: Path | None) -> Path | None:
         return value.expanduser().absolute() if value is not None else None
 
-    @field_validator("base_url", "langsmith_endpoint")
+    @field_validator("base_url", "embedding_base_url", "langsmith_endpoint")
     @classmethod
     def _address(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("http://", "https://")):

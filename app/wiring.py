@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from app.remembered import recalled_of, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
 from app.settings import Settings
+from app.shelf import OPENAI, make_store
 from app.starts import starts_of
 from app.task_folders import open_task
 from records.errors import LedgerError, SettingsError, UsageError
@@ -25,20 +26,17 @@ if TYPE_CHECKING:
     from agents.author import Author
     from agents.model.endpoint import Endpoint
     from graph.context import Context, Limits, MachineCode
+    from knowledge.store import KnowledgeStore
     from records.artefacts import ArtefactStore
     from sandbox.amdgcn.compiler import Compiler
 
-OPENAI = "https://api.openai.com/v1"
-
 
 class ShelvedLiterature:
-    """Passages ready for a prompt; the diary of the run records each. The first search imports Chroma."""
+    """Passages ready for a prompt; the diary of the run records each. Nothing is opened before the first search."""
 
-    def __init__(self, folder: Path, ledger: Ledger, run_id: str) -> None:
+    def __init__(self, store: KnowledgeStore, ledger: Ledger, run_id: str) -> None:
         """Nothing is opened yet."""
-        from knowledge.store import KnowledgeStore
-
-        self._store = KnowledgeStore(folder)
+        self._store = store
         self._ledger = ledger
         self._run_id = run_id
 
@@ -148,7 +146,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         author=author,
         sandbox=sandbox,
         assignment=assignment,
-        literature=ShelvedLiterature(settings.knowledge, ledger, run.id),
+        literature=ShelvedLiterature(make_store(settings), ledger, run.id),
         ledger=ledger,
         artefacts=artefacts,
         limits=limits,

@@ -1,4 +1,4 @@
-"""A document's body to passages of about 800 to 1500 characters that keep their heading path."""
+"""A document's body, as Markdown, to passages of about 800 to 1500 characters that keep their heading path."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-CHUNKER = 1  # part of every derived index: raise it when passages change
+CHUNKER = 2  # part of every derived index: raise it when passages change
 LOW, HIGH = 800, 1500  # characters: a new section starts a new passage above LOW; none is longer than HIGH
+ORIGIN = "Provenance"  # a section that says what the others rest on and answers no question itself
 
 _ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
 _UNDERLINE = re.compile(r"([=\-~^\"'`+*])\1{2,}")
@@ -17,12 +18,23 @@ _FENCE = re.compile(r"\s*(```+|~~~+)")
 
 @dataclass(frozen=True)
 class Chunk:
-    """One passage. `id` depends on document, title, section and text only, so an untouched passage keeps it."""
+    """One passage. `id` depends on title, section and text only: an untouched passage keeps it wherever it lies."""
 
     id: str
     ordinal: int
     section: str
     text: str
+
+    @classmethod
+    def name(cls, title: str, section: str, text: str, nth: int = 1) -> str:
+        """The id of the nth passage with this text in its document."""
+        key = f"{title}\0{section}\0{text}\0{nth}"
+        return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    @property
+    def is_evidence(self) -> bool:
+        """False for a passage that only says where others come from and how far to trust them."""
+        return not (self.section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in self.text)
 
 
 @dataclass(frozen=True)
@@ -31,16 +43,14 @@ class _Block:
     text: str
 
 
-def cut(document_id: str, title: str, body: str) -> list[Chunk]:
+def cut(title: str, body: str) -> list[Chunk]:
     """Passages in their order; a code fence or a table is broken only where it alone is over the limit."""
     chunks: list[Chunk] = []
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, str], int] = {}
     bare = [("", body.strip()[:HIGH])] if body.strip() else []  # headings and nothing under them
     for section, text in list(_packed(_blocks(body))) or bare:
-        key = f"{document_id}\0{title}\0{section}\0{text}"
-        seen[key] = seen.get(key, 0) + 1
-        digest = hashlib.sha256(f"{key}\0{seen[key]}".encode()).hexdigest()
-        chunks.append(Chunk(digest[:32], len(chunks), section, text))
+        nth = seen[section, text] = seen.get((section, text), 0) + 1
+        chunks.append(Chunk(Chunk.name(title, section, text, nth), len(chunks), section, text))
     return chunks
 
 
@@ -53,7 +63,7 @@ def _packed(blocks: Iterator[_Block]) -> Iterator[tuple[str, str]]:
         moved = block.path != last
         heading = f"{block.path[-1]}\n" if parts and moved and block.path else ""
         text = heading + block.text
-        if parts and (size + len(text) + 2 > HIGH or (moved and size >= LOW)):
+        if parts and (size + len(text) + 2 > HIGH or (moved and (size >= LOW or ORIGIN in (*block.path, *last)))):
             yield " > ".join(first), "\n\n".join(parts)
             parts, size, text = [], 0, block.text
         if not parts:

@@ -1,24 +1,23 @@
-"""The dense index: a persistent Chroma collection, treated as a cache of the vectors in SQLite.
+"""Nearest passages by the vectors of one embedder: SQLite has the vectors, a Chroma collection of its own finds them.
 
-Chroma is single-process by design, and a damaged index file ends the process instead of raising. So a collection
-lives in a folder of its own that is never changed once sealed: an update works on a copy, and the seal (sizes and
-hashes of the index files) is checked before Chroma may open them.
+Vectors are bought once: SQLite keeps each under its embedder and the passage's text, batch by batch. Chroma is
+single-process by design and a half-written index ends the process that opens it, so its folder is opened and written
+under SQLite's write lock, and a mark lies in it while it is written: who finds the mark builds the folder again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import secrets
 import shutil
+import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from records.codec import dumps
+from knowledge.embedder import Embedder, EmbedderError, checked
+from knowledge.tables import Tables, get_meta
 from records.errors import KnowledgeError
 
 if TYPE_CHECKING:
@@ -27,134 +26,189 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
     from numpy.typing import NDArray
 
-_BATCH = 2000
-
-
-class DenseDamaged(Exception):
-    """The collection is missing, damaged or not the sealed one; the store builds it again."""
-
-
-@dataclass(frozen=True)
-class Seal:
-    """The collection's folder, its number of vectors, and the hashes of its index files."""
-
-    folder: str
-    count: int
-    files: Mapping[str, str]
-
-    @classmethod
-    def parse(cls, text: str) -> Seal | None:
-        """From `dumps` text; None for an empty or unreadable one."""
-        try:
-            return cls(**json.loads(text)) if text else None
-        except (ValueError, TypeError):
-            return None
+EXACT = 50_000  # passages that are compared one by one where the collection falls short
+BATCH = 64  # texts a request: what is lost when one fails, and a commit each
+_OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for more and filter here
+_PLACES = 2000  # vectors handed to Chroma at once
 
 
 class DenseIndex:
-    """Nearest vectors by cosine. One object a store; searches from several threads take turns."""
+    """The vectors of one embedder. Searches from several threads take turns."""
 
-    def __init__(self, folder: Path, name: str) -> None:
-        """`name` is the collection's: embedder, dimension and chunker version."""
-        self.folder = folder
-        self.name = name
+    def __init__(self, tables: Tables, embedder: Embedder) -> None:
+        """Nothing is opened or embedded yet."""
+        self.embedder = embedder
+        self._tables = tables
+        name = hashlib.sha256(embedder.id.encode()).hexdigest()[:16]
+        self.folder = tables.folder / "chroma" / name
+        self._mark = self.folder.with_suffix(".writing")
         self._lock = threading.Lock()
         self._client: ClientAPI | None = None
         self._collection: Collection | None = None
-        self._open: Seal | None = None
+        self._epoch = ""
+        self._asked: dict[str, NDArray[np.float32]] = {}
 
-    def nearest(self, seal: Seal, vector: NDArray[np.float32], k: int) -> list[int]:
-        """Chunk numbers, nearest first; DenseDamaged where the sealed collection cannot be used."""
-        if not seal.count:
-            return []
-        with self._lock, _chroma_errors():
-            self._ensure(seal)
-            assert self._collection is not None
-            found = self._collection.query(query_embeddings=vector[None, :], n_results=min(k, seal.count), include=[])
-            return [int(identity) for identity in found["ids"][0]]
+    def missing(self) -> int:
+        """The number of passages without a vector."""
+        with self._tables.reading() as db:
+            return int(db.execute(f"SELECT COUNT(*) FROM ({_MISSING})", (self.embedder.id,)).fetchone()[0])
 
-    def build(self, vectors: Mapping[int, bytes]) -> Seal:
-        """A new collection from nothing."""
-        return self._write(None, vectors, ())
+    def fill(self, report: Callable[[int], None] | None = None) -> int:
+        """Embed the passages that lack a vector, each batch committed, and place them; the number embedded.
 
-    def update(self, seal: Seal, added: Mapping[int, bytes], removed: Sequence[int]) -> Seal:
-        """A copy of the sealed collection with some vectors added and some removed; DenseDamaged if it cannot be."""
-        return self._write(seal, added, removed)
+        Raises:
+            EmbedderError: no vectors came; those of earlier batches are kept and the next call goes on from there.
+        """
+        done = 0
+        while True:
+            with self._tables.reading() as db:
+                rows = db.execute(f"{_MISSING} LIMIT ?", (self.embedder.id, BATCH)).fetchall()
+            if not rows:
+                break
+            vectors = checked(self.embedder, [text for _, text in rows])
+            with self._tables.changing() as db:
+                self._require_dimension(db, vectors.shape[1])
+                packed = [(self.embedder.id, i, v.tobytes()) for (i, _), v in zip(rows, vectors, strict=True)]
+                db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", packed)
+            done += len(rows)
+            if report:
+                report(done)
+        self.place()
+        return done
 
-    def problems(self, seal: Seal | None, chunks: set[int]) -> list[str]:
-        """Differences from the chunk numbers in SQLite, one sentence each; empty if there are none."""
-        try:
-            if seal is None:
-                raise DenseDamaged("it has not been built")
-            with self._lock, _chroma_errors():
-                self._ensure(seal)
-                assert self._collection is not None
-                found = {int(identity) for identity in self._collection.get(include=[])["ids"]}
-        except DenseDamaged as error:
-            return [f"the dense index is unusable ({error}); the next search rebuilds it"]
-        return (
-            []
-            if found == chunks
-            else [
-                f"the dense index lacks {len(chunks - found)} passages and has "
-                f"{len(found - chunks)} too many; the next search rebuilds it"
-            ]
-        )
+    def place(self) -> None:
+        """Make the collection hold the vectors of the stored passages; from nothing where its writer was killed."""
+        with self._lock, self._tables.changing() as db:
+            if self._mark.exists() or not self.folder.exists():
+                self._forget(db)
+            added, gone = db.execute(_UNPLACED, (self.embedder.id,) * 2).fetchall(), _gone(db, self.embedder.id)
+            if not added and not gone:
+                return
+            self._close()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._mark.touch()
+            with _chroma_errors(self.folder):
+                self._write(added, gone)
+            rows = [(self.embedder.id, number) for number, _ in added]
+            db.executemany("INSERT INTO placed VALUES(?, ?)", rows)
+            db.executemany("DELETE FROM placed WHERE embedder = ? AND chunk = ?", [(self.embedder.id, n) for n in gone])
+            self._mark.unlink()
+
+    def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[int]:
+        """Allowed passages by cosine, nearest first; EmbedderError where the query gets no vector."""
+        vector = self._vector(query)
+        wanted = min(k, int(allowed.sum()))
+        found = [n for n in self._from_collection(db, vector, k * _OVERFETCH) if n < len(allowed) and allowed[n]][:k]
+        return found if len(found) >= wanted else self._exactly(db, vector, allowed, k) or found
 
     def close(self) -> None:
         """Close Chroma's files."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
         if self._client is not None:
             self._client.close()  # type: ignore[attr-defined]
-        self._client = self._collection = self._open = None
+        self._client = self._collection = None
 
-    def sweep(self, keep: Sequence[Seal | None]) -> None:
-        """Delete collections that no seal names any more."""
-        names = {seal.folder for seal in keep if seal}
-        for path in self.folder.glob("*"):
-            if path.name not in names:
-                shutil.rmtree(path, ignore_errors=True)
+    def _vector(self, query: str) -> NDArray[np.float32]:
+        if query not in self._asked:
+            if len(self._asked) >= 256:
+                self._asked.clear()
+            self._asked[query] = checked(self.embedder, [query])[0]
+        return self._asked[query]
 
-    def _ensure(self, seal: Seal) -> None:
-        if self._open == seal:
-            return
-        self.close()
-        path = self.folder / seal.folder
-        if not (path / "chroma.sqlite3").is_file() or _fingerprints(path) != dict(seal.files):
-            raise DenseDamaged("its files are not those that were written")
-        self._client = _client(path)
-        collection = self._client.get_collection(self.name, embedding_function=None)
-        if collection.count() != seal.count:
-            raise DenseDamaged(f"it holds {collection.count()} vectors instead of {seal.count}")
-        self._collection, self._open = collection, seal
+    def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> None:
+        query = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"
+        row = db.execute(query, (self.embedder.id,)).fetchone()
+        if row and row[0] != 4 * dimension:
+            raise EmbedderError(f"the embedder {self.embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
 
-    def _write(self, base: Seal | None, added: Mapping[int, bytes], removed: Sequence[int]) -> Seal:
+    def _from_collection(self, db: sqlite3.Connection, vector: NDArray[np.float32], k: int) -> list[int]:
+        """None where it is being written, was left half written or cannot be read: the exact search serves then."""
+        with self._lock:
+            try:
+                collection = self._opened(get_meta(db, "epoch"))
+                if collection is None:
+                    return []
+                with _chroma_errors(self.folder):
+                    found = collection.query(query_embeddings=vector[None, :], n_results=k, include=[])
+            except KnowledgeError:
+                self._client = self._collection = None
+                return []
+            return [int(identity) for identity in found["ids"][0]]
+
+    def _opened(self, epoch: str) -> Collection | None:
+        if self._collection is None or self._epoch != epoch:
+            with self._tables.changing(wait_s=0.0), _chroma_errors(self.folder):
+                self._close()
+                if not self.folder.exists() or self._mark.exists():
+                    return None
+                self._client = _client(self.folder)
+                self._collection = self._client.get_collection("passages", embedding_function=None)
+                self._epoch = epoch
+        return self._collection
+
+    def _forget(self, db: sqlite3.Connection) -> None:
+        self._close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        db.execute("DELETE FROM placed WHERE embedder = ?", (self.embedder.id,))
+
+    def _write(self, added: Sequence[tuple[int, bytes]], gone: Sequence[int]) -> None:
         import numpy as np
 
-        path = self.folder / secrets.token_hex(6)
-        with self._lock, _chroma_errors():
-            if base:
-                self._ensure(base)
-                self.close()
-                shutil.copytree(self.folder / base.folder, path)
-            client = _client(path)
-            try:
-                collection = client.get_or_create_collection(
-                    self.name, embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
-                )
-                for gone in _batches(sorted(removed)):
-                    collection.delete(ids=[str(number) for number in gone])
-                for part in _batches(sorted(added)):
-                    rows = np.stack([np.frombuffer(added[number], dtype=np.float32) for number in part])
-                    collection.upsert(ids=[str(number) for number in part], embeddings=rows)
-                count = collection.count()
-            finally:
-                client.close()  # type: ignore[attr-defined]
-            return Seal(path.name, count, _fingerprints(path))
+        client = _client(self.folder)
+        try:
+            collection = client.get_or_create_collection(
+                "passages", embedding_function=None, configuration={"hnsw": {"space": "cosine"}}
+            )
+            for start in range(0, len(gone), _PLACES):
+                collection.delete(ids=[str(number) for number in gone[start : start + _PLACES]])
+            for start in range(0, len(added), _PLACES):
+                part = added[start : start + _PLACES]
+                rows = np.stack([np.frombuffer(vector, dtype=np.float32) for _, vector in part])
+                collection.upsert(ids=[str(number) for number, _ in part], embeddings=rows)
+        finally:
+            client.close()  # type: ignore[attr-defined]
+
+    def _exactly(
+        self, db: sqlite3.Connection, vector: NDArray[np.float32], allowed: NDArray[np.bool_], k: int
+    ) -> list[int]:
+        import numpy as np
+
+        if int(allowed.sum()) > EXACT:
+            return []
+        stored = db.execute(
+            "SELECT c.number, v.vector FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"
+            " WHERE c.length > 0 ORDER BY c.number",
+            (self.embedder.id,),
+        )
+        rows = [(number, packed) for number, packed in stored if number < len(allowed) and allowed[number]]
+        if not rows:
+            return []
+        matrix = np.frombuffer(b"".join(packed for _, packed in rows), dtype=np.float32).reshape(len(rows), -1)
+        order = np.argsort(-(matrix @ vector), kind="stable")[:k]
+        return [rows[int(i)][0] for i in order]
 
 
-def seal_text(seal: Seal) -> str:
-    """The text that `Seal.parse` reads."""
-    return dumps(seal)
+_MISSING = (
+    "SELECT c.id, d.title || char(10) || c.section || char(10) || c.text FROM chunks c"
+    " JOIN documents d ON d.number = c.document LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id"
+    " WHERE v.id IS NULL AND c.length > 0 GROUP BY c.id"
+)
+_UNPLACED = (
+    "SELECT c.number, v.vector FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"
+    " LEFT JOIN placed p ON p.embedder = ? AND p.chunk = c.number WHERE p.chunk IS NULL AND c.length > 0"
+)
+
+
+def _gone(db: sqlite3.Connection, embedder: str) -> list[int]:
+    rows = db.execute(
+        "SELECT p.chunk FROM placed p LEFT JOIN chunks c ON c.number = p.chunk"
+        " WHERE p.embedder = ? AND c.number IS NULL",
+        (embedder,),
+    )
+    return [row[0] for row in rows]
 
 
 def _client(path: Path) -> ClientAPI:
@@ -164,21 +218,8 @@ def _client(path: Path) -> ClientAPI:
     return chromadb.PersistentClient(str(path), settings=Settings(anonymized_telemetry=False))
 
 
-def _batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    yield from (numbers[start : start + _BATCH] for start in range(0, len(numbers), _BATCH))
-
-
-def _fingerprints(path: Path) -> dict[str, str]:
-    """Hashes of the index files that Chroma loads without looking. It rewrites the others whenever it opens them."""
-    found = {}
-    for inside in sorted(path.glob("*/index_metadata.pickle")):
-        for file in sorted(inside.parent.iterdir()):
-            found[f"{inside.parent.name}/{file.name}"] = hashlib.sha256(file.read_bytes()).hexdigest()
-    return found
-
-
 @contextmanager
-def _chroma_errors() -> Iterator[None]:
+def _chroma_errors(folder: Path) -> Iterator[None]:
     try:
         from chromadb.errors import ChromaError
     except ImportError as error:
@@ -187,4 +228,5 @@ def _chroma_errors() -> Iterator[None]:
         yield
     except (ChromaError, OSError, ValueError, RuntimeError, AttributeError) as error:
         # AttributeError is what Chroma's own clean-up raises after it failed to open a folder.
-        raise DenseDamaged(str(error).splitlines()[0] if str(error) else type(error).__name__) from error
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise KnowledgeError(f"the vectors in {folder} cannot be used ({said}); run `knowledge rebuild`") from error

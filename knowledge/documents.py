@@ -1,20 +1,20 @@
-"""Files to documents: accepted kinds, front matter, and one clear sentence for a refusal."""
+"""Documents: their records, and Markdown, reStructuredText or plain text with front matter to one of them."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from knowledge.markup import from_rst
 from records.errors import DocumentError
 
-MAX_BYTES = 5_000_000
-SUFFIXES = (".md", ".txt", ".rst")  # what a folder is searched for; a file named by hand may have any suffix
+READER = 1  # part of a file's mark: raise it when a file would be read otherwise
 _FIELD = re.compile(r"([A-Za-z_]+)\s*:\s*(.*)")
 _KEPT = frozenset("\n\t")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]+")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Document:
     licence: str
     arch: str  # names with a space between, empty where it holds for every GPU
     tags: tuple[str, ...]
-    uri: str  # where it came from: a path, or shipped:NAME
+    uri: str  # where it came from: a path, shipped:NAME or text:NAME
     sha256: str
     chunks: int
     added_at: str  # UTC, ISO 8601
@@ -35,7 +35,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Text:
-    """A file read and understood, not yet stored. `body` has no front matter and no control characters."""
+    """A file read and understood, not yet stored. `body` is Markdown without front matter and control characters."""
 
     uri: str
     sha256: str  # of the file's bytes
@@ -51,90 +51,141 @@ class Text:
 class Added:
     """The outcome of adding one file."""
 
-    id: str
+    id: str  # empty where it was skipped
     title: str
     chunks: int
-    status: str  # added | unchanged | replaced
+    status: str  # added | unchanged | replaced | skipped
+    why: str = ""  # the reason for which a file was skipped
 
 
-def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Files to read, folders searched through, each file once.
+@dataclass(frozen=True)
+class Citation:
+    """The citation that a person gives with a document; what is empty is taken from the document."""
 
-    Raises:
-        DocumentError: a path is missing, a folder holds no document, or nothing was named.
+    title: str = ""
+    source: str = ""
+    licence: str = ""
+    arch: str = ""
+    tags: str = ""
+
+    def __str__(self) -> str:
+        return "\0".join((self.title, self.source, self.licence, self.arch, self.tags)).strip("\0")
+
+
+def make_text(uri: str, name: str, data: bytes, body: str, given: Citation | None = None, source: str = "") -> Text:
+    """A document from its bytes and its Markdown; DocumentError where there is not a word in it.
+
+    `source` is cited where neither the person nor the document says what to cite.
     """
-    found: dict[Path, None] = {}
-    for path in paths:
-        if path.is_dir():
-            inside = [p for p in sorted(path.rglob("*")) if p.suffix.lower() in SUFFIXES and p.is_file()]
-            inside = [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
-            if not inside:
-                raise DocumentError(f"the folder {path} holds no document; documents end in {', '.join(SUFFIXES)}")
-            found.update(dict.fromkeys(p.resolve() for p in inside))
-        elif path.is_file():
-            found[path.resolve()] = None
-        elif path.exists():
-            raise DocumentError(f"{path} is neither a file nor a folder; name a Markdown or text file")
-        else:
-            raise DocumentError(f"there is no file or folder {path}; check the path")
-    if not found:
-        raise DocumentError("no document was named; give at least one Markdown or text file, or a folder of them")
-    return list(found)
-
-
-def read_text(path: Path, uri: str | None = None) -> Text:
-    """Read one Markdown, reStructuredText or plain text file.
-
-    Raises:
-        DocumentError: unreadable, over 5 MB, not UTF-8 text, or empty.
-    """
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise DocumentError(f"the document {path} cannot be read: {error.strerror or error}") from error
-    if len(data) > MAX_BYTES:
-        raise DocumentError(f"the document {path} is larger than {MAX_BYTES // 10**6} MB; split it into smaller files")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DocumentError(f"the document {path} is not UTF-8 text; convert it to Markdown or text first") from error
-    if "\0" in text:
-        raise DocumentError(f"the document {path} is binary, not text; convert it to Markdown or text first")
-    fields, body = _front_matter(clean(text))
+    given = given or Citation()
+    fields, body = _front_matter(clean(body))
     if not body.strip():
-        raise DocumentError(f"the document {path} is empty; there is nothing to add")
+        raise DocumentError(f"the document {name} is empty; there is nothing to add")
     return Text(
-        uri=uri or str(path.resolve()),
-        sha256=hashlib.sha256(data).hexdigest(),
-        title=_one_line(fields.get("title") or _first_heading(body) or path.stem),
-        source=_one_line(fields.get("source") or path.name),
-        licence=_one_line(fields.get("licence") or fields.get("license") or "not stated"),
-        arch=" ".join(_names(fields.get("arch", ""))).lower(),
-        tags=tuple(_names(fields.get("tags", ""))),
+        uri=uri,
+        sha256=hashlib.sha256(data + str(given).encode("utf-8", "surrogatepass")).hexdigest(),
+        title=_one_line(given.title or fields.get("title") or _first_heading(body) or Path(name).stem),
+        source=_one_line(given.source or fields.get("source") or source or Path(name).name),
+        licence=_one_line(given.licence or fields.get("licence") or fields.get("license") or "not stated"),
+        arch=" ".join(_names(given.arch or fields.get("arch", ""))).lower(),
+        tags=tuple(_names(given.tags or fields.get("tags", ""))),
         body=body,
     )
 
 
+def read_text(path: Path, uri: str | None = None) -> Text:
+    """Read one Markdown, reStructuredText or plain text file; DocumentError where it is none."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DocumentError(f"the document {path} cannot be read: {error.strerror or error}") from error
+    return make_text(uri or str(path.resolve()), str(path), data, plain_body(path, data))
+
+
+def plain_body(path: Path, data: bytes) -> str:
+    """The Markdown of a file that is text."""
+    text = decode(path, data)
+    return from_rst(text) if path.suffix.lower() in (".rst", ".rest") else text
+
+
+def decode(path: Path, data: bytes) -> str:
+    """Text in whichever encoding it is: UTF-8 or UTF-16 as marked or found, else the likeliest.
+
+    Raises:
+        DocumentError: the bytes are no text.
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _is_wide(data):
+        wide = "utf-16" if data[0] + data[1] == 0xFF + 0xFE else "utf-16-le" if data[1] == 0 else "utf-16-be"
+        text = data.decode(wide, "replace")
+        if text.count("\ufffd") > len(text) // 100:
+            raise DocumentError(f"the document {path} is binary, not text; it cannot be added")
+        return text
+    if b"\0" in data or len(_CONTROL_BYTES.findall(data[:65536])) > min(len(data), 65536) // 50:
+        raise DocumentError(f"the document {path} is binary, not text; it cannot be added")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return _guessed(data)
+
+
+_CONTROL_BYTES = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+def _is_wide(data: bytes) -> bool:
+    """True for UTF-16 without a mark: every other byte of mostly Latin text is zero."""
+    head = data[:4096]
+    half = len(head) // 2
+    return half >= 8 and len(data) % 2 == 0 and (head[1::2].count(0) > half * 0.7) != (head[::2].count(0) > half * 0.7)
+
+
+def _guessed(data: bytes) -> str:
+    """Text that is not UTF-8: Windows' Latin alphabet, or by its statistics where most letters are of another one."""
+    best = None
+    if sum(byte > 127 for byte in data[:20000]) > len(data[:20000]) // 4:
+        try:
+            from charset_normalizer import from_bytes
+        except ImportError:
+            pass
+        else:
+            best = from_bytes(data[:20000], cp_isolation=list(_ALPHABETS)).best()
+    return data.decode(best.encoding if best else "cp1252", "replace")
+
+
+_ALPHABETS = ("gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", "koi8_r", "cp1253", "cp1255", "cp1256")
+
+
 def clean(text: str) -> str:
     """Drop control and invisible format characters (escape codes, direction overrides), and unify line ends."""
-    unified = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(c for c in unified if c in _KEPT or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co"))
+    unified = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    if unified.isascii():
+        return _CONTROL.sub("", unified)
+    bad = [c for c in set(unified) if c not in _KEPT and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co")]
+    return unified.translate(dict.fromkeys(map(ord, bad))) if bad else unified
+
+
+def with_uri(text: Text, uri: str) -> Text:
+    """The same document at another place."""
+    return replace(text, uri=uri)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
     """Fields between two `---` lines at the top; a text that only starts with a rule keeps it as its own."""
-    lines = text.split("\n")
-    if lines[0].strip() != "---":
+    if not text.startswith("---"):
         return {}, text
+    lines = text.split("\n")
     fields: dict[str, str] = {}
-    for number, line in enumerate(lines[1:], start=1):
-        if line.strip() == "---":
+    name = ""
+    for number, line in enumerate(lines[1:60], start=1):
+        if line.strip() in ("---", "..."):
             return fields, "\n".join(lines[number + 1 :])
         match = _FIELD.fullmatch(line.strip())
-        if match:
-            fields[match[1].lower()] = match[2].strip().strip("\"'")
-        elif line.strip():
+        item = line.strip().removeprefix("- ") if line.startswith((" ", "-")) else ""
+        if match and not line.startswith((" ", "-")):
+            name = match[1].lower()
+            fields[name] = match[2].strip().strip("\"'")
+        elif item and name:
+            fields[name] = f"{fields[name]} {item}".strip()  # a list or a nested field, one entry a line
+        elif line.strip() and not line.startswith("#"):
             break
     return {}, text
 

@@ -1,76 +1,80 @@
-"""Text to vectors. The default needs no model and no network: hashed words, word pairs, concepts and letter groups."""
+"""Text to vectors, by a model behind any OpenAI-compatible endpoint. Without one, search is by words alone."""
 
 from __future__ import annotations
 
-import math
-import zlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
-from itertools import pairwise
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from knowledge.tokens import tokens, words
+from records.errors import KnowledgeError
 
 if TYPE_CHECKING:
     import numpy as np
+    from langchain_openai import OpenAIEmbeddings
     from numpy.typing import NDArray
 
 
+class EmbedderError(KnowledgeError):
+    """The embedder gave no usable vectors; what was embedded before is kept."""
+
+
 class Embedder(Protocol):
-    """Anything that turns texts into unit vectors; `id` names it and its version, for it keys every stored vector."""
+    """Anything that turns texts into vectors; `id` names model and place, for it keys every stored vector."""
 
-    id: str  # letters, digits, dots and dashes
-    dimension: int
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of shape [len(texts), dimension], float32, each of Euclidean length 1 (or all zero)."""
-
-
-_PAIR, _LETTERS = 0.6, 0.35  # weights beside 1.0 for a token: pairs carry order, letter groups forgive spelling
-
-
-class HashingEmbedder:
-    """Deterministic on every machine: each feature adds +w or -w at a place that its CRC-32 chooses."""
-
-    id = "hash.1"
-
-    def __init__(self, dimension: int = 384) -> None:
-        """Vectors of `dimension` numbers."""
-        self.dimension = dimension
+    id: str
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of shape [len(texts), dimension], float32, rows of length 1; a text without words gives zeros."""
+        """Vectors of shape [len(texts), dimension], float32; EmbedderError where there are none."""
+
+
+class EndpointEmbedder:
+    """A model behind an endpoint, asked by the client of langchain-openai."""
+
+    def __init__(self, base_url: str, model: str, api_key: str, timeout_s: float = 60.0, retries: int = 2) -> None:
+        """Nothing is asked yet. Vectors of one model at two addresses count as two embedders'."""
+        self.id = f"{model} at {re.sub('^https?://', '', base_url)}"
+        self._base_url, self._model, self._api_key = base_url, model, api_key
+        self._timeout_s, self._retries = timeout_s, retries
+        self._client: OpenAIEmbeddings | None = None
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """One request for all texts."""
+        import httpx
         import numpy as np
+        from openai import OpenAIError
 
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float64)
-        for row, text in zip(vectors, texts, strict=True):
-            for feature, count in Counter(_features(text)).items():
-                kind, _, _ = feature.partition(":")
-                code = _code(feature)
-                sign = 1.0 if code & 1 else -1.0
-                row[(code >> 1) % self.dimension] += sign * _WEIGHTS[kind] * (1.0 + math.log(count))
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return (vectors / np.where(lengths == 0.0, 1.0, lengths)).astype(np.float32)
+        try:
+            found = self._made().embed_documents(list(texts))
+            return np.array(found, dtype=np.float32)
+        except (OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError) as error:
+            # The last three are the client's, for an answer that is no list of vectors.
+            said = (str(error).splitlines() or [""])[0][:200]
+            raise EmbedderError(f"the embedder {self.id} gave no vectors ({type(error).__name__}: {said})") from error
 
+    def _made(self) -> OpenAIEmbeddings:
+        if self._client is None:
+            from langchain_openai import OpenAIEmbeddings
+            from pydantic import SecretStr
 
-_WEIGHTS = {"t": 1.0, "p": _PAIR, "l": _LETTERS}
-
-
-def _features(text: str) -> Iterator[str]:
-    yield from (f"t:{token}" for token in tokens(text))
-    plain = words(text)
-    yield from (f"p:{left} {right}" for left, right in pairwise(plain))
-    for word in plain:
-        yield from _letter_groups(word)
-
-
-@lru_cache(maxsize=65536)
-def _letter_groups(word: str) -> tuple[str, ...]:
-    fenced = f"^{word}$"
-    return tuple(f"l:{fenced[i : i + 4]}" for i in range(len(fenced) - 3)) if len(word) > 3 else ()
+            self._client = OpenAIEmbeddings(
+                model=self._model,
+                base_url=self._base_url,
+                api_key=SecretStr(self._api_key or "none"),
+                check_embedding_ctx_length=False,  # else it downloads a tokeniser and sends numbers for text
+                timeout=self._timeout_s,
+                max_retries=self._retries,
+                chunk_size=1000,
+            )
+        return self._client
 
 
-@lru_cache(maxsize=262144)
-def _code(feature: str) -> int:
-    return zlib.crc32(feature.encode("utf-8"))
+def checked(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Vectors of length 1, one for each text; EmbedderError for any other number or what is not finite."""
+    import numpy as np
+
+    rows = np.asarray(embedder.embed(texts), dtype=np.float32)
+    if rows.ndim != 2 or len(rows) != len(texts) or rows.shape[1] == 0 or not np.isfinite(rows).all():
+        raise EmbedderError(f"the embedder {embedder.id} gave {rows.shape} numbers for {len(texts)} texts")
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: NDArray[np.float32] = (rows / np.where(lengths == 0.0, 1.0, lengths)).astype(np.float32)
+    return unit

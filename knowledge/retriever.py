@@ -11,22 +11,11 @@ from langchain_core.retrievers import BaseRetriever
 
 
 class NotesRetriever(BaseRetriever):
-    """Passages with title, section, source, licence and score as metadata, the best first."""
+    """Passages with their citation as metadata, the best first; the id of each is what it is cited by."""
 
     search: Callable[[str], Sequence[Any]]
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Passage]:
-        return [
-            Passage(
-                page_content=hit.text,
-                metadata={
-                    "document": hit.document,
-                    "title": hit.title,
-                    "section": hit.section,
-                    "source": hit.source,
-                    "licence": hit.licence,
-                    "score": hit.score,
-                },
-            )
-            for hit in self.search(query)
-        ]
+        fields = ("passage", "document", "title", "section", "source", "licence", "score")
+        found = self.search(query)
+        return [Passage(h.text, id=h.passage, metadata={name: getattr(h, name) for name in fields}) for h in found]

@@ -1,38 +1,44 @@
-"""The knowledge store: add, list, remove and search documents. SQLite has the data, Chroma is a cache."""
+"""The knowledge store: add, list, remove and search documents. Any thread and any process may call it at any time."""
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knowledge import tables
-from knowledge.chunks import cut
-from knowledge.documents import Added, Document, Text, find_files, read_text
-from knowledge.embedder import Embedder, HashingEmbedder
-from knowledge.index import Index
-from knowledge.scoring import fuse, rank, spread
+from knowledge import postings, tables
+from knowledge.dense import DenseIndex
+from knowledge.document_files import find_files, require_any
+from knowledge.documents import Added, Citation, Document, make_text
+from knowledge.embedder import Embedder, EmbedderError
+from knowledge.intake import Item, batches, prepared, put
+from knowledge.reader import DocumentReader
+from knowledge.scoring import fuse, spread
+from knowledge.tables import Cut, Tables
 from knowledge.tokens import tokens
-from records.errors import DocumentError, UsageError
+from records.errors import DocumentError, KnowledgeError, UsageError
 
 if TYPE_CHECKING:
+    from langchain_core.documents import Document as LangDocument
+
     from knowledge.retriever import NotesRetriever
 
 NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
 LEXICAL, DENSE = 1.0, 0.5  # weights of the two rankings: instruction names make words worth more than vectors
-_SHIPPED = "shipped:"
+_SHIPPED, _GIVEN = "shipped:", "text:"
 
 
 @dataclass(frozen=True)
 class Hit:
-    """One passage. `score` is the fused rank score: it orders hits of one search and means nothing across searches."""
+    """One passage. `score` orders the hits of one search and means nothing across searches."""
 
     score: float
+    passage: str  # its id, by which it is cited
     document: str  # document id
     title: str
     section: str  # heading path, "A > B"
@@ -42,56 +48,91 @@ class Hit:
 
 
 class KnowledgeStore:
-    """Documents in one folder. Nothing is opened before the first call; every method may be called from any thread."""
+    """Documents in one folder. Nothing is opened before the first call."""
 
     def __init__(self, folder: Path, *, embedder: Embedder | None = None, wait_s: float = 10.0) -> None:
         """`wait_s`: how long a write waits for another process that is writing before it gives up."""
         self.folder = folder
-        self.embedder = embedder or HashingEmbedder()
-        self._index = Index(folder, self.embedder, wait_s)
+        self._tables = Tables(folder, wait_s)
+        self._dense = DenseIndex(self._tables, embedder) if embedder else None
+        self._facts: postings.Facts | None = None
 
-    def add(self, paths: Iterable[Path]) -> list[Added]:
-        """Read files, and folders recursively; all of them or, where one cannot be read, none.
+    def add(
+        self, paths: Iterable[Path], given: Citation | None = None, report: Callable[[Added], None] | None = None
+    ) -> list[Added]:
+        """Read files, folders and patterns. Each batch is committed, so what is in stays in when the work is ended.
+
+        A file that cannot be read is skipped, with the reason in its outcome. A second call goes on from there.
 
         Raises:
-            DocumentError: a path is missing, not text, empty or too large.
+            DocumentError: a path is missing, or every file was skipped.
             KnowledgeError: the store is locked by another process, damaged or not writable.
         """
-        return self._put_all([read_text(path) for path in find_files(paths)])
+        done: list[Added] = []
+        given = given or Citation()
+        with DocumentReader() as reader:
+            for batch in batches(prepared(self._tables, find_files(paths), given, reader)):
+                outcomes = self._put(batch)
+                done += outcomes
+                for outcome in outcomes if report else ():
+                    report(outcome)  # type: ignore[misc]  # it is given where the loop runs
+        require_any(done)
+        return done
+
+    def add_text(self, name: str, text: str, given: Citation | None = None) -> Added:
+        """Add Markdown or plain text under a name; the same name again replaces it."""
+        return self.add_texts([(name, text, given or Citation())])[0]
+
+    def add_texts(self, texts: Iterable[tuple[str, str, Citation]]) -> list[Added]:
+        """Add texts by name, in one commit; DocumentError, and nothing stored, where one is empty."""
+        made = [
+            make_text(_GIVEN + name, name, text.encode("utf-8", "surrogatepass"), text, given)
+            for name, text, given in texts
+        ]
+        return self._put([Item(text.uri, "", Cut.of(text)) for text in made])
+
+    def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
+        """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
+
+        One is named by its id, else by its source and page, else by its text.
+        """
+        return self.add_texts(_named(document) for document in documents)
 
     def ensure_shipped(self) -> list[Added]:
         """Add or update the shipped notes; nothing happens where they have not changed."""
         files = sorted(NOTES.glob("*.md"))
         parts = [part for file in files for part in (file.name.encode(), file.read_bytes())]
         state = hashlib.sha256(b"\0".join(parts)).hexdigest()
-        with self._index.reading() as db:
+        with self._tables.reading() as db:
             if tables.get_meta(db, "shipped") == state:
                 return []
             withheld = {row[0] for row in db.execute("SELECT uri FROM withheld")}
-        named = [(file, _SHIPPED + file.name) for file in files]
-        return self._put_all([read_text(file, uri) for file, uri in named if uri not in withheld], shipped=state)
+        named = [(file, _SHIPPED + file.name) for file in files if _SHIPPED + file.name not in withheld]
+        with DocumentReader() as reader:
+            items = [Item(uri, "", Cut.of(reader.read(file, uri=uri))) for file, uri in named]
+        return self._put(items, shipped=state)
 
-    def documents(self) -> list[Document]:
-        """Every document, by title."""
-        with self._index.reading() as db:
-            return tables.list_documents(db)
+    def documents(self, mine: bool = False) -> list[Document]:
+        """Every document, by title; with `mine`, without the shipped notes."""
+        with self._tables.reading() as db:
+            return [d for d in tables.list_documents(db) if not (mine and d.uri.startswith(_SHIPPED))]
 
-    def remove(self, identity: str) -> Document:
-        """Take one document out, named by its id or a unique beginning of it; a shipped note stays out.
+    def remove(self, wanted: str) -> list[Document]:
+        """Take documents out: one by its id or a unique beginning of it, else all whose place matches a pattern.
+
+        A shipped note stays out. A pattern has a `*`, `?` or `/` in it, and a folder's name means what is in it.
 
         Raises:
-            DocumentError: no document, or more than one, has that id.
+            DocumentError: nothing, or more than one id, is meant.
         """
-        found = [d for d in self.documents() if identity and d.id.startswith(identity)]
-        if not found:
-            raise DocumentError(f"there is no document {identity!r}; list the documents to see their ids")
-        if len(found) > 1:
-            raise DocumentError(f"{len(found)} documents have an id that starts with {identity!r}; give more of it")
-        with self._index.changing() as db:
-            db.execute("DELETE FROM documents WHERE id = ?", (found[0].id,))
-            if found[0].uri.startswith(_SHIPPED):
-                db.execute("INSERT OR IGNORE INTO withheld VALUES(?)", (found[0].uri,))
-        return found[0]
+        found = _meant(self.documents(), wanted)
+        with self._tables.changing() as db:
+            for document in found:
+                db.execute("DELETE FROM documents WHERE id = ?", (document.id,))
+                if document.uri.startswith(_SHIPPED):
+                    db.execute("INSERT OR IGNORE INTO withheld VALUES(?)", (document.uri,))
+            tables.touch(db)
+        return found
 
     def search(self, query: str, k: int = 5, arch: str | None = None) -> list[Hit]:
         """The best passages. With `arch`, documents that name other GPUs only are left out.
@@ -101,21 +142,31 @@ class KnowledgeStore:
         """
         if not query.strip() or k < 1:
             raise UsageError("a search needs a query that is not empty and a number of passages of at least 1")
-        with self._index.reading() as db:
-            state = self._index.snapshot(db)
-            allowed = state.chunks_for(arch)
+        with self._tables.reading() as db:
+            db.execute("BEGIN")  # one state of the store for the whole search
+            facts = self._known(db)
+            allowed = facts.allowed(arch)
             terms = tokens(query)
-            if not allowed or not terms:
+            if not allowed.any() or not terms:
                 return []
+            depth = max(DEPTH, 2 * k)
+            ranked = postings.rank(db, terms, facts, allowed, depth)
+            if self._dense:
+                try:
+                    near = self._dense.nearest(db, query, allowed, depth)
+                except EmbedderError:
+                    near = []  # words alone, as without an embedder
+                ranked = fuse([(LEXICAL, [n for n, _ in ranked]), (DENSE, near)])
+            chosen = spread(ranked, lambda number: int(facts.documents[number]), k)
+            return [_hit(db, chunk, score) for chunk, score in chosen]
 
-            def postings(term: str) -> list[tuple[int, int]]:
-                return db.execute("SELECT chunk, count FROM postings WHERE term = ?", (term,)).fetchall()
+    def embed(self, report: Callable[[int], None] | None = None) -> int:
+        """Buy the vectors that are missing, batch by batch; the number bought, 0 without an embedder.
 
-            depth = max(DEPTH, k)
-            lexical = [n for n, _ in rank(terms, postings, state.lengths, allowed.__contains__)[:depth]]
-            dense = self._index.nearest(db, self.embedder.embed([query])[0], allowed, depth)
-            ranked = fuse([(LEXICAL, lexical), (DENSE, dense)])
-            return [_hit(db, chunk, score) for chunk, score in spread(ranked, state.document_of, k)]
+        Raises:
+            EmbedderError: the embedder failed; what came before is kept, and a second call goes on from there.
+        """
+        return self._dense.fill(report) if self._dense else 0
 
     def as_retriever(self, k: int = 5, arch: str | None = None) -> NotesRetriever:
         """A LangChain retriever of the best k passages, the shipped notes among them."""
@@ -128,42 +179,88 @@ class KnowledgeStore:
         return NotesRetriever(search=search)
 
     def rebuild(self) -> int:
-        """Derive passages, postings, vectors and the collection again from the documents; the number of passages."""
-        return self._index.rebuild()
+        """Derive passages and postings again from the documents; the number of passages. Vectors are kept."""
+        with self._tables.changing() as db:
+            count = tables.derive(db)
+        if self._dense:
+            self._dense.place()
+        return count
 
     def check(self) -> list[str]:
         """Report the faults of the store, one sentence each; empty if there are none. Nothing is repaired."""
-        return self._index.problems()
+        try:
+            with self._tables.reading() as db:
+                said = str(db.execute("PRAGMA quick_check").fetchone()[0])
+                orphans = db.execute("PRAGMA foreign_key_check").fetchall()
+        except KnowledgeError as error:
+            return [str(error)]
+        if said != "ok" or orphans:
+            return [f"{self._tables.path} is damaged ({said}); delete it and add the documents again"]
+        missing = self._dense.missing() if self._dense else 0
+        return [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
 
     def close(self) -> None:
         """Close Chroma's files; the next search opens them again."""
-        self._index.dense.close()
+        if self._dense:
+            self._dense.close()
 
-    def _put_all(self, texts: Sequence[Text], shipped: str = "") -> list[Added]:
-        with self._index.changing() as db:
+    def _known(self, db: sqlite3.Connection) -> postings.Facts:
+        epoch = tables.get_meta(db, "epoch")
+        facts = self._facts
+        if facts is None or facts.epoch != epoch:
+            facts = self._facts = postings.read_facts(db, epoch)
+        return facts
+
+    def _put(self, items: Sequence[Item], shipped: str = "") -> list[Added]:
+        """Store one batch in one commit."""
+        if all(isinstance(item.made, Added) and item.made.status == "unchanged" for item in items) and not shipped:
+            return [item.made for item in items if isinstance(item.made, Added)]
+        fresh: dict[int, Sequence[str]] = {}
+        with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
-                keep = {text.uri for text in texts}
-                for number, uri in db.execute("SELECT number, uri FROM documents").fetchall():
-                    if uri.startswith(_SHIPPED) and uri not in keep:
-                        db.execute("DELETE FROM documents WHERE number = ?", (number,))
-            return [_put(db, text) for text in texts]
+                keep = {item.uri for item in items}
+                gone = [(uri,) for (uri,) in db.execute("SELECT uri FROM documents") if uri.startswith(_SHIPPED)]
+                db.executemany("DELETE FROM documents WHERE uri = ?", [row for row in gone if row[0] not in keep])
+            outcomes = [put(db, item, fresh) for item in items]
+            if fresh:
+                postings.add_segment(db, fresh)
+            if shipped or any(outcome.status in ("added", "replaced") for outcome in outcomes):
+                tables.touch(db)
+        return outcomes
 
 
-def _put(db: sqlite3.Connection, text: Text) -> Added:
-    """Store one file: by its place if that is known, else by its content, so that a copy is not stored twice."""
-    query = "SELECT id, title, sha256, (SELECT COUNT(*) FROM chunks c WHERE c.document = d.number) FROM documents d"
-    known = db.execute(f"{query} WHERE uri = ?", (text.uri,)).fetchone()
-    same = known or db.execute(f"{query} WHERE sha256 = ?", (text.sha256,)).fetchone()
-    if same and same[2] == text.sha256:
-        return Added(same[0], same[1], same[3], "unchanged")
-    identity = known[0] if known else hashlib.sha256(text.uri.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    number = tables.put_document(db, identity, text, datetime.now(UTC).isoformat(timespec="seconds"))
-    chunks = cut(identity, text.title, text.body)
-    tables.put_chunks(db, number, text.title, chunks)
-    return Added(identity, text.title, len(chunks), "replaced" if known else "added")
+def _named(document: LangDocument) -> tuple[str, str, Citation]:
+    about = {str(key).lower(): value for key, value in document.metadata.items()}
+    tags = about.get("tags") or ""
+    given = Citation(
+        title=str(about.get("title") or ""),
+        source=str(about.get("source") or ""),
+        licence=str(about.get("licence") or about.get("license") or ""),
+        arch=str(about.get("arch") or ""),
+        tags=tags if isinstance(tags, str) else " ".join(map(str, tags)),
+    )
+    place = f"{given.source}#{about.get('page', '')}" if given.source else ""
+    digest = hashlib.sha256(document.page_content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return str(document.id or place or digest), document.page_content, given
+
+
+def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
+    found = [d for d in documents if wanted and d.id.startswith(wanted)]
+    if len(found) > 1:
+        raise DocumentError(f"{len(found)} documents have an id that starts with {wanted!r}; give more of it")
+    if not found and set(wanted) & set("*?/"):
+        place = str(Path(wanted).expanduser().absolute())
+        shapes = (wanted, place, f"{place}/*")
+        found = [d for d in documents if any(fnmatch(d.uri, shape) for shape in shapes)]
+    if not found:
+        raise DocumentError(f"there is no document {wanted!r}; list the documents to see their ids and places")
+    return found
 
 
 def _hit(db: sqlite3.Connection, chunk: int, score: float) -> Hit:
     found = tables.passage(db, chunk)
-    return Hit(round(score, 6), found.document, found.title, found.section, found.text, found.source, found.licence)
+    return Hit(
+        round(score, 6), found.id[:12], found.document, found.title, found.section, found.text, found.source,
+        found.licence,
+    )  # fmt: skip

@@ -1,46 +1,56 @@
-"""The primary data of the knowledge store: documents, chunks, postings and vectors in one SQLite file."""
+"""The knowledge store's SQLite file: documents, passages, postings and vectors. Its own locks are the only ones."""
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.chunks import Chunk
+from knowledge import postings
+from knowledge.chunks import CHUNKER, Chunk, cut
 from knowledge.documents import Document, Text
-from knowledge.tokens import tokens
+from knowledge.tokens import TOKENISER, tokens
 from records.errors import KnowledgeError
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS withheld(uri TEXT PRIMARY KEY);
-CREATE TABLE IF NOT EXISTS documents(
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,
-    title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,
-    body TEXT NOT NULL, added_at TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS chunks(
-    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, ordinal INTEGER NOT NULL, section TEXT NOT NULL,
-    document INTEGER NOT NULL REFERENCES documents(number) ON DELETE CASCADE,
-    text TEXT NOT NULL, length INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document);
-CREATE TABLE IF NOT EXISTS postings(
-    term TEXT NOT NULL, chunk INTEGER NOT NULL REFERENCES chunks(number) ON DELETE CASCADE, count INTEGER NOT NULL,
-    PRIMARY KEY(term, chunk)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS postings_by_chunk ON postings(chunk);
-CREATE TABLE IF NOT EXISTS vectors(
-    chunk INTEGER PRIMARY KEY REFERENCES chunks(number) ON DELETE CASCADE,
-    embedder TEXT NOT NULL, vector BLOB NOT NULL);
-"""
+VERSION = 2  # of the tables
+DERIVED = f"c{CHUNKER}-t{TOKENISER}"  # what passages and postings were made by
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS withheld(uri TEXT PRIMARY KEY)",
+    "CREATE TABLE IF NOT EXISTS documents("
+    "number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, uri TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,"
+    " title TEXT NOT NULL, source TEXT NOT NULL, licence TEXT NOT NULL, arch TEXT NOT NULL, tags TEXT NOT NULL,"
+    " body BLOB NOT NULL, added_at TEXT NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256)",
+    "CREATE TABLE IF NOT EXISTS chunks("
+    "number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, ordinal INTEGER NOT NULL, section TEXT NOT NULL,"
+    " document INTEGER NOT NULL REFERENCES documents(number) ON DELETE CASCADE,"
+    " text TEXT NOT NULL, length INTEGER NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document, length)",
+    "CREATE INDEX IF NOT EXISTS chunks_by_id ON chunks(id)",
+    *postings.SCHEMA,
+    # A file that was looked at: what it was then, and its document or the reason why it has none.
+    "CREATE TABLE IF NOT EXISTS files("
+    "uri TEXT PRIMARY KEY, mark TEXT NOT NULL, document INTEGER REFERENCES documents(number) ON DELETE CASCADE,"
+    " why TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS files_by_document ON files(document)",
+    # Vectors outlive their passages: each was paid for, and a passage that comes back finds its own again.
+    "CREATE TABLE IF NOT EXISTS vectors("
+    "embedder TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(embedder, id))",
+    "CREATE TABLE IF NOT EXISTS placed("
+    "embedder TEXT NOT NULL, chunk INTEGER NOT NULL, PRIMARY KEY(embedder, chunk)) WITHOUT ROWID",
+)
 
 
 @dataclass(frozen=True)
 class Passage:
     """A stored chunk with the citation of its document."""
 
-    number: int
+    id: str
     document: str
     title: str
     section: str
@@ -49,33 +59,84 @@ class Passage:
     licence: str
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection whose work is committed at the end of the block, or undone where it raises.
+@dataclass(frozen=True)
+class Cut:
+    """A document with its passages and their tokens: what can be made without the database."""
 
-    Raises:
-        KnowledgeError: the file is damaged, locked or not writable.
-    """
-    connection = None
-    try:
-        connection = sqlite3.connect(path, timeout=10.0)
-        connection.execute("PRAGMA foreign_keys = ON")
-        with connection:
-            yield connection
-    except sqlite3.DatabaseError as error:
-        raise KnowledgeError(
-            f"the knowledge store {path} cannot be used ({error}); if it is damaged, delete it and add again"
-        ) from error
-    finally:
-        if connection is not None:
-            connection.close()
+    text: Text
+    chunks: tuple[Chunk, ...]
+    terms: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, text: Text) -> Cut:
+        """Cut and tokenise; a passage that only says what others rest on has no tokens, so nothing finds it."""
+        chunks = tuple(cut(text.title, text.body))
+        terms = (tokens(f"{text.title}\n{c.section}\n{c.text}") if c.is_evidence else () for c in chunks)
+        return cls(text, chunks, tuple(tuple(found) for found in terms))
 
 
-def create(path: Path) -> None:
-    """Make the tables where they are missing."""
-    with opened(path) as db:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.executescript(_SCHEMA)
+class Tables:
+    """The file in one folder, made or brought up to date when it is first opened."""
+
+    def __init__(self, folder: Path, wait_s: float) -> None:
+        """`wait_s`: how long a write waits for another one."""
+        self.folder = folder
+        self.path = folder / "knowledge.sqlite"
+        self._wait_s = wait_s
+        self._is_ready = False
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read by."""
+        with self._connected() as db:
+            yield db
+
+    @contextmanager
+    def changing(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
+        """A connection of the one writer: the block's work is committed whole, or undone where it raises."""
+        with self._connected() as db:
+            if wait_s is not None:
+                db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+            db.execute("BEGIN IMMEDIATE")
+            with db:
+                yield db
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        db = None
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(self.path, timeout=self._wait_s, isolation_level=None)
+            db.execute("PRAGMA foreign_keys = ON")
+            if not self._is_ready:
+                self._prepare(db)
+            yield db
+        except sqlite3.DatabaseError as error:
+            raise KnowledgeError(self._said(error)) from error
+        except OSError as error:
+            raise KnowledgeError(f"the knowledge store {self.folder} cannot be used: {error.strerror}") from error
+        finally:
+            if db is not None:
+                db.close()
+
+    def _said(self, error: sqlite3.DatabaseError) -> str:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+            return f"the knowledge store {self.folder} is locked: another process is writing to it; try again later"
+        return f"the knowledge store {self.path} cannot be used ({error}); if it is damaged, delete it and add again"
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise KnowledgeError(f"the knowledge store {self.path} is of a newer version; use that, or another folder")
+        if version < VERSION or get_meta(db, "derived") != DERIVED:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("BEGIN IMMEDIATE")
+            with db:
+                if db.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+                    _upgrade(db)
+                if get_meta(db, "derived") != DERIVED:
+                    derive(db)
+        self._is_ready = True
 
 
 def get_meta(db: sqlite3.Connection, key: str) -> str:
@@ -87,6 +148,11 @@ def get_meta(db: sqlite3.Connection, key: str) -> str:
 def set_meta(db: sqlite3.Connection, key: str, value: str) -> None:
     """Write one value."""
     db.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value", (key, value))
+
+
+def touch(db: sqlite3.Connection) -> None:
+    """Tell readers that what they hold in memory is out of date."""
+    set_meta(db, "epoch", secrets.token_hex(8))
 
 
 def list_documents(db: sqlite3.Connection) -> list[Document]:
@@ -103,77 +169,83 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
 
 def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: str) -> int:
     """Insert or update one document by its id; its number."""
-    db.execute(
-        "INSERT INTO documents(id, uri, sha256, title, source, licence, arch, tags, body, added_at)"
-        " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET sha256 = excluded.sha256,"
-        " title = excluded.title, source = excluded.source, licence = excluded.licence, arch = excluded.arch,"
-        " tags = excluded.tags, body = excluded.body, added_at = excluded.added_at",
-        (
-            identity,
-            text.uri,
-            text.sha256,
-            text.title,
-            text.source,
-            text.licence,
-            text.arch,
-            " ".join(text.tags),
-            text.body,
-            added_at,
-        ),
-    )
-    return int(db.execute("SELECT number FROM documents WHERE id = ?", (identity,)).fetchone()[0])
+    columns = ("sha256", "title", "source", "licence", "arch", "tags", "body", "added_at")
+    body = zlib.compress(text.body.encode("utf-8", "surrogatepass"), 1)
+    rest = (text.sha256, text.title, text.source, text.licence, text.arch, " ".join(text.tags), body, added_at)
+    row = db.execute(
+        f"INSERT INTO documents(id, uri, {', '.join(columns)}) VALUES(?, ?{', ?' * len(columns)})"
+        f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)} RETURNING number",
+        (identity, text.uri, *rest),
+    ).fetchone()
+    return int(row[0])
 
 
-def put_chunks(db: sqlite3.Connection, document: int, title: str, chunks: Sequence[Chunk]) -> None:
-    """Make these the document's chunks: new ones come in, missing ones go, the rest stays as it is."""
-    old = {row[0] for row in db.execute("SELECT id FROM chunks WHERE document = ?", (document,))}
-    for gone in old - {chunk.id for chunk in chunks}:
-        db.execute("DELETE FROM chunks WHERE id = ?", (gone,))
-    for chunk in chunks:
+def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, Sequence[str]]:
+    """Make these the document's passages: new ones come in, missing ones go; the tokens of the new by number."""
+    old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
+    kept = {chunk.id for chunk in made.chunks}
+    db.executemany("DELETE FROM chunks WHERE number = ?", [(number,) for i, number in old.items() if i not in kept])
+    added: dict[int, Sequence[str]] = {}
+    for chunk, terms in zip(made.chunks, made.terms, strict=True):
         if chunk.id in old:
-            db.execute("UPDATE chunks SET ordinal = ? WHERE id = ?", (chunk.ordinal, chunk.id))
+            db.execute("UPDATE chunks SET ordinal = ? WHERE number = ?", (chunk.ordinal, old[chunk.id]))
             continue
-        terms = tokens(f"{title}\n{chunk.section}\n{chunk.text}")
-        row = db.execute(
-            "INSERT INTO chunks(id, ordinal, section, document, text, length) VALUES(?, ?, ?, ?, ?, ?)"
-            " RETURNING number",
-            (chunk.id, chunk.ordinal, chunk.section, document, chunk.text, len(terms)),
-        ).fetchone()
-        db.executemany(
-            "INSERT INTO postings VALUES(?, ?, ?)", [(term, row[0], n) for term, n in Counter(terms).items()]
+        row = (chunk.id, chunk.ordinal, chunk.section, document, chunk.text, len(terms))
+        done = db.execute(
+            "INSERT INTO chunks(id, ordinal, section, document, text, length) VALUES(?, ?, ?, ?, ?, ?)", row
         )
+        assert done.lastrowid is not None
+        added[done.lastrowid] = terms
+    return added
 
 
-def texts_without_vector(db: sqlite3.Connection, embedder: str) -> list[tuple[int, str]]:
-    """Chunk numbers with the text to embed, where the vector is missing or another embedder's."""
-    rows = db.execute(
-        "SELECT c.number, d.title, c.section, c.text FROM chunks c JOIN documents d ON d.number = c.document"
-        " LEFT JOIN vectors v ON v.chunk = c.number WHERE v.embedder IS NOT ? ORDER BY c.number",
-        (embedder,),
-    )
-    return [(number, f"{title}\n{section}\n{text}") for number, title, section, text in rows]
+def derive(db: sqlite3.Connection) -> int:
+    """Make passages and postings again from the stored documents; the number of passages."""
+    for table in ("chunks", "postings", "segments", "placed"):
+        db.execute(f"DELETE FROM {table}")
+    added: dict[int, Sequence[str]] = {}
+    for number, title, body in db.execute("SELECT number, title, body FROM documents").fetchall():
+        text = Text("", "", title, "", "", "", (), zlib.decompress(body).decode("utf-8", "surrogatepass"))
+        added |= put_chunks(db, number, Cut.of(text))
+        if len(added) >= 2000:
+            postings.add_segment(db, added)
+            added = {}
+    if added:
+        postings.add_segment(db, added)
+    set_meta(db, "derived", DERIVED)
+    touch(db)
+    return int(db.execute("SELECT COUNT(*) FROM chunks").fetchone()[0])
 
 
-def put_vectors(db: sqlite3.Connection, embedder: str, vectors: Mapping[int, bytes]) -> None:
-    """Store float32 vectors by chunk number."""
-    rows = [(chunk, embedder, vector) for chunk, vector in vectors.items()]
-    db.executemany("INSERT OR REPLACE INTO vectors VALUES(?, ?, ?)", rows)
-
-
-def vectors(db: sqlite3.Connection, chunks: Iterable[int] | None = None) -> dict[int, bytes]:
-    """Stored vectors by chunk number: all, or those asked for."""
-    if chunks is None:
-        return dict(db.execute("SELECT chunk, vector FROM vectors ORDER BY chunk"))
-    found = {}
-    for chunk in chunks:
-        found.update(dict(db.execute("SELECT chunk, vector FROM vectors WHERE chunk = ?", (chunk,))))
-    return found
+def _upgrade(db: sqlite3.Connection) -> None:
+    """Make the tables; documents of the first version are kept, and so are vectors that another program paid for."""
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    documents, vectors = [], []
+    if "documents" in tables:
+        documents = db.execute(
+            "SELECT id, uri, title, source, licence, arch, tags, sha256, body, added_at FROM documents"
+        ).fetchall()
+        vectors = db.execute(
+            "SELECT v.embedder, d.title, c.section, c.text, v.vector FROM vectors v JOIN chunks c ON c.number = v.chunk"
+            " JOIN documents d ON d.number = c.document WHERE v.embedder NOT LIKE 'hash.%'"
+        ).fetchall()
+    for table in ("postings", "vectors", "chunks", "documents"):
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+    for statement in _SCHEMA:
+        db.execute(statement)
+    for identity, uri, title, source, licence, arch, tags, sha256, body, added_at in documents:
+        text = Text(uri, sha256, title, source, licence, arch, tuple(tags.split()), body)
+        put_document(db, identity, text, added_at)
+    rows = [(embedder, Chunk.name(title, section, text), vector) for embedder, title, section, text, vector in vectors]
+    db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", rows)
+    set_meta(db, "derived", "")
+    db.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def passage(db: sqlite3.Connection, chunk: int) -> Passage:
     """One chunk, ready to be cited."""
     row = db.execute(
-        "SELECT c.number, d.id, d.title, c.section, c.text, d.source, d.licence"
+        "SELECT c.id, d.id, d.title, c.section, c.text, d.source, d.licence"
         " FROM chunks c JOIN documents d ON d.number = c.document WHERE c.number = ?",
         (chunk,),
     ).fetchone()

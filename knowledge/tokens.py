@@ -75,44 +75,56 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def _phrases() -> dict[tuple[str, ...], str]:
-    table = {}
+def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    """Phrases and their concepts by the phrase's first word."""
+    table: dict[tuple[str, ...], str] = {}
     for group in _SYNONYMS:
         for phrase in group:
-            words = tuple(stem(part) for part in re.split(r"[ _]+", phrase))
-            table[words] = "=" + group[0].replace(" ", "-")
-    return table
+            table[tuple(stem(part) for part in re.split(r"[ _]+", phrase))] = "=" + group[0].replace(" ", "-")
+    by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for parts, concept in table.items():
+        by_first.setdefault(parts[0], []).append((parts, concept))
+    return by_first
 
 
-_CONCEPTS = _phrases()
+_BY_FIRST = _phrases()
 
 
 def words(text: str) -> list[str]:
     """Plain stemmed words in their order: identifiers are cut at underscores, stop words are left out."""
-    found = []
-    for match in _WORD.finditer(unicodedata.normalize("NFKC", text)):
-        for part in match.group().lower().split("_"):
-            if part and part not in _STOP:
-                found.append(stem(part))
-    return found
+    return [part for word in _WORD.findall(_normal(text)) for part in _both(word)[0]]
 
 
 def tokens(text: str) -> list[str]:
     """Everything a text can be found by: words, whole identifiers, their parts, and concepts (`=lds`)."""
-    normal = unicodedata.normalize("NFKC", text)
-    plain = words(text)
-    found = list(plain)
-    for match in _WORD.finditer(normal):
-        found += _identifier(match.group())
-    for size in (1, 2, 3):
-        for start in range(len(plain) - size + 1):
-            concept = _CONCEPTS.get(tuple(plain[start : start + size]))
-            if concept:
-                found.append(concept)
-    return found
+    found = _WORD.findall(_normal(text))
+    plain: list[str] = []
+    inner: list[str] = []
+    for word in found:
+        parts, more = _both(word)
+        plain += parts
+        if more:
+            inner += more
+    for start in [place for place, word in enumerate(plain) if word in _BY_FIRST]:
+        for phrase, concept in _BY_FIRST[plain[start]]:
+            if tuple(plain[start : start + len(phrase)]) == phrase:
+                inner.append(concept)
+    return plain + inner
 
 
-@lru_cache(maxsize=65536)
+def _normal(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
+
+
+@lru_cache(maxsize=262144)
+def _both(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return _parts(word), _identifier(word)
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    return tuple(stem(part) for part in word.lower().split("_") if part and part not in _STOP)
+
+
 def _identifier(word: str) -> tuple[str, ...]:
     """The whole and the inner parts of an identifier; nothing for a plain word."""
     bare = word.strip("_")

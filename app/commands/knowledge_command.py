@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.commands.options import Json
-from app.screen import emit, say, table
+from app.screen import emit, note, say, table
 from records.quantity import counted
 
 if TYPE_CHECKING:
+    from knowledge.documents import Added
     from knowledge.store import KnowledgeStore
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The literature the scientists read.")
@@ -21,24 +23,49 @@ WIDTH = 400  # characters of a passage shown at a terminal
 @app.command()
 def add(
     paths: Annotated[
-        list[Path],
-        typer.Argument(metavar="PATH...", help="Text and Markdown files, or folders of them.", show_default=False),
+        list[Path], typer.Argument(metavar="PATH...", help="Files, folders of them, or patterns.", show_default=False)
     ],
+    title: Annotated[str, typer.Option("--title", help="Title of the one document.", show_default=False)] = "",
+    source: Annotated[str, typer.Option("--source", help="What to cite.", show_default=False)] = "",
+    licence: Annotated[str, typer.Option("--licence", help="Licence of the documents.", show_default=False)] = "",
+    arch: Annotated[str, typer.Option("--arch", help="GPUs they are for: gfx942.", show_default=False)] = "",
     json: Json = False,
 ) -> None:
     """Add documents; the same content again changes nothing."""
-    found = _store().add(paths)
+    from knowledge.documents import Citation
+
+    store = _store()
+    found = store.add(paths, Citation(title, source, licence, arch), report=None if json else _say_added)
+    _embed(store)
     if json:
-        emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status} for a in found])
-        return
-    for added in found:
+        emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status, "why": a.why} for a in found])
+    elif len(found) > 1:
+        counts = Counter(a.status for a in found)
+        say(", ".join(f"{counts[status]} {status}" for status in sorted(counts)))
+
+
+def _say_added(added: Added) -> None:
+    if added.status == "skipped":
+        note(f"skipped   {added.why}")
+    elif added.status != "unchanged":
         say(f"{added.status:9} {added.id}  {added.title} ({counted(added.chunks, 'passage')})")
 
 
+def _embed(store: KnowledgeStore) -> None:
+    from knowledge.embedder import EmbedderError
+
+    try:
+        store.embed(lambda done: note(f"{counted(done, 'passage')} embedded"))
+    except EmbedderError as error:
+        note(f"{error}; the documents are in and found by their words, `knowledge rebuild` tries again")
+
+
 @app.command("list")
-def list_(json: Json = False) -> None:
+def list_(
+    mine: Annotated[bool, typer.Option("--mine", help="Leave out the shipped notes.")] = False, json: Json = False
+) -> None:
     """List the documents."""
-    documents = _store(shipped=True).documents()
+    documents = _store(shipped=True).documents(mine)
     if json:
         emit(
             [
@@ -51,6 +78,7 @@ def list_(json: Json = False) -> None:
                     "tags": list(d.tags),
                     "chunks": d.chunks,
                     "added_at": d.added_at,
+                    "place": d.uri,
                 }
                 for d in documents
             ]
@@ -65,17 +93,47 @@ def list_(json: Json = False) -> None:
 
 @app.command()
 def remove(
-    identity: Annotated[
-        str, typer.Argument(metavar="ID", help="A document's id or the beginning of one.", show_default=False)
+    wanted: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID|PATTERN",
+            help="A document's id or the beginning of one; or a pattern of the places it was read from.",
+            show_default=False,
+        ),
     ],
     json: Json = False,
 ) -> None:
-    """Take a document out."""
-    document = _store(shipped=True).remove(identity)
+    """Take documents out."""
+    documents = _store(shipped=True).remove(wanted)
     if json:
-        emit({"id": document.id, "title": document.title})
+        emit([{"id": d.id, "title": d.title} for d in documents])
     else:
-        say(f"removed {document.id}  {document.title}")
+        for document in documents:
+            say(f"removed {document.id}  {document.title}")
+
+
+@app.command()
+def check(json: Json = False) -> None:
+    """Look for faults of the store; exit 1 where there is one."""
+    found = _store().check()
+    if json:
+        emit(found)
+    else:
+        say("\n".join(found) or "the knowledge store is sound")
+    if found:
+        raise typer.Exit(1)
+
+
+@app.command()
+def rebuild(json: Json = False) -> None:
+    """Make passages again from the stored documents, and buy the vectors that are missing."""
+    store = _store(shipped=True)
+    count = store.rebuild()
+    _embed(store)
+    if json:
+        emit({"passages": count})
+    else:
+        say(counted(count, "passage"))
 
 
 @app.command()
@@ -93,20 +151,8 @@ def search(
     """Search the documents; exit 1 where nothing is found."""
     hits = _store(shipped=True).search(query, k, arch)
     if json:
-        emit(
-            [
-                {
-                    "score": h.score,
-                    "document": h.document,
-                    "title": h.title,
-                    "section": h.section,
-                    "text": h.text,
-                    "source": h.source,
-                    "licence": h.licence,
-                }
-                for h in hits
-            ]
-        )
+        fields = ("score", "passage", "document", "title", "section", "text", "source", "licence")
+        emit([{name: getattr(h, name) for name in fields} for h in hits])
     for number, hit in enumerate([] if json else hits, 1):
         text = " ".join(hit.text.split())
         text = text if len(text) <= WIDTH else text[:WIDTH] + "…"
@@ -121,9 +167,9 @@ def search(
 def _store(shipped: bool = False) -> KnowledgeStore:
     """The store of the settings, with the shipped notes where they are asked for."""
     from app.settings import load_settings
-    from knowledge.store import KnowledgeStore
+    from app.shelf import make_store
 
-    store = KnowledgeStore(load_settings().knowledge)
+    store = make_store(load_settings())
     if shipped:
         store.ensure_shipped()
     return store

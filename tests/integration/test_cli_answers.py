@@ -131,7 +131,7 @@ def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], 
     assert added["status"] == "added"
     assert run_command(["knowledge", "search", "zebra padding", "-k", "2", "--json"]) == 0
     hits = json.loads(capsys.readouterr().out)
-    assert list(hits[0]) == ["score", "document", "title", "section", "text", "source", "licence"]
+    assert list(hits[0]) == ["score", "passage", "document", "title", "section", "text", "source", "licence"]
     assert hits[0]["document"] == added["id"]
     assert run_command(["knowledge", "search", "zebra padding", "-k", "1"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "1. Zebra stripes in LDS"
@@ -139,6 +139,25 @@ def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], 
     capsys.readouterr()
     assert run_command(["knowledge", "list", "--json"]) == 0
     assert added["id"] not in [d["id"] for d in json.loads(capsys.readouterr().out)]
+
+
+def test_a_folder_comes_in_without_its_bad_files(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    (place / "docs").mkdir()
+    (place / "docs" / "good.rst").write_text("=====\nGood\n=====\n\nA zebra in the LDS.\n")
+    (place / "docs" / "empty.md").write_text("")
+    assert run_command(["knowledge", "add", "docs", "--licence", "MIT"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1] == "1 added, 1 skipped" and "Good (1 passage)" in out
+    assert err.count("\n") == 1 and "empty.md is empty" in err
+    assert run_command(["knowledge", "list", "--mine", "--json"]) == 0
+    (mine,) = json.loads(capsys.readouterr().out)
+    assert (mine["title"], mine["licence"], mine["source"]) == ("Good", "MIT", "docs/good.rst")
+    assert run_command(["knowledge", "remove", "docs/*"]) == 0
+    assert run_command(["knowledge", "check"]) == 0
+    assert run_command(["knowledge", "list", "--mine", "--json"]) == 0
+    assert capsys.readouterr().out.endswith("the knowledge store is sound\n[]\n")
+    assert run_command(["knowledge", "rebuild", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["passages"] > 100
 
 
 def test_doctor_says_what_there_is_with_a_remedy(

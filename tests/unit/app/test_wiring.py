@@ -12,6 +12,7 @@ from app import run_request, wiring
 from app.settings import load_settings
 from app.starts import starts_of
 from app.wiring import ShelvedLiterature
+from knowledge.store import KnowledgeStore
 from records.errors import LedgerError, SettingsError, UsageError
 from tasks.loader import load_task
 
@@ -68,7 +69,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(notebook: Any, tmp_path: P
 
 def test_what_was_read_is_written_into_the_diary_once(notebook: Any, tmp_path: Path) -> None:
     notebook.start()
-    shelf = ShelvedLiterature(tmp_path / "shelf", notebook.ledger, notebook.run.id)
+    shelf = ShelvedLiterature(KnowledgeStore(tmp_path / "shelf"), notebook.ledger, notebook.run.id)
     first = shelf.search("LDS bank conflicts", 3, "gfx942")
     assert first == shelf.search("LDS bank conflicts", 3, "gfx942")
     shelf.close()

@@ -1,55 +1,109 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from knowledge.dense import DenseDamaged, DenseIndex, Seal, seal_text
+from knowledge.dense import BATCH
+from knowledge.documents import Citation
+from knowledge.embedder import EmbedderError
+from knowledge.store import KnowledgeStore
+from tests.unit.knowledge.fakes import WordEmbedder
 
-COUNT = 1200  # above the size at which Chroma writes its index files
-ROWS = np.random.default_rng(7).normal(size=(COUNT, 16)).astype(np.float32)
-VECTORS = {number: row.tobytes() for number, row in enumerate(ROWS, start=1)}
-
-
-@pytest.fixture
-def dense(tmp_path: Path) -> Iterator[DenseIndex]:
-    made = DenseIndex(tmp_path / "chroma", "knowledge-test-16-c1")
-    yield made
-    made.close()
+TEXTS = {"a": "occupancy of waves in flight", "b": "zebra stripes everywhere", "c": "giraffe necks are long"}
 
 
-def test_nearest_by_cosine(dense: DenseIndex) -> None:
-    seal = dense.build(VECTORS)
-    assert (seal.count, Seal.parse(seal_text(seal))) == (1200, seal)
-    assert dense.nearest(seal, ROWS[41] * 3.0, 1) == [42]
-    assert dense.problems(seal, set(VECTORS)) == []
-    assert "lacks 1 passages and has 0 too many" in dense.problems(seal, {*VECTORS, 5000})[0]
+def filled(folder: Path, embedder: WordEmbedder) -> KnowledgeStore:
+    store = KnowledgeStore(folder, embedder=embedder, wait_s=0.0)
+    for name, text in TEXTS.items():
+        store.add_text(name, text)
+    store.embed()
+    return store
 
 
-def test_an_update_leaves_the_old_collection_alone(dense: DenseIndex) -> None:
-    old = dense.build(VECTORS)
-    new = dense.update(old, {2000: (-ROWS[0]).tobytes()}, [1])
-    assert dense.nearest(new, -ROWS[0], 1) == [2000]
-    assert 1 not in dense.nearest(new, ROWS[0], 1200)
-    assert dense.nearest(old, ROWS[0], 1) == [1]
-    dense.sweep((new,))
-    with pytest.raises(DenseDamaged):
-        dense.update(old, {}, [])
+def rows(folder: Path, table: str) -> int:
+    with closing(sqlite3.connect(folder / "knowledge.sqlite")) as db:
+        return int(db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0])
 
 
-FILES = ["data_level0.bin", "header.bin", "length.bin", "link_lists.bin", "index_metadata.pickle"]
+def test_a_word_nobody_wrote_is_found_by_its_vector(tmp_path: Path) -> None:
+    store = filled(tmp_path, WordEmbedder())
+    assert store.search("occupansee", k=1)[0].title == "a"  # no such word: only the vectors can find it
+    assert list(tmp_path.glob("chroma/*/chroma.sqlite3"))
+    store.close()
+    assert KnowledgeStore(tmp_path).search("occupansee") == []
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_damaged_index_files_are_seen_before_chroma_opens_them(dense: DenseIndex, name: str) -> None:
-    seal = dense.build(VECTORS)
-    (path,) = (dense.folder / seal.folder).glob(f"*/{name}")
-    path.write_bytes(bytes(reversed(path.read_bytes())) + b"\1")
-    with pytest.raises(DenseDamaged, match="not those that were written"):
-        dense.nearest(seal, ROWS[0], 1)
+def test_a_vector_is_bought_once(tmp_path: Path) -> None:
+    first = WordEmbedder()
+    store = filled(tmp_path, first)
+    assert len(first.texts) == 3
+    assert store.embed() == 0
+    (gone,) = store.remove(next(d.id for d in store.documents() if d.title == "a"))
+    assert store.search("occupansee", k=1)[0].title != "a"
+    store.add_text("a", TEXTS["a"])
+    assert (store.embed(), store.rebuild(), store.embed()) == (0, 3, 0)
+    assert store.search("occupansee", k=1)[0].document == gone.id
+    assert len(first.texts) == 3 + 1  # the question
+    store.close()
 
 
-def test_a_seal_that_cannot_be_read_is_none() -> None:
-    assert [Seal.parse(text) for text in ("", "{", "[]", '{"folder": "x"}')] == [None] * 4
+def test_vectors_of_two_embedders_live_apart(tmp_path: Path) -> None:
+    store = filled(tmp_path, WordEmbedder())
+    store.close()
+    other = filled(tmp_path, WordEmbedder("other", 64))
+    assert other.search("occupansee", k=1)[0].title == "a"
+    other.close()
+    plain = KnowledgeStore(tmp_path)
+    plain.add_text("d", "a fourth")
+    assert rows(tmp_path, "vectors") == 6
+    again = WordEmbedder()
+    store = KnowledgeStore(tmp_path, embedder=again)
+    assert store.check() == ["1 passages have no vector yet; `knowledge rebuild` buys them"]
+    assert store.embed() == 1 and again.texts == ["d\n\na fourth"]
+    store.close()
+
+
+def test_a_failing_embedder_leaves_what_was_bought_and_search_by_words(tmp_path: Path) -> None:
+    weak = WordEmbedder(fails_at=2)
+    store = KnowledgeStore(tmp_path, embedder=weak, wait_s=0.0)
+    store.add_texts((f"n{i}", f"text {i} zebra{i}", Citation()) for i in range(BATCH + 5))
+    with pytest.raises(EmbedderError, match="away"):
+        store.embed()
+    assert rows(tmp_path, "vectors") == BATCH
+    assert store.search("zebra3", k=1)[0].title == "n3"
+    weak.fails_at = 10**9
+    assert store.embed() == 5
+    store.close()
+
+
+def test_a_model_of_another_size_under_the_same_name_is_refused(tmp_path: Path) -> None:
+    filled(tmp_path, WordEmbedder()).close()
+    store = KnowledgeStore(tmp_path, embedder=WordEmbedder(dimension=8), wait_s=0.0)
+    store.add_text("d", "more")
+    with pytest.raises(EmbedderError, match="now gives 8 numbers, not 32"):
+        store.embed()
+    store.close()
+
+
+@pytest.mark.parametrize("damage", ["gone", "empty", "killed"])
+def test_a_lost_collection_is_searched_exactly_and_made_again(tmp_path: Path, damage: str) -> None:
+    filled(tmp_path, WordEmbedder()).close()
+    (chroma,) = tmp_path.glob("chroma/*/chroma.sqlite3")
+    if damage == "gone":
+        shutil.rmtree(chroma.parent)
+    elif damage == "empty":
+        chroma.write_bytes(b"")
+    else:
+        chroma.parent.with_suffix(".writing").touch()
+    store = KnowledgeStore(tmp_path, embedder=WordEmbedder(), wait_s=0.0)
+    assert store.search("occupansee", k=1)[0].title == "a"
+    if damage != "empty":
+        store.add_text("d", "more")
+        store.embed()
+        assert store.search("occupansee", k=1)[0].title == "a"
+        assert not list(tmp_path.glob("chroma/*.writing"))
+    store.close()

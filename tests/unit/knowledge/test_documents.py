@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from knowledge.documents import MAX_BYTES, clean, find_files, read_text
+from knowledge.documents import clean, decode, read_text
 from records.errors import DocumentError
 
 
@@ -37,11 +36,9 @@ def test_a_rule_at_the_top_is_not_front_matter(tmp_path: Path) -> None:
     ("data", "said"),
     [
         (b"kernel\0code", "is binary"),
-        (b"\xff\xfe\x00bad", "is not UTF-8"),
         (b"", "is empty"),
         (b" \n\t\n", "is empty"),
         (b"---\ntitle: x\n---\n\n", "is empty"),
-        (b"x" * (MAX_BYTES + 1), "larger than 5 MB"),
     ],
 )
 def test_what_is_not_a_document_is_refused_in_one_sentence(tmp_path: Path, data: bytes, said: str) -> None:
@@ -52,23 +49,28 @@ def test_what_is_not_a_document_is_refused_in_one_sentence(tmp_path: Path, data:
     assert "\n" not in str(caught.value)
 
 
-def test_folders_are_searched_through_and_hidden_places_are_not(tmp_path: Path) -> None:
-    wanted = [write(tmp_path / name, "x") for name in ("a.md", "sub/b.TXT", "sub/deep/c.rst")]
-    for name in (".git/d.md", "sub/e.py", ".f.md"):
-        write(tmp_path / name, "x")
-    assert sorted(find_files([tmp_path, tmp_path / "a.md"])) == sorted(wanted)
-
-
-def test_missing_empty_and_odd_paths_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    os.mkfifo(tmp_path / "pipe")
-    for path, said in (("none.md", "no file or folder"), ("empty", "holds no document"), ("pipe", "neither")):
-        with pytest.raises(DocumentError, match=said):
-            find_files([tmp_path / path])
-    with pytest.raises(DocumentError, match="no document was named"):
-        find_files([])
-
-
 def test_invisible_characters_are_dropped_and_letters_kept() -> None:
     assert clean("a\x1b[31mb\u202ec\u200b\r\nd\te\rf") == "a[31mbc\nd\te\nf"
     assert clean("Größe 大きさ 🚀") == "Größe 大きさ 🚀"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("utf-8-sig", "Größe der Kacheln 大"),
+        ("utf-16", "Größe der Kacheln 大"),
+        ("utf-16-le", "Größe der Kacheln, und so weiter"),
+        ("utf-16-be", "Größe der Kacheln, und so weiter"),
+        ("gb18030", "共享内存的存储体冲突会使访问串行化, 因此填充是必要的. " * 4),
+        ("cp1251", "Конфликты банков разделяемой памяти замедляют чтение, поэтому строки дополняют. " * 4),
+        ("latin-1", "Die Größe der Kacheln hängt von den Bänken ab, über die gelesen wird."),
+    ],
+)
+def test_text_is_read_in_whichever_encoding_it_is(encoding: str, said: str) -> None:
+    assert clean(decode(Path("a.txt"), said.encode(encoding))) == said
+
+
+def test_front_matter_with_lists_keeps_the_body(tmp_path: Path) -> None:
+    head = "---\ntitle: T\ntags:\n  - lds\n  - banks\nmyst:\n  html_meta:\n    description: x\n---\n"
+    text = read_text(write(tmp_path / "a.md", head + "body"))
+    assert (text.title, text.tags, text.body) == ("T", ("lds", "banks"), "body")

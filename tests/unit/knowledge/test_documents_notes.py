@@ -78,7 +78,7 @@ def test_shipped_notes_come_in_once_and_a_removed_one_stays_out(tmp_path: Path) 
     store = KnowledgeStore(tmp_path / "store", wait_s=0.0)
     assert [added.status for added in store.ensure_shipped()] == ["added"] * len(FILES)
     assert store.ensure_shipped() == []
-    gone = store.remove(store.documents()[0].id)
+    (gone,) = store.remove(store.documents()[0].id)
     (tmp_path / "mine.md").write_text("my own note")
     store.add([tmp_path / "mine.md"])
     again = KnowledgeStore(tmp_path / "store", wait_s=0.0)

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
+import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from knowledge import tables
-from knowledge.embedder import HashingEmbedder
-from knowledge.index import exclusive
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError, KnowledgeError, UsageError
 
@@ -25,12 +25,13 @@ def note(folder: Path, name: str, body: str, **fields: str) -> Path:
 
 
 def numbers(store: KnowledgeStore) -> set[int]:
-    with tables.opened(store.folder / "knowledge.sqlite") as db:
+    with closing(sqlite3.connect(store.folder / "knowledge.sqlite")) as db:
         return {row[0] for row in db.execute("SELECT number FROM chunks")}
 
 
 def test_adding_again_changes_nothing(store: KnowledgeStore, tmp_path: Path) -> None:
     path = note(tmp_path, "a", "# Banks\nLDS has 32 banks.", title="LDS")
+    os.utime(path, (10**9, 10**9))
     first = store.add([path])
     before = (store.folder / "knowledge.sqlite").read_bytes()
     second = store.add([tmp_path])
@@ -63,7 +64,7 @@ def test_remove_by_a_beginning_of_the_id(store: KnowledgeStore, tmp_path: Path) 
     for identity, said in (("zzzz", "no document 'zzzz'"), ("", "no document ''")):
         with pytest.raises(DocumentError, match=said):
             store.remove(identity)
-    assert store.remove(one.id[:8]).title == "a"
+    assert [d.title for d in store.remove(one.id[:8])] == ["a"]
     assert [d.id for d in store.documents()] == [two.id]
     assert all(hit.document == two.id for hit in store.search("giraffe"))
     assert store.check() == []
@@ -77,12 +78,17 @@ def test_an_ambiguous_id_is_refused(store: KnowledgeStore, tmp_path: Path) -> No
     assert len(store.documents()) == 17
 
 
-def test_one_bad_file_leaves_the_store_as_it_was(store: KnowledgeStore, tmp_path: Path) -> None:
+def test_a_bad_file_is_skipped_and_listed_and_the_rest_comes_in(store: KnowledgeStore, tmp_path: Path) -> None:
     note(tmp_path, "a", "good text")
     (tmp_path / "b.md").write_bytes(b"\0\1")
+    (tmp_path / "c.md").write_bytes(b"")
+    found = store.add([tmp_path])
+    assert [(a.title[-4:], a.status) for a in found] == [("a", "added"), ("b.md", "skipped"), ("c.md", "skipped")]
+    assert "is binary" in found[1].why and "is empty" in found[2].why
+    assert [d.title for d in store.documents()] == ["a"]
+    assert [a.status for a in store.add([tmp_path])] == ["unchanged", "skipped", "skipped"]
     with pytest.raises(DocumentError, match=r"b\.md is binary"):
-        store.add([tmp_path])
-    assert store.documents() == []
+        store.add([tmp_path / "b.md"])
 
 
 def test_arch_leaves_out_documents_for_other_gpus(store: KnowledgeStore, tmp_path: Path) -> None:
@@ -94,7 +100,7 @@ def test_arch_leaves_out_documents_for_other_gpus(store: KnowledgeStore, tmp_pat
     store.add([tmp_path])
     query, fitting = "matrix tiles in shared memory", {"mine", "both", "any"}
     assert {hit.title for hit in store.search(query, k=5, arch="gfx942")} == fitting
-    assert {hit.title for hit in store.search("matirx", k=5, arch="GFX942")} == fitting
+    assert {hit.title for hit in store.search("matrix", k=5, arch="GFX942")} == fitting
     assert len(store.search(query, k=73)) == 73
     assert {hit.title for hit in store.search("matrix", arch="gfx1100")} == {"any"}
 
@@ -119,63 +125,29 @@ def test_unicode_is_stored_and_found(store: KnowledgeStore, tmp_path: Path) -> N
         assert store.search(query, k=1)[0].title == "Größe", query
 
 
-@pytest.mark.parametrize("damage", ["garbage", "gone", "empty", "folder", "other"])
-def test_a_damaged_collection_is_rebuilt_from_the_truth(store: KnowledgeStore, tmp_path: Path, damage: str) -> None:
-    store.add([note(tmp_path, "a", "occupancy of waves"), note(tmp_path, "b", "unrelated zebra")])
-    store.close()
-    (chroma,) = store.folder.glob("chroma/*/chroma.sqlite3")
-    if damage == "garbage":
-        chroma.write_bytes(b"garbage" * 1000)
-    elif damage == "gone":
-        shutil.rmtree(store.folder / "chroma")
-    elif damage == "empty":
-        chroma.write_bytes(b"")
-    elif damage == "folder":
-        shutil.rmtree(chroma.parent)
-        chroma.parent.write_text("a file where a folder was")
-    else:
-        with tables.opened(store.folder / "knowledge.sqlite") as db:
-            tables.set_meta(db, "dense", '{"count": 2, "files": {}, "folder": "elsewhere"}')
-    fresh = KnowledgeStore(store.folder, wait_s=0.0)
-    assert "the next search rebuilds it" in fresh.check()[0]
-    assert fresh.search("ocupancyy", k=1)[0].title == "a"  # no such word: only the vectors can find it
-    assert fresh.check() == []
-    fresh.close()
-
-
-def test_a_kill_between_commit_and_collection_is_made_good(store: KnowledgeStore, tmp_path: Path) -> None:
-    store.add([note(tmp_path, "a", "occupancy of waves")])
-    with tables.opened(store.folder / "knowledge.sqlite") as db:
-        tables.set_meta(db, "dense", "")
-    assert store.check() != []
-    assert store.search("ocupancyy", k=1)[0].title == "a"
-    assert store.check() == []
-
-
 def test_a_locked_store_refuses_writers_and_serves_readers(store: KnowledgeStore, tmp_path: Path) -> None:
     store.add([note(tmp_path, "a", "occupancy of waves")])
-    store.close()
     code = (
-        "import sys; from pathlib import Path; from knowledge.index import exclusive\n"
-        f"with exclusive(Path({str(store.folder / 'lock')!r}), 0): print('held', flush=True); sys.stdin.read()"
+        "import sqlite3, sys\n"
+        f"db = sqlite3.connect({str(store.folder / 'knowledge.sqlite')!r}, isolation_level=None)\n"
+        "db.execute('BEGIN IMMEDIATE'); print('held', flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdin=-1, stdout=-1, text=True) as holder:
+    with subprocess.Popen([sys.executable, "-c", code], stdin=-1, stdout=-1, text=True) as holder:
         assert holder.stdout and holder.stdout.readline() == "held\n"
-        with pytest.raises(KnowledgeError, match=f"locked: process {holder.pid} is writing"):
+        with pytest.raises(KnowledgeError, match="locked: another process is writing"):
             store.add([note(tmp_path, "b", "zebra")])
-        shutil.rmtree(store.folder / "chroma")
-        assert store.search("ocupancyy", k=1)[0].title == "a"  # exact search, since nothing can be rebuilt now
+        assert store.search("occupancy", k=1)[0].title == "a"
         holder.communicate("")
     assert [a.status for a in store.add([tmp_path / "b.md"])] == ["added"]
 
 
 def test_a_reader_sees_what_another_process_has_added(store: KnowledgeStore, tmp_path: Path) -> None:
     store.add([note(tmp_path, "a", "occupancy of waves")])
-    assert store.search("giraffes")[0].title == "a"
+    assert store.search("giraffes") == []
     writer = KnowledgeStore(store.folder, wait_s=0.0)
     writer.add([note(tmp_path, "b", "a giraffe in the registers")])
     writer.close()
-    assert store.search("girafe", k=1)[0].title == "b"
+    assert store.search("giraffe", k=1)[0].title == "b"
     assert store.check() == []
 
 
@@ -193,17 +165,6 @@ def test_threads_may_search_at_once(store: KnowledgeStore, tmp_path: Path) -> No
     for thread in threads:
         thread.join()
     assert sorted(found) == [f"n{i}" for i in range(8)]
-
-
-def test_another_embedder_gets_a_collection_of_its_own(store: KnowledgeStore, tmp_path: Path) -> None:
-    store.add([note(tmp_path, "a", "occupancy of waves"), note(tmp_path, "b", "zebra")])
-    store.close()
-    other = KnowledgeStore(store.folder, embedder=HashingEmbedder(64), wait_s=0.0)
-    assert other.search("ocupancyy", k=1)[0].title == "a"
-    assert other.check() == []
-    with tables.opened(store.folder / "knowledge.sqlite") as db:
-        assert {len(row[0]) for row in db.execute("SELECT vector FROM vectors")} == {256}
-    other.close()
 
 
 def test_rebuild_derives_the_same_passages(store: KnowledgeStore, tmp_path: Path) -> None:
@@ -225,15 +186,8 @@ def test_a_damaged_truth_is_named(store: KnowledgeStore, tmp_path: Path) -> None
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(KnowledgeError, match="cannot be made"):
+    with pytest.raises(KnowledgeError, match="cannot be used"):
         KnowledgeStore(tmp_path / "file" / "store").documents()
-
-
-def test_the_lock_is_free_again_after_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), exclusive(tmp_path / "lock", 0.0):
-        _ = 1 // 0
-    with exclusive(tmp_path / "lock", 0.0), pytest.raises(KnowledgeError, match="is writing"):
-        exclusive(tmp_path / "lock", 0.1).__enter__()
 
 
 def test_importing_knowledge_imports_neither_chroma_nor_numpy() -> None:

@@ -1,0 +1,197 @@
+"""reStructuredText and HTML to Markdown: headings by their level, code in fences, nothing that is only for the eye."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+_RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}")
+_DIRECTIVE = re.compile(r"( *)\.\. (?:[\w|-]+ )?([\w:+-]+)::(.*)")
+_ROLE = re.compile(r":[\w:+.-]+:`([^`<]+?)\s*(?:<[^>`]*>)?`")
+_LINK = re.compile(r"`([^`<]+?)\s*<[^>`]+>`__?")
+_HIDDEN = ("meta", "toctree", "contents", "image", "figure", "raw", "only", "include", "highlight", "grid", "index")
+_CODE = ("code-block", "code", "sourcecode", "parsed-literal", "prompt", "highlight")
+
+
+def from_rst(text: str) -> str:
+    """Markdown: any underline is a heading, with or without an overline, its level by the order of first use."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    levels: list[str] = []
+    out: list[str] = []
+    at = 0
+    while at < len(lines):
+        title, style, taken = _title(lines, at)
+        if taken:
+            if style not in levels:
+                levels.append(style)
+            out += ["", "#" * min(levels.index(style) + 1, 6) + " " + _inline(title), ""]
+            at += taken
+            continue
+        directive = _DIRECTIVE.fullmatch(lines[at])
+        if directive:
+            at = _directive(lines, at, directive, out)
+        elif re.fullmatch(r"\s*\.\. (_|\[|\||(?![\w|-]+::)).*|\s*\.\.", lines[at]):
+            at = _block_end(lines, at + 1, len(lines[at]) - len(lines[at].lstrip()))  # targets, notes to oneself
+        elif lines[at].rstrip().endswith("::") and not lines[at].lstrip().startswith(".."):
+            out += [_inline(lines[at].rstrip()[:-1]), ""]
+            at = _fenced(lines, at + 1, len(lines[at]) - len(lines[at].lstrip()), "", out)
+        else:
+            out.append(_inline(lines[at]))
+            at += 1
+    return "\n".join(out)
+
+
+def _title(lines: list[str], at: int) -> tuple[str, str, int]:
+    """The title that begins at a line, its style, and the lines it takes; 0 where none begins."""
+    below = lines[at + 1].rstrip() if at + 1 < len(lines) else ""
+    third = lines[at + 2].rstrip() if at + 2 < len(lines) else ""
+    line = lines[at].rstrip()
+    if _RULE.fullmatch(line) and below.strip() and third == line and not _RULE.fullmatch(below.strip()):
+        return below.strip(), f"{line[0]}over", 3
+    is_text = bool(line) and not line[0].isspace() and not _RULE.fullmatch(line)
+    is_apart = at == 0 or not lines[at - 1].strip() or len(below) >= len(line)
+    if is_text and _RULE.fullmatch(below) and len(below) >= min(len(line), 4) and is_apart:
+        return line, below[0], 2
+    return "", "", 0
+
+
+def _directive(lines: list[str], at: int, match: re.Match[str], out: list[str]) -> int:
+    """Write what a directive holds; the line behind it."""
+    indent, name, argument = len(match[1]), match[2].lower(), match[3].strip()
+    if name in _CODE:
+        return _fenced(lines, at + 1, indent, argument, out)
+    if name in _HIDDEN:
+        return _block_end(lines, at + 1, indent)
+    if argument:
+        out += ["", _inline(argument)]
+    return at + 1  # its body is text like any other
+
+
+def _fenced(lines: list[str], at: int, indent: int, language: str, out: list[str]) -> int:
+    end = _block_end(lines, at, indent)
+    body = [line for line in lines[at:end] if not re.match(r"\s+:[\w-]+:", line)]
+    while body and not body[0].strip():
+        body.pop(0)
+    if any(line.strip() for line in body):
+        margin = min(len(line) - len(line.lstrip()) for line in body if line.strip())
+        out += ["", fence("\n".join(line[margin:] for line in body).rstrip(), language), ""]
+    return end
+
+
+def _block_end(lines: list[str], at: int, indent: int) -> int:
+    """The first line from `at` on that is not blank and not further in."""
+    while at < len(lines) and (not lines[at].strip() or len(lines[at]) - len(lines[at].lstrip()) > indent):
+        at += 1
+    return at
+
+
+def _inline(line: str) -> str:
+    if "`" not in line:
+        return line
+    return _LINK.sub(r"\1", _ROLE.sub(r"`\1`", line)).replace("``", "`")
+
+
+def fence(code: str, language: str = "") -> str:
+    """Code between fences that are longer than any inside."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", code)), default=2)
+    mark = "`" * (longest + 1)
+    return f"{mark}{language}\n{code}\n{mark}"
+
+
+_BLOCKS = frozenset(
+    "p div section article main ul ol table tr blockquote dl dt dd figure figcaption details summary br hr li".split()  # noqa: SIM905
+)
+_DROPPED = frozenset("script style noscript svg nav header footer aside form button template iframe select".split())  # noqa: SIM905
+_VOID = frozenset("br hr img input meta link area base col embed source track wbr".split())  # noqa: SIM905
+
+
+class _Page(HTMLParser):
+    """Text by blocks; what lies in navigation, scripts and forms is dropped."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.title = ""
+        self.out: list[str] = []
+        self._main: list[str] | None = None  # what lies in <main> or <article>, where there is one
+        self._dropped: list[str] = []
+        self._depth = 0  # of main
+        self._heading = 0
+        self._pre = 0
+        self._in_title = False
+        self._line: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "title":
+            self._in_title = not self.title
+        role = dict(attrs).get("role") or ""
+        if self._dropped or tag in _DROPPED or role in ("navigation", "search", "banner", "contentinfo"):
+            if tag not in _VOID and (not self._dropped or tag == self._dropped[-1]):
+                self._dropped.append(tag)
+            return
+        if tag in ("main", "article") or role == "main":
+            self._end_line()
+            self._depth += 1
+            self._main = self._main if self._main is not None else []
+        if tag == "pre":
+            self._end_line()
+            self._pre += 1
+        elif re.fullmatch("h[1-6]", tag):
+            self._end_line()
+            self._heading = int(tag[1])
+        elif tag in _BLOCKS:
+            self._end_line()
+            self._line += ["- "] if tag == "li" else []
+        elif tag in ("td", "th"):
+            self._line.append(" | ")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "title":
+            self._in_title = False
+        if self._dropped:
+            if tag == self._dropped[-1]:
+                self._dropped.pop()
+            return
+        if tag == "pre" and self._pre:
+            self._pre -= 1
+            code, self._line = "".join(self._line).strip("\n"), []
+            self._emit(fence(code)) if code.strip() else None
+        elif re.fullmatch("h[1-6]", tag) or tag in _BLOCKS:
+            self._end_line()
+        if tag in ("main", "article") and self._depth:
+            self._end_line()
+            self._depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        if self._in_title:
+            self.title += data
+        elif not self._dropped:
+            self._line.append(data if self._pre else re.sub(r"\s+", " ", data))
+
+    def close(self) -> None:
+        super().close()
+        self._end_line()
+
+    def text(self) -> str:
+        """The main text: what lies in <main> or <article> where that says anything."""
+        body = "\n\n".join(self._main or [])
+        return body if len(body) > 200 else "\n\n".join(self.out)
+
+    def _end_line(self) -> None:
+        text = "".join(self._line).strip(" |¶#\n" if self._heading else " |\n")
+        self._line = []
+        if text and text != "-":
+            self._emit("#" * self._heading + " " + " ".join(text.split()) if self._heading else text)
+        self._heading = 0
+
+    def _emit(self, block: str) -> None:
+        self.out.append(block)
+        if self._depth and self._main is not None:
+            self._main.append(block)
+
+
+def from_html(text: str) -> tuple[str, str]:
+    """The page's title and its main text as Markdown."""
+    page = _Page()
+    page.feed(text)
+    page.close()
+    return " ".join(page.title.split()), page.text()

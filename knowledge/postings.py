@@ -1,0 +1,146 @@
+"""Okapi BM25 over postings that are kept as packed arrays: one row for each term and segment, read whole.
+
+SQLite's FTS5 with the same tokens takes 170 ms of CPU for a question over 100,000 passages, since it visits every row
+of every term; arrays take about 5. Nothing else is needed of it: tokens, weights and filters are ours.
+"""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+K1 = 1.2  # how soon repeats of a term stop counting
+B = 0.5  # how much a long passage is held back; passages are of similar size, so less than the usual 0.75
+FAN = 8  # segments of one level become one of the next
+
+SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS postings(number INTEGER PRIMARY KEY, term TEXT NOT NULL, packed BLOB NOT NULL)",
+    "CREATE INDEX IF NOT EXISTS postings_by_term ON postings(term)",
+    "CREATE TABLE IF NOT EXISTS segments("
+    "number INTEGER PRIMARY KEY, level INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL)",
+)
+_ENTRY = [("passage", "<u4"), ("count", "u1")]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The data of every passage that a search needs in memory, for one state of the store, by passage number."""
+
+    epoch: str
+    lengths: NDArray[np.int64]  # tokens; 0 where there is no such passage
+    documents: NDArray[np.int64]
+    arches: Mapping[int, frozenset[str]]  # of the documents that are not for every GPU
+    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # filled as asked for
+
+    def allowed(self, arch: str | None) -> NDArray[np.bool_]:
+        """True at passages of documents that name this GPU or none."""
+        import numpy as np
+
+        wanted = (arch or "").strip().lower()
+        if wanted not in self.masks:
+            others = [d for d, names in self.arches.items() if wanted and wanted not in names]
+            self.masks[wanted] = (self.lengths > 0) & ~np.isin(self.documents, others)
+        return self.masks[wanted]
+
+
+def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
+    """The facts of the stored passages; an index covers the query, so no text is read."""
+    import numpy as np
+
+    rows = db.execute("SELECT number, document, length FROM chunks")
+    flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)
+    size = int(flat[:, 0].max()) + 1 if len(flat) else 0
+    lengths, documents = np.zeros(size, np.int64), np.full(size, -1, np.int64)
+    lengths[flat[:, 0]], documents[flat[:, 0]] = flat[:, 2], flat[:, 1]
+    arches = db.execute("SELECT number, arch FROM documents WHERE arch <> ''")
+    return Facts(epoch, lengths, documents, {number: frozenset(names.split()) for number, names in arches})
+
+
+def rank(
+    db: sqlite3.Connection, terms: Sequence[str], facts: Facts, allowed: NDArray[np.bool_], k: int
+) -> list[tuple[int, float]]:
+    """The best k allowed passages that have a term, with scores; ties go to the smaller number."""
+    import numpy as np
+
+    living = int((facts.lengths > 0).sum())
+    if not living:
+        return []
+    norms = K1 * (1.0 - B + B * facts.lengths * (living / facts.lengths.sum()))
+    norms[facts.lengths == 0] = np.inf
+    scores = np.zeros(len(facts.lengths))
+    for term, weight in Counter(terms).items():
+        packed = b"".join(row[0] for row in db.execute("SELECT packed FROM postings WHERE term = ?", (term,)))
+        entries = np.frombuffer(packed, _ENTRY)
+        passages, counts = entries["passage"].astype(np.intp), entries["count"].astype(np.float64)
+        having = int((facts.lengths[passages] > 0).sum())
+        idf = math.log(1.0 + (living - having + 0.5) / (having + 0.5))
+        scores[passages] += weight * idf * (K1 + 1.0) * counts / (counts + norms[passages])
+    scores[~allowed] = 0.0
+    found = np.flatnonzero(scores)
+    if len(found) > k:
+        least = np.partition(scores[found], len(found) - k)[len(found) - k]
+        found = found[scores[found] >= least]
+    order = found[np.lexsort((found, -scores[found]))][:k]
+    return [(int(number), float(scores[number])) for number in order]
+
+
+def add_segment(db: sqlite3.Connection, passages: Mapping[int, Sequence[str]]) -> None:
+    """Write the tokens of new passages, by their numbers, as one segment."""
+    import numpy as np
+
+    entries: dict[str, list[tuple[int, int]]] = {}
+    for number, terms in passages.items():
+        for term, count in Counter(terms).items():
+            entries.setdefault(term, []).append((number, min(count, 255)))
+    rows = ((term, np.array(entries[term], _ENTRY).tobytes()) for term in sorted(entries))
+    _write(db, 0, rows)
+    level = 0
+    while db.execute("SELECT COUNT(*) FROM segments WHERE level = ?", (level,)).fetchone()[0] >= FAN:
+        _merge(db, level)
+        level += 1
+
+
+def _write(db: sqlite3.Connection, level: int, rows: Iterable[tuple[str, bytes]]) -> None:
+    first = db.execute("SELECT COALESCE(MAX(last), 0) + 1 FROM segments").fetchone()[0]
+    db.executemany("INSERT INTO postings(number, term, packed) VALUES(?, ?, ?)", _numbered(first, rows))
+    last = db.execute("SELECT COALESCE(MAX(number), 0) FROM postings").fetchone()[0]
+    if last >= first:
+        db.execute("INSERT INTO segments(level, first, last) VALUES(?, ?, ?)", (level, first, last))
+
+
+def _numbered(first: int, rows: Iterable[tuple[str, bytes]]) -> Iterable[tuple[int, str, bytes]]:
+    for number, (term, packed) in enumerate(rows, first):
+        yield number, term, packed
+
+
+def _merge(db: sqlite3.Connection, level: int) -> None:
+    """Make the segments of a level one of the next, without the entries of passages that are gone."""
+    import numpy as np
+
+    segments = db.execute("SELECT number, first, last FROM segments WHERE level = ?", (level,)).fetchall()
+    living = read_facts(db, "").lengths > 0
+    rows: list[tuple[str, bytes]] = []
+    for _, first, last in segments:
+        rows += db.execute("SELECT term, packed FROM postings WHERE number BETWEEN ? AND ?", (first, last))
+    rows.sort(key=lambda row: row[0])
+    merged = []
+    for term, same in groupby(rows, key=lambda row: row[0]):
+        packed = b"".join(row[1] for row in same)
+        entries = np.frombuffer(packed, _ENTRY)
+        kept = entries["passage"] < len(living)
+        kept[kept] = living[entries["passage"][kept]]
+        if kept.any():
+            merged.append((term, packed if kept.all() else entries[kept].tobytes()))
+    _write(db, level + 1, merged)
+    for number, first, last in segments:
+        db.execute("DELETE FROM postings WHERE number BETWEEN ? AND ?", (first, last))
+        db.execute("DELETE FROM segments WHERE number = ?", (number,))

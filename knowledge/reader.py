@@ -1,0 +1,145 @@
+"""Files to documents. Formats that can be hostile are read in a child, which a signal ends when it takes long.
+
+The child reads a path a line and answers in one line of JSON: {"body": ...} or {"why": ...}.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from knowledge.documents import Citation, Text, decode, make_text, plain_body
+from knowledge.markup import from_html
+from knowledge.notebooks import from_notebook
+from knowledge.pdf import from_pages, pages_of
+from knowledge.source_code import C_LIKE, PYTHON, from_code
+from records.errors import DocumentError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+PLAIN = (".md", ".markdown", ".mdx", ".rst", ".rest", ".txt")
+HTML, NOTEBOOK, PDF = (".html", ".htm", ".xhtml"), (".ipynb",), (".pdf",)
+SUFFIXES = (*PLAIN, *HTML, *NOTEBOOK, *PDF, *PYTHON, *C_LIKE)  # what a folder is searched for
+_MEGABYTES = {**dict.fromkeys(NOTEBOOK, 20), **dict.fromkeys(PDF, 100)}
+TEXT_MEGABYTES = 5
+CPU_S = 6.0  # for one file, and for each further page of a PDF that had text PAGE_CPU_S more
+PAGE_CPU_S = 1.0
+MEMORY_BYTES = 2 << 30
+
+
+def most_bytes(path: Path) -> int:
+    """The largest file of this kind that is read."""
+    return _MEGABYTES.get(path.suffix.lower(), TEXT_MEGABYTES) * 10**6
+
+
+class DocumentReader:
+    """Reads files, and owns the child that does so for formats other than plain text. Use it in a `with` block."""
+
+    def __init__(self, cpu_s: float = CPU_S) -> None:
+        """The child starts with the first file that needs it; `cpu_s` is what it may use for one file."""
+        self._cpu_s = cpu_s
+        self._child: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> DocumentReader:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._child is not None:
+            self._end(self._child)
+
+    def read(self, path: Path, given: Citation | None = None, source: str = "", uri: str = "") -> Text:
+        """The document in a file; DocumentError, in one sentence, where there is none."""
+        try:
+            size = path.stat().st_size
+            if size > most_bytes(path):
+                raise DocumentError(f"the document {path} is larger than {most_bytes(path) // 10**6} MB; split it")
+            data = path.read_bytes()
+        except OSError as error:
+            raise DocumentError(f"the document {path} cannot be read: {error.strerror or error}") from error
+        if not data:
+            raise DocumentError(f"the document {path} is empty; there is nothing to add")
+        is_child = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in PLAIN
+        body = self._asked(path) if is_child else plain_body(path, data)
+        return make_text(uri or str(path), str(path), data, body, given, source)
+
+    def _asked(self, path: Path) -> str:
+        child = self._child or self._start()
+        assert child.stdin and child.stdout
+        try:
+            child.stdin.write(json.dumps(str(path)) + "\n")
+            child.stdin.flush()
+            answer = child.stdout.readline()
+        except OSError:
+            answer = ""
+        if not answer.endswith("\n"):
+            self._end(child)
+            raise DocumentError(f"the document {path} takes too long to read, or too much memory; it is left out")
+        said = json.loads(answer)
+        if "why" in said:
+            raise DocumentError(said["why"])
+        return str(said["body"])
+
+    def _start(self) -> subprocess.Popen[str]:
+        root = Path(__file__).parents[1]
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "knowledge.reader", str(self._cpu_s)], cwd=root, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, encoding="utf-8", errors="surrogatepass",
+            start_new_session=True,
+        )  # fmt: skip
+        return self._child
+
+    def _end(self, child: subprocess.Popen[str]) -> None:
+        self._child = None
+        child.kill()
+        child.communicate()
+
+
+def _body(path: Path) -> str:
+    """The Markdown of a file of any format, read here."""
+    suffix, data = path.suffix.lower(), path.read_bytes()
+    if suffix in PDF:
+        pages = []
+        for page in pages_of(str(path), data):
+            pages.append(page)
+            _allow(PAGE_CPU_S + signal.getitimer(signal.ITIMER_PROF)[0])
+        if not pages:
+            raise DocumentError(f"the document {path} has no text, only pictures; it cannot be added")
+        return from_pages(path.stem, pages)
+    text = decode(path, data)
+    if suffix in HTML:
+        title, body = from_html(text)
+        return body if not title or body.startswith("# ") else f"# {title}\n\n{body}"
+    return from_notebook(str(path), text) if suffix in NOTEBOOK else from_code(path, text)
+
+
+def _allow(cpu_s: float) -> None:
+    """Let the kernel end this process after so much processor time, in whatever code it is."""
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+
+
+def _serve(cpu_s: float) -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for line in sys.stdin:
+        path = Path(json.loads(line))
+        _allow(cpu_s)
+        try:
+            answer = {"body": _body(path)}
+        except DocumentError as error:
+            answer = {"why": str(error)}
+        except (OSError, MemoryError, RecursionError, ValueError, AssertionError) as error:
+            answer = {"why": f"the document {path} cannot be read ({type(error).__name__})"}
+        _allow(0)
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _serve(float(sys.argv[1]))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from knowledge.document_files import find_files, mark_of
+from knowledge.documents import Citation
+from records.errors import DocumentError
+
+
+def write(path: Path, text: str = "x") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_folders_are_searched_through_and_hidden_and_built_places_are_not(tmp_path: Path) -> None:
+    wanted = [write(tmp_path / name) for name in ("a.md", "sub/b.TXT", "sub/deep/c.rst", "k.hip", "p.PDF")]
+    for name in (".git/d.md", "sub/e.png", ".f.md", "_build/g.html", "CMakeLists.txt"):
+        write(tmp_path / name)
+    assert sorted(f.path for f in find_files([tmp_path, tmp_path / "a.md"])) == sorted(wanted)
+    assert [f.source for f in find_files([tmp_path / "sub"])] == ["sub/b.TXT", "sub/deep/c.rst"]
+
+
+def test_patterns_are_expanded(tmp_path: Path) -> None:
+    wanted = [write(tmp_path / name) for name in ("sub/b.md", "sub/deep/c.md")]
+    write(tmp_path / "sub/deep/d.txt")
+    assert [f.path for f in find_files([tmp_path / "**" / "*.md"])] == wanted
+
+
+def test_missing_empty_and_odd_paths_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    for path, said in (("none.md", "no file or folder"), ("empty", "holds no document"), ("pipe", "neither")):
+        with pytest.raises(DocumentError, match=said):
+            find_files([tmp_path / path])
+    with pytest.raises(DocumentError, match="no document was named"):
+        find_files([])
+
+
+def test_a_link_out_of_the_folder_is_listed_and_not_read(tmp_path: Path) -> None:
+    write(tmp_path / "secret.md")
+    inside = write(tmp_path / "docs" / "a.md")
+    (tmp_path / "docs" / "b.md").symlink_to(tmp_path / "secret.md")
+    (tmp_path / "docs" / "c.md").symlink_to(inside)
+    (tmp_path / "docs" / "loop").symlink_to(tmp_path / "docs")
+    found = find_files([tmp_path / "docs"])
+    assert [(f.path.name, bool(f.why)) for f in found] == [("a.md", False), ("b.md", True)]
+
+
+def test_a_mark_changes_with_the_file_and_with_what_is_given(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.md")
+    assert mark_of(path, Citation()) == ""  # just written: it may be written again unseen
+    os.utime(path, (10**9, 10**9))
+    marks = {mark_of(path, Citation()), mark_of(path, Citation(arch="gfx942"))}
+    os.utime(path, (10**9, 10**9 + 1))
+    assert len({*marks, mark_of(path, Citation())}) == 3

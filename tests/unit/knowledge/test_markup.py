@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from knowledge.chunks import cut
+from knowledge.markup import fence, from_html, from_rst
+
+
+def test_titles_of_restructured_text_have_levels_by_their_order() -> None:
+    text = """
+.. meta::
+   :description: words nobody reads
+
+.. _target:
+
+****************
+Programming
+****************
+
+Text with :cpp:func:`hipMalloc` and `a page <https://amd.example>`_ and ``literal``.
+
+Memory
+======
+
+More.
+
+Deep ###
+^^^^^^^^
+
+Deeper. Run it like this::
+
+    hipcc  a.hip
+      -o a
+
+.. code-block:: cpp
+   :linenos:
+
+   __global__ void f();
+
+.. note:: Mind the step.
+
+   It is high.
+
+Other
+=====
+
+short
+---
+end
+"""
+    made = from_rst(text)
+    headings = [line for line in made.split("\n") if line.startswith("#")]
+    assert headings == ["# Programming", "## Memory", "### Deep ###", "## Other"]
+    assert "Text with `hipMalloc` and a page and `literal`." in made
+    assert "```\nhipcc  a.hip\n  -o a\n```" in made
+    assert "```cpp\n__global__ void f();\n```" in made
+    assert "Mind the step." in made and "It is high." in made
+    assert "nobody reads" not in made and "_target" not in made
+
+
+def test_a_table_of_restructured_text_is_no_heading() -> None:
+    table = "Intro\n-----\n\n=====  =====\nname   value\n=====  =====\na      1\n=====  =====\n"
+    assert [line for line in from_rst(table).split("\n") if line.startswith("#")] == ["# Intro"]
+
+
+PAGE = """<!DOCTYPE html><html><head><title>HIP &amp; LDS</title><style>p {color: red}</style>
+<body><nav><ul><li>Home</ul></nav><div role="search"><div>Find</div></div>
+<main><h1>LDS<a class="headerlink">¶</a></h1><p>The LDS has
+ 32 banks.<p>Padding <b>helps</b>.</p><pre>int x;
+  int y;</pre><table><tr><th>a</th><td>1</td></tr></table><ul><li>one<li>two</ul>
+<h2>More</h2><p>%s</p></main><footer>Imprint</footer><script>if (a < b) alert("x")</script></body></html>"""
+
+
+def test_the_main_text_of_a_page_is_kept_and_the_rest_is_not() -> None:
+    title, body = from_html(PAGE % ("words " * 40))
+    assert title == "HIP & LDS"
+    assert body.startswith("# LDS\n\nThe LDS has 32 banks.\n\nPadding helps.\n\n```\nint x;\n  int y;\n```\n\na | 1")
+    assert "- one\n\n- two" in body and "## More" in body
+    assert not any(word in body for word in ("Home", "Find", "Imprint", "alert", "color"))
+    assert [c.section for c in cut(title, body)] == ["LDS"]
+
+
+def test_a_page_without_structure_is_still_read() -> None:
+    assert from_html("<p>just <i>text</p> and more &lt;b&gt; <nav>gone")[1] == "just text\n\nand more <b>"
+    assert from_html("<div>" * 50_000 + "deep")[1] == "deep"
+
+
+def test_a_fence_is_longer_than_those_inside() -> None:
+    assert fence("a\n```\nb", "c") == "````c\na\n```\nb\n````"

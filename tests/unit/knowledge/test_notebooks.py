@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from knowledge.notebooks import from_notebook
+from records.errors import DocumentError
+
+
+def test_cells_come_with_what_they_printed() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title\n", "text"]},
+        {
+            "cell_type": "code",
+            "source": "print(1)",
+            "outputs": [
+                {"output_type": "stream", "text": ["1\n"]},
+                {"output_type": "display_data", "data": {"image/png": "AAAA"}},
+                {"output_type": "execute_result", "data": {"text/plain": ["42"]}},
+            ],
+        },
+        {"cell_type": "code", "source": [], "outputs": []},
+    ]
+    made = from_notebook("a.ipynb", json.dumps({"cells": cells, "nbformat": 4}))
+    assert made.startswith("# Title\ntext\n\n```python\nprint(1)\n```\n\n```text\n1\n")
+    assert "42" in made and "AAAA" not in made
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 1}', '{"cells": [1]}', "[" * 200_000])
+def test_what_is_no_notebook_is_refused(text: str) -> None:
+    with pytest.raises(DocumentError, match="is no notebook"):
+        from_notebook("a.ipynb", text)

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import math
+import sqlite3
+
+import numpy as np
+
+from knowledge import postings
+from knowledge.tokens import tokens
+
+TEXTS = {1: "lds bank conflicts and padding of lds rows", 2: "the lds is small", 3: "matrix cores multiply tiles"}
+
+
+def made(texts: dict[int, str], arch: str = "") -> sqlite3.Connection:
+    """A database with each text in a segment of its own."""
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE TABLE chunks(number INTEGER PRIMARY KEY, document INTEGER, length INTEGER)")
+    db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT)")
+    for statement in postings.SCHEMA:
+        db.execute(statement)
+    for number, text in texts.items():
+        db.execute("INSERT INTO chunks VALUES(?, ?, ?)", (number, number, len(tokens(text))))
+        db.execute("INSERT INTO documents VALUES(?, ?)", (number, arch if number == 1 else ""))
+        postings.add_segment(db, {number: tokens(text)})
+    return db
+
+
+def ranked(db: sqlite3.Connection, query: str, arch: str = "") -> list[tuple[int, float]]:
+    facts = postings.read_facts(db, "")
+    return postings.rank(db, tokens(query), facts, facts.allowed(arch), 10)
+
+
+def test_bm25_prefers_the_rarer_and_more_frequent_word() -> None:
+    db = made(TEXTS, arch="sm_90")
+    assert [n for n, _ in ranked(db, "lds padding")] == [1, 2]
+    assert [n for n, _ in ranked(db, "tensor cores")] == [3]
+    assert [n for n, _ in ranked(db, "shared memory", arch="gfx942")] == [2]
+    assert [n for n, _ in ranked(db, "shared memory", arch="SM_90")] == [1, 2]
+    assert ranked(db, "nothing of this") == []
+
+
+def test_bm25_agrees_with_the_formula_over_any_segments() -> None:
+    """Many segments, merged on the way, and passages that went: the scores are those of the plain formula."""
+    draw = np.random.default_rng(3)
+    texts = {n: " ".join(f"w{int(w)}" for w in draw.integers(0, 40, 5 + n % 11)) for n in range(1, 100)}
+    db = made(texts)
+    for gone in (7, 50, 99):
+        db.execute("DELETE FROM chunks WHERE number = ?", (gone,))
+        del texts[gone]
+    lengths = {n: len(tokens(t)) for n, t in texts.items()}
+    mean = sum(lengths.values()) / len(lengths)
+    wanted: dict[int, float] = {}
+    for term in tokens("w3 w5 w5 w11"):
+        having = [n for n, t in texts.items() if term in tokens(t)]
+        idf = math.log(1.0 + (len(texts) - len(having) + 0.5) / (len(having) + 0.5))
+        for n in having:
+            count = tokens(texts[n]).count(term)
+            norm = postings.K1 * (1 - postings.B + postings.B * lengths[n] / mean)
+            wanted[n] = wanted.get(n, 0.0) + idf * count * (postings.K1 + 1) / (count + norm)
+    best = sorted(wanted, key=lambda n: (-wanted[n], n))[:10]
+    found = ranked(db, "w3 w5 w5 w11")
+    assert np.allclose([s for _, s in found], [wanted[n] for n in best])
+    assert {n for n, _ in found} == set(best)
+    assert db.execute("SELECT COUNT(*) FROM segments").fetchone()[0] < 3 * postings.FAN
+    db.execute("DELETE FROM chunks WHERE number < 90")
+    for n in range(100, 140):
+        postings.add_segment(db, {n: ["other"]})  # a merge without the entries that are gone
+    assert not ranked(db, "w3") or min(n for n, _ in ranked(db, "w3")) >= 90

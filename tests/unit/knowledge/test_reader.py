@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+import pytest
+
+from knowledge.reader import DocumentReader, most_bytes
+from records.errors import DocumentError
+
+
+def pdf(*pages: bytes) -> bytes:
+    """A PDF whose pages have these content streams, deflated."""
+    kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(len(pages)))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for i, content in enumerate(pages):
+        stream = zlib.compress(content)
+        objects += [
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * i} 0 R"
+            " /Resources << /Font << /F1 3 0 R >> >> >>".encode(),
+            f"<< /Length {len(stream)} /Filter /FlateDecode >>\nstream\n".encode() + stream + b"\nendstream",
+        ]
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    head = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
+    return out + f"{head}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF".encode()
+
+
+def page(text: str) -> bytes:
+    return f"BT /F1 12 Tf 72 700 Td ({text}) Tj ET".encode()
+
+
+def test_a_pdf_keeps_its_pages(tmp_path: Path) -> None:
+    pytest.importorskip("pypdf")
+    path = tmp_path / "isa.pdf"
+    path.write_bytes(pdf(page("LDS has 32 banks"), page(""), page("# waves")))
+    with DocumentReader() as reader:
+        text = reader.read(path)
+    assert text.body == "# isa\n\n## page 1\n\nLDS has 32 banks\n\n## page 3\n\n\\# waves"
+
+
+def test_what_a_format_holds_is_read_and_cited(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<title>The page</title><meta charset=utf-8><p>waves</p>")
+    (tmp_path / "k.cu").write_text("// doc\n__global__ void f() { }\n")
+    with DocumentReader() as reader:
+        page_, code = reader.read(tmp_path / "a.html", source="docs/a.html"), reader.read(tmp_path / "k.cu")
+    assert (page_.title, page_.source, page_.body) == ("The page", "docs/a.html", "# The page\n\nwaves")
+    assert code.title == "k.cu" and "## f" in code.body
+
+
+HOSTILE: dict[str, bytes] = {
+    "cut.pdf": pdf(page("text"))[:200],
+    "noise.pdf": b"%PDF-1.7\n" + bytes(range(256)) * 50,
+    "bomb.pdf": pdf(b" " * 300_000_000),
+    "blank.pdf": pdf(b""),
+    "loop.pdf": b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 1 0 R /Kids [1 0 R] >>\nendobj\n"
+    b"trailer << /Root 1 0 R /Size 2 >>\nstartxref\n9\n%%EOF",
+    "nested.ipynb": b'{"cells":' + b"[" * 1_000_000,
+    "nested.html": b"<script>" + b"<div>" * 100_000,
+    "comments.html": b"<!--" * 200_000 + b"<" * 200_000 + b"<!" * 100_000,
+    "tags.html": b"<a " * 300_000,
+    "binary.md": bytes(range(256)) * 100,
+    "binary.html": b"\x89PNG\r\n\x1a\n\0\0" * 1000,
+    "empty.rst": b"",
+    "blank.md": b"\n\n  \n",
+    "wide.txt": b"\xff\xfe" + b"\xd8\xdc" * 999,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_refused_in_one_sentence_or_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(HOSTILE[name])
+    with DocumentReader(cpu_s=1.0) as reader:
+        with pytest.raises(DocumentError, match="the document") as caught:
+            reader.read(path)
+        assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+        (tmp_path / "good.html").write_text("<p>still read</p>")
+        assert reader.read(tmp_path / "good.html").body.endswith("still read")
+
+
+def test_a_file_that_is_too_large_is_not_even_opened(tmp_path: Path) -> None:
+    path = tmp_path / "line.md"
+    with path.open("wb") as stream:
+        stream.truncate(100_000_000)  # a hole: nothing is written
+    with DocumentReader() as reader, pytest.raises(DocumentError, match="larger than 5 MB"):
+        reader.read(path)
+    assert most_bytes(Path("a.pdf")) == 100_000_000

@@ -1,0 +1,164 @@
+"""Texts and LangChain documents into the store, and a retriever out of it; an older store; a writer that is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from langchain_core.documents import Document
+
+from knowledge.documents import Citation
+from knowledge.embedder import EmbedderError, EndpointEmbedder, checked
+from knowledge.store import KnowledgeStore
+from records.errors import DocumentError, KnowledgeError
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_a_text_is_replaced_under_its_name(store: KnowledgeStore) -> None:
+    assert store.add_text("tile", "Tiles of 128", Citation(licence="MIT", arch="gfx942")).status == "added"
+    assert store.add_text("tile", "Tiles of 256", Citation(licence="MIT")).status == "replaced"
+    (document,) = store.documents(mine=True)
+    assert (document.title, document.licence, document.arch, document.uri) == ("tile", "MIT", "", "text:tile")
+    with pytest.raises(DocumentError, match="is empty"):
+        store.add_texts([("good", "words", Citation()), ("bad", " ", Citation())])
+    assert len(store.documents()) == 1
+
+
+def test_langchain_documents_go_in_and_come_out(store: KnowledgeStore) -> None:
+    made = [
+        Document("Zebra padding", metadata={"source": "a.pdf", "page": 1, "license": "MIT", "arch": "sm_90"}),
+        Document("Zebra tiles", metadata={"source": "a.pdf", "page": 2, "tags": ["lds", "tile"]}),
+        Document("Giraffe"),
+    ]
+    assert [a.status for a in store.add_documents(made)] == ["added"] * 3
+    assert [a.status for a in store.add_documents(made)] == ["unchanged"] * 3
+    found = store.as_retriever(k=2, arch="gfx942").invoke("zebra")
+    assert [(d.page_content, d.metadata["source"]) for d in found] == [("Zebra tiles", "a.pdf")]
+    assert found[0].id == found[0].metadata["passage"]
+
+
+def test_a_passage_that_only_says_where_others_come_from_is_not_found(store: KnowledgeStore) -> None:
+    body = "# Zebra\n\nStripes.\n\n## Provenance\n\nMeasured on a horse. Confidence: high\n"
+    store.add_text("z", body)
+    store.add_text("farm", "# Farm\n\n## Provenance\n\nThe horse is from here.")
+    assert [h.title for h in store.search("horse")] == ["Farm"]
+    assert [h.section for h in store.search("stripes")] == ["Zebra"]
+
+
+def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db, db:
+        db.executescript(
+            "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL);"
+            "CREATE TABLE withheld(uri TEXT PRIMARY KEY);"
+            "CREATE TABLE documents(number INTEGER PRIMARY KEY, id TEXT, uri TEXT, sha256 TEXT, title TEXT,"
+            " source TEXT, licence TEXT, arch TEXT, tags TEXT, body TEXT, added_at TEXT);"
+            "CREATE TABLE chunks(number INTEGER PRIMARY KEY, id TEXT, ordinal INTEGER, section TEXT, document INTEGER,"
+            " text TEXT, length INTEGER);"
+            "CREATE TABLE postings(term TEXT, chunk INTEGER, count INTEGER, PRIMARY KEY(term, chunk)) WITHOUT ROWID;"
+            "CREATE TABLE vectors(chunk INTEGER PRIMARY KEY, embedder TEXT, vector BLOB);"
+            "INSERT INTO meta VALUES('derived', 'old'), ('shipped', 'x');"
+            "INSERT INTO withheld VALUES('shipped:scan.md');"
+            "INSERT INTO documents VALUES(1, 'abc', '/a.md', 's', 'Zebra', 'a book', 'MIT', 'gfx942', 'x y',"
+            " 'Stripes of a zebra', '2026-01-01');"
+            "INSERT INTO chunks VALUES(1, 'c', 0, '', 1, 'Stripes of a zebra', 4);"
+            "INSERT INTO vectors VALUES(1, 'bought', x'0000803f');"
+        )
+    store = KnowledgeStore(tmp_path)
+    (hit,) = store.search("zebra", arch="gfx942")
+    assert (hit.document, hit.title, hit.source, hit.licence) == ("abc", "Zebra", "a book", "MIT")
+    assert store.documents()[0].tags == ("x", "y") and store.check() == []
+    with closing(sqlite3.connect(tmp_path / "knowledge.sqlite")) as db:
+        assert db.execute("SELECT embedder, id FROM vectors").fetchall()[0][0] == "bought"
+        assert db.execute("SELECT COUNT(*) FROM vectors v JOIN chunks c ON c.id = v.id").fetchone()[0] == 1
+        db.execute("PRAGMA user_version = 99")
+    store.ensure_shipped()
+    assert "shipped:scan.md" not in [d.uri for d in store.documents()]
+    with pytest.raises(KnowledgeError, match="newer version"):
+        KnowledgeStore(tmp_path).documents()
+
+
+ADD = (
+    "import sys; from pathlib import Path; from knowledge import intake; from knowledge.store import KnowledgeStore\n"
+    "intake.BATCH_CHARACTERS = 3000\n"  # many commits, so that the other writer gets between them
+    "KnowledgeStore(Path(sys.argv[1])).add([Path(sys.argv[2])], report=lambda a: print(a.status, flush=True))"
+)
+
+
+def writer(folder: Path, tree: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", ADD, str(folder), str(tree)], cwd=ROOT, stdout=-1, text=True)
+
+
+def tree(folder: Path, files: int) -> Path:
+    folder.mkdir()
+    for i in range(files):
+        (folder / f"n{i}.md").write_text(f"# Note {i}\n\nzebra{i} " + "words " * 30)
+        os.utime(folder / f"n{i}.md", (10**9, 10**9))
+    return folder
+
+
+def test_a_killed_writer_keeps_what_is_in_and_the_next_completes_it(tmp_path: Path) -> None:
+    notes = tree(tmp_path / "notes", 400)
+    with writer(tmp_path / "store", notes) as first:
+        assert first.stdout and first.stdout.readline() == "added\n"
+        first.send_signal(signal.SIGKILL)
+    store = KnowledgeStore(tmp_path / "store")
+    kept = len(store.documents())
+    assert kept > 0 and store.check() == []
+    outcomes = [a.status for a in store.add([notes])]
+    assert outcomes.count("unchanged") == kept and len(store.documents()) == 400
+    assert store.search("zebra399")[0].title == "Note 399"
+
+
+def test_two_writers_at_once_store_each_document_once(tmp_path: Path) -> None:
+    notes = tree(tmp_path / "notes", 120)
+    with writer(tmp_path / "store", notes) as one, writer(tmp_path / "store", notes) as two:
+        said = one.communicate()[0] + two.communicate()[0]
+        assert (one.returncode, two.returncode) == (0, 0)
+    store = KnowledgeStore(tmp_path / "store")
+    assert said.count("added") == len(store.documents()) == 120
+    assert store.check() == [] and {h.title for h in store.search("zebra7")} >= {"Note 7"}
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """An embeddings endpoint: a vector of two numbers for each text; `bad` gets an answer without any."""
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        rows = [{"object": "embedding", "index": i, "embedding": [3.0, 4.0]} for i, _ in enumerate(asked["input"])]
+        body = json.dumps({"data": [] if "bad" in asked["input"] else rows, "model": asked["model"], "object": "list"})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is logged."""
+
+
+def test_an_endpoint_is_asked_for_vectors(tmp_path: Path) -> None:
+    server = HTTPServer(("127.0.0.1", 0), Endpoint)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        embedder = EndpointEmbedder(f"http://127.0.0.1:{server.server_port}/v1", "tiny", "key", retries=0)
+        assert np.allclose(checked(embedder, ["a", "b"]), [[0.6, 0.8]] * 2)
+        with pytest.raises(EmbedderError, match="tiny at 127"):
+            checked(embedder, ["bad"])
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    with pytest.raises(EmbedderError, match="gave no vectors"):
+        embedder.embed(["a"])
