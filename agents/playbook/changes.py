@@ -12,17 +12,18 @@ from records.evaluation import Evaluation
 from tasks.task import Task
 
 HELP = 60.0  # of a change that relieves what binds; one that does not gains little, however good it is elsewhere
+_SHARED = ("block_rows", "wave_rows", "loop_tile", "tile_in_lds", "privatise")  # fewer accesses, or wider ones
 NEEDS: Mapping[str, tuple[str, ...]] = {  # what relieves a binding resource, by a part of its name
-    "hbm": ("wave_rows", "block_rows", "unroll", "restrict", "swap_threads", "nontemporal"),
-    "l1": ("wave_rows", "block_rows", "swap_threads", "unroll"),
-    "vmem": ("swap_threads", "unroll"),
+    "hbm": (*_SHARED, "items", "unroll", "restrict", "swap_threads", "nontemporal"),
+    "l1": (*_SHARED, "register_tile", "swap_threads", "unroll"),
+    "vmem": ("items", "swap_threads", "unroll"),
     "lds": ("lds_padding", "swap_threads"),
-    "valu": ("fast_math",),
+    "valu": ("fast_math", "items"),
     "trans": ("fast_math",),
-    "latency": ("block_rows", "wave_rows", "block_size", "unroll"),
-    "launch": ("block_size",),
-    "l2": ("xcd_order", "swap_grid"),
-    "mall": ("xcd_order", "swap_grid"),
+    "latency": (*_SHARED, "register_tile", "block_size", "unroll"),
+    "launch": ("block_size", "items"),
+    "l2": (*_SHARED, "xcd_order", "swap_grid"),
+    "mall": (*_SHARED, "xcd_order", "swap_grid"),
     "mfma": ("launch_bounds",),
 }
 AT_ONCE = frozenset({"restrict", "launch_bounds", "unroll", "block_size", "lds_padding", "fast_math"})  # lose little

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
+from agents.cpp.expression import NotUnderstood, parse_expression
+from agents.cpp.polynomial import Polynomial, atom, polynomial
+from agents.cpp.statement import Declared
 from agents.playbook.plan_moves import add_restrict, restrict_variants
 from agents.playbook.work_items import AXES, WorkItems, extent
 from agents.source import KernelFile, read, words
@@ -11,12 +15,39 @@ from agents.source import KernelFile, read, words
 _CEILING = re.compile(r"ceil_div\((?P<items>.+),\s*(?P<size>[\w ]+)\)$")
 
 
-def fresh_name(file: KernelFile, taken: frozenset[str], name: str) -> str:
-    """A name for a tunable that nothing in the file has, beginning with this one; empty where several are taken."""
-    for candidate in (name, f"{name}_B", f"{name}_C"):
-        if candidate not in taken and not words(file.source, candidate):
-            return candidate
-    return ""
+def fresh_name(file: KernelFile, name: str) -> str:
+    """A name for a tunable that nothing in the file has, beginning with this one; empty where several are in use."""
+    return next((c for c in (name, f"{name}_B", f"{name}_C") if not words(file.source, c)), "")
+
+
+def are_free(file: KernelFile, taken: frozenset[str], *names: str) -> bool:
+    """True where tunables of these names can be made in a file of a task that has taken some."""
+    made = [fresh_name(file, name) for name in names]
+    return all(made) and not taken & set(made)
+
+
+def restored(work: WorkItems, kind: str, made: Declared) -> str:
+    """A declaration as the kernel has it."""
+    value = f" = {work.text(made.value)}" if made.value else ""
+    return f"{kind}{'*' if made.is_pointer else ''} {made.name}{value};"
+
+
+def text_of(work: WorkItems) -> str:
+    """The work of one work-item as it is written."""
+    return work.file.source[work.work[0].start : work.work[-1].end] if work.work else ""
+
+
+def indented(lines: list[str], spaces: int) -> list[str]:
+    """Lines further to the right; directives and blank lines stay."""
+    return [" " * spaces + line if line.strip() and not line.startswith("#") else line for line in lines]
+
+
+def unindented(text: str) -> list[str]:
+    """Lines of a text whose first line begins at its first word, brought to the left as a whole."""
+    first, *rest = text.splitlines() or [""]
+    margin = min((len(x) - len(x.lstrip()) for x in rest if x.strip() and not x.startswith("#")), default=0)
+    deep = [line[margin:] if not line.startswith("#") else line for line in rest]
+    return [first, *deep]
 
 
 def wave_of(arch: str) -> int:
@@ -30,9 +61,9 @@ def items_of(work: WorkItems, axis: str) -> str:
     index = work.index(axis)
     match = _CEILING.fullmatch(grid)
     if match and index and match["size"].strip() == block and _is_whole(match["items"]):
-        named = {n: str(a).split(":")[0] for n, a in _given(work).items()}
-        bound = re.sub(r"[A-Za-z_]\w*", lambda m: named.get(m.group(), m.group()), index.bound)
-        if "".join(bound.split()) == "".join(match["items"].split()):
+        given = {name: atom(str(argument).split(":")[0]) for name, argument in _given(work).items()}
+        bound = _sum(index.bound, {n: _named(p, given) for n, p in work.known.items()} | given)
+        if bound is not None and bound == _sum(match["items"], {}):
             return match["items"]
     return f"({grid}) * ({block})"
 
@@ -54,11 +85,11 @@ def passes(name: str, kind: str, start: str, end: str, body: str, stride: str, w
         "#pragma unroll",
         f"        for (int {name}_item = 0; {name}_item < {wide}; ++{name}_item) {{",
         f"            const {kind} {name} = {name}_first + {name}_item;",
-        *_deeper(body, 12),
+        *indented(unindented(body), 12),
         "        }",
         "    } else {",
         f"        for ({kind} {name} = {name}_first; {name} < {end}; ++{name}) {{",
-        *_deeper(body, 12),
+        *indented(unindented(body), 12),
         "        }",
         "    }",
         "}",
@@ -78,12 +109,26 @@ def with_restrict(source: str) -> str:
     return add_restrict(file, "all") if restrict_variants(file, "", frozenset()) else source
 
 
-def _deeper(text: str, spaces: int) -> list[str]:
-    return [(" " * spaces + line.strip()) if not line.lstrip().startswith("#") else line for line in text.splitlines()]
-
-
 def _given(work: WorkItems) -> dict[str, object]:
     return {p.name: a for a, p in zip(work.launch.get("args", []), work.kernel.parameters, strict=False)}
+
+
+def _sum(text: str, known: Mapping[str, Polynomial]) -> Polynomial | None:
+    try:
+        return polynomial(parse_expression(text, 0, len(text)), text, known)
+    except NotUnderstood:
+        return None
+
+
+def _named(value: Polynomial, given: Mapping[str, Polynomial]) -> Polynomial:
+    """A polynomial of parameters in the plan's names."""
+    total = Polynomial({})
+    for factors, count in value.terms.items():
+        product = Polynomial({(): count})
+        for factor in factors:
+            product = product * given.get(factor, atom(factor))
+        total += product
+    return total
 
 
 def _is_whole(text: str) -> bool:

@@ -15,7 +15,7 @@ LDS_BYTES = 65536
 STATIC_BYTES = 49152  # what NVIDIA's compiler takes as __shared__ arrays
 THREADS_MARK = "// work-item axes exchanged\n"
 GRID_MARK = "// block axes exchanged\n"
-_BYTES: Mapping[str, int] = {
+ELEMENT_BYTES: Mapping[str, int] = {
     "float": 4,
     "int": 4,
     "unsigned": 4,
@@ -25,8 +25,21 @@ _BYTES: Mapping[str, int] = {
     "short": 2,
     "__hip_bfloat16": 2,
     "hip_bfloat16": 2,
+    "half": 2,
+    "unsigned short": 2,
+    "uint16_t": 2,
+    "int16_t": 2,
     "char": 1,
+    "signed char": 1,
     "unsigned char": 1,
+    "int8_t": 1,
+    "uint8_t": 1,
+    "unsigned int": 4,
+    "int32_t": 4,
+    "uint32_t": 4,
+    "long": 8,
+    "int64_t": 8,
+    "uint64_t": 8,
 }
 _SHARED = re.compile(r"__shared__\s+(?P<type>(?:unsigned\s+)?\w+)\s+(?P<name>\w+)\s*(?P<dims>(?:\[[^\][]+\]\s*)+);")
 
@@ -135,7 +148,7 @@ def _paddings(file: KernelFile, most_bytes: int) -> list[tuple[int, int]]:
     """Place and number of elements of the padding of each LDS array that can take one; none when LDS might overflow."""
     sizes, found, total = _constants(file), list[tuple[int, int]](), 0
     for match in _SHARED.finditer(file.code):
-        element = _BYTES.get(" ".join(match["type"].split()))
+        element = ELEMENT_BYTES.get(" ".join(match["type"].split()))
         dims = re.findall(r"\[([^\][]+)\]", match["dims"])
         try:
             extents = [evaluate(d.replace("/", "//"), sizes) for d in dims]

@@ -31,6 +31,7 @@ _PLAIN = frozenset(
     }
 )
 _FAST = {"expf": "__expf", "logf": "__logf"}
+_TANH = ("(1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * (", "))))")  # the ends of what stands for tanhf(...)
 
 
 def unroll_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
@@ -68,7 +69,7 @@ def nontemporal_stores(file: KernelFile, variant: str) -> str:
 
 def math_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
     """`native` where a precise function is called that has a hardware form."""
-    return ("native",) if any(words(file.code, rf"{name}\s*(?=\()") for name in _FAST) else ()
+    return ("native",) if any(words(file.code, rf"{name}\s*(?=\()") for name in (*_FAST, "tanhf")) else ()
 
 
 def fast_math(file: KernelFile, variant: str) -> str:
@@ -78,6 +79,10 @@ def fast_math(file: KernelFile, variant: str) -> str:
         for name, fast in _FAST.items()
         for m in words(file.code, rf"{name}\s*(?=\()")
     ]
+    for found in words(file.code, r"tanhf\s*\("):
+        close = closing(file.code, found.end() - 1)
+        if close > 0 and not on_directive(file.code, found.start()):
+            edits += [(found.start(), found.end(), _TANH[0]), (close, close + 1, _TANH[1])]
     return substitute(file.source, edits)
 
 

@@ -6,7 +6,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agents.playbook import layout_moves, loop_moves, plan_moves, row_moves
+from agents.playbook import (
+    item_moves,
+    jam_moves,
+    layout_moves,
+    loop_moves,
+    plan_moves,
+    private_moves,
+    row_moves,
+    stage_moves,
+    tile_moves,
+)
 from agents.source import KernelFile, SourceError, read
 
 Variants = Callable[[KernelFile, str, frozenset[str]], tuple[str, ...]]
@@ -49,6 +59,56 @@ MOVES: tuple[Move, ...] = (
         row_moves.row_variants,
         row_moves.block_rows,
         is_exact=False,
+    ),
+    Move(
+        "tile_in_lds",
+        "turn transposed reads in LDS",
+        "lanes along the stores load with a stride; a tile in LDS lets both go to neighbouring elements",
+        ("read each tile along its rows into LDS, use it along its columns", "one element of padding a row"),
+        (0, 90),
+        70,
+        tile_moves.tile_variants,
+        tile_moves.tile_in_lds,
+    ),
+    Move(
+        "loop_tile",
+        "share a loop's loads in LDS",
+        "items of a block load the same elements again and again; a tile in LDS is loaded once for all of them",
+        ("stretches of the loop through tiles in LDS", "a small tile of items in the registers of each lane"),
+        (0, 100),
+        78,
+        stage_moves.stage_variants,
+        stage_moves.loop_tile,
+    ),
+    Move(
+        "privatise",
+        "count in LDS first",
+        "atomics on few places of a buffer wait for each other in the L2; those of one block can meet in its LDS",
+        ("counters of its own for each block in LDS, added to the buffer at the end", "many items a block"),
+        (0, 100),
+        72,
+        private_moves.private_variants,
+        private_moves.private_counters,
+    ),
+    Move(
+        "items",
+        "give each work-item several neighbouring items",
+        "accesses to neighbouring elements join into wide ones, and index arithmetic is shared",
+        ("several items a work-item without guards between them", "a guarded loop for the last ones"),
+        (0, 50),
+        45,
+        item_moves.item_variants,
+        item_moves.several_items,
+    ),
+    Move(
+        "register_tile",
+        "give each work-item a tile of items",
+        "items of a tile share loads, which stay in registers",
+        ("take each step of the loop for all items of the tile",),
+        (-20, 60),
+        60,
+        jam_moves.jam_variants,
+        jam_moves.register_tile,
     ),
     Move(
         "launch_bounds",

@@ -5,7 +5,7 @@ Everything beside the loops over the row is computed by every lane alike, and st
 
 from __future__ import annotations
 
-from agents.playbook.emitted import ahead, fresh_name, grid_of, passes, wave_of, with_restrict
+from agents.playbook.emitted import ahead, are_free, fresh_name, grid_of, passes, wave_of, with_restrict
 from agents.playbook.plan_moves import bounds_of
 from agents.playbook.reductions import Counted, Reduction
 from agents.playbook.rows import Rows, rows_of
@@ -18,7 +18,7 @@ WIDE = [4, 1, 2, 8]
 
 def row_variants(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
     """The kernels whose rows can be shared, by name, with the lanes of a wave."""
-    if not all(fresh_name(file, taken, name) for name in ("ROWS", "WIDE", "THREADS")):
+    if not are_free(file, taken, "ROWS", "WIDE", "THREADS"):
         return ()
     return tuple(f"{r.work.kernel.name}.{wave_of(arch)}" for r in rows_of(file) if not _collides(file, r))
 
@@ -47,10 +47,7 @@ def _shared(file: KernelFile, variant: str, is_block: bool) -> str:
     name, wave = variant.rsplit(".", 1)
     rows = next(r for r in rows_of(file) if r.work.kernel.name == name)
     work, index = rows.work, rows.work.indices[0]
-    lanes, wide = (
-        fresh_name(file, frozenset(), "THREADS" if is_block else "ROWS"),
-        fresh_name(file, frozenset(), "WIDE"),
-    )
+    lanes, wide = (fresh_name(file, "THREADS" if is_block else "ROWS"), fresh_name(file, "WIDE"))
     row = "blockIdx.x" if is_block else f"blockIdx.x * {lanes} + threadIdx.y"
     edits = [(at.start, at.end, f"{{ if (threadIdx.x == 0) {{ {work.text(at)} }} }}") for at in rows.stores]
     edits.append((index.at, index.at + len(index.value), row))

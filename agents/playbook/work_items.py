@@ -41,7 +41,7 @@ class WorkItems:
     kernel: KernelText
     launch: Mapping[str, Any]
     indices: tuple[Coordinate, ...]
-    lead: tuple[tuple[str, Declared], ...]  # type and name of what is declared before the work, the indices left out
+    lead: tuple[tuple[str, Declared], ...]  # type and name of what is declared before the work, in order
     conditions: tuple[str, ...]  # of the guard, beside the bounds
     work: tuple[BodyStatement, ...]
     known: Mapping[str, Polynomial]  # of every declared integer that keeps its value
@@ -223,7 +223,7 @@ def _parted(
     for place, statement in enumerate(statements):
         returns = statement.form == "if" and not statement.other and [s.form for s in statement.body] == ["return"]
         if statement.form == "declare" and not (guard and any(map(_touches, statement.nodes()))):
-            lead += [(statement.type, made) for made in statement.declared if made.name not in indices]
+            lead += [(statement.type, made) for made in statement.declared]
         elif returns and statement.value and statement.value.names() & indices:
             guard.append((statement.value, False))
         elif statement.form == "if" and not statement.other and statement is statements[-1] and statement.value:

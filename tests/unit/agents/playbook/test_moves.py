@@ -8,6 +8,7 @@ from agents.checks import check
 from agents.playbook import moves
 from agents.playbook.moves import MOVES
 from agents.source import SourceError, mask, plan_text, read, with_plan
+from benchmarks.own_kernels import FOLDER
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.candidate.fit import check as check_plan
 from sandbox.candidate.parse import parse
@@ -78,7 +79,8 @@ def test_every_change_keeps_the_file_whole_and_is_not_offered_again(task: str, s
 
 
 def test_each_change_is_offered_somewhere() -> None:
-    seen = {handle.split(":")[0] for _, _, source in KERNELS for handle in offered(source)}
+    own = [path.read_text(encoding="utf-8") for path in FOLDER.glob("*/seed.hip")]
+    seen = {handle.split(":")[0] for source in (*own, *(k[2] for k in KERNELS)) for handle in offered(source)}
     assert seen == {m.name for m in MOVES} | {"together"}
 
 

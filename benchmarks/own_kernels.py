@@ -1,0 +1,148 @@
+"""Naive kernels of ordinary operations, as a person brings them, and what the playbook alone makes of them.
+
+    python -m benchmarks.own_kernels [--other] [NAME ...]
+
+Each is searched by a run of one generation, with the playbook as author and `LIMIT` kernels timed at most, the naive
+one among them. A kernel counts when the lab has verified it. Figures are shares of the lab's roofline. `--other` takes
+second versions of the same operations in another style: no change of the playbook was made with them in view.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")  # read once, when langgraph is imported
+
+from agents.author import Assignment
+from agents.playbook.changes import Changes
+from agents.playbook.playbook import Playbook
+from app.settings import load_settings
+from benchmarks.figure import Figure, report
+from benchmarks.remembered import Remembered
+from benchmarks.specimens import KERNELS
+from graph import Context, Limits
+from graph.doubles import Bookshelf
+from graph.drive import drive
+from graph.population import roofline_fraction
+from records.artefacts import ArtefactStore
+from records.evaluation import Evaluation
+from records.experiment import Run
+from records.ledger import Ledger
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.target import load_target
+from tasks.loader import load_task
+
+FOLDER, OTHER = KERNELS / "own", KERNELS / "own_other"
+TARGET = "mi300x"
+LIMIT = 40  # kernels timed
+EXPLORED = 36  # of them by the search: the naive kernel's tuning comes first, and a finalist may be timed again
+HIGH, LOW, GAIN = 0.8, 0.25, 3.0  # a share that is reached; one from which a gain is expected, and how much
+GOAL = 8
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One naive kernel and the best verified one."""
+
+    name: str
+    start: float  # share of the roofline
+    end: float
+    timed: int
+
+    @property
+    def gain(self) -> float:
+        """Times faster."""
+        return self.end / self.start
+
+
+def names() -> list[str]:
+    """The operations."""
+    return sorted(path.parent.name for path in FOLDER.glob("*/task.toml"))
+
+
+def searched(name: str, is_other: bool, folder: Path) -> Outcome:
+    """One run: the naive kernel, and the best one that was accepted."""
+    place = folder / name
+    shutil.copytree(FOLDER / name, place)
+    if is_other:
+        shutil.copy(OTHER / f"{name}.hip", place / "seed.hip")
+    task, gpu, settings = load_task(str(place), TARGET), load_target(TARGET), load_settings()
+    toolchain = find_toolchain(settings.cache_folder / "toolchain")
+    sandbox = Remembered(LabEvaluator(toolchain, settings.cache_folder, gpu, seed=0))
+    work = Assignment(task, gpu.brief.strip(), gpu.name, gpu.arch, 0)
+    ledger = Ledger(place / "ledger.db")
+    run = Run("own", task.name, TARGET, "lab", "playbook", seed=0)
+    context = Context(
+        run=run,
+        assignment=work,
+        author=Playbook(0, explores=True),
+        sandbox=sandbox,
+        literature=Bookshelf(),
+        ledger=ledger,
+        artefacts=ArtefactStore(place / "artefacts", ledger),
+        limits=Limits(generations=1, picks=1, explorations=EXPLORED),
+        changes=Changes(work),
+    )
+    drive(context, place / "checkpoint.db", max_concurrency=1)
+    keys = [a.evaluation_key for a in ledger.attempts(run.id) if a.status == "accepted"]
+    judged = [share(made) for key in keys if (made := ledger.evaluation(key))]
+    ledger.close()
+    shares = [share(made) for made in sandbox.timed.values()]
+    return Outcome(name, shares[0], max(judged), len(shares))
+
+
+def share(made: Evaluation) -> float:
+    """Of the roofline, over all benchmark cases."""
+    return roofline_fraction(made) if made.verdict.accepted else 0.0
+
+
+def figures(found: Mapping[str, Outcome], is_other: bool) -> list[Figure]:
+    """A figure for each kernel, and the two that goals are set for."""
+    label = "own_kernels.other" if is_other else "own_kernels"
+    rows = [
+        Figure(f"{label}.{name}", made.end, "of the roofline", "the naive kernel", made.start)
+        for name, made in found.items()
+    ]
+    slow = [made for made in found.values() if made.start < LOW]
+    rows.append(
+        Figure(
+            f"{label}.reached",
+            sum(made.end >= HIGH for made in found.values()),
+            f"kernels at {HIGH} or more",
+            "naive ones",
+            sum(made.start >= HIGH for made in found.values()),
+            "" if is_other else f">= {GOAL}",
+        )
+    )
+    least = min((made.gain for made in slow), default=0.0)
+    goal = "" if is_other else f">= {GAIN}"
+    rows.append(Figure(f"{label}.least_gain", least, "times", f"of {len(slow)} that began below {LOW}", 1.0, goal))
+    most = max(made.timed for made in found.values())
+    rows.append(Figure(f"{label}.most_timed", most, "kernels timed", "the limit", LIMIT, f"<= {LIMIT}"))
+    return rows
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Search those named, or all."""
+    options = argparse.ArgumentParser(prog="python -m benchmarks.own_kernels", description=__doc__)
+    options.add_argument("names", nargs="*", metavar="NAME", help="those named; all when not given")
+    options.add_argument("--other", action="store_true", help="the second versions")
+    wanted = options.parse_args(words)
+    found = dict[str, Outcome]()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in wanted.names or names():
+            made = found[name] = searched(name, wanted.other, Path(folder))
+            print(f"{name}: {made.start:.3f} -> {made.end:.3f}, {made.timed} kernels timed", flush=True)
+    return report("Naive kernels: share of the lab's roofline", figures(found, wanted.other))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
