@@ -20,6 +20,7 @@ from types import ModuleType
 import typer
 
 from app.commands import (
+    ablate,
     check,
     demo,
     doctor,
@@ -63,7 +64,7 @@ def _register(module: ModuleType) -> None:
     app.command(name, short_help=_purpose(module))(module.command)
 
 
-for _module in (demo, run, resume, check, isa, runs, report_command, tasks_command):
+for _module in (demo, run, resume, ablate, check, isa, runs, report_command, tasks_command):
     _register(_module)
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))

@@ -25,7 +25,6 @@ from agents.playbook.changes import Changes
 from agents.playbook.playbook import Playbook
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
-from benchmarks.remembered import Remembered
 from benchmarks.specimens import KERNELS
 from graph import Context, Limits
 from graph.doubles import Bookshelf
@@ -36,6 +35,7 @@ from records.evaluation import Evaluation
 from records.experiment import Run
 from records.ledger import Ledger
 from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.answers import Remembered
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
 from tasks.loader import load_task

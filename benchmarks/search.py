@@ -35,7 +35,6 @@ from agents.playbook.playbook import Playbook
 from app.settings import load_settings
 from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
-from benchmarks.remembered import Remembered
 from benchmarks.search_tasks import TARGET, tasks
 from graph import Context, Limits
 from graph.doubles import Bookshelf
@@ -45,6 +44,7 @@ from records.experiment import Run
 from records.ledger import Ledger
 from records.ranking import LEAST_GAIN
 from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.answers import Remembered
 from sandbox.candidate.prepare import Prepared
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import Target, load_target

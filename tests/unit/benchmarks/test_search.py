@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from agents.author import Assignment
-from benchmarks.remembered import Remembered
 from benchmarks.search import CLIMB, FILE, GRAPH, LIMIT, RANDOM, SEEDS, Prober, charged, climb, figures, needed, rival
 from benchmarks.search_tasks import SHIPPED
 from graph.doubles import TableSandbox, table_task
+from sandbox.answers import Remembered
 
 SEED = "// tunable ROWS = 1, 2, 3, 4\n// time_us = 100\n// time_us[ROWS=3] = 60\n"
 

@@ -1,0 +1,170 @@
+"""Campaigns with and without one part, seed by seed, and what the part gave: differences with intervals."""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.run_request import RunRequest, new_run
+from app.sandboxes import make_sandbox
+from app.settings import Settings
+from app.task_folders import open_task
+from records.errors import UsageError
+
+if TYPE_CHECKING:
+    from sandbox.answers import Remembered
+    from tasks.task import Task
+
+PARTS: Mapping[str, Mapping[str, float]] = {  # a part, and the limits that switch it off
+    "exploration": {"explorations": 0},
+    "tuner": {"tunings": 1},
+    "answers": {"answers": 0},
+    "attainable": {"attainable_fraction": 0},
+    "causes": {"ablations": 0},
+    "dispatch": {"dispatch": 0},
+    "picks": {"picks": 1},
+}
+# The 97.5 % quantile of Student's distribution by degrees of freedom; beyond, that of the normal one.
+QUANTILES = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
+NORMAL = 1.96
+HEADING = "| task | without | campaigns | slower without it, % | more kernels timed without it | command |"
+_ROW = re.compile(r"^\| (?P<task>[^|]+) \| (?P<part>[^|]+) \|.*\|$", re.M)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of one campaign."""
+
+    best_us: float
+    timed: int  # kernels
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A mean over paired campaigns, with the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def text(self) -> str:
+        """For the page: `1.2 (0.4 to 2.0)`."""
+        return f"{self.mean:+.2f} ({self.low:+.2f} to {self.high:+.2f})"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A part's effect on one task: what is lost without it."""
+
+    task: str
+    part: str
+    campaigns: int
+    slower_pct: Difference
+    more_timed: Difference
+
+    @property
+    def plain(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def refuse_unknown(part: str) -> None:
+    """UsageError for a part that there is not."""
+    if part not in PARTS:
+        raise UsageError(f"there is no part {part!r} to leave out; there are {', '.join(PARTS)}")
+
+
+def difference(values: Sequence[float]) -> Difference:
+    """Mean and Student's interval of at least two paired differences."""
+    mean = statistics.fmean(values)
+    degrees = len(values) - 1
+    quantile = QUANTILES[degrees - 1] if degrees <= len(QUANTILES) else NORMAL
+    half = quantile * statistics.stdev(values) / math.sqrt(len(values))
+    return Difference(mean, mean - half, mean + half)
+
+
+def effect(task: str, part: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> Effect:
+    """The effect from pairs of outcomes, each with the part and without it, of one seed."""
+    slower = [100.0 * (bare.best_us / whole.best_us - 1.0) for whole, bare in pairs]
+    more = [float(bare.timed - whole.timed) for whole, bare in pairs]
+    return Effect(task, part, len(pairs), difference(slower), difference(more))
+
+
+def shared_answers(settings: Settings, target: str, path: Path) -> Remembered:
+    """The lab, each question to which is asked once; the file may hold the answers of earlier comparisons."""
+    from sandbox.answers import Remembered
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Remembered(make_sandbox(settings, target, "lab", 0), path)
+
+
+@dataclass
+class Campaigns:
+    """Runs of the playbook in the lab, whose answers are shared by all of them and kept in a file."""
+
+    settings: Settings
+    task: str
+    target: str
+    shared: Remembered
+
+    def compare(self, part: str, seeds: int, generations: int, tell: Callable[[str], None]) -> Effect:
+        """The effect of one part over so many seeds; each campaign is told as it ends."""
+        refuse_unknown(part)
+        if seeds < 2:
+            raise UsageError("an interval needs two campaigns at least; give --seeds 2 or more")
+        task, pairs = open_task(self.settings, self.task, self.target), []
+        for seed in range(seeds):
+            limits = ({"generations": generations}, {"generations": generations, **PARTS[part]})
+            whole, bare = (self._run(task, seed, each) for each in limits)
+            tell(f"seed {seed}: {whole.best_us:.4g} us, {whole.timed} timed; without {bare.best_us:.4g}, {bare.timed}")
+            pairs.append((whole, bare))
+        return effect(task.name, part, pairs)
+
+    def _run(self, task: Task, seed: int, limits: Mapping[str, float]) -> Outcome:
+        from agents.author import Assignment
+        from agents.playbook.changes import Changes
+        from agents.playbook.playbook import Playbook
+        from app.wiring import limits_of
+        from graph.context import Context
+        from graph.doubles import Bookshelf
+        from graph.drive import drive
+        from records.artefacts import ArtefactStore
+        from records.ledger import Ledger
+        from sandbox.target import load_target
+
+        request = RunRequest(self.task, self.target, "lab", "playbook", seed, limits=limits)
+        run, target = new_run(self.settings, request, task), load_target(self.target)
+        work = Assignment(task, target.brief.strip(), target.name, target.arch, seed)
+        self.shared.forget_order()
+        with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger.db") as ledger:
+            asked = limits_of(run.config)
+            context = Context(
+                run=run,
+                assignment=work,
+                author=Playbook(seed, explores=asked.explorations > 0),
+                sandbox=self.shared,
+                literature=Bookshelf(),
+                ledger=ledger,
+                artefacts=ArtefactStore(Path(folder) / "artefacts", ledger),
+                limits=asked,
+                changes=Changes(work),
+            )
+            drive(context, Path(folder) / "checkpoint.db", max_concurrency=1)
+            times = [a.geomean_us for a in ledger.attempts(run.id) if a.status == "accepted" and a.geomean_us]
+        return Outcome(min(times), len(self.shared.timed))
+
+
+def page_with(page: str, found: Effect, command: str) -> str:
+    """The page with the row of this effect, in place of an earlier one of the same task and part."""
+    cells = (found.task, found.part, str(found.campaigns), found.slower_pct.text, found.more_timed.text, f"`{command}`")
+    rows = {(m["task"], m["part"]): m.group() for m in _ROW.finditer(page.partition(HEADING)[2])}
+    rows[(found.task, found.part)] = f"| {' | '.join(cells)} |"
+    before = page.partition(HEADING)[0]
+    return "\n".join([f"{before}{HEADING}", "|---|---|--:|--:|--:|---|", *(rows[key] for key in sorted(rows))]) + "\n"
