@@ -78,6 +78,7 @@ class Tests:
         """Run it as if at the terminal where there is one."""
         colour = ["--color=yes"] if to.isatty() and not os.environ.get("NO_COLOR") else []
         environment = {**os.environ, "COLUMNS": str(shutil.get_terminal_size().columns)}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the same files again
         process = subprocess.Popen([*argv, *colour], cwd=ROOT, env=environment, stdout=subprocess.PIPE)
         return Tests(process, to)
 

@@ -10,6 +10,7 @@ import pytest
 
 from records.errors import LabError
 from sandbox.amdgcn.compiler import Compiler
+from sandbox.amdgcn.toolchain import STATIC
 from sandbox.candidate.prepare import prepare
 from sandbox.lab.build import executor
 from sandbox.lab.lab import LabProgram
@@ -46,16 +47,7 @@ def built() -> Built:
 def forger(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("forger")
     request = executor.FOLDER / "request.cpp"
-    argv = [
-        "c++",
-        "-target",
-        "x86_64-linux-musl",
-        "-static",
-        "-std=c++20",
-        "-fno-exceptions",
-        "-fno-rtti",
-        "-nostdinc++",
-    ]
+    argv = ["c++", "-target", "x86_64-linux-musl", *STATIC, "-std=c++20", "-fno-exceptions", "-fno-rtti", "-nostdinc++"]
     done = run(
         toolchain().command(*argv, "-I", str(executor.FOLDER), str(SOURCE), str(request), "-o", "forger"),
         cwd=folder,

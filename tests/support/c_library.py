@@ -10,7 +10,7 @@ from sandbox.process import ProcessLimits, run
 from tests.support.compiler_cache import FOLDER, toolchain
 
 # One set of flags for all: another set would need the compiler's own libraries to be built for it first.
-FLAGS = ("-shared", "-fPIC", "-O1", "-fno-sanitize=all", "-target", "x86_64-linux-gnu.2.28", "-lpthread", "-ldl")
+FLAGS = ("-shared", "-s", "-fPIC", "-O1", "-fno-sanitize=all", "-target", "x86_64-linux-gnu.2.28", "-lpthread", "-ldl")
 
 
 def shared_library(source: str) -> Path:

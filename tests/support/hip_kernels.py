@@ -25,6 +25,7 @@ from sandbox.elf import Elf
 from sandbox.gpu.compile.images import ImageKernel, read_image
 from sandbox.lab import executor_request
 from sandbox.lab.build.program import Builder, LabProgram
+from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.process import ProcessLimits, run
 from sandbox.target import Target, load_target
 from tasks.dtypes import numpy_dtype
@@ -131,7 +132,8 @@ class Workshop:
         plan = ResolvedPlan(
             (ResolvedLaunch(kernel.name, (x, y, z), (block[0], block[1], block[2]), dynamic, args),), {}
         )
-        with tempfile.TemporaryDirectory(dir=self.cache / "work") as folder:
+        room = memory_folder(self.cache, layout.memory)
+        with tempfile.TemporaryDirectory(prefix=prefix(), dir=room) as folder:
             seen = self._run(Path(folder), program, plan, layout)
         return [str(row["kind"]) for row in seen["findings"]]
 
