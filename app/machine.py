@@ -198,7 +198,9 @@ def _tracing(settings: Settings) -> Capability:
     if not settings.tracing:
         return Capability("tracing", "ok", "off; --trace or LANGSMITH_TRACING=true turns it on")
     where = settings.langsmith_endpoint or "LangSmith's own address"
-    return Capability("tracing", "ok", f"on: run traces go to {where}, project {settings.langsmith_project}")
+    texts = {"full": "with sources and prompts", "digest": "digests of long texts", "off": "without long texts"}
+    told = f"project {settings.langsmith_project}, {texts[settings.trace_sources]}"
+    return Capability("tracing", "ok", f"on: run traces go to {where}, {told}")
 
 
 def _model(settings: Settings) -> Capability:

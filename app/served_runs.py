@@ -21,13 +21,14 @@ from app.run_request import RunRequest, checked_limits, keep_request, new_run
 from app.session import Session
 from app.settings import Settings, load_settings
 from app.task_folders import open_task
+from app.tracing import Traces
 from graph.context import Context
 from graph.leaving import left
 from graph.question import questions
 from graph.serving import FOLLOWS, ServedState, serve
 from records.artefacts import ArtefactStore
 from records.branch import branch
-from records.errors import LedgerError, UsageError
+from records.errors import LedgerError, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
 
@@ -53,6 +54,7 @@ class ServedRuns:
     def __init__(self, settings: Settings | None = None, opening: Opening = wiring.make_context) -> None:
         """Without settings, those of the environment; `opening` makes the collaborators of a run."""
         self._given, self._opening = settings, opening
+        self.traces: Traces | None = None
         self._lock = threading.RLock()
         self._contexts: dict[str, Context] = {}
         self._holders: Counter[str] = Counter()  # nodes at work, by run
@@ -65,7 +67,10 @@ class ServedRuns:
 
     @cached_property
     def _records(self) -> tuple[Ledger, ArtefactStore]:
-        return wiring.open_records(self.settings, create=True)
+        records = wiring.open_records(self.settings, create=True)
+        if self.traces is not None:
+            self.traces.view.attach(*records)
+        return records
 
     def begin(self, asked: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Write the run down, or find the one begun at this place; its id and the whole request."""
@@ -254,4 +259,21 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(_plain(value).encode()).hexdigest()
 
 
-graph = serve(ServedRuns())  # for langgraph.json; nothing is opened before the first run
+def guard_traces(desk: ServedRuns) -> Traces | None:
+    """Have a server's traces go through our view, where its environment asks for traces; None where it does not.
+
+    A setting that is not usable is told when the first run needs it.
+    """
+    from langsmith.run_trees import configure
+
+    with contextlib.suppress(SettingsError):
+        if desk.settings.tracing:
+            traces = Traces(desk.settings)
+            configure(client=traces.client, project_name=desk.settings.langsmith_project)
+            return traces
+    return None
+
+
+_DESK = ServedRuns()
+_DESK.traces = guard_traces(_DESK)
+graph = serve(_DESK)  # for langgraph.json; nothing is opened before the first run

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from uuid import uuid4
 
 from app import wiring
 from app.machine import describe
@@ -17,6 +18,7 @@ from app.report.leaders import best_attempt, yardsticks
 from app.run_request import RunRequest, keep_request, new_run
 from app.settings import Settings
 from app.task_folders import open_task
+from app.tracing import current_traces
 from records.errors import LedgerError, TaskError, UsageError
 from records.experiment import Extension, Run
 from records.files import write_whole
@@ -102,8 +104,15 @@ class Session:
         """
         from graph.drive import drive
 
-        drive(self.context, self.folder / "checkpoint.db", progress, ask=ask)
-        return self.conclude()
+        traces, trace_id = current_traces(), None
+        if traces is not None:
+            traces.view.attach(self.context.ledger, self.context.artefacts)
+            trace_id = uuid4()
+        drive(self.context, self.folder / "checkpoint.db", progress, ask=ask, trace_id=trace_id)
+        result = self.conclude()
+        if traces is not None and trace_id is not None:
+            traces.score(trace_id, scores(result, self.context))
+        return result
 
     def conclude(self) -> RunResult:
         """Write `best.hip` and `report.html` from what is in the ledger now, and sum the run up."""
@@ -113,6 +122,19 @@ class Session:
             write_text(Path(result.best.path), self.context.artefacts.text(attempts[result.best.id].source))
         publish(self.settings, self.context.ledger, self.context.artefacts, self.run, self.folder / "report.html")
         return result
+
+
+def scores(result: RunResult, context: Context) -> dict[str, float]:
+    """The feedback on a run's trace."""
+    from graph.population import kernel, roofline_fraction
+
+    best = result.best
+    found = {"accepted": float(best is not None), "cost": result.usd}
+    if best is not None:
+        found["roofline_fraction"] = round(roofline_fraction(kernel(context, best.id).evaluation), 4)
+        if best.speedup_over_seed is not None:
+            found["speedup"] = round(best.speedup_over_seed, 4)
+    return found
 
 
 def open_session(settings: Settings, request: RunRequest) -> Session:

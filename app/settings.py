@@ -103,6 +103,8 @@ class Settings(BaseSettings):
     """Where traces go; LangSmith's own address when not given."""
     langsmith_project: str = Field(default="kernel-scientist", validation_alias="LANGSMITH_PROJECT")
     """Project the traces are filed under."""
+    trace_sources: Literal["full", "digest", "off"] = "full"
+    """Kernels, prompts and replies in traces: as they are, as size and SHA-256, or as size alone."""
 
     @field_validator("runs_folder", "cache_folder", "knowledge_folder")
     @classmethod

@@ -7,51 +7,134 @@ import importlib.util
 import logging
 import os
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from uuid import UUID
 
 from app.screen import note
 from app.settings import Settings
+from app.trace_view import TraceView
 from records.errors import SettingsError
 
-FLUSH_S = 1.5
+ANSWER_S, FLUSH_S = 0.9, 1.0  # waits at the end of a program: for a first answer, for what was not sent yet
+FEEDBACK_S = 5.0  # for the rest of the answers of an endpoint that is there
 CONNECT_MS, SEND_MS = 1000, 10_000
 _SWITCHES = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 _OPEN_TELEMETRY = ("LANGSMITH_OTEL_ENABLED", "LANGSMITH_OTEL_ONLY", "OTEL_ENABLED", "OTEL_ONLY")
 
 
+class Traces:
+    """The client of a traced block, and the traces of the runs in it: their feedback and where they can be seen."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Nothing is sent yet."""
+        from langsmith import Client
+        from langsmith.anonymizer import StringNodeRule, create_secret_anonymizer
+        from urllib3.util import Retry
+
+        rules = [StringNodeRule(pattern=re.compile(re.escape(s)), replace="[removed]") for s in settings.secrets()]
+        self.view = TraceView(settings, str(Path.home()), create_secret_anonymizer(extra_rules=rules))
+        self.project = settings.langsmith_project
+        self._where = settings.langsmith_endpoint or "LangSmith"
+        self._faults: list[str] = []
+        self._scores: dict[UUID, Mapping[str, float]] = {}
+        logging.getLogger("langsmith").setLevel(logging.CRITICAL)  # its messages show part of the key
+        key = settings.langsmith_api_key
+        self.client = Client(
+            api_url=settings.langsmith_endpoint,
+            api_key=key.get_secret_value() if key is not None else None,
+            anonymizer=self.view,
+            retry_config=Retry(total=1, backoff_factor=0.2),
+            timeout_ms=(CONNECT_MS, SEND_MS),  # its sender is no daemon thread: a dead endpoint would hold the exit
+            tracing_error_callback=lambda error: self._faults.append(type(error).__name__),
+        )
+
+    def score(self, trace_id: UUID, scores: Mapping[str, float]) -> None:
+        """Keep the feedback for a trace; it is sent at the end."""
+        self._scores[trace_id] = scores
+
+    def close(self, tell: Callable[[str], None]) -> None:
+        """Send what is left, say where the traces are and what did not arrive; a dead endpoint costs two seconds."""
+        links: list[str] = []
+        is_alive = threading.Event()
+        last = threading.Thread(target=self._finish, args=(links, is_alive), daemon=True)
+        if self._scores:
+            last.start()
+            last.join(ANSWER_S)
+            if is_alive.is_set():
+                last.join(FEEDBACK_S)
+        self.client.close(timeout=FLUSH_S)
+        for link in links:
+            tell(f"trace: {link}")
+        if self._faults:
+            tell(f"some traces did not reach {self._where} ({self._faults[-1]}); the run is not affected")
+
+    def _finish(self, links: list[str], is_alive: threading.Event) -> None:
+        """Send the feedback and find the address of each trace."""
+        from langsmith.utils import LangSmithError
+        from requests import RequestException
+
+        try:
+            project = self.client.read_project(project_name=self.project)
+            is_alive.set()
+            links += [f"{project.url}/r/{trace_id}?poll=true" for trace_id in self._scores]
+            for trace_id, scores in self._scores.items():
+                for name, value in scores.items():
+                    self.client.create_feedback(
+                        trace_id, name, score=value, session_id=project.id, stop_after_attempt=1
+                    )
+        except (LangSmithError, RequestException, ValueError) as error:
+            self._faults.append(type(error).__name__)
+
+
 @contextlib.contextmanager
-def tracing(settings: Settings, asked: bool) -> Iterator[None]:
+def tracing(settings: Settings, asked: bool) -> Iterator[Traces | None]:
     """Trace the block, or make sure that nothing is sent; enter it before langchain is imported."""
     if not (asked or settings.tracing):
         for name in _SWITCHES:
             os.environ[name] = "false"
-        yield
+        yield None
         return
     _check_open_telemetry()
     _export(settings)
-    from langsmith import Client
-    from langsmith.anonymizer import StringNodeRule, create_secret_anonymizer
     from langsmith.run_trees import configure
-    from urllib3.util import Retry
 
-    rules = [StringNodeRule(pattern=re.compile(re.escape(s)), replace="[removed]") for s in settings.secrets()]
-    faults: list[str] = []
-    logging.getLogger("langsmith").setLevel(logging.CRITICAL)  # its messages show part of the key
-    client = Client(
-        anonymizer=create_secret_anonymizer(extra_rules=rules),
-        retry_config=Retry(total=1, backoff_factor=0.2),
-        timeout_ms=(CONNECT_MS, SEND_MS),  # its sender is no daemon thread: a dead endpoint would hold the exit
-        tracing_error_callback=lambda error: faults.append(type(error).__name__),
-    )
-    configure(client=client, enabled=True, project_name=settings.langsmith_project)
+    traces = Traces(settings)
+    configure(client=traces.client, enabled=True, project_name=settings.langsmith_project)
+    token = _CURRENT.set(traces)
     try:
-        yield
+        yield traces
     finally:
-        client.close(timeout=FLUSH_S)
+        _CURRENT.reset(token)
+        traces.close(note)
         configure(client=None, enabled=False, project_name=None)
-        if faults:
-            where = settings.langsmith_endpoint or "LangSmith"
-            note(f"some traces did not reach {where} ({faults[-1]}); the run is not affected")
+
+
+@contextlib.contextmanager
+def tracing_here(settings: Settings) -> Iterator[Traces | None]:
+    """As `tracing`, for a program of others: only the block is traced or not, their own traces stay as they are."""
+    from langsmith.run_helpers import tracing_context
+
+    if not settings.tracing:
+        with tracing_context(enabled=False):
+            yield None
+        return
+    _check_open_telemetry()
+    traces = Traces(settings)
+    token = _CURRENT.set(traces)
+    try:
+        with tracing_context(enabled=True, client=traces.client, project_name=settings.langsmith_project):
+            yield traces
+    finally:
+        _CURRENT.reset(token)
+        traces.close(note)
+
+
+def current_traces() -> Traces | None:
+    """Those of the block that this thread is in."""
+    return _CURRENT.get()
 
 
 def _export(settings: Settings) -> None:
@@ -81,3 +164,6 @@ def _check_open_telemetry() -> None:
             f"{wanted[0]} is set, but the OpenTelemetry packages are not installed; "
             "unset it, or install langsmith with its otel extra"
         )
+
+
+_CURRENT: ContextVar[Traces | None] = ContextVar("traces", default=None)

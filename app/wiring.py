@@ -42,9 +42,18 @@ class ShelvedLiterature:
 
     def search(self, query: str, k: int, arch: str | None = None) -> tuple[str, ...]:
         """The best k passages, each under its title, section and source."""
+        from langsmith import trace
+
         self._store.ensure_shipped()
         passages = []
-        for hit in self._store.search(query, k, arch):
+        with trace("notes", "retriever", inputs={"query": query, "k": k, "arch": arch}) as step:
+            hits = self._store.search(query, k, arch)
+            shown = [
+                {"page_content": h.text, "type": "Document", "metadata": {"title": h.title, "source": h.source}}
+                for h in hits
+            ]
+            step.end(outputs={"documents": shown})
+        for hit in hits:
             self._ledger.event(
                 self._run_id,
                 "literature",

@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
 from graph import nodes
 from graph.approving import approve
 from graph.context import Context
+from graph.labels import NAME
 from graph.state import Start, State
 from graph.subgraph import experiment
 
 
-def build_graph() -> StateGraph[State, Context, Start, State]:
+class RunGraph(StateGraph[State, Context, Start, State]):
+    """The state graph of a run; compiled, it bears the name by which its traces are found."""
+
+    def compile(self, *args: Any, **named: Any) -> CompiledStateGraph[State, Context, Start, State]:
+        """Compile as any graph."""
+        return super().compile(*args, **{"name": NAME, **named})
+
+
+def build_graph() -> RunGraph:
     """The graph, not compiled: compile it with the checkpointer you want.
 
     Invoke it with `{"run_id": context.run.id}` and `context=Context(...)`; `graph.drive.drive` does that, with
     checkpoints, the run lock and resuming.
     """
-    graph = StateGraph(State, context_schema=Context, input_schema=Start, output_schema=State)
+    graph = RunGraph(State, context_schema=Context, input_schema=Start, output_schema=State)
     graph.add_node("open_run", nodes.open_run)
     graph.add_node("select", nodes.select)
     graph.add_node("retrieve", nodes.retrieve)

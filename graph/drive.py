@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -18,6 +19,7 @@ from langsmith.utils import tracing_is_enabled
 
 from graph.build import build_graph
 from graph.context import Context
+from graph.labels import NAME, metadata_of, tags_of
 from graph.leaving import left
 from graph.pausing import Waiting, waiting
 from graph.question import Question, questions
@@ -37,6 +39,7 @@ def drive(
     max_concurrency: int | None = None,
     saver: Saver = SqliteSaver,
     ask: Ask = lambda _: None,
+    trace_id: UUID | None = None,
 ) -> Run:
     """Run to the end, from the point where the run was left, and return it as stored in the ledger.
 
@@ -47,6 +50,7 @@ def drive(
     `progress` gets one event at a time, in the thread in which it happened; the node waits for it.
     `max_concurrency` bounds the threads for experiments; `saver` makes the checkpointer, for one that encrypts.
     `ask` answers the questions of a run that wants approval, in this thread; where it answers None the run pauses.
+    `trace_id` is the id of its trace, for feedback.
     """
     ledger, run_id = context.ledger, context.run.id
     ledger.add_run(context.run)
@@ -55,7 +59,7 @@ def drive(
             return ledger.run(run_id)
         ledger.finish(run_id, "running")
         with contextlib.suppress(BudgetExhausted), left(ledger, run_id), checkpoints(checkpoint, saver) as opened:
-            paused = step_through(context, opened, progress, max_concurrency, ask)
+            paused = step_through(context, opened, progress, max_concurrency, ask, trace_id)
             if isinstance(paused, Question):
                 ledger.finish(run_id, "paused", paused.message, "approval")
             elif paused is not None:
@@ -69,13 +73,14 @@ def step_through(
     progress: Progress,
     max_concurrency: int | None = None,
     ask: Ask = lambda _: None,
+    trace_id: UUID | None = None,
 ) -> Waiting | Question | None:
     """Stream the graph from its start or from its last checkpoint, each step written before the next begins.
 
     What it waits for is returned, None when it has ended. Starting it again runs the nodes that wait again.
     """
-    graph = build_graph().compile(checkpointer=saver, name="kernel-scientist")
-    config = run_config(context)
+    graph = build_graph().compile(checkpointer=saver)
+    config = run_config(context, trace_id)
     if max_concurrency:
         config["max_concurrency"] = max_concurrency + 1  # langgraph's reader of the stream holds one; with 1 it hangs
     state = graph.get_state(config)
@@ -100,6 +105,7 @@ def step_through(
         if not answers:
             return asked[0] if asked else waiting(interrupts)
         start = Command(resume=answers)
+        config.pop("run_id", None)  # of the first part's trace
 
 
 def _one_by_one(progress: Progress) -> Progress:
@@ -116,17 +122,19 @@ def _one_by_one(progress: Progress) -> Progress:
     return tell
 
 
-def run_config(context: Context) -> RunnableConfig:
+def run_config(context: Context, trace_id: UUID | None = None) -> RunnableConfig:
     """Thread, bounds, and the names a trace is found by; labels only for a trace, as every step would copy them."""
-    run, limits, task = context.run, context.limits, context.assignment.task.name
+    run, limits = context.run, context.limits
     config: RunnableConfig = {
         "configurable": {"thread_id": run.id},
         "recursion_limit": most_steps(max([limits.generations, *(e.generations for e in run.extensions)])),
-        "run_name": "kernel-scientist",
+        "run_name": NAME,
     }
     if tracing_is_enabled():
-        config["tags"] = [task, run.target]
-        config["metadata"] = {"run": run.id, "task": task, "target": run.target, "author": run.author}
+        config["tags"] = tags_of(context)
+        config["metadata"] = metadata_of(context)
+    if trace_id is not None:
+        config["run_id"] = trace_id
     return config
 
 

@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 from langsmith.run_helpers import get_current_run_tree
 
 from graph.context import Context
+from graph.labels import label_graph
 from records.evaluation import Evaluation
 from records.experiment import Attempt
 
@@ -68,3 +69,4 @@ def annotate(runtime: Runtime[Context], **metadata: Value) -> None:
     tree = get_current_run_tree()
     if tree is not None:
         tree.add_metadata({"run": runtime.context.run.id, **metadata})
+        label_graph(tree, runtime.context)

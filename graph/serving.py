@@ -20,6 +20,7 @@ from typing_extensions import TypedDict
 from graph import nodes
 from graph.approving import approve
 from graph.context import Context
+from graph.labels import NAME
 from graph.pausing import pausing
 from graph.state import State, TrialState
 from graph.subgraph import BEGINNINGS, STAGES, add_routes, begin
@@ -118,7 +119,7 @@ def serve(desk: RunDesk) -> CompiledStateGraph[ServedState, RunPreset, RunInput,
     graph.add_conditional_edges("plan", _fan_out, ["approve", "experiment", "reflect"])
     graph.add_conditional_edges("approve", _fan_out, ["experiment", "reflect"])
     graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "conclude"})
-    return graph.compile(name="kernel-scientist").with_config({"recursion_limit": STEPS})
+    return graph.compile(name=NAME).with_config({"recursion_limit": STEPS})
 
 
 class ServedFault(RuntimeError):

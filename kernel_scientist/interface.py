@@ -15,6 +15,7 @@ from app.judged import judge
 from app.run_request import RunRequest
 from app.session import Session, open_session, resume_session
 from app.settings import Settings, load_settings
+from app.tracing import tracing_here
 from kernel_scientist.run_events import Finished, RunEvent, event_of
 from kernel_scientist.search_result import SearchResult
 from records.evaluation import Evaluation
@@ -50,7 +51,8 @@ def run(
     With `ask`, a person or a program approves the experiments of each generation: it gets a `Question` and answers
     True, False or a list of ids; None pauses the run. Ctrl-C pauses it, too; `kernel-scientist resume` goes on.
     """
-    with _opened(task, options) as session:
+    settings = options.get("settings") or load_settings()
+    with tracing_here(settings), _opened(task, options, settings) as session:
         return _driven(session, progress, options.get("ask"))
 
 
@@ -64,7 +66,8 @@ def resume(
     settings: Settings | None = None,
 ) -> SearchResult:
     """Go on with a run that was paused, or beyond its end with more generations; nothing is paid for twice."""
-    with resume_session(settings or load_settings(), run_id, budget_usd, generations) as session:
+    chosen = settings or load_settings()
+    with tracing_here(chosen), resume_session(chosen, run_id, budget_usd, generations) as session:
         return _driven(session, progress, ask)
 
 
@@ -110,11 +113,14 @@ def check(
 @contextlib.contextmanager
 def open_context(task: str, **options: Unpack[RunOptions]) -> Iterator[Context]:
     """The collaborators of a new run: `build_graph().compile().stream({"run_id": c.run.id}, context=c)`."""
-    with _opened(task, options) as session:
+    settings = options.get("settings") or load_settings()
+    with tracing_here(settings) as traces, _opened(task, options, settings) as session:
+        if traces is not None:
+            traces.view.attach(session.context.ledger, session.context.artefacts)
         yield session.context
 
 
-def _opened(task: str, options: RunOptions) -> Session:
+def _opened(task: str, options: RunOptions, settings: Settings) -> Session:
     named = {name: options.get(name) for name in ("generations", "picks", "tunings")}
     asked = RunRequest(
         task=task,
@@ -128,7 +134,7 @@ def _opened(task: str, options: RunOptions) -> Session:
         starts=tuple(map(Path, options.get("starts", ()))),
         approves="ask" in options,
     )
-    return open_session(options.get("settings") or load_settings(), asked)
+    return open_session(settings, asked)
 
 
 def _driven(

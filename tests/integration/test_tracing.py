@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from app.settings import load_settings
 from app.tracing import tracing
 from records.errors import SettingsError
+from tests.support.collector import Collector, collecting, metadata
 from tests.support.endpoint import ScriptedEndpoint
 
 try:
@@ -30,72 +27,10 @@ MODEL_KEY, TRACE_KEY = "sk-canary-7c1f0e5d9b3a", "lsv2-canary-51d2c8e0aa47"
 DEADLINE_S = 60.0
 
 
-class Collector:
-    """Takes batches of traces as plain JSON and remembers every request."""
-
-    def __init__(self) -> None:
-        self.paths: list[str] = []
-        self.bodies: list[bytes] = []
-        collector = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-            def do_GET(self) -> None:
-                collector.paths.append(self.path)
-                self._answer(
-                    {
-                        "version": "0",
-                        "batch_ingest_config": {
-                            "use_multipart_endpoint": False,
-                            "scale_up_qsize_trigger": 1000,
-                            "scale_up_nthreads_limit": 1,
-                            "scale_down_nempty_trigger": 4,
-                            "size_limit": 100,
-                            "size_limit_bytes": 20971520,
-                        },
-                    }
-                )
-
-            def do_POST(self) -> None:
-                collector.paths.append(self.path)
-                collector.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-                self._answer({})
-
-            do_PATCH = do_POST
-
-            def _answer(self, document: Any) -> None:
-                body = json.dumps(document).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-    def runs(self) -> list[dict[str, Any]]:
-        """Every traced step; what a later update says is merged over what the first post said."""
-        merged: dict[str, dict[str, Any]] = {}
-        for body in self.bodies:
-            batch = json.loads(body)
-            for part in (*batch.get("post", ()), *batch.get("patch", ())):
-                known = merged.setdefault(part["id"], {})
-                known.update({name: value for name, value in part.items() if value is not None})
-        return list(merged.values())
-
-
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    found = Collector()
-    thread = threading.Thread(target=found.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    yield found
-    found.server.shutdown()
-    found.server.server_close()
-    thread.join()
+    with collecting() as found:
+        yield found
 
 
 def run(folder: Path, how: str, **settings: str) -> subprocess.CompletedProcess[str]:
@@ -149,10 +84,6 @@ def test_a_traced_run_can_be_read_and_holds_no_key(tmp_path: Path, collector: Co
     everything = b"".join(collector.bodies)
     assert b"Write a kernel." in everything
     assert [key for key in (MODEL_KEY, TRACE_KEY) if key.encode() in everything] == []
-
-
-def metadata(found: dict[str, Any]) -> dict[str, Any]:
-    return dict((found.get("extra") or {}).get("metadata") or {})
 
 
 @pytest.mark.parametrize("leftover", [{}, {"LANGCHAIN_TRACING_V2": "true"}])

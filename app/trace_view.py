@@ -1,0 +1,125 @@
+"""Traces as a person reads them: what digests stand for is written out, secrets and, if asked, long texts are not.
+
+A node's state holds references. Here the verdict, times and registers behind an evaluation's key, the kernel behind a
+draft and the titles of the passages are put beside them, under `told`, before anything is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from app.redaction import redacted
+from records.errors import LedgerError
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from records.artefacts import ArtefactStore
+    from records.evaluation import Evaluation
+    from records.ledger import Ledger
+
+SHORT_CHARS, SHORT_LINES = 400, 2  # of a text that `digest` and `off` send as it is: an idea or a finding, no kernel
+FINDINGS = 5
+_BREAK = re.compile(r"\n|\\n")  # also within JSON that a model wrote
+
+
+class TraceView:
+    """Rewrites inputs, outputs and metadata of traced steps; the ledgers it reads are those of the runs at work."""
+
+    def __init__(self, settings: Settings, home: str, scrub: Callable[[Any], Any] = lambda value: value) -> None:
+        """`scrub` removes what looks like a secret, after the keys that are known to be some."""
+        self._settings, self._home, self._scrub = settings, home, scrub
+        self._stores: list[tuple[Ledger, ArtefactStore]] = []
+
+    def attach(self, ledger: Ledger, artefacts: ArtefactStore) -> None:
+        """Look up references here, too."""
+        if not any(known is ledger for known, _ in self._stores):
+            self._stores.append((ledger, artefacts))
+
+    def __call__(self, value: Any) -> Any:
+        """The value as it is sent."""
+        if isinstance(value, Mapping):
+            told = self._told(value)
+            value = {**({"told": told} if told else {}), **value, **self._cost(value)}
+        return self._scrub(self._clean(value))
+
+    def _told(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        told: dict[str, Any] = {}
+        for ledger, artefacts in self._stores:
+            try:
+                if state.get("key") and state.get("purpose"):
+                    made = ledger.evaluation(str(state["key"]), state["purpose"])
+                    told |= evaluation_told(made) if made is not None else {}
+                for name in ("source", "draft", "given"):
+                    if is_digest(state.get(name)) and "kernel" not in told:
+                        told["kernel"] = artefacts.text(state[name])
+                if is_digest(state.get("literature")):
+                    lines = artefacts.text(state["literature"]).splitlines()
+                    told["passages"] = [line.removeprefix("## ") for line in lines if line.startswith("## ")]
+                told |= self._speed(ledger, state)
+            except LedgerError:  # closed, or of another folder
+                continue
+        return told
+
+    @staticmethod
+    def _speed(ledger: Ledger, state: Mapping[str, Any]) -> dict[str, Any]:
+        """The leader's time and speed-up, where the state has both."""
+        best_us, seed_us = state.get("best_us"), state.get("seed_us")
+        if not isinstance(best_us, float) or not isinstance(seed_us, float) or not best_us:
+            return {}
+        return {"best_us": round(best_us, 3), "speedup_over_seed": round(seed_us / best_us, 4)}
+
+    def _cost(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Tokens and dollars of an answer, in the fields where LangSmith looks for them."""
+        answer = outputs.get("llm_output")
+        used = answer.get("token_usage") if isinstance(answer, Mapping) else None
+        if not isinstance(used, dict) or not isinstance(used.get("prompt_tokens"), int):
+            return {}
+        asked, answered = used["prompt_tokens"], int(used.get("completion_tokens") or 0)
+        paid = (
+            asked * self._settings.usd_per_million_prompt_tokens / 1e6,
+            answered * self._settings.usd_per_million_completion_tokens / 1e6,
+        )
+        counted = {"input_tokens": asked, "output_tokens": answered, "total_tokens": asked + answered}
+        costs = {"input_cost": paid[0], "output_cost": paid[1], "total_cost": sum(paid)}
+        return {"usage_metadata": {**counted, **costs}}
+
+    def _clean(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(redacted(value, self._settings.secrets(), self._home))
+        if isinstance(value, Mapping):
+            return {self._clean(str(name)): self._clean(inner) for name, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._clean(inner) for inner in value]
+        return value
+
+    def _text(self, text: str) -> str:
+        mode = self._settings.trace_sources
+        if mode == "full" or (len(text) <= SHORT_CHARS and len(_BREAK.findall(text)) < SHORT_LINES):
+            return text
+        digest = f", sha256 {hashlib.sha256(text.encode()).hexdigest()[:16]}" if mode == "digest" else ""
+        return f"[text of {len(text)} characters{digest}]"
+
+
+def evaluation_told(made: Evaluation) -> dict[str, Any]:
+    """Verdict, findings, times and registers in plain words."""
+    findings = [f"line {f.line}: {f.kind}: {f.message}" for f in made.verdict.findings[:FINDINGS]]
+    found: dict[str, Any] = {
+        "verdict": "accepted" if made.verdict.accepted else f"rejected at {made.verdict.stage}: {made.verdict.code}",
+        "findings": findings,
+        "tunables": dict(made.tunables),
+    }
+    if made.geomean_us is not None:
+        found |= {"geomean_us": round(made.geomean_us, 3), "time_kind": made.time_kind}
+        found["times_us"] = {m.case: round(m.time_us, 3) for m in made.measurements}
+    found["registers"] = {
+        r.kernel: {"vgpr": r.vgpr, "lds_bytes": r.lds_bytes, "scratch_bytes": r.scratch_bytes} for r in made.resources
+    }
+    return found
+
+
+def is_digest(value: Any) -> bool:
+    """True for the name of an artefact."""
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None

@@ -1,0 +1,94 @@
+"""A local stand-in for LangSmith that records what it is sent."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+TENANT, PROJECT_ID = "6f0f7c6e-0000-4000-8000-000000000001", "6f0f7c6e-0000-4000-8000-000000000002"
+PROJECT = {"id": PROJECT_ID, "tenant_id": TENANT, "name": "mine", "reference_dataset_id": None}
+
+
+class Collector:
+    """Takes batches of traces as plain JSON and remembers every request."""
+
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.bodies: list[bytes] = []
+        self.feedback: list[dict[str, Any]] = []
+        collector = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                collector.paths.append(self.path)
+                if self.path.startswith("/sessions"):
+                    return self._answer([PROJECT])
+                return self._answer(
+                    {
+                        "version": "0",
+                        "batch_ingest_config": {
+                            "use_multipart_endpoint": False,
+                            "scale_up_qsize_trigger": 1000,
+                            "scale_up_nthreads_limit": 1,
+                            "scale_down_nempty_trigger": 4,
+                            "size_limit": 100,
+                            "size_limit_bytes": 20971520,
+                        },
+                    }
+                )
+
+            def do_POST(self) -> None:
+                collector.paths.append(self.path)
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                if self.path.startswith("/feedback"):
+                    collector.feedback.append(json.loads(body))
+                else:
+                    collector.bodies.append(body)
+                self._answer({})
+
+            do_PATCH = do_POST
+
+            def _answer(self, document: Any) -> None:
+                body = json.dumps(document).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Every traced step; what a later update says is merged over what the first post said."""
+        merged: dict[str, dict[str, Any]] = {}
+        for body in self.bodies:
+            batch = json.loads(body)
+            for part in (*batch.get("post", ()), *batch.get("patch", ())):
+                known = merged.setdefault(part["id"], {})
+                known.update({name: value for name, value in part.items() if value is not None})
+        return list(merged.values())
+
+
+@contextmanager
+def collecting() -> Iterator[Collector]:
+    found = Collector()
+    thread = threading.Thread(target=found.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield found
+    finally:
+        found.server.shutdown()
+        found.server.server_close()
+        thread.join()
+
+
+def metadata(found: dict[str, Any]) -> dict[str, Any]:
+    return dict((found.get("extra") or {}).get("metadata") or {})
