@@ -154,7 +154,8 @@ class Workbench:
         if shown is None:
             raise NotAtTheBench("this target's machine code is not shown")
         prepared = self._prepared(kernel.source).choose(kernel.evaluation.tunables)
-        found = () if prepared.refusal is not None else shown.loops(prepared)
+        singles = [arm.prepared for arm in prepared.arms] or [prepared]
+        found = tuple(loop for each in singles if each.refusal is None for loop in shown.loops(each))
         if not found:
             raise NotAtTheBench(f"{kernel.name} does not compile, so that it has no machine code")
         return found

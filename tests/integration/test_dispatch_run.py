@@ -19,8 +19,11 @@ from app.settings import load_settings
 from graph.context import Given
 from graph.doubles import ScriptedAuthor, TableSandbox
 from graph.drive import drive
+from records.errors import LabError
+from records.evaluation import Evaluation
 from records.experiment import Attempt, Extension
 from sandbox.candidate.dispatch import Variant, is_dispatch, written
+from sandbox.candidate.prepare import Prepared
 from sandbox.remote.spool import Spool
 from tests.support.scripted_run import Bench
 from tests.support.stations import answered, make_context, through
@@ -143,6 +146,31 @@ def test_a_run_that_goes_on_builds_on_kernels_and_beats_its_table(tmp_path: Path
     selected = [e for e in bench.told if e["event"] == "selected"]
     assert [e["base"] for e in selected][-1] in ("g001-e1-a0", "g001-e2-a0")
     assert "table of kernels by shape" not in bench.author.memories[-1].tried
+
+
+class Flaky(TableSandbox):
+    """Its machine is at fault once, when a kernel that is no seed and never led is confirmed."""
+
+    faults = 1
+
+    def confirm(self, prepared: Prepared) -> Evaluation:
+        if self.faults and "time_us[n=256]" in prepared.source:
+            self.faults -= 1
+            raise LabError("the lab is on fire")
+        return super().confirm(prepared)
+
+
+def test_a_fault_while_the_table_is_made_costs_nothing_twice(tmp_path: Path) -> None:
+    whole = ran(tmp_path / "whole", SMALL, LARGE)
+    bench = Bench(tmp_path / "faulty", writes(SMALL, LARGE), SEED, planner=some)
+    bench.context = replace(bench.context, sandbox=Flaky())
+    with pytest.raises(LabError, match="on fire"):
+        bench.drive()
+    assert bench.context.ledger.run("table-run").status == "paused"
+    assert bench.drive().status == "done"
+    assert table_of(bench).arms == table_of(whole).arms
+    assert [what for what, count in Counter(bench.sandbox.calls).items() if count > 1] == [], "work was done twice"
+    assert len(bench.sandbox.calls) == len(whole.sandbox.calls)
 
 
 def test_a_first_kernel_that_is_a_table_is_built_on_for_lack_of_another(tmp_path: Path) -> None:
