@@ -66,6 +66,7 @@ class Limits:
     explorations: int = 24  # estimates for changes of a verified kernel and its tunables together; 0: none
     islands: int = 1  # populations that take turns, generation by generation
     migration: int = 3  # each island's turn of this number builds on kernels of all of them; 0: never
+    bandit: int = 0  # 1: which rules pick experiments follows from what they gained for their kernels; 0: each in turn
     answers: int = 1  # a generation without a gain is answered by a named change of the search; 0: by none
     attainable_fraction: float = 0.98  # stop when so much of the speed is reached that roofline and launch leave
     ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed

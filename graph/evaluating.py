@@ -106,6 +106,26 @@ def twin(
     return None
 
 
+def is_echo(context: Context, prepared: Prepared, parent: Attempt) -> bool:
+    """True where a file with tunables is its parent's in other words: the plan is the same, and so is the device code.
+
+    The code is compared at the defaults of both files, before tuning. A sandbox that is far away is not asked.
+    """
+    theirs = prepared_again(context, parent)
+    if isinstance(context.sandbox, Deferred) or prepared.refusal or _plan(prepared) != _plan(theirs):
+        return False
+    for choice in (dict(prepared.tunables), dict(theirs.tunables)):
+        mine, other = (evaluate(context, "compile", each.choose(choice)) for each in (prepared, theirs))
+        if not mine.code_object or mine.code_object != other.code_object:
+            return False
+    return True
+
+
+def _plan(prepared: Prepared) -> tuple[object, ...]:
+    plan = prepared.candidate.plan
+    return plan.launches, plan.workspaces, dict(plan.constraints), {n: sorted(v) for n, v in plan.tunables.items()}
+
+
 def _is_alike(context: Context, attempt: Attempt, prepared: Prepared, evaluation: Evaluation) -> bool:
     """True where an attempt with this device code has the same tunables and launches."""
     known = context.ledger.evaluation(attempt.evaluation_key)

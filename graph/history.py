@@ -15,6 +15,7 @@ from dataclasses import replace
 from agents.author import Member, Memory
 from graph.archive import Archive
 from graph.backlog import Backlog
+from graph.bandit import Bandit
 from graph.calibration import Calibration, Forecast, gain_pct, paragraph
 from records.errors import LedgerError
 from records.evaluation import Evaluation
@@ -66,6 +67,11 @@ class History:
         self._reach(before)
         return self._archive
 
+    def bandit(self, before: int) -> Bandit:
+        """The rules of choice with what they gained so far."""
+        self._reach(before)
+        return self._bandit
+
     def born(self, before: int) -> Mapping[str, int]:
         """The generation of each accepted kernel."""
         self._reach(before)
@@ -79,6 +85,7 @@ class History:
     def _forget(self) -> None:
         self._explored = set[str]()
         self._archive = Archive()
+        self._bandit = Bandit()
         self._born: dict[str, int] = {}  # by accepted kernel: its generation
         self._before = 0  # generations below are in the rest
         self._accepted = 0
@@ -122,6 +129,8 @@ class History:
             if experiment.generation:
                 self._tried.append(experiment.title)
             outcome = self._outcome(experiment, last.get(experiment.id))
+            written = sum(a.experiment_id == experiment.id for a in attempts)
+            self._bandit.add(experiment.picked_as, outcome.found_pct if outcome else None, written)
             if outcome is not None:
                 self._calibration.add(outcome)
 

@@ -21,7 +21,7 @@ from graph.population import accepted_of, best, champion, kernel, specimen
 from graph.remembering import gather
 from graph.seeds import begin
 from graph.state import SCHEMA_VERSION, Pick, State
-from graph.steering import another_cell, answer_to, pool, reason_to_stop
+from graph.steering import another_cell, answer_to, pool, reason_to_stop, rules_of
 from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 
@@ -134,7 +134,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         proposal = None
-    rules = ["most_innovative"] if answer_to(context, state["stagnant"]) == "most_innovative" else list(RULES)
+    rules = rules_of(context, generation, state["stagnant"], tuple(RULES))
     explored = _explored(context, state["base_id"], generation)
     ideas = offered(memory.backlog, proposal.ideas if proposal else ())
     with context.ledger.together():

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from agents.author import Draft
 from graph.context import Context
-from graph.evaluating import evaluate, twin
+from graph.evaluating import evaluate, is_echo, twin
 from graph.events import annotate, emit
 from graph.state import TrialState
 from graph.trial import Trial
@@ -47,6 +47,13 @@ def same_as(trial: Trial, prepared: Prepared, result: Evaluation, by_code: bool)
     """A sentence on the earlier generation's attempt that is the same kernel; empty where the kernel is new."""
     earlier = twin(trial.context, trial.state["generation"], prepared, result, by_code)
     return "" if earlier is None else f"the same kernel as {earlier.id}, which was {earlier.status}"
+
+
+def echo_of(trial: Trial, prepared: Prepared) -> str:
+    """A sentence where the draft is its parent in other words; empty where it is another kernel."""
+    parent = trial.parent()
+    is_same = parent is not None and is_echo(trial.context, prepared, parent)
+    return f"the same kernel as {parent.id} at every tunable that was compared" if parent and is_same else ""
 
 
 def asking(trial: Trial) -> walk.Ask:

@@ -29,6 +29,14 @@ def answer_to(context: Context, stagnant: int) -> Answer:
     return "another_cell" if stagnant % 2 else "most_innovative"
 
 
+def rules_of(context: Context, generation: int, stagnant: int, rules: Sequence[str]) -> Sequence[str]:
+    """The rules that pick this generation's experiments, in turn."""
+    if answer_to(context, stagnant) == "most_innovative":
+        return ("most_innovative",)
+    limits = context.limits
+    return context.history.bandit(generation).draws(rules, limits.picks) if limits.bandit else rules
+
+
 def another_cell(context: Context, generation: int, base_id: str, members: Sequence[Member]) -> str:
     """The fastest kernel of another strategy among these; the base itself where all have one strategy."""
     own = next((m.strategy for m in members if m.id == base_id), "")

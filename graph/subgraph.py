@@ -28,7 +28,7 @@ from graph.evaluating import announce, evaluate
 from graph.events import annotate, emit
 from graph.explore_node import explore
 from graph.pausing import pausing
-from graph.stage import asking, end, enter, fresh, patience_of, refuse, same_as, tuning_of, updated, wrong
+from graph.stage import asking, echo_of, end, enter, fresh, patience_of, refuse, same_as, tuning_of, updated, wrong
 from graph.state import TrialState, moved_on
 from graph.trial import Trial
 from graph.workbench import Workbench
@@ -105,7 +105,7 @@ def compile_draft(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any
     found = {"purpose": "compile", "key": result.key}
     annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=result.candidate_id)
     alone = not result.verdict.accepted or len(prepared.choices) <= 1
-    earlier = same_as(trial, prepared, result, by_code=alone)
+    earlier = same_as(trial, prepared, result, by_code=alone) or ("" if alone else echo_of(trial, prepared))
     if earlier:
         return {**found, **end(updated(state, **found), runtime, "duplicate", earlier)}
     if result.verdict.accepted:
