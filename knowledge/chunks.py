@@ -14,6 +14,7 @@ ORIGIN = "Provenance"  # a section that says what the others rest on and answers
 _ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
 _UNDERLINE = re.compile(r"([=\-~^\"'`+*])\1{2,}")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
+_TICKS, _RULES = ("`", "~"), tuple("=-~^\"'`+*")
 
 
 @dataclass(frozen=True)
@@ -89,15 +90,16 @@ def _blocks(body: str) -> Iterator[_Block]:
             yield from (_Block(names, piece) for piece in _pieces(text))
 
     for line in body.split("\n"):
-        mark = _FENCE.match(line)
+        first = line.lstrip()[:1]
+        mark = _FENCE.match(line) if first in _TICKS else None
         if fence:
             lines.append(line)
             if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
                 fence = ""
                 yield from flush()
             continue
-        heading = _ATX.fullmatch(line)
-        under = _UNDERLINE.fullmatch(line.strip())
+        heading = _ATX.fullmatch(line) if first == "#" else None
+        under = _UNDERLINE.fullmatch(line.strip()) if first in _RULES else None
         if mark:
             yield from flush()
             fence = mark[1]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
@@ -97,11 +98,18 @@ def add_segment(db: sqlite3.Connection, passages: Mapping[int, Sequence[str]]) -
     """Write the tokens of new passages, by their numbers, as one segment."""
     import numpy as np
 
-    entries: dict[str, list[tuple[int, int]]] = {}
+    known = defaultdict[str, int](int)
+    known.default_factory = known.__len__  # a term is numbered when it is first met
+    flat, numbers = array("q"), array("q")
     for number, terms in passages.items():
-        for term, count in Counter(terms).items():
-            entries.setdefault(term, []).append((number, min(count, 255)))
-    rows = ((term, np.array(entries[term], _ENTRY).tobytes()) for term in sorted(entries))
+        flat.extend(map(known.__getitem__, terms))
+        numbers.extend([number] * len(terms))
+    keys, counts = np.unique((np.asarray(flat) << 32) | np.asarray(numbers), return_counts=True)
+    entries = np.zeros(len(keys), _ENTRY)
+    entries["passage"], entries["count"] = keys & 0xFFFFFFFF, np.minimum(counts, 255)
+    ends = np.cumsum(np.bincount(keys >> 32, minlength=len(known))).tolist()
+    places = sorted(known.items())
+    rows = ((term, entries[ends[i - 1] if i else 0 : ends[i]].tobytes()) for term, i in places)
     _write(db, 0, rows)
     level = 0
     while db.execute("SELECT COUNT(*) FROM segments WHERE level = ?", (level,)).fetchone()[0] >= FAN:

@@ -108,6 +108,9 @@ class Tables:
             self.folder.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.path, timeout=self._wait_s, isolation_level=None)
             db.execute("PRAGMA foreign_keys = ON")
+            db.execute(
+                "PRAGMA synchronous = NORMAL"
+            )  # in WAL mode a crash of the machine loses a commit, never the file
             if not self._is_ready:
                 self._prepare(db)
             yield db
@@ -185,17 +188,17 @@ def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, Se
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
     kept = {chunk.id for chunk in made.chunks}
     db.executemany("DELETE FROM chunks WHERE number = ?", [(number,) for i, number in old.items() if i not in kept])
+    rows = []
     added: dict[int, Sequence[str]] = {}
+    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
     for chunk, terms in zip(made.chunks, made.terms, strict=True):
         if chunk.id in old:
             db.execute("UPDATE chunks SET ordinal = ? WHERE number = ?", (chunk.ordinal, old[chunk.id]))
             continue
-        row = (chunk.id, chunk.ordinal, chunk.section, document, chunk.text, len(terms))
-        done = db.execute(
-            "INSERT INTO chunks(id, ordinal, section, document, text, length) VALUES(?, ?, ?, ?, ?, ?)", row
-        )
-        assert done.lastrowid is not None
-        added[done.lastrowid] = terms
+        number = (last[0] if last else 0) + 1 + len(added)
+        added[number] = terms
+        rows.append((number, chunk.id, chunk.ordinal, chunk.section, document, chunk.text, len(terms)))
+    db.executemany("INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?, ?)", rows)
     return added
 
 

@@ -97,17 +97,15 @@ def words(text: str) -> list[str]:
 
 def tokens(text: str) -> list[str]:
     """Everything a text can be found by: words, whole identifiers, their parts, and concepts (`=lds`)."""
-    found = _WORD.findall(_normal(text))
     plain: list[str] = []
     inner: list[str] = []
-    for word in found:
-        parts, more = _both(word)
+    for parts, more in map(_both, _WORD.findall(_normal(text))):
         plain += parts
         if more:
             inner += more
     for start in [place for place, word in enumerate(plain) if word in _BY_FIRST]:
         for phrase, concept in _BY_FIRST[plain[start]]:
-            if tuple(plain[start : start + len(phrase)]) == phrase:
+            if len(phrase) == 1 or tuple(plain[start : start + len(phrase)]) == phrase:
                 inner.append(concept)
     return plain + inner
 

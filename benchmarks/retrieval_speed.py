@@ -1,0 +1,120 @@
+"""Processor time of adding and searching many passages (10,000; `--passages 100000`), beside other searches.
+
+The passages are drawn from the sentences of the shipped notes, so words are as frequent as they are there. Half are for
+another GPU, and each question is for one. Rivals search the same passages without that filter, a question after ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.figure import Figure, report
+from benchmarks.retrieval_quality import QUESTIONS
+from benchmarks.search_rivals import Search, rivals
+from knowledge.chunks import LOW
+from knowledge.store import NOTES, KnowledgeStore
+
+A_PAGE = 10  # passages
+
+
+def pages(passages: int) -> list[tuple[str, list[str]]]:
+    """Front matter and the passages of each page, drawn anew with the same seed."""
+    lines = [line for note in sorted(NOTES.glob("*.md")) for line in note.read_text(encoding="utf-8").split("\n")]
+    lines = [line for line in lines if len(line) > 30 and line[0].isalpha()]
+    draw = random.Random(1)
+    made = []
+    for number in range(passages // A_PAGE):
+        texts = []
+        for _ in range(A_PAGE):
+            text = draw.choice(lines)
+            while len(text) < LOW + 100:
+                text += "\n\n" + draw.choice(lines)
+            texts.append(text)
+        made.append((f"---\ntitle: Page {number}\narch: {'sm_90' if number % 2 else 'gfx942'}\n---\n", texts))
+    return made
+
+
+def write(folder: Path, made: Sequence[tuple[str, list[str]]]) -> int:
+    """The pages as files; their size in bytes."""
+    folder.mkdir()
+    for number, (head, texts) in enumerate(made):
+        body = "\n\n".join(f"## Part {n}\n\n{text}" for n, text in enumerate(texts))
+        (folder / f"{number}.md").write_text(f"{head}\n{body}\n", encoding="utf-8")
+    return sum(file.stat().st_size for file in folder.iterdir())
+
+
+def spent(start: float) -> float:
+    """Processor seconds of this process since then."""
+    return time.process_time() - start
+
+
+def p95_ms(seconds: Sequence[float]) -> float:
+    """The 95th percentile in milliseconds."""
+    return sorted(seconds)[int(0.95 * len(seconds))] * 1e3
+
+
+def main() -> int:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--passages", type=int, default=10_000)
+    passages = parser.parse_args().passages
+    questions = [json.loads(line)["question"] for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    made = pages(passages)
+    with tempfile.TemporaryDirectory() as folder:
+        size = write(Path(folder, "pages"), made)
+        store = KnowledgeStore(Path(folder, "store"))
+        start = time.process_time()
+        stored = sum(added.chunks for added in store.add([Path(folder, "pages")]))
+        first_s = spent(start)
+        start = time.process_time()
+        store.add([Path(folder, "pages")])
+        again_s = spent(start)
+        disk = sum(file.stat().st_size for file in Path(folder, "store").iterdir() if file.is_file())
+        others = list(rivals([text for _, texts in made for text in texts]))
+        store.search(questions[0])
+        times = searched(store, others, questions)
+        store.add_text("new", "A zebra.")
+        start = time.process_time()
+        store.search("zebra")
+        change_s = spent(start)
+    return report(
+        f"Retrieval, {stored} passages",
+        [
+            Figure("retrieval_speed.add", stored / first_s, "passages/CPU-s", "goal", 5000, "> 5000"),
+            Figure("retrieval_speed.add_again", again_s / first_s, "", "adding first", 1.0, "< 0.05"),
+            Figure("retrieval_speed.disk", disk / size, "", "the text", 1.0, "<= 3"),
+            Figure("retrieval_speed.after_change", change_s * 1e3, "ms CPU", "goal", 100, "<= 100"),
+            *(
+                Figure(f"retrieval_speed.{name}.p95", p95_ms(own), "ms CPU", "by words", p95_ms(times["words"]), goal)
+                for name, own in times.items()
+                for goal in ["<= 10" if name == "words" else ""]
+            ),
+        ],
+    )
+
+
+def searched(
+    store: KnowledgeStore, others: Sequence[tuple[str, Search]], questions: Sequence[str]
+) -> dict[str, list[float]]:
+    """Processor seconds of each question, ours and every rival's in turn."""
+    times: dict[str, list[float]] = {"words": [], **{name.lower().replace(" ", "_"): [] for name, _ in others}}
+    for question in questions:
+        start = time.process_time()
+        store.search(question, 5, "gfx942")
+        times["words"].append(spent(start))
+        for name, search in others:
+            start = time.process_time()
+            search(question, 10)
+            times[name.lower().replace(" ", "_")].append(spent(start))
+    return times
+
+
+if __name__ == "__main__":
+    sys.exit(main())
