@@ -23,7 +23,7 @@ from benchmarks.figure import Figure, report
 from benchmarks.search_rivals import rivals
 from knowledge.chunks import cut
 from knowledge.reader import DocumentReader
-from knowledge.store import KnowledgeStore
+from knowledge.store import NOTES, KnowledgeStore
 from records.errors import DocumentError
 
 QUESTIONS = Path(__file__).resolve().parent.parent / "tests/data/retrieval_questions.jsonl"
@@ -55,11 +55,8 @@ def others(store: KnowledgeStore) -> list[tuple[str, Ranking]]:
     texts, owners = [], []
     with DocumentReader() as reader:
         for document in store.documents():
-            path = Path(document.uri)
-            if document.uri.startswith("shipped:"):
-                path = (
-                    Path(__file__).resolve().parent.parent / "knowledge/notes" / document.uri.removeprefix("shipped:")
-                )
+            is_shipped = document.uri.startswith("shipped:")
+            path = NOTES / document.uri.removeprefix("shipped:") if is_shipped else Path(document.uri)
             try:
                 body = reader.read(path).body
             except DocumentError:

@@ -25,7 +25,7 @@ A_PAGE = 10  # passages
 
 
 def pages(passages: int) -> list[tuple[str, list[str]]]:
-    """Front matter and the passages of each page, drawn anew with the same seed."""
+    """Front matter and the passages of each page; the same at every call."""
     lines = [line for note in sorted(NOTES.glob("*.md")) for line in note.read_text(encoding="utf-8").split("\n")]
     lines = [line for line in lines if len(line) > 30 and line[0].isalpha()]
     draw = random.Random(1)

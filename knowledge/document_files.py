@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.documents import READER, Added, Citation
+from knowledge.documents import READER, Added, storable
 from knowledge.reader import SUFFIXES
 from records.errors import DocumentError
 
@@ -22,9 +22,15 @@ _RACY_S = 0.05  # a file that was written so lately may be written again without
 class Found:
     """A file to read, or one that is not to be, with the reason."""
 
-    path: Path
+    path: str
     source: str  # what to cite where the file does not say: its place in the folder that was named
+    mark: str = ""  # size, time and place of the file; empty where it may still change unseen
     why: str = ""
+
+    @property
+    def uri(self) -> str:
+        """The path as text that can be stored, whatever bytes it has."""
+        return self.path if self.path.isascii() else storable(self.path)
 
 
 def find_files(paths: Iterable[Path]) -> list[Found]:
@@ -36,24 +42,23 @@ def find_files(paths: Iterable[Path]) -> list[Found]:
     found: dict[str, Found] = {}
     for named in paths:
         for path in _expanded(named):
-            inside = list(_inside(path)) if path.is_dir() else [Found(Path(os.path.realpath(path)), path.name)]
+            inside = list(_inside(path)) if path.is_dir() else [_named(path)]
             if not inside:
                 raise DocumentError(f"the folder {path} holds no document; documents end in {', '.join(SUFFIXES)}")
             for one in inside:
-                found.setdefault(str(one.path), one)
+                found.setdefault(one.path, one)
     if not found:
         raise DocumentError("no document was named; give at least one file, or a folder of them")
     return list(found.values())
 
 
-def mark_of(path: Path, given: Citation) -> str:
-    """Size, time and place of a file and what was given with it; empty where it may still change unseen."""
-    try:
-        stat = path.stat()
-    except OSError:
-        return ""
-    fresh = 0 <= time.time() - stat.st_mtime < _RACY_S
-    return "" if fresh else f"{READER}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}-{given}"
+def _mark(stat: os.stat_result, now: float) -> str:
+    fresh = 0 <= now - stat.st_mtime < _RACY_S
+    return "" if fresh else f"{READER}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}"
+
+
+def _named(path: Path) -> Found:
+    return Found(os.path.realpath(path), path.name, _mark(path.stat(), time.time()))
 
 
 def require_any(outcomes: list[Added]) -> None:
@@ -80,17 +85,29 @@ def _expanded(path: Path) -> list[Path]:
 def _inside(folder: Path) -> Iterator[Found]:
     """The documents in a folder; a link that leads out of it is none of its documents."""
     root = os.path.realpath(folder)
-    for place, names, files in os.walk(root):
-        names[:] = sorted(n for n in names if not n.startswith(".") and n not in IGNORED)
-        for name in sorted(files):
-            if name.startswith(".") or not name.lower().endswith(SUFFIXES) or name.lower() in NO_DOCUMENTS:
+    name, now = Path(root).name, time.time()
+    waiting = [root]
+    while waiting:
+        place = waiting.pop()
+        try:
+            with os.scandir(place) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            yield Found(place, "", why=f"cannot be read: {error.strerror}")
+            continue
+        folders = []
+        for entry in entries:
+            if entry.name.startswith("."):
                 continue
-            path = os.path.join(place, name)  # noqa: PTH118 - ten thousand files: a Path each costs more than the rest
-            if os.path.islink(path):  # noqa: PTH114
-                real = os.path.realpath(path)
-                if not real.startswith(root + os.sep):
-                    yield Found(Path(path), "", f"the document {path} is a link out of the folder; name it to add it")
-                    continue
-                path = real
-            if os.path.isfile(path):  # noqa: PTH113
-                yield Found(Path(path), f"{Path(root).name}{path[len(root) :]}")
+            if entry.is_dir(follow_symlinks=False):
+                folders += [entry.path] if entry.name not in IGNORED else []
+            elif entry.name.lower().endswith(SUFFIXES) and entry.name.lower() not in NO_DOCUMENTS:
+                path, source = entry.path, name + entry.path[len(root) :]
+                if entry.is_symlink():
+                    path = os.path.realpath(path)
+                    if not path.startswith(root + os.sep):
+                        yield Found(entry.path, source, why="is a link out of the folder; name it to add it")
+                        continue
+                if entry.is_file():
+                    yield Found(path, source, _mark(entry.stat(), now))
+        waiting += reversed(folders)

@@ -82,7 +82,7 @@ def make_text(uri: str, name: str, data: bytes, body: str, given: Citation | Non
     if not body.strip():
         raise DocumentError(f"the document {name} is empty; there is nothing to add")
     return Text(
-        uri=uri,
+        uri=storable(uri),
         sha256=hashlib.sha256(data + str(given).encode("utf-8", "surrogatepass")).hexdigest(),
         title=_one_line(given.title or fields.get("title") or _first_heading(body) or Path(name).stem),
         source=_one_line(given.source or fields.get("source") or source or Path(name).name),
@@ -196,8 +196,13 @@ def _first_heading(body: str) -> str:
 
 
 def _names(text: str) -> list[str]:
-    return [name for name in (part.strip(" \"'") for part in re.split(r"[,\[\] ]+", text)) if name]
+    return [name for name in (part.strip(" \"'") for part in re.split(r"[,\[\] ]+", storable(text))) if name]
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())[:300]
+    return " ".join(storable(text).split())[:300]
+
+
+def storable(text: str) -> str:
+    """Text of a path or an argument whose bytes may be no UTF-8, without what cannot be written."""
+    return text.encode("utf-8", "backslashreplace").decode()

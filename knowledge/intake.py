@@ -7,18 +7,20 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from knowledge import tables
-from knowledge.document_files import Found, mark_of
-from knowledge.documents import Added, Citation
+from knowledge.document_files import Found
+from knowledge.documents import Added, Citation, storable
 from knowledge.reader import DocumentReader
 from knowledge.tables import Cut, Tables
 from records.errors import DocumentError
 
 BATCH_CHARACTERS = 2_000_000  # of text: a commit each
 _KNOWN = (
-    "SELECT f.uri, f.mark, f.why, d.id, d.title, (SELECT COUNT(*) FROM chunks c WHERE c.document = d.number)"
-    " FROM files f LEFT JOIN documents d ON d.number = f.document"
+    "SELECT f.uri, f.mark, f.why, d.id, d.title, COALESCE(n.passages, 0) FROM files f"
+    " LEFT JOIN documents d ON d.number = f.document"
+    " LEFT JOIN (SELECT document, COUNT(*) AS passages FROM chunks GROUP BY document) n ON n.document = f.document"
 )
 
 
@@ -35,8 +37,9 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
     """Read what has changed since it was last looked at; outside of any lock."""
     with store.reading() as db:
         known = {row[0]: row[1:] for row in db.execute(_KNOWN)}
+    suffix = f"-{storable(str(given))}" if str(given) else ""
     for one in found:
-        uri, mark = str(one.path), "" if one.why else mark_of(one.path, given)
+        uri, mark = one.uri, one.mark and one.mark + suffix
         if mark and uri in known and known[uri][0] == mark:
             _, why, identity, title, chunks = known[uri]
             status = "skipped" if why else "unchanged"
@@ -44,10 +47,10 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
             continue
         try:
             if one.why:
-                raise DocumentError(one.why)
-            yield Item(uri, mark, Cut.of(reader.read(one.path, given, one.source)))
+                raise DocumentError(f"the document {uri} {one.why}")
+            yield Item(uri, mark, Cut.of(reader.read(Path(one.path), given, one.source, uri)))
         except DocumentError as error:
-            yield Item(uri, mark, Added("", uri, 0, "skipped", str(error)))
+            yield Item(uri, mark, Added("", uri, 0, "skipped", storable(str(error))))
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.document_files import find_files, mark_of
-from knowledge.documents import Citation
+from knowledge.document_files import find_files
+from knowledge.store import KnowledgeStore
 from records.errors import DocumentError
 
 
@@ -20,14 +20,14 @@ def test_folders_are_searched_through_and_hidden_and_built_places_are_not(tmp_pa
     wanted = [write(tmp_path / name) for name in ("a.md", "sub/b.TXT", "sub/deep/c.rst", "k.hip", "p.PDF")]
     for name in (".git/d.md", "sub/e.png", ".f.md", "_build/g.html", "CMakeLists.txt"):
         write(tmp_path / name)
-    assert sorted(f.path for f in find_files([tmp_path, tmp_path / "a.md"])) == sorted(wanted)
+    assert sorted(Path(f.path) for f in find_files([tmp_path, tmp_path / "a.md"])) == sorted(wanted)
     assert [f.source for f in find_files([tmp_path / "sub"])] == ["sub/b.TXT", "sub/deep/c.rst"]
 
 
 def test_patterns_are_expanded(tmp_path: Path) -> None:
     wanted = [write(tmp_path / name) for name in ("sub/b.md", "sub/deep/c.md")]
     write(tmp_path / "sub/deep/d.txt")
-    assert [f.path for f in find_files([tmp_path / "**" / "*.md"])] == wanted
+    assert [Path(f.path) for f in find_files([tmp_path / "**" / "*.md"])] == wanted
 
 
 def test_missing_empty_and_odd_paths_are_refused(tmp_path: Path) -> None:
@@ -47,13 +47,29 @@ def test_a_link_out_of_the_folder_is_listed_and_not_read(tmp_path: Path) -> None
     (tmp_path / "docs" / "c.md").symlink_to(inside)
     (tmp_path / "docs" / "loop").symlink_to(tmp_path / "docs")
     found = find_files([tmp_path / "docs"])
-    assert [(f.path.name, bool(f.why)) for f in found] == [("a.md", False), ("b.md", True)]
+    assert [(Path(f.path).name, bool(f.why)) for f in found] == [("a.md", False), ("b.md", True)]
 
 
-def test_a_mark_changes_with_the_file_and_with_what_is_given(tmp_path: Path) -> None:
+def test_a_mark_changes_with_the_file(tmp_path: Path) -> None:
     path = write(tmp_path / "a.md")
-    assert mark_of(path, Citation()) == ""  # just written: it may be written again unseen
-    os.utime(path, (10**9, 10**9))
-    marks = {mark_of(path, Citation()), mark_of(path, Citation(arch="gfx942"))}
-    os.utime(path, (10**9, 10**9 + 1))
-    assert len({*marks, mark_of(path, Citation())}) == 3
+
+    def mark() -> str:
+        (named,), (inside,) = find_files([path]), find_files([tmp_path])
+        assert named.mark == inside.mark
+        return named.mark
+
+    assert mark() == ""  # just written: it may be written again unseen
+    marks = set()
+    for ns in (10**18, 10**18 + 1):
+        os.utime(path, ns=(ns, ns))
+        marks.add(mark())
+    assert len(marks) == 2 and "" not in marks
+
+
+def test_a_name_that_is_no_text_can_be_stored(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.md")).write_text("eland")
+    (found,) = find_files([tmp_path])
+    assert found.uri == f"{tmp_path}/\\udcff.md"
+    store = KnowledgeStore(tmp_path / "store")
+    assert [a.status for a in store.add([tmp_path])] == ["added"]
+    assert [h.title for h in store.search("eland")] == ["\\udcff"]

@@ -130,6 +130,13 @@ def test_two_writers_at_once_store_each_document_once(tmp_path: Path) -> None:
     assert store.check() == [] and {h.title for h in store.search("zebra7")} >= {"Note 7"}
 
 
+def test_what_is_given_counts_as_a_change(store: KnowledgeStore, tmp_path: Path) -> None:
+    notes = tree(tmp_path / "notes", 2)
+    for given, status in ((None, "added"), (None, "unchanged"), (Citation(arch="sm_90"), "replaced")):
+        assert {a.status for a in store.add([notes], given)} == {status}
+    assert store.search("zebra1", arch="gfx942") == []
+
+
 class Endpoint(BaseHTTPRequestHandler):
     """An embeddings endpoint: a vector of two numbers for each text; `bad` gets an answer without any."""
 
