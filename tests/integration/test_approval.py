@@ -6,7 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+import typer
+
 from agents.author import Specimen, Step
+from app.commands.run import drive as command_drive
+from app.commands.run import finish
+from app.session import Session
+from app.settings import load_settings
 from graph.drive import drive
 from graph.question import Question
 from records.errors import BudgetExhausted
@@ -88,3 +95,23 @@ def test_a_run_that_asks_nobody_pauses_on_its_budget_as_ever(tmp_path: Path) -> 
 
     left = Bench(tmp_path, poor, picks=1).drive()
     assert (left.status, left.pause) == ("paused", "budget")
+
+
+def test_a_command_without_a_terminal_pauses_and_a_yes_to_resume_goes_on(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    context = asking(Bench(tmp_path, picks=1)).context
+    settings = load_settings(runs_folder=tmp_path)
+
+    def command(says_yes: bool) -> int:
+        session = Session(settings, context, tmp_path)
+        try:
+            finish(command_drive(session, settings, False, says_yes=says_yes), session, False)
+        except typer.Exit as stop:
+            return stop.exit_code
+        return 0
+
+    assert command(says_yes=False) == 1
+    assert "approve with kernel-scientist resume table-run" in capsys.readouterr().out
+    assert command(says_yes=True) == 0
+    assert context.ledger.run("table-run").status == "done"

@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 from langgraph.types import Command
 
+from agents.author import Draft, Specimen, Step
 from app.served_runs import graph, request_of
+from graph import build_graph
 from graph.serving import ServedFault
-from records.errors import UsageError
+from graph.subgraph import build_experiment
+from records.errors import BudgetExhausted, UsageError
+from tests.support.scripted_run import faster
 from tests.support.served import ASKED, Server
 
 
@@ -83,6 +87,29 @@ def test_experiments_wait_for_approval_and_an_answer_that_cannot_be_read_is_aske
     attempts = {a.id for a in server.ledger().attempts(done["run_id"], 1)}
     assert attempts == {"g001-e3-a0"}
     assert server.ledger().run(done["run_id"]).status == "done"
+
+
+def test_a_used_up_budget_waits_in_the_experiment_for_a_larger_one(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+
+    def paying(step: Step, base: Specimen) -> str | Draft:
+        if not server.allowed:
+            raise BudgetExhausted("the next call could cost $2.00")
+        return faster(step, base)
+
+    server.writer = paying
+    server.invoke({**ASKED, "limits": {"generations": 1, "picks": 1}, "approve": True})
+    [asked] = server.invoke(Command(resume=True))["__interrupt__"]
+    assert (asked.value["kind"], server.ledger().runs()[0].pause) == ("budget", "approval")
+    server.restart()
+    assert server.invoke(Command(resume=3.5))["best_id"] == "g001-e1-a0"
+    assert set(server.allowed) == {3.5}
+
+
+def test_a_served_run_has_every_node_and_stage_of_another_run() -> None:
+    assert set(build_graph().nodes) | {"request", "conclude"} == set(graph.nodes) - {"__start__"}
+    [(_, inner)] = graph.get_subgraphs()
+    assert set(build_experiment().nodes) == set(inner.nodes) - {"__start__"}
 
 
 def test_resuming_twice_changes_nothing(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from app.tracing import ANSWER_S, FLUSH_S, Traces, tracing_here
 from app.wiring import ShelvedLiterature, make_endpoint
 from graph import Limits, build_graph
 from graph.doubles import ScriptedAuthor, table_context, table_task
+from knowledge.store import KnowledgeStore
 from tests.support.collector import PROJECT_ID, TENANT, Collector, collecting, metadata
 from tests.support.endpoint import Answer, ScriptedEndpoint
 
@@ -54,6 +55,9 @@ def settings(folder: Path, collector: Collector | None, model: str, **more: Any)
     return Settings(_env_file=None, runs_folder=folder / "runs", **{**keys, **named, **more})  # type: ignore[call-arg]
 
 
+NOTES = Path()
+
+
 class Traced:
     """A run whose author asks a model over HTTP, with secrets planted in ideas, prompts, answers and kernels."""
 
@@ -62,7 +66,7 @@ class Traced:
         self.context = table_context(
             folder / "runs", task, ScriptedAuthor(self.ideas, self.write), Limits(generations=1, picks=1)
         )
-        shelf = ShelvedLiterature(folder / "notes", self.context.ledger, self.context.run.id)
+        shelf = ShelvedLiterature(KnowledgeStore(NOTES / "store"), self.context.ledger, self.context.run.id)
         self.context = type(self.context)(**{**vars(self.context), "literature": shelf})
         self.gateway = Gateway(make_endpoint(given), self.context.ledger, self.context.artefacts, 5.0)
         place = folder / "runs" / self.context.run.id
@@ -85,6 +89,13 @@ def drive(folder: Path, collector: Collector | None, **more: Any) -> list[dict[s
         with tracing_here(given):
             assert Traced(folder, given).session.drive(lambda _: None).accepted == 2
     return collector.runs() if collector is not None else []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def notes(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One store for all runs: it is filled once."""
+    global NOTES
+    NOTES = tmp_path_factory.mktemp("notes")
 
 
 @pytest.fixture(scope="module")

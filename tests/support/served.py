@@ -30,6 +30,7 @@ class Server:
     def __init__(self, folder: Path, writer: Writer = faster) -> None:
         self.folder, self.writer = folder, writer
         self.sandboxes: dict[str, TableSandbox] = {}
+        self.allowed: list[float] = []
         self.saver = InMemorySaver()
         self._lock = threading.Lock()
         self.restart()
@@ -56,6 +57,7 @@ class Server:
             artefacts=artefacts,
             limits=limits_of(run.config),
             approves=run.config.get("approves") is True,
+            allow_usd=self.allowed.append,
         )
 
     def thread(self, name: str) -> Any:
