@@ -1,6 +1,6 @@
 """Naive kernels of ordinary operations, as a person brings them, and what the playbook alone makes of them.
 
-    python -m benchmarks.own_kernels [--other] [NAME ...]
+    python -m benchmarks.own_kernels [--other] [--stored] [NAME ...]
 
 Each is searched by a run of one generation, with the playbook as author and `LIMIT` kernels timed at most, the naive
 one among them. A kernel counts when the lab has verified it. Figures are shares of the lab's roofline. `--other` takes
@@ -10,6 +10,7 @@ second versions of the same operations in another style: no change of the playbo
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import sys
@@ -24,6 +25,7 @@ from agents.author import Assignment
 from agents.playbook.changes import Changes
 from agents.playbook.playbook import Playbook
 from app.settings import load_settings
+from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
 from benchmarks.specimens import KERNELS
 from graph import Context, Limits
@@ -41,6 +43,7 @@ from sandbox.target import load_target
 from tasks.loader import load_task
 
 FOLDER, OTHER = KERNELS / "own", KERNELS / "own_other"
+FILE = DATA / "own_kernels.json"
 TARGET = "mi300x"
 LIMIT = 40  # kernels timed
 EXPLORED = 36  # of them by the search: the naive kernel's tuning comes first, and a finalist may be timed again
@@ -135,13 +138,32 @@ def main(words: Sequence[str] | None = None) -> int:
     options = argparse.ArgumentParser(prog="python -m benchmarks.own_kernels", description=__doc__)
     options.add_argument("names", nargs="*", metavar="NAME", help="those named; all when not given")
     options.add_argument("--other", action="store_true", help="the second versions")
+    options.add_argument("--stored", action="store_true", help="run nothing, report what is stored")
     wanted = options.parse_args(words)
-    found = dict[str, Outcome]()
     with tempfile.TemporaryDirectory() as folder:
-        for name in wanted.names or names():
-            made = found[name] = searched(name, wanted.other, Path(folder))
+        for name in () if wanted.stored else wanted.names or names():
+            made = searched(name, wanted.other, Path(folder))
             print(f"{name}: {made.start:.3f} -> {made.end:.3f}, {made.timed} kernels timed", flush=True)
-    return report("Naive kernels: share of the lab's roofline", figures(found, wanted.other))
+            keep(made, wanted.other)
+    return report("Naive kernels: share of the lab's roofline", figures(stored(wanted.other), wanted.other))
+
+
+def stored(is_other: bool) -> dict[str, Outcome]:
+    """The outcomes that are kept, by name."""
+    rows = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    return {name: Outcome(name, **row) for name, row in sorted(rows.get(_key(is_other), {}).items())}
+
+
+def keep(made: Outcome, is_other: bool) -> None:
+    """Add an outcome to those kept."""
+    rows = json.loads(FILE.read_text(encoding="utf-8")) if FILE.is_file() else {}
+    row = {"start": round(made.start, 4), "end": round(made.end, 4), "timed": made.timed}
+    rows.setdefault(_key(is_other), {})[made.name] = row
+    FILE.write_text(json.dumps(rows, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def _key(is_other: bool) -> str:
+    return "second" if is_other else "first"
 
 
 if __name__ == "__main__":

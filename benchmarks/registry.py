@@ -113,6 +113,12 @@ BENCHMARKS = (
         90,
     ),
     Benchmark(
+        "own_kernels",
+        "Naive kernels of one's own",
+        "Twelve naive kernels and what the playbook alone makes of them: shares of the lab's roofline.",
+        40,
+    ),
+    Benchmark(
         "cage_cost",
         "The cost of the cage",
         "The time that confinement adds to the start of a program, on each rung, and its share of an execution.",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from agents.cpp.expression import NotUnderstood, parse_expression
 from agents.cpp.polynomial import Polynomial, atom, polynomial
 from agents.cpp.statement import Declared
+from agents.playbook.grid_loops import in_plan
 from agents.playbook.plan_moves import add_restrict, restrict_variants
 from agents.playbook.work_items import AXES, WorkItems, extent
 from agents.source import KernelFile, read, words
@@ -59,6 +60,8 @@ def items_of(work: WorkItems, axis: str) -> str:
     """The work-items of the grid along an axis, in the plan's terms: those behind the guard's bound may be left out."""
     grid, block = extent(work.launch, "grid", axis), extent(work.launch, "block", axis)
     index = work.index(axis)
+    if work.strides and index:
+        return in_plan(index.bound, {n: str(a).split(":")[0] for n, a in _given(work).items()})
     match = _CEILING.fullmatch(grid)
     if match and index and match["size"].strip() == block and _is_whole(match["items"]):
         given = {name: atom(str(argument).split(":")[0]) for name, argument in _given(work).items()}

@@ -79,10 +79,10 @@ def fast_math(file: KernelFile, variant: str) -> str:
         for name, fast in _FAST.items()
         for m in words(file.code, rf"{name}\s*(?=\()")
     ]
-    for found in words(file.code, r"tanhf\s*\("):
-        close = closing(file.code, found.end() - 1)
+    for found in words(file.code, r"tanhf\s*(?=\()"):
+        close = closing(file.code, found.end())
         if close > 0 and not on_directive(file.code, found.start()):
-            edits += [(found.start(), found.end(), _TANH[0]), (close, close + 1, _TANH[1])]
+            edits += [(found.start(), found.end() + 1, _TANH[0]), (close, close + 1, _TANH[1])]
     return substitute(file.source, edits)
 
 

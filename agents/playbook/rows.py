@@ -43,7 +43,14 @@ def rows_of(file: KernelFile) -> Iterator[Rows]:
     for work in forms(file):
         index = work.indices[0]
         flat = all(extent(work.launch, "block", axis) == "1" for axis in "yz")
-        if len(work.indices) != 1 or index.axis != "x" or not index.bound or not flat or not work.is_apart:
+        if (
+            work.strides
+            or len(work.indices) != 1
+            or index.axis != "x"
+            or not index.bound
+            or not flat
+            or not work.is_apart
+        ):
             continue
         rows = _rows(work)
         if rows and any(_is_contiguous(work, loop) for loop in rows.loops):

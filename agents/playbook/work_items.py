@@ -10,12 +10,15 @@ from typing import Any
 from agents.cpp.expression import Expression, NotUnderstood, parse_expression
 from agents.cpp.polynomial import ONE, Polynomial, atom, polynomial
 from agents.cpp.statement import BodyStatement, Declared, parse_body
+from agents.playbook.grid_loops import as_one_item, hides_nothing
 from agents.playbook.plan_moves import LANES, integer_constants
 from agents.source import KernelFile, KernelText, words
 
 _TOGETHER = re.compile(
     r"__sync|__shared__|barrier|__thread|asm\b|__builtin_amdgcn|clock|printf|assert|\[\s*[&=]?\s*\]\s*\("
 )
+_NONE = Declared("", False, None)
+_FLAT = "blockIdx.x * blockDim.x + threadIdx.x"
 _PLACES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 AXES = "xyz"
 _CHANGES = frozenset(("++", "--"))
@@ -45,6 +48,7 @@ class WorkItems:
     conditions: tuple[str, ...]  # of the guard, beside the bounds
     work: tuple[BodyStatement, ...]
     known: Mapping[str, Polynomial]  # of every declared integer that keeps its value
+    strides: bool = False  # a grid of any size takes all items in turn
 
     def text(self, part: Expression | BodyStatement) -> str:
         """The source of a part, comments included."""
@@ -138,21 +142,36 @@ def _form(file: KernelFile, kernel: KernelText) -> WorkItems | None:
         return None
     if str(launches[0].get("lds", "0")) != "0" or "amdgpu_" in outside:
         return None
+    if not hides_nothing(file, kernel):
+        return None
     statements = parse_body(file.code, *kernel.body)
-    known, indices = _numbers(file, statements, launches[0])
+    first = _numbers(file, statements[:-1], launches[0], _NONE)[0]
+    items = as_one_item(file, kernel, statements, launches[0], first)
+    statements = items or statements
+    known, indices = _numbers(file, statements, launches[0], items[-2].declared[0] if items else None)
     inner = {name for s in statements for part in s.walk() if part is not s for name in part.makes()}
     if not indices or inner & {i.name for i in indices} or not _only_in_indices(statements, indices):
         return None
     lead, guard, work = _parted(statements, {i.name for i in indices}, known)
+    if _shadows(kernel, lead, work):
+        return None
     bounds, conditions = _bounds(file, guard, {i.name for i in indices})
     bounded = tuple(replace(i, bound=bounds.get(i.name, "")) for i in indices)
-    return WorkItems(file, kernel, launches[0], bounded, lead, conditions, work, known)
+    return WorkItems(file, kernel, launches[0], bounded, lead, conditions, work, known, bool(items))
+
+
+def _shadows(kernel: KernelText, lead: Sequence[tuple[str, Declared]], work: Sequence[BodyStatement]) -> bool:
+    """True where a name stands for two things, one of them within the other's scope."""
+    outer = {p.name for p in kernel.parameters} | {made.name for _, made in lead}
+    top = {d.name for s in work for d in s.declared}
+    inner = {name for s in work for part in s.walk() if part is not s for name in part.makes()}
+    return bool(outer & (top | inner) or top & inner)
 
 
 def _numbers(
-    file: KernelFile, statements: Sequence[BodyStatement], launch: Mapping[str, Any]
+    file: KernelFile, statements: Sequence[BodyStatement], launch: Mapping[str, Any], only: Declared | None = None
 ) -> tuple[dict[str, Polynomial], list[Coordinate]]:
-    """Polynomials of the integers that keep their value, and the indices among them."""
+    """Polynomials of the integers that keep their value, and the indices among them; at most `only`, if given."""
     constants = {name: Polynomial({(): value} if value else {}) for name, value in integer_constants(file).items()}
     blocks = {axis: _plan_number(extent(launch, "block", axis), constants) for axis in AXES}
     known = {**constants, **{f"blockDim.{axis}": size for axis, size in blocks.items()}}
@@ -165,10 +184,10 @@ def _numbers(
                 known.pop(made.name, None)
                 continue
             value = polynomial(made.value, file.code, known)
-            axis = next((a for a, place in places.items() if place == value), "")
+            axis = next((a for a, place in places.items() if place == value and not only), "x" if made is only else "")
             plain = blocks[axis] == ONE if axis else False
             if axis and not plain and all(i.axis != axis for i in indices):
-                text = file.source[made.value.start : made.value.end]
+                text = _FLAT if made is only else file.source[made.value.start : made.value.end]
                 kind = " ".join(w for w in statement.type.split() if w not in ("const", "constexpr"))
                 indices.append(
                     Coordinate(axis, made.name, kind if kind != "auto" else "unsigned", text, made.value.start, "")
@@ -189,7 +208,7 @@ def _plan_number(text: str, constants: Mapping[str, Polynomial]) -> Polynomial:
 
 def _only_in_indices(statements: Sequence[BodyStatement], indices: Sequence[Coordinate]) -> bool:
     """True where nothing but the indices knows which work-item this is, along their axes."""
-    hidden = {f"{place}.{i.axis}" for i in indices for place in ("threadIdx", "blockIdx", "blockDim")}
+    hidden = {f"{place}.{i.axis}" for i in indices for place in _PLACES}
     names, aliases = {i.name for i in indices}, set[str]()
     for statement in statements:
         own = {made.name: made.value for made in statement.declared}

@@ -243,3 +243,10 @@ def test_the_mechanical_checks_find_classic_slips(old: str, new: str, word: str,
     assert len(remarks) == 1
     assert word in remarks[0].text
     assert remarks[0].kind == kind
+
+
+def test_a_hyperbolic_tangent_is_computed_by_the_hardware_s_exponential() -> None:
+    source = FLAT.replace("expf(x[at])", "tanhf(0.5f * (x[at] + tanhf(x[at])))")
+    text = moves.apply(source, "fast_math:native", ARCH, TAKEN)
+    one = "(1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * ({}))))"
+    assert one.format("0.5f * (x[at] + " + one.format("x[at]") + ")") in text

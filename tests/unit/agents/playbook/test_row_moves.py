@@ -87,6 +87,7 @@ def test_the_place_of_the_best_goes_with_it() -> None:
         "float s = 0; y[row] = 1; for (int j = 0; j < cols; ++j) s += @ * y[row]; y[row] = s;",
         "for (int j = 0; j < cols; ++j) y[row * cols + j] = @; float t = y[row * cols + 1]; y[row] = t;",
         "float s = 0; for (int j = 0; j < cols; ++j) { s += @; ++x; } y[row] = s;",
+        "float s = 0; for (int j = 0; j < cols; ++j) { { float s = @; s += 1; } s += @; } y[row] = s;",
         "float lane_step = 0; for (int j = 0; j < cols; ++j) lane_step += @; y[row] = lane_step;",
         "float s = 0; for (int j = 0; j < cols; ++j) s += @; y[row] = s + threadIdx.x;",
         "half s = 0; for (int j = 0; j < cols; ++j) s += @; y[row] = s;",  # no shuffle for the type
