@@ -103,7 +103,7 @@ def test_a_run_streams_waits_for_approval_and_is_resumed_then_forked(client: Syn
     on = list(
         client.runs.stream(thread, "scientist", command={"resume": True}, stream_mode=modes, stream_subgraphs=True)
     )
-    assert any(part.event.startswith("updates|experiment") and "verify" in part.data for part in on)
+    assert any(part.event.startswith("updates|experiment") for part in on)
     done: Any = client.threads.get_state(thread)["values"]
     assert done["stop"] and Path(done["result"]["best"]["path"]).is_file()
     assert client.runs.wait(thread, "scientist", command={"resume": True})["result"] == done["result"]  # type: ignore[index,call-overload]
