@@ -12,6 +12,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
@@ -52,15 +53,37 @@ class Facts:
             self.masks[wanted] = (self.lengths > 0) & ~np.isin(self.documents, others)
         return self.masks[wanted]
 
+    @cached_property
+    def norms(self) -> NDArray[np.float64]:
+        """The part of BM25 that a passage's length decides; infinite where there is no such passage."""
+        import numpy as np
 
-def read_facts(db: sqlite3.Connection, epoch: str) -> Facts:
-    """The facts of the stored passages; an index covers the query, so no text is read."""
+        mean = self.lengths.sum() / max(1, self.living)
+        return np.where(self.lengths > 0, K1 * (1.0 - B + B * self.lengths / (mean or 1.0)), np.inf)
+
+    @cached_property
+    def living(self) -> int:
+        """The number of passages that can be found."""
+        return int((self.lengths > 0).sum())
+
+
+def read_facts(db: sqlite3.Connection, epoch: str, old: Facts | None = None) -> Facts:
+    """The facts of the stored passages. After `old` only new ones are read, where none has gone since.
+
+    Numbers are never used again and passages never change, so the count tells whether one has gone.
+    """
     import numpy as np
 
-    rows = db.execute("SELECT number, document, length FROM chunks")
+    start = len(old.documents) if old else 0
+    rows = db.execute("SELECT number, document, length FROM chunks WHERE number >= ?", (start,))
     flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64).reshape(-1, 3)
-    size = int(flat[:, 0].max()) + 1 if len(flat) else 0
+    stored = db.execute("SELECT COUNT(*) FROM chunks").fetchone()[0]
+    if old and stored != len(flat) + int((old.documents >= 0).sum()):
+        return read_facts(db, epoch)
+    size = int(flat[:, 0].max()) + 1 if len(flat) else start
     lengths, documents = np.zeros(size, np.int64), np.full(size, -1, np.int64)
+    if old:
+        lengths[:start], documents[:start] = old.lengths, old.documents
     lengths[flat[:, 0]], documents[flat[:, 0]] = flat[:, 2], flat[:, 1]
     arches = db.execute("SELECT number, arch FROM documents WHERE arch <> ''")
     return Facts(epoch, lengths, documents, {number: frozenset(names.split()) for number, names in arches})
@@ -72,19 +95,16 @@ def rank(
     """The best k allowed passages that have a term, with scores; ties go to the smaller number."""
     import numpy as np
 
-    living = int((facts.lengths > 0).sum())
-    if not living:
-        return []
-    norms = K1 * (1.0 - B + B * facts.lengths * (living / facts.lengths.sum()))
-    norms[facts.lengths == 0] = np.inf
-    scores = np.zeros(len(facts.lengths))
+    living, norms = facts.living, facts.norms
+    scores = np.zeros(len(norms))
     for term, weight in Counter(terms).items():
         packed = b"".join(row[0] for row in db.execute("SELECT packed FROM postings WHERE term = ?", (term,)))
         entries = np.frombuffer(packed, _ENTRY)
         passages, counts = entries["passage"].astype(np.intp), entries["count"].astype(np.float64)
-        having = int((facts.lengths[passages] > 0).sum())
+        norm = norms[passages]
+        having = int(np.isfinite(norm).sum())
         idf = math.log(1.0 + (living - having + 0.5) / (having + 0.5))
-        scores[passages] += weight * idf * (K1 + 1.0) * counts / (counts + norms[passages])
+        scores[passages] += counts * (weight * idf * (K1 + 1.0)) / (counts + norm)
     scores[~allowed] = 0.0
     found = np.flatnonzero(scores)
     if len(found) > k:

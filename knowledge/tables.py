@@ -17,6 +17,7 @@ from knowledge.tokens import TOKENISER, tokens
 from records.errors import KnowledgeError
 
 VERSION = 2  # of the tables
+MOMENT_S = 10.0  # that a reader waits: the file is shut only while a last connection closes or a first one opens
 DERIVED = f"c{CHUNKER}-t{TOKENISER}"  # what passages and postings were made by
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -95,9 +96,7 @@ class Tables:
     def changing(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """A connection of the one writer: the block's work is committed whole, or undone where it raises."""
         with self._connected() as db:
-            if wait_s is not None:
-                db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
-            db.execute("BEGIN IMMEDIATE")
+            self._begin(db, self._wait_s if wait_s is None else wait_s)
             with db:
                 yield db
 
@@ -106,11 +105,9 @@ class Tables:
         db = None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=self._wait_s, isolation_level=None)
+            db = sqlite3.connect(self.path, timeout=MOMENT_S, isolation_level=None)
             db.execute("PRAGMA foreign_keys = ON")
-            db.execute(
-                "PRAGMA synchronous = NORMAL"
-            )  # in WAL mode a crash of the machine loses a commit, never the file
+            db.execute("PRAGMA synchronous = NORMAL")  # with WAL a crash of the machine loses a commit, never the file
             if not self._is_ready:
                 self._prepare(db)
             yield db
@@ -121,6 +118,12 @@ class Tables:
         finally:
             if db is not None:
                 db.close()
+
+    @staticmethod
+    def _begin(db: sqlite3.Connection, wait_s: float) -> None:
+        db.execute(f"PRAGMA busy_timeout = {int(wait_s * 1000)}")
+        db.execute("BEGIN IMMEDIATE")
+        db.execute(f"PRAGMA busy_timeout = {int(MOMENT_S * 1000)}")
 
     def _said(self, error: sqlite3.DatabaseError) -> str:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
@@ -133,7 +136,7 @@ class Tables:
             raise KnowledgeError(f"the knowledge store {self.path} is of a newer version; use that, or another folder")
         if version < VERSION or get_meta(db, "derived") != DERIVED:
             db.execute("PRAGMA journal_mode = WAL")
-            db.execute("BEGIN IMMEDIATE")
+            self._begin(db, self._wait_s)
             with db:
                 if db.execute("PRAGMA user_version").fetchone()[0] < VERSION:
                     _upgrade(db)

@@ -66,3 +66,15 @@ def test_bm25_agrees_with_the_formula_over_any_segments() -> None:
     for n in range(100, 140):
         postings.add_segment(db, {n: ["other"]})  # a merge without the entries that are gone
     assert not ranked(db, "w3") or min(n for n, _ in ranked(db, "w3")) >= 90
+
+
+def test_facts_after_a_change_are_those_of_a_fresh_look() -> None:
+    db = made(TEXTS)
+    old = postings.read_facts(db, "1")
+    db.execute("INSERT INTO chunks VALUES(6, 2, 9)")
+    grown = postings.read_facts(db, "2", old)
+    assert grown.lengths.tolist() == postings.read_facts(db, "2").lengths.tolist() and grown.lengths[6] == 9
+    assert postings.read_facts(db, "2", grown).documents.tolist() == [-1, 1, 2, 3, -1, -1, 2]
+    db.execute("DELETE FROM chunks WHERE number = 2")
+    db.execute("INSERT INTO chunks VALUES(7, 1, 4)")
+    assert postings.read_facts(db, "3", grown).lengths.tolist() == postings.read_facts(db, "3").lengths.tolist()
