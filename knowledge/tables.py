@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -135,7 +136,7 @@ class Tables:
         if version > VERSION:
             raise KnowledgeError(f"the knowledge store {self.path} is of a newer version; use that, or another folder")
         if version < VERSION or get_meta(db, "derived") != DERIVED:
-            db.execute("PRAGMA journal_mode = WAL")
+            _use_log(db)
             self._begin(db, self._wait_s)
             with db:
                 if db.execute("PRAGMA user_version").fetchone()[0] < VERSION:
@@ -143,6 +144,19 @@ class Tables:
                 if get_meta(db, "derived") != DERIVED:
                     derive(db)
         self._is_ready = True
+
+
+def _use_log(db: sqlite3.Connection) -> None:
+    """Write ahead from now on; SQLite does not wait by itself where another process is just doing the same."""
+    deadline = time.monotonic() + MOMENT_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
 
 
 def get_meta(db: sqlite3.Connection, key: str) -> str:
