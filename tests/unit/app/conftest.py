@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,57 +50,10 @@ class Notebook:
         is_bare: bool = False,
     ) -> Attempt:
         t, name = self.texts, f"g{generation:03d}-e{slot}"
-        self.ledger.add_experiment(
-            Experiment(
-                name,
-                self.run.id,
-                generation,
-                slot,
-                parent,
-                None,
-                t("title"),
-                t("description"),
-                (t("rubric"),),
-                5,
-                40,
-                60,
-            )
-        )
-        accepted = time_us is not None
-        times = (
-            tuple(
-                Measurement(
-                    case,
-                    time_us * f,
-                    kind,
-                    t("device"),
-                    time_us * f,
-                    time_us * f,
-                    bound="" if is_bare else t("bound"),
-                    roofline_us=1.0,
-                )
-                for case, f in zip(CASES, (0.5, 2.0), strict=True)
-            )
-            if time_us is not None
-            else ()
-        )
-        findings = () if accepted else (Finding("out_of_bounds", t("finding"), 2, t("kernel"), t("case"), t("buffer")),)
-        verdict = Verdict("time" if accepted else "execute", accepted, "OK" if accepted else "B.3", findings)
-        resources = Resources(t("kernel"), 32, 0, 16, 0, 0, 8, {t("instruction"): 3})
-        if is_bare:  # as a judge on an NVIDIA GPU tells it
-            resources = Resources(t("kernel"), 32, 0, 0, 0, 0, 0)
-        evaluation = Evaluation(
-            f"key-{name}-{number}",
-            t("candidate"),
-            {t("tunable"): 4},
-            verdict,
-            (resources,),
-            (CaseResult(t("verified"), "test", True, 0.5, message=t("message")),),
-            times,
-            {} if is_bare else {t("counter"): 12.0},
-            t("explanation"),
-        )
+        self.ledger.add_experiment(self._experiment(name, generation, slot, parent))
+        evaluation = self._evaluation(f"key-{name}-{number}", time_us, kind, is_bare)
         self.ledger.add_evaluation(self.run.id, evaluation)
+        verdict, accepted = evaluation.verdict, evaluation.verdict.accepted
         attempt = Attempt(
             f"{name}-a{number}",
             self.run.id,
@@ -116,7 +69,7 @@ class Notebook:
             (t("skipped"),),
             t("critique"),
             {t("tunable"): 4},
-            geomean_us(times),
+            geomean_us(evaluation.measurements),
             kind if accepted else None,
             verdict.code,
             verdict.stage,
@@ -126,6 +79,37 @@ class Notebook:
         )
         self.ledger.add_attempt(attempt)
         return attempt
+
+    def _experiment(self, name: str, generation: int, slot: int, parent: str | None) -> Experiment:
+        t = self.texts
+        words = t("title"), t("description"), (t("rubric"),)
+        return Experiment(name, self.run.id, generation, slot, parent, None, *words, 5, 40, 60)
+
+    def _evaluation(self, key: str, time_us: float | None, kind: TimeKind, is_bare: bool) -> Evaluation:
+        t, accepted = self.texts, time_us is not None
+        findings = () if accepted else (Finding("out_of_bounds", t("finding"), 2, t("kernel"), t("case"), t("buffer")),)
+        resources = Resources(t("kernel"), 32, 0, 16, 0, 0, 8, {t("instruction"): 3})
+        if is_bare:  # as a judge on an NVIDIA GPU tells it
+            resources = Resources(t("kernel"), 32, 0, 0, 0, 0, 0)
+        return Evaluation(
+            key,
+            t("candidate"),
+            {t("tunable"): 4},
+            Verdict("time" if accepted else "execute", accepted, "OK" if accepted else "B.3", findings),
+            (resources,),
+            (CaseResult(t("verified"), "test", True, 0.5, message=t("message")),),
+            () if time_us is None else tuple(self._measured(time_us, kind, is_bare)),
+            {} if is_bare else {t("counter"): 12.0},
+            t("explanation"),
+        )
+
+    def _measured(self, time_us: float, kind: TimeKind, is_bare: bool) -> Iterator[Measurement]:
+        bound = "" if is_bare else self.texts("bound")
+        for case, share in zip(CASES, (0.5, 2.0), strict=True):
+            device = self.texts("device")
+            yield Measurement(
+                case, time_us * share, kind, device, time_us * share, time_us * share, bound=bound, roofline_us=1.0
+            )
 
     def call(self, key: str, usd: float) -> None:
         role, model = self.texts("role"), self.texts("model")
