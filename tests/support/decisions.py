@@ -29,6 +29,8 @@ CRITICISED = ("if (threadIdx.x < 8) { __syncthreads(); }", "unsigned m = __ballo
 
 def runs(folder: Path) -> Iterator[Row]:
     """Whole runs: attempts of every outcome, and every kind of pause."""
+    from dataclasses import replace
+
     from graph.doubles import TableSandbox
     from graph.drive import drive
     from records.errors import BudgetExhausted, LabError
@@ -62,6 +64,10 @@ def runs(folder: Path) -> Iterator[Row]:
         bench = Bench(folder / name)
         with_pause = _left(lambda b=bench, p=progress: drive(b.context, b.folder / "checkpoint.db", p))
         yield name, [with_pause, outcome(bench.context)[1]], outcome(bench.context)[2]
+    bench = Bench(folder / "approval", faster)
+    asking = replace(bench.context, approves=True)
+    with_pause = _left(lambda: drive(asking, bench.folder / "checkpoint.db", ask=lambda question: None))
+    yield "approval", [with_pause, outcome(asking)[1]], outcome(asking)[2]
     bench = Bench(folder / "bad seed", faster, "// fail compile line 3\n")
     yield "bad seed", [_left(bench.drive), outcome(bench.context)[1]], outcome(bench.context)[2]
     place = folder / "spool"
