@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.source import read
-from benchmarks.own_kernels import FOLDER, LIMIT, OTHER, Outcome, figures, names
+from benchmarks.own_kernels import FOLDER, LIMIT, OTHER, Outcome, figures, names, stored
 from tasks.loader import load_task
 from tests.support.specimens import seeds
 
@@ -26,6 +26,12 @@ def test_a_goal_is_missed_where_too_few_are_reached_or_a_slow_one_gains_too_litt
     assert [f.met for f in figures(found, is_other=False)][-3:] == [False, False, True]
     found["0"] = Outcome("0", 0.2, 0.9, LIMIT + 1)
     assert [f.met for f in figures(found, is_other=False)][-3:] == [True, True, False]
+
+
+def test_the_stored_outcomes_reach_their_goals() -> None:
+    found = stored(is_other=False)
+    assert set(found) <= set(names())
+    assert all(figure.met is not False for figure in figures(found, is_other=False))
 
 
 def test_every_task_loads_for_both_targets() -> None:
