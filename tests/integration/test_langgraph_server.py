@@ -35,14 +35,15 @@ def server() -> Path:
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["serve"]
     folder = ROOT / ".cache" / "serve" / f"{sys.version_info[0]}.{sys.version_info[1]}"
     stamp = folder / "installed.json"
-    if not stamp.exists() or json.loads(stamp.read_text()) != wanted:
+    built = json.dumps([str(ROOT), sys.prefix, wanted])  # an environment over another checkout is no good here
+    if not stamp.exists() or stamp.read_text() != built:
         venv.create(folder, with_pip=True, clear=True)
         [packages] = folder.glob("lib/python*/site-packages")
         here = [str(ROOT), *site.getsitepackages(), *(p for p in sys.path if p.endswith("site-packages"))]
         (packages / "zz_beneath.pth").write_text("\n".join(dict.fromkeys(here)) + "\n")
         install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input", *wanted]
         subprocess.run(install, check=True)
-        stamp.write_text(json.dumps(wanted))
+        stamp.write_text(built)
     return folder / "bin" / "langgraph"
 
 
