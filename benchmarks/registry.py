@@ -113,6 +113,18 @@ BENCHMARKS = (
         90,
     ),
     Benchmark(
+        "retrieval_quality",
+        "Finding the right note",
+        "The place of the right note for judged questions, beside other searches over the same passages.",
+        1,
+    ),
+    Benchmark(
+        "retrieval_speed",
+        "Speed of retrieval",
+        "Adding documents, searching them and searching after a change, beside other searches.",
+        2,
+    ),
+    Benchmark(
         "own_kernels",
         "Naive kernels of one's own",
         "Twelve naive kernels and what the playbook alone makes of them: shares of the lab's roofline.",
