@@ -70,7 +70,7 @@ class Facts:
 def read_facts(db: sqlite3.Connection, epoch: str, old: Facts | None = None) -> Facts:
     """The facts of the stored passages. After `old` only new ones are read, where none has gone since.
 
-    Numbers are never used again and passages never change, so the count tells whether one has gone.
+    Numbers are never used again and passages never change, so a smaller count means that one has gone.
     """
     import numpy as np
 
