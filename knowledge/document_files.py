@@ -12,6 +12,7 @@ from pathlib import Path
 from knowledge.documents import READER, Added, storable
 from knowledge.reader import SUFFIXES
 from records.errors import DocumentError
+from records.quantity import counted
 
 IGNORED = ("__pycache__", "node_modules", "_build", "site-packages")  # folders, beside hidden ones
 NO_DOCUMENTS = ("cmakelists.txt", "requirements.txt", "license.txt", "licence.txt", "notice.txt", "robots.txt")
@@ -64,7 +65,7 @@ def _named(path: Path) -> Found:
 def require_any(outcomes: list[Added]) -> None:
     """Raise DocumentError where every file was skipped."""
     if outcomes and all(one.status == "skipped" for one in outcomes):
-        more = f" ({len(outcomes) - 1} other files were skipped too)" if len(outcomes) > 1 else ""
+        more = f" (skipped too: {counted(len(outcomes) - 1, 'other file')})" if len(outcomes) > 1 else ""
         raise DocumentError(outcomes[0].why + more)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,13 +36,31 @@ def add(
     from knowledge.documents import Citation
 
     store = _store()
-    found = store.add(paths, Citation(title, source, licence, arch), report=None if json else _say_added)
+    found = store.add(paths, Citation(title, source, licence, arch), report=None if json else _progress())
     _embed(store)
     if json:
         emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status, "why": a.why} for a in found])
     elif len(found) > 1:
         counts = Counter(a.status for a in found)
         say(", ".join(f"{counts[status]} {status}" for status in sorted(counts)))
+
+
+def _progress() -> Callable[[Added], None]:
+    """A line for each document; of a single one that is skipped only the error speaks, which follows."""
+    first: list[Added] = []
+    is_alone = True
+
+    def report(added: Added) -> None:
+        nonlocal is_alone
+        if is_alone and not first and added.status == "skipped":
+            first.append(added)
+            return
+        is_alone = False
+        for one in (*first, added):
+            _say_added(one)
+        first.clear()
+
+    return report
 
 
 def _say_added(added: Added) -> None:

@@ -21,6 +21,8 @@ PILOT = 3  # workgroups from anywhere to see what a whole execution takes
 ENDS_OF_ENOUGH = 8
 WHOLE_S = 30.0  # of one thread up to which a case is executed whole; or as much as `ENOUGH` workgroups take
 UNCHECKED = 5  # times as fast as with checks a kernel runs without
+DOUBTFUL = 20  # times as dear as they are a few workgroups may look, the first to touch their pages, on a busy machine
+TRIED_S = 2.0  # for which a case is tried whole where the pilot leaves that in doubt
 WHOLE_WORK = 2.0**33  # operations plus bytes, for what cannot be sampled
 DEADLINE_S = 300.0  # of an execution without checks
 
@@ -47,21 +49,24 @@ class ConfirmedCase:
             return timed.refused(findings, sample)
         each_s = sample.seconds / len(sample.written)
         whole_s = math.prod(timed.launch.grid) * each_s / UNCHECKED
-        if whole_s <= min(self.budget_s, max(WHOLE_S, ENOUGH * each_s)) and (row := self._whole()):
-            return row
-        return self._many(sample, begun_s)
+        row, limit_s = None, min(self.budget_s, max(WHOLE_S, ENOUGH * each_s))
+        if whole_s <= limit_s:
+            row = self._whole(DEADLINE_S)
+        elif whole_s <= DOUBTFUL * limit_s:
+            row = self._whole(min(TRIED_S, self.budget_s / 8))
+        return row or self._many(sample, begun_s)
 
     def spent_s(self) -> float:
         """Processor time of this process and of all executors so far."""
         return time.process_time() + self.timed.judge.lab.cpu_s
 
-    def _whole(self) -> Rows | None:
-        return None if self.plain is None else self.timed.whole_by(self.plain, DEADLINE_S)
+    def _whole(self, deadline_s: float) -> Rows | None:
+        return None if self.plain is None else self.timed.whole_by(self.plain, deadline_s)
 
     def _in_one(self) -> Rows:
         """The answer for a plan of which no part can be executed alone."""
         is_short = cost(self.timed.judge.task, self.timed.case.dims) <= WHOLE_WORK
-        return (self._whole() if is_short else None) or self.timed.scaled()
+        return (self._whole(DEADLINE_S) if is_short else None) or self.timed.scaled()
 
     def _many(self, sample: Drawn, begun_s: float) -> Rows:
         """Enough workgroups, a batch at a time, or as many as the budget allows."""
