@@ -152,6 +152,10 @@ class ModelCall:
     reserved_usd: float
     reply: str | None = None  # artefact digest of the raw reply
     usage: Usage = Usage()
+    generation: int | None = None  # its place in the run; None where an older program wrote it
+    experiment_id: str = ""  # empty for a question on the whole generation
+    number: int = 0  # of the repair, or of the turn
+    at: str = ""  # when it was answered, ISO 8601, UTC
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ class Payments(Diary):
         A reservation of the same key is replaced: a resumed run repeats the question it was killed in. A call that is
         already done is returned as it is and nothing is reserved.
         """
+        place = call.key, call.run_id, call.role, call.model
         with self._writing() as db:
             row = db.execute("SELECT * FROM calls WHERE key = ?", (call.key,)).fetchone()
             if row is not None and _call(row).state == "done":
@@ -54,10 +56,10 @@ class Payments(Diary):
                     "resume the run with a larger budget"
                 )
             db.execute(
-                "INSERT INTO calls VALUES (?, ?, ?, ?, ?, 'reserved', ?, NULL, 0, 0, 0.0) ON CONFLICT (key) DO UPDATE "
-                "SET role = excluded.role, model = excluded.model, prompt = excluded.prompt, "
-                "reserved_usd = excluded.reserved_usd",
-                (call.key, call.run_id, call.role, call.model, call.prompt, call.reserved_usd),
+                "INSERT INTO calls VALUES (?, ?, ?, ?, ?, 'reserved', ?, NULL, 0, 0, 0.0, ?, ?, ?, '') "
+                "ON CONFLICT (key) DO UPDATE SET role = excluded.role, model = excluded.model, "
+                "prompt = excluded.prompt, reserved_usd = excluded.reserved_usd",
+                (*place, call.prompt, call.reserved_usd, call.generation, call.experiment_id, call.number),
             )
         return replace(call, state="reserved", reply=None, usage=Usage())
 
@@ -72,9 +74,9 @@ class Payments(Diary):
             if row[0] == "done":
                 return
             db.execute(
-                "UPDATE calls SET state = 'done', reply = ?, prompt_tokens = ?, completion_tokens = ?, usd = ? "
+                "UPDATE calls SET state = 'done', reply = ?, prompt_tokens = ?, completion_tokens = ?, usd = ?, at = ? "
                 "WHERE key = ?",
-                (reply_digest, *paid, key),
+                (reply_digest, *paid, datetime.now(UTC).isoformat(timespec="milliseconds"), key),
             )
             db.execute(
                 "INSERT INTO spends VALUES (?, 1, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET calls = calls + 1, "
@@ -105,7 +107,6 @@ class Payments(Diary):
 
 
 def _call(row: tuple[Any, ...]) -> ModelCall:
-    key, run_id, role, model, prompt, state, reserved, reply, prompt_tokens, completion_tokens, usd = row
-    return ModelCall(
-        key, run_id, role, model, prompt, state, reserved, reply, Usage(prompt_tokens, completion_tokens, usd)
-    )
+    key, run_id, role, model, prompt, state, reserved, reply, prompt_tokens, completion_tokens, usd, *place = row
+    usage = Usage(prompt_tokens, completion_tokens, usd)
+    return ModelCall(key, run_id, role, model, prompt, state, reserved, reply, usage, *place)

@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 BUSY_MS = 30_000
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -109,6 +109,13 @@ ALTER TABLE evaluations ADD COLUMN candidate_id TEXT AS (json_extract(body, '$.c
 CREATE INDEX estimates_by_candidate ON evaluations (candidate_id) WHERE purpose = 'estimate';
 """
 
+PLACES = """
+ALTER TABLE calls ADD COLUMN generation INTEGER;
+ALTER TABLE calls ADD COLUMN experiment_id TEXT NOT NULL DEFAULT '';
+ALTER TABLE calls ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE calls ADD COLUMN at TEXT NOT NULL DEFAULT '';
+"""
+
 STEPS = {
     1: COMPARISONS,
     2: PAUSES,
@@ -118,6 +125,7 @@ STEPS = {
     6: PROPOSALS,
     7: MEMORIES,
     8: ESTIMATES,
+    9: PLACES,
 }  # from each version to the next one; no record is changed
 
 

@@ -157,7 +157,8 @@ class Gateway:
         if stored is None or stored.state != "done":
             price = self.endpoint.price_of(model)
             worst = price.worst_usd(len(prompt.encode()) + len(json.dumps(offered)), len(talk), max_tokens)
-            call = ModelCall(key, step.run_id, role, model, self.artefacts.put(prompt), "reserved", worst)
+            asked = ModelCall(key, step.run_id, role, model, self.artefacts.put(prompt), "reserved", worst)
+            call = replace(asked, generation=step.generation, experiment_id=step.experiment_id, number=step.number)
             stored = self.ledger.reserve(call, self.budget_usd)
         if stored.state == "done" and stored.reply is not None:
             return RawReply.from_text(self.artefacts.text(stored.reply))

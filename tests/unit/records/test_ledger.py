@@ -46,7 +46,9 @@ def test_everything_is_there_after_reopening(ledger: Ledger) -> None:
         assert again.experiments(RUN.id) == (EXPERIMENT,)
         assert again.attempts(RUN.id) == (ATTEMPT,)
         assert again.evaluation("k") == evaluation()
-        assert again.call("c1") == replace(call("c1"), state="done", reply="reply", usage=Usage(10, 5, 0.3))
+        answered = again.call("c1")
+        assert answered is not None and answered.at
+        assert replace(answered, at="") == replace(call("c1"), state="done", reply="reply", usage=Usage(10, 5, 0.3))
         assert [(e.kind, e.payload) for e in again.events(RUN.id)] == [("stage", {"stage": "write"})]
 
 
@@ -237,7 +239,7 @@ def foreign(path: Path) -> None:
     [
         (damaged, "is damaged"),
         (lambda path: path.write_text("no database " * 100), "is damaged"),
-        (newer, "has schema 99, this program knows 9"),
+        (newer, "has schema 99, this program knows 10"),
         (foreign, "database of another program"),
         (Path.mkdir, "cannot be written to"),
         (lambda path: path.parent.rmdir() or path.parent.write_text("in the way"), "cannot be written to"),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from records.codec import dumps, to_plain
-from records.experiment import Run
+from records.experiment import ModelCall, Run, Usage
 from records.ledger import Ledger
-from records.schema import APPLICATION_ID, COMPARISONS, TABLES, explain
+from records.schema import APPLICATION_ID, COMPARISONS, STEPS, TABLES, explain
 
 RUN = Run("20261121-softmax-1a", "row_softmax", "mi300x", "lab", "playbook", 7, {"generations": 4})
 ASKED = {"task": "row_softmax", "target": "mi300x", "on": "lab", "author": "playbook", "seed": 7}
@@ -53,6 +53,33 @@ def test_the_pauses_of_an_older_ledger_get_their_kind_once(tmp_path: Path) -> No
     for _ in range(2):
         with Ledger(path) as ledger:
             assert {run.id: run.pause for run in ledger.runs()} == {**{kind: kind for kind in words}, "done": ""}
+
+
+def test_calls_of_an_older_ledger_have_no_place_and_new_ones_have(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    db = sqlite3.connect(path)
+    db.executescript(f"{TABLES} PRAGMA application_id = {APPLICATION_ID};")
+    for version in range(1, 9):
+        db.executescript(STEPS[version])
+    db.execute("PRAGMA user_version = 9")
+    db.execute(
+        "INSERT INTO runs (id, body, status, stop_reason) VALUES ('old', ?, 'done', '')",
+        (dumps({"id": "old", **ASKED}),),
+    )
+    db.execute("INSERT INTO calls VALUES ('k', 'old', 'coder', 'm', 'p', 'done', 0.5, 'r', 3, 4, 0.25)")
+    db.commit()
+    db.close()
+    for _ in range(2):
+        with Ledger(path) as ledger:
+            (old,) = ledger.calls("old")[:1]
+            assert (old.usage, old.generation, old.experiment_id, old.at) == (Usage(3, 4, 0.25), None, "", "")
+            asked = ModelCall("n", "old", "coder", "m", "p", "reserved", 1.0, None, Usage(), 2, "g002-e1", 3)
+            ledger.reserve(asked, None)
+            ledger.settle("n", "r", Usage(1, 2, 0.5))
+            new = ledger.call("n")
+            assert new is not None
+            assert replace(new, at="") == replace(asked, state="done", reply="r", usage=Usage(1, 2, 0.5))
+            assert new.at.startswith("20")
 
 
 def locked(path: Path) -> None:
