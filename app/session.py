@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -108,11 +108,24 @@ class Session:
         if traces is not None:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
-        drive(self.context, self.folder / "checkpoint.db", progress, ask=ask, trace_id=trace_id)
+        with self._logged():
+            drive(self.context, self.folder / "checkpoint.db", progress, ask=ask, trace_id=trace_id)
         result = self.conclude()
         if traces is not None and trace_id is not None:
             traces.score(trace_id, scores(result, self.context))
         return result
+
+    @contextmanager
+    def _logged(self) -> Iterator[None]:
+        """The first and the last line that this process adds to the event log."""
+        tell, run = self.context.listener or (lambda event: None), self.context.run
+        asked = {"task": run.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
+        tell({"event": "begun", **asked})
+        try:
+            yield
+        finally:
+            run = self.run
+            tell({"event": "left", "status": run.status, "pause": run.pause, "reason": run.stop_reason})
 
     def conclude(self) -> RunResult:
         """Write `best.hip` and `report.html` from what is in the ledger now, and sum the run up."""

@@ -12,6 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from app.event_log import EventLog
 from app.remembered import recalled_of, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
 from app.settings import Settings
@@ -165,6 +166,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         disassembler=make_disassembler(settings, run.target) if run.author == "llm" else None,
         approves=run.config.get("approves") is True,
         allow_usd=allow,
+        listener=EventLog(settings.runs_folder / run.id, run.id, settings.secrets()),
     )
 
 

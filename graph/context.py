@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -101,6 +101,7 @@ class Context:
     changes: ChangeBook | None = None  # a book of changes for `explore`; without one nothing is explored
     disassembler: MachineCode | None = None  # for targets whose machine code can be shown
     progress: Callable[[Any], None] | None = None  # gets the events; without it they go to the custom stream
+    listener: Callable[[Mapping[str, Any]], None] | None = None  # gets them too, wherever they go: the run's event log
     approves: bool = False  # a person is asked before experiments, and before money above the budget
     allow_usd: Callable[[float], None] | None = None  # gives the author a larger budget; None where nothing is paid
 

@@ -61,7 +61,10 @@ def tell(runtime: Runtime[Context], kind: str, payload: Mapping[str, Value]) -> 
     """The second half of `emit`: whoever watches sees the event and what the run has cost so far."""
     context = runtime.context
     write = context.progress or runtime.stream_writer
-    write({"event": kind, **payload, "usd": context.ledger.paid_usd(context.run.id)})
+    event = {"event": kind, **payload, "usd": context.ledger.paid_usd(context.run.id)}
+    if context.listener is not None:
+        context.listener(event)
+    write(event)
 
 
 def annotate(runtime: Runtime[Context], **metadata: Value) -> None:

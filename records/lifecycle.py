@@ -5,14 +5,19 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import get_args
+from pathlib import Path
+from typing import IO, get_args
 
 from records.codec import dumps, from_plain, loads
 from records.diary import Diary
 from records.errors import LedgerError, UsageError
 from records.experiment import Extension, Pause, Run, RunStatus
+from records.holder import process_of, signature
+
+PATIENCE_S = 0.2  # with a lock that `driver` looks at
 
 
 class Lifecycle(Diary):
@@ -66,22 +71,52 @@ class Lifecycle(Diary):
     @contextlib.contextmanager
     def driving(self, run_id: str) -> Iterator[None]:
         """Hold the run for this process; LedgerError when another one drives it. The kernel frees it on any death."""
-        folder = self.path.parent / "locks"
+        path = self._lock_file(run_id)
         try:
-            folder.mkdir(exist_ok=True)
-            file = (folder / f"{run_id}.lock").open("w")
+            path.parent.mkdir(exist_ok=True)
+            file = path.open("a+")
         except OSError as error:
             raise LedgerError(
-                f"the run {run_id} cannot be locked in {folder} ({error.strerror}); choose another run folder"
+                f"the run {run_id} cannot be locked in {path.parent} ({error.strerror}); choose another run folder"
             ) from None
         with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            if not _is_taken(file):
                 raise LedgerError(
                     f"the run {run_id} is already running in another process; wait for it or stop it first"
-                ) from None
+                )
+            file.truncate(0)
+            file.write(signature())
+            file.flush()
             yield
+
+    def driver(self, run_id: str) -> int | None:
+        """The process that drives a run; 0 where this one cannot see it, None where there is none."""
+        try:
+            file = self._lock_file(run_id).open(encoding="utf-8")
+        except OSError:
+            return None
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return process_of(file.read())
+        return None
+
+    def _lock_file(self, run_id: str) -> Path:
+        return self.path.parent / "locks" / f"{run_id}.lock"
+
+
+def _is_taken(file: IO[str]) -> bool:
+    """Lock the file for this process; one that only looks at it holds it for a moment."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except OSError:
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
 
 
 def _run(row: tuple[str, str, RunStatus, str, Pause, str]) -> Run:

@@ -117,3 +117,7 @@ RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
 ]
 Trace = Annotated[bool, typer.Option("--trace", help="Send traces to LangSmith, with keys removed.")]
+Detach = Annotated[
+    bool,
+    typer.Option("--detach", help="Run in the background, beyond this terminal; `status` shows it, `stop` pauses it."),
+]

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Isolation, Json, RunId, Trace
-from app.commands.run import drive, finish
+from app.commands.options import Detach, Isolation, Json, RunId, Trace
+from app.commands.run import drive, finish, send_off
 
 
 def command(
@@ -32,6 +32,7 @@ def command(
     ] = False,
     isolation: Isolation = None,
     trace: Trace = False,
+    detach: Detach = False,
     json: Json = False,
 ) -> None:
     """Continue a run where it stopped, or beyond its end; nothing that was paid for is asked again."""
@@ -39,8 +40,11 @@ def command(
     from app.tracing import tracing
 
     settings = with_isolation(load_settings(), isolation)
-    with tracing(settings, trace):
+    with tracing(settings, trace and not detach):
         from app.session import resume_session
 
         with resume_session(settings, run, budget_usd, generations) as session:
+            if detach:
+                more = [*([] if budget_usd is None else ["--budget-usd", str(budget_usd)]), *(["--yes"] if yes else [])]
+                return send_off(session, isolation, trace, json, more)
             finish(drive(session, settings, json, says_yes=yes), session, json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from app.commands.options import (
     Approve,
     AuthorName,
     Budget,
+    Detach,
     Explorations,
     FromMemory,
     Isolation,
@@ -60,6 +62,7 @@ def command(
     approve: Approve = False,
     isolation: Isolation = None,
     trace: Trace = False,
+    detach: Detach = False,
     json: Json = False,
 ) -> None:
     """Search for a faster kernel; exit 0 if a verified one beats the best seed as tuned, 1 if none does."""
@@ -74,11 +77,30 @@ def command(
     settings = with_isolation(load_settings(), isolation)
     asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
     request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked)
-    with tracing(settings, trace):
+    with tracing(settings, trace and not detach):
         from app.session import open_session
 
         with open_session(settings, request) as session:
+            if detach:
+                return send_off(session, isolation, trace, json)
             finish(drive(session, settings, json, chosen=author is None), session, json)
+
+
+def send_off(session: Session, isolation: str | None, trace: bool, json: bool, more: Sequence[str] = ()) -> None:
+    """Have another process drive a session's run, and say how to follow it."""
+    from app.detached import LOG, detach
+
+    run = session.context.run
+    options = [*([] if isolation is None else ["--isolation", isolation]), *(["--trace"] if trace else []), *more]
+    pid = detach(session.settings, session.context.ledger, run, options)
+    log = session.folder / LOG
+    if json:
+        emit({"run_id": run.id, "pid": pid, "log": str(log)})
+        return
+    say(f"run {run.id}: {run.task} for {run.target} on the {run.on}, author {run.author}, in process {pid}")
+    say(f"follow with  kernel-scientist status {run.id}")
+    say(f"stop with    kernel-scientist stop {run.id}")
+    say(f"log          {log}")
 
 
 def drive(session: Session, settings: Settings, json: bool, chosen: bool = False, says_yes: bool = False) -> RunResult:

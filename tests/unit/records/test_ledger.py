@@ -1,3 +1,4 @@
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -209,6 +210,17 @@ def test_a_second_driver_is_refused_until_the_first_lets_go(ledger: Ledger) -> N
             pass
         with other.driving(RUN.id):
             pass
+
+
+def test_the_process_that_drives_a_run_is_known_while_it_does(ledger: Ledger) -> None:
+    with Ledger(ledger.path) as other:
+        assert other.driver(RUN.id) is None
+        with ledger.driving(RUN.id):
+            assert other.driver(RUN.id) == os.getpid()
+            with pytest.raises(LedgerError), other.driving(RUN.id):
+                pass
+            assert other.driver(RUN.id) == os.getpid(), "one that was refused changes nothing"
+        assert other.driver(RUN.id) is None
 
 
 def damaged(path: Path) -> None:

@@ -1,0 +1,36 @@
+"""`stop`: pause a run that is at work, wherever it was started."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.commands.options import Json, RunId
+from app.screen import emit, say
+
+
+def command(
+    run: RunId,
+    wait: Annotated[float, typer.Option("--wait", min=0, help="Seconds to wait for the steps in flight.")] = 120.0,
+    json: Json = False,
+) -> None:
+    """Pause a run after its steps in flight, as Ctrl-C does; exit 1 where it is still at them when the wait ends."""
+    from app.detached import stop
+    from app.settings import load_settings
+    from app.wiring import find_run, open_records
+
+    settings = load_settings()
+    ledger, _ = open_records(settings, create=False)
+    with ledger:
+        found = find_run(ledger, run)
+        has_ended = stop(ledger, found, wait)
+        status = ledger.run(found.id).status
+    if json:
+        emit({"run_id": found.id, "stopped": has_ended, "status": status})
+    elif has_ended:
+        say(f"run {found.id} is {status}; resume with: kernel-scientist resume {found.id}")
+    else:
+        say(f"run {found.id} is still at its steps in flight; it pauses when they end")
+    if not has_ended:
+        raise typer.Exit(1)

@@ -1,0 +1,90 @@
+"""A run at a moment, from its records alone: whether it is at work, how far it is, its best kernel, its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from app.session import Best, summary
+from app.settings import Settings
+from app.wiring import limits_of
+
+if TYPE_CHECKING:
+    from records.experiment import Event, Run
+    from records.ledger import Ledger
+
+State = Literal["running", "stopped", "paused", "done", "failed"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """The object of `status --json`."""
+
+    run_id: str
+    task: str
+    target: str
+    on: str
+    author: str
+    state: State  # stopped: recorded as running, but its process is gone
+    reason: str  # for people; empty while it runs
+    pid: int | None  # 0 where the process is one of another machine or container
+    generation: int
+    generations: int
+    experiments: Mapping[str, str]  # of this generation: the last that is known of each, a stage or an outcome
+    attempts: int
+    accepted: int
+    best: Best | None
+    llm_calls: int
+    usd: float
+    budget_usd: float | None
+    created_at: str
+    last_event_at: str | None
+    folder: str
+
+
+def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
+    """The run as it is now."""
+    pid, folder = ledger.driver(run.id), settings.runs_folder / run.id
+    run = ledger.run(run.id)  # read after the lock: a run that ends between is not taken for one that was killed
+    made, events = summary(ledger, run, folder, 0.0), ledger.events(run.id)
+    generation = max((int(e.payload["generation"] or 0) for e in events if e.kind == "generation"), default=0)
+    state: State = "stopped" if run.status == "running" and pid is None else run.status
+    budget = run.config.get("budget_usd")
+    return Condition(
+        run_id=run.id,
+        task=run.task,
+        target=run.target,
+        on=run.on,
+        author=run.author,
+        state=state,
+        reason="its process has gone" if state == "stopped" else run.stop_reason,
+        pid=pid,
+        generation=generation,
+        generations=run.generations_at(generation + 1, limits_of(run.config).generations),
+        experiments=_under_way(events, generation),
+        attempts=made.attempts,
+        accepted=made.accepted,
+        best=made.best,
+        llm_calls=made.llm_calls,
+        usd=made.usd,
+        budget_usd=float(budget) if isinstance(budget, int | float) else None,
+        created_at=run.created_at,
+        last_event_at=events[-1].at if events else None,
+        folder=str(folder),
+    )
+
+
+def age_s(at: str) -> float:
+    """Seconds since a moment in ISO 8601."""
+    return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds())
+
+
+def _under_way(events: tuple[Event, ...], generation: int) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for event in events:
+        told: Mapping[str, Any] = event.payload
+        if told.get("generation") == generation and event.kind in ("stage", "attempt") and told.get("experiment"):
+            found[str(told["experiment"])] = str(told["stage"] if event.kind == "stage" else told["status"])
+    return found
