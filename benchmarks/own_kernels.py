@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -19,25 +18,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")  # read once, when langgraph is imported
-
-from agents.author import Assignment
-from agents.playbook.changes import Changes
-from agents.playbook.playbook import Playbook
 from app.settings import load_settings
 from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
+from benchmarks.playbook_run import played
 from benchmarks.specimens import KERNELS
-from graph import Context, Limits
-from graph.doubles import Bookshelf
-from graph.drive import drive
+from graph import Limits
 from graph.population import roofline_fraction
-from records.artefacts import ArtefactStore
 from records.evaluation import Evaluation
-from records.experiment import Run
-from records.ledger import Ledger
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.answers import Remembered
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
 from tasks.loader import load_task
@@ -78,28 +67,10 @@ def searched(name: str, is_other: bool, folder: Path) -> Outcome:
     if is_other:
         shutil.copy(OTHER / f"{name}.hip", place / "seed.hip")
     task, gpu, settings = load_task(str(place), TARGET), load_target(TARGET), load_settings()
-    toolchain = find_toolchain(settings.cache_folder / "toolchain")
-    sandbox = Remembered(LabEvaluator(toolchain, settings.cache_folder, gpu, seed=0))
-    work = Assignment(task, gpu.brief.strip(), gpu.name, gpu.arch, 0)
-    ledger = Ledger(place / "ledger.db")
-    run = Run("own", task.name, TARGET, "lab", "playbook", seed=0)
-    context = Context(
-        run=run,
-        assignment=work,
-        author=Playbook(0, explores=True),
-        sandbox=sandbox,
-        literature=Bookshelf(),
-        ledger=ledger,
-        artefacts=ArtefactStore(place / "artefacts", ledger),
-        limits=Limits(generations=1, picks=1, explorations=EXPLORED),
-        changes=Changes(work),
-    )
-    drive(context, place / "checkpoint.db", max_concurrency=1)
-    keys = [a.evaluation_key for a in ledger.attempts(run.id) if a.status == "accepted"]
-    judged = [share(made) for key in keys if (made := ledger.evaluation(key))]
-    ledger.close()
-    shares = [share(made) for made in sandbox.timed.values()]
-    return Outcome(name, shares[0], max(judged), len(shares))
+    lab = LabEvaluator(find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder, gpu, seed=0)
+    made = played(task, gpu, lab, place, Limits(generations=1, picks=1, explorations=EXPLORED))
+    shares = [share(timed) for timed in made.timed]
+    return Outcome(name, shares[0], max(share(evaluation) for evaluation, _ in made.accepted), len(shares))
 
 
 def share(made: Evaluation) -> float:

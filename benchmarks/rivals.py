@@ -8,7 +8,7 @@ left out with its message.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 Call = Callable[[], Any]
@@ -24,9 +24,14 @@ def torch_module() -> Any:
 
 def rivals(task: str, tensors: Mapping[str, Any]) -> tuple[dict[str, Call], dict[str, str]]:
     """Calls by name that work, and messages of those that do not."""
+    return working(_OF[task](tensors))
+
+
+def working(made: Iterable[tuple[str, Callable[[], Call]]]) -> tuple[dict[str, Call], dict[str, str]]:
+    """Calls by name that work, and messages of those that do not."""
     found, failed = dict[str, Call](), dict[str, str]()
     torch_module()._dynamo.reset()  # what was compiled for another shape counts against a limit, then runs uncompiled
-    for name, make in _OF[task](tensors):
+    for name, make in made:
         try:
             call = make()
             for _ in range(3):  # compilation, tuning and the library's own choices happen now
@@ -38,7 +43,7 @@ def rivals(task: str, tensors: Mapping[str, Any]) -> tuple[dict[str, Call], dict
     return found, failed
 
 
-def _modes(function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[str, Callable[[], Call]]]:
+def modes(function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[str, Callable[[], Call]]]:
     """One function as PyTorch runs it, compiled, and compiled with every option tried."""
     torch = torch_module()
 
@@ -54,15 +59,15 @@ def _modes(function: Callable[..., Any], *arguments: Any) -> Iterator[tuple[str,
 def _norm(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]]:
     functional = torch_module().nn.functional
     x, w = tensors["x"], tensors["w"]
-    yield from _modes(lambda x, w: functional.rms_norm(x, (x.shape[1],), w, 1e-6), x, w)
+    yield from modes(lambda x, w: functional.rms_norm(x, (x.shape[1],), w, 1e-6), x, w)
 
 
 def _softmax(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]]:
-    yield from _modes(lambda x: torch_module().softmax(x, 1), tensors["x"])
+    yield from modes(lambda x: torch_module().softmax(x, 1), tensors["x"])
 
 
 def _transpose(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]]:
-    yield from _modes(lambda x: x.t().contiguous(), tensors["x"])
+    yield from modes(lambda x: x.t().contiguous(), tensors["x"])
 
 
 def _gemm(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]]:
@@ -95,7 +100,7 @@ def _gemm(tensors: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Call]]
         lambda: lambda: scaled(a.contiguous(), b.contiguous().t(), one, one),
     )
     yield "bf16 mm without scales, inputs converted beforehand", lambda: lambda: torch.mm(a16, b16.t())
-    for name, make in list(_modes(dequantised, a, b, a_scale, b_scale))[:2]:  # every option takes a minute a shape
+    for name, make in list(modes(dequantised, a, b, a_scale, b_scale))[:2]:  # every option takes a minute a shape
         yield f"{name}, dequantised to bf16", make
 
 

@@ -1,0 +1,181 @@
+"""Searches kernels on the H200 of this machine with the playbook alone, then times them beside PyTorch, in one run.
+
+    python3 -m benchmarks.on_h200_search RESULTS [--own NAME ...] [--task NAME[=FILE,...] ...] [--seconds S]
+
+`--own` takes the naive kernels of `benchmarks.own_kernels`, of which each is searched with 40 kernels timed at most.
+`--task` takes shipped tasks with further kernels to begin with; a table of kernels by shape may come out. No search is
+begun after S seconds. RESULTS is a JSON file that `benchmarks.h200_search` prints; it needs langgraph and PyTorch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.bound_kernels import File
+from benchmarks.on_h200_anchors import Clock, Copies, about, memory_of
+from benchmarks.own_kernels import EXPLORED, FOLDER, names
+from benchmarks.own_rivals import function_of, tensors_of
+from benchmarks.playbook_run import played
+from benchmarks.rivals import Call, modes, torch_module, working
+from graph import Limits
+from records.errors import ScientistError
+from records.evaluation import Evaluation
+from sandbox.candidate.prepare import Preparer
+from sandbox.gpu.compile.gpu_compiler import GpuCompiler
+from sandbox.gpu.driver.cuda import CUDA
+from sandbox.gpu.driver.driver import Driver
+from sandbox.gpu.gpu_evaluator import GpuEvaluator
+from sandbox.protocol import Sandbox
+from sandbox.target import Target, load_target
+from tasks.loader import load_task
+from tasks.task import Case, Task
+
+TARGET = "h200"
+ROUNDS = 30
+SHIPPED = Path(__file__).parents[1] / "tasks"
+
+
+def folder_of(word: str, place: Path) -> Path:
+    """A task's folder with the further files as seeds: NAME or NAME=FILE,..."""
+    name, _, files = word.partition("=")
+    where = FOLDER / name if name in names() else SHIPPED / name
+    shutil.copytree(where, place / name)
+    for number, file in enumerate(file for file in files.split(",") if file):
+        shutil.copy(file, place / name / f"seed_given{number}.hip")
+    return place / name
+
+
+def searched(word: str, limits: Limits, gpu: Sandbox, target: Target) -> dict[str, Any]:
+    """One run, as it is kept: the naive kernel and the best."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = folder_of(word, Path(scratch))
+        task = load_task(str(folder), target.name)
+        began = time.monotonic()
+        made = played(task, target, gpu, folder, limits)
+        best, source = made.accepted[0]
+        naive = task.seeds[0].read_text(encoding="utf-8")
+        return {
+            "kernels": [kept(best, source), {"source": naive, "tunables": {}}],
+            "timed": len(made.timed),
+            "accepted": len(made.accepted),
+            "seconds": round(time.monotonic() - began, 1),
+            "found": [
+                {"us": e.geomean_us, "cases": {m.case: m.time_us for m in e.measurements}, "tunables": dict(e.tunables)}
+                for e, _ in made.accepted[:8]
+            ],
+        }
+
+
+def kept(evaluation: Evaluation, source: str) -> dict[str, Any]:
+    """A kernel to build again."""
+    return {"source": source, "tunables": dict(evaluation.tunables), "us": evaluation.geomean_us}
+
+
+def raced(word: str, row: dict[str, Any], target: Target, rounds: int) -> Iterator[dict[str, Any]]:
+    """Each benchmark case: the found kernel, the naive one, PyTorch's, a copy of as many bytes, in turns."""
+    device = Driver(CUDA).device()
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        task = load_task(str(folder_of(word, place)), target.name)
+        compiler = GpuCompiler(target, place / "cache", workers=8)
+        clock, copies = Clock(device), Copies(device)
+        for case in task.benchmarks:
+            tensors = tensors_of(task, case, np.random.default_rng(case.seed))
+            buffers = {name: memory_of(device, t) for name, t in tensors.items()}
+            ours = {
+                name: _file(device, compiler, kernel, task, case, place).bind(task, case, buffers)
+                for name, kernel in zip(("ours", "naive"), row["kernels"], strict=True)
+            }
+            function = function_of(task, case)
+            inputs = [tensors[spec.name] for spec in task.inputs]
+            every = list(modes(function, *inputs))
+            others, failed = working(every[: 2 if word in names() else None])  # every option takes 20 s a shape
+            answer = function(*inputs).float()
+            apart = {}
+            for name, bound in ours.items():
+                bound()
+                device.synchronize()
+                mine = tensors[task.outputs[0].name].float()
+                apart[name] = float((mine - answer).abs().max() / answer.abs().max())
+            flops, nbytes = task.work(case)
+            copied = copies.calls(int(nbytes))
+            calls: dict[str, Call] = {**ours, **others, **copied, "nothing": copies.nothing()}
+            times = clock.race(calls, rounds, random.Random(7))
+            for bound in ours.values():
+                bound.free()
+            yield {
+                "case": case.name,
+                "weight": case.weight,
+                "flops": flops,
+                "bytes": nbytes,
+                "times": times,
+                "failed": failed,
+                "largest_difference": apart,
+            }
+        compiler.close()
+
+
+def _file(device: Any, compiler: GpuCompiler, kernel: Mapping[str, Any], task: Task, case: Case, place: Path) -> File:
+    """The kernel that serves a case, compiled: of a table the one under its condition."""
+    prepared = Preparer().prepare(kernel["source"], task, kernel["tunables"] or None)
+    serving = prepared.arm(case).prepared if prepared.arms else prepared
+    path = place / "kernel.hip"
+    path.write_text(serving.source, encoding="utf-8")
+    return File(device, compiler, path, serving.tunables)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Search, then race, and write RESULTS after each."""
+    parser = argparse.ArgumentParser(prog="python3 -m benchmarks.on_h200_search", description=__doc__)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--own", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--task", nargs="*", default=[], metavar="NAME[=FILE,...]")
+    parser.add_argument("--generations", type=int, default=2, help="of the shipped tasks")
+    parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    asked = parser.parse_args(words)
+    target, began = load_target(TARGET), time.monotonic()
+    found: dict[str, Any] = {"searches": {}, "races": {}}
+    own = Limits(generations=1, picks=1, explorations=EXPLORED, dispatch=False)
+    shipped = Limits(generations=asked.generations, picks=2, tunings=40)
+    with tempfile.TemporaryDirectory() as cache:
+        gpu = GpuEvaluator(target, Path(cache), seed=0)
+        for word, limits in [*((w, shipped) for w in asked.task), *((w, own) for w in asked.own)]:
+            if time.monotonic() - began > asked.seconds:
+                print(f"{word}: left out, the time is over", flush=True)
+                continue
+            try:
+                row = searched(word, limits, gpu, target)
+            except ScientistError as error:  # the others are still worth searching
+                print(f"{word}: {error}", flush=True)
+                continue
+            found["searches"][word] = row
+            print(
+                f"{word}: {row['timed']} timed, best {row['kernels'][0]['us']:.2f} us, {row['seconds']} s", flush=True
+            )
+            asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        gpu.close()
+    torch_module().cuda.init()
+    found["about"] = about()
+    for word, row in found["searches"].items():
+        found["races"][word] = []
+        for case in raced(word, row, target, asked.rounds):
+            found["races"][word].append(case)
+            asked.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            print(f"{word} {case['case']}: { ({n: t['median_us'] for n, t in case['times'].items()}) }", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
