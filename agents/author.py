@@ -8,6 +8,7 @@ from typing import Protocol
 
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Credit, Experiment, Proposed
+from records.literature import Quotation
 from tasks.task import Task
 
 
@@ -90,6 +91,7 @@ class Idea:
     gain_max_pct: float
     innovation: float  # 0 to 100
     move: str = ""  # the playbook's own handle
+    cites: tuple[str, ...] = ()  # ids of the passages that it rests on
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,7 @@ class Author(Protocol):
 
     name: str
     can_begin: bool  # whether it writes a kernel where there is none, on a blank base
+    reads: bool  # whether it makes use of passages of the literature
 
     def select(self, step: Step, work: Assignment, population: Sequence[Member]) -> Selection:
         """Choose base and reference."""
@@ -142,7 +145,7 @@ class Author(Protocol):
         """Name the questions to the literature before planning."""
 
     def plan(
-        self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
+        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, limit: int
     ) -> Proposal:
         """Propose avenues and experiments on the base; `limit` is the number that the run can still start."""
 
@@ -154,7 +157,7 @@ class Author(Protocol):
         idea: Idea,
         base: Specimen,
         reference: Specimen | None,
-        literature: str,
+        literature: Sequence[Quotation],
     ) -> Draft:
         """Write the whole kernel file for one experiment."""
 
@@ -167,6 +170,7 @@ class Author(Protocol):
         draft: Draft,
         evaluation: Evaluation,
         concerns: Sequence[str],
+        literature: Sequence[Quotation] = (),
     ) -> Critique:
         """Read a draft that compiles, with what is known of it; `concerns` are why it is asked, beside the base."""
 
@@ -179,5 +183,6 @@ class Author(Protocol):
         draft: Draft,
         remarks: Sequence[str],
         evaluation: Evaluation | None,
+        literature: Sequence[Quotation] = (),
     ) -> Draft:
         """Correct a draft: `remarks` from the critic, or `evaluation` with the compiler's or the judge's findings."""

@@ -6,12 +6,14 @@ only looks. The graph records the fastest right try, whatever the author says of
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from agents.author import Assignment, Draft, Idea, Specimen, Step
 from records.evaluation import Evaluation
 from records.experiment import AttemptStatus, Experiment
+from records.literature import Quotation
 from records.machine_code import InnerLoop
 
 
@@ -38,6 +40,7 @@ class Checked:
     reason: str = ""
     remarks: tuple[str, ...] = ()  # the critic's, where it was asked
     is_repeated: bool = False  # the same text was checked before, and nothing was spent
+    literature: tuple[Quotation, ...] = ()  # on what is wrong with it
 
 
 class Bench(Protocol):
@@ -71,8 +74,8 @@ class Bench(Protocol):
     def loops(self, kernel: BenchKernel) -> tuple[InnerLoop, ...]:
         """The machine code's inner loops; NotAtTheBench where this target shows none."""
 
-    def search(self, query: str) -> tuple[str, ...]:
-        """Passages of the notes, each with its title and source."""
+    def search(self, query: str) -> tuple[Quotation, ...]:
+        """Passages of the notes; those that this experiment has read before come without their text."""
 
 
 @runtime_checkable
@@ -87,7 +90,7 @@ class Experimenter(Protocol):
         idea: Idea,
         base: Specimen,
         reference: Specimen | None,
-        literature: str,
+        literature: Sequence[Quotation],
         bench: Bench,
     ) -> Draft:
         """Write, check and submit; the draft returned holds the report of what was done. MalformedReply for none."""

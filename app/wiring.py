@@ -22,6 +22,7 @@ from app.task_folders import open_task
 from records.errors import LedgerError, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
+from records.literature import Quotation
 
 if TYPE_CHECKING:
     from agents.author import Author
@@ -33,20 +34,17 @@ if TYPE_CHECKING:
 
 
 class ShelvedLiterature:
-    """Passages ready for a prompt; the diary of the run records each. Nothing is opened before the first search."""
+    """The knowledge store as a run reads it. Nothing is opened before the first search."""
 
-    def __init__(self, store: KnowledgeStore, ledger: Ledger, run_id: str) -> None:
+    def __init__(self, store: KnowledgeStore) -> None:
         """Nothing is opened yet."""
         self._store = store
-        self._ledger = ledger
-        self._run_id = run_id
 
-    def search(self, query: str, k: int, arch: str | None = None) -> tuple[str, ...]:
-        """The best k passages, each under its title, section and source."""
+    def search(self, query: str, k: int, arch: str | None = None) -> tuple[Quotation, ...]:
+        """The best k passages, each with its id and source."""
         from langsmith import trace
 
         self._store.ensure_shipped()
-        passages = []
         with trace("notes", "retriever", inputs={"query": query, "k": k, "arch": arch}) as step:
             hits = self._store.search(query, k, arch)
             shown = [
@@ -54,15 +52,7 @@ class ShelvedLiterature:
                 for h in hits
             ]
             step.end(outputs={"documents": shown})
-        for hit in hits:
-            self._ledger.event(
-                self._run_id,
-                "literature",
-                {"title": hit.title, "section": hit.section, "source": hit.source},
-                key=f"literature:{hit.document}:{hit.section}",
-            )
-            passages.append(f"## {hit.title}: {hit.section}\nSource: {hit.source}\n\n{hit.text}")
-        return tuple(passages)
+        return tuple(Quotation(h.passage, h.document, h.title, h.section, h.source, h.text) for h in hits)
 
     def close(self) -> None:
         """Close the store's files."""
@@ -156,7 +146,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         author=author,
         sandbox=sandbox,
         assignment=assignment,
-        literature=ShelvedLiterature(make_store(settings), ledger, run.id),
+        literature=ShelvedLiterature(make_store(settings)),
         ledger=ledger,
         artefacts=artefacts,
         limits=limits,

@@ -60,6 +60,7 @@ def kept(run_id: str, generation: int, base_id: str, avenues: Sequence[str], ide
                 idea.gain_min_pct,
                 idea.gain_max_pct,
                 idea.innovation,
+                cites=idea.cites,
             )
             for idea in own
         ),
@@ -81,6 +82,7 @@ def offered(proposals: Iterable[Proposed], fresh: Sequence[Idea]) -> list[Idea]:
                 p.gain_min_pct,
                 p.gain_max_pct,
                 p.innovation,
+                cites=p.cites,
             )
             for p in rest
         ),

@@ -14,6 +14,7 @@ from records.artefacts import ArtefactStore
 from records.evaluation import Rival
 from records.experiment import Run
 from records.ledger import Ledger
+from records.literature import Quotation, ReaderRole
 from records.machine_code import InnerLoop
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.tuning import Tuning
@@ -46,8 +47,8 @@ class MachineCode(Protocol):
 class Literature(Protocol):
     """The knowledge store as the graph sees it."""
 
-    def search(self, query: str, k: int, arch: str | None = None) -> tuple[str, ...]:
-        """The best k passages, each with its title and source, ready for a prompt."""
+    def search(self, query: str, k: int, arch: str | None = None) -> tuple[Quotation, ...]:
+        """The best k passages, each with its id and source."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,12 @@ class Limits:
     tunings: int = 24  # tunable choices estimated per verified kernel
     stagnation: int = 3  # generations without a gain
     roofline_fraction: float = 0.95  # stop when the best kernel's geomean is this close to the speed of light
-    literature_k: int = 4
+    literature_k: int = 4  # passages looked at for each query
+    planner_tokens: int = 4000  # of passages in one prompt, by role; 0: none
+    writer_tokens: int = 1500
+    repairer_tokens: int = 1200  # after a refusal, also where a try at the bench is refused
+    critic_tokens: int = 600
+    search_tokens: int = 1500  # in one answer of the tool `search_notes`
     explorations: int = 24  # estimates for changes of a verified kernel and its tunables together; 0: none
     islands: int = 1  # populations that take turns, generation by generation
     migration: int = 3  # each island's turn of this number builds on kernels of all of them; 0: never
@@ -73,6 +79,16 @@ class Limits:
     clear_pct: float = 1.0  # predicted gain or loss from which on a cause is asked for
     dispatch: bool = True  # whether a run ends with a table of its kernels by shape, where that is clearly faster
     memory_tokens: int = 600  # of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none
+
+    def tokens_of(self, role: ReaderRole) -> int:
+        """The most tokens of passages in a prompt of this role."""
+        return {
+            "planner": self.planner_tokens,
+            "writer": self.writer_tokens,
+            "repairer": self.repairer_tokens,
+            "critic": self.critic_tokens,
+            "search": self.search_tokens,
+        }[role]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from records.artefacts import ArtefactStore
 from records.evaluation import Evaluation
 from records.experiment import Experiment, Run
 from records.ledger import Ledger
+from records.literature import Quotation
 from tasks.task import Case, Task
 from tasks.tolerance import Tolerance
 
@@ -27,6 +28,7 @@ class ScriptedAuthor:
 
     name = "scripted"
     can_begin = True
+    reads = False
 
     def __init__(
         self,
@@ -53,7 +55,7 @@ class ScriptedAuthor:
         return (work.task.title,)
 
     def plan(
-        self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
+        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, limit: int
     ) -> Proposal:
         """The script's ideas for this generation."""
         self.asked.append(("plan", step))
@@ -69,7 +71,7 @@ class ScriptedAuthor:
         idea: Idea,
         base: Specimen,
         reference: Specimen | None,
-        literature: str,
+        literature: Sequence[Quotation],
     ) -> Draft:
         """The script's text."""
         self.asked.append(("write", step))
@@ -84,6 +86,7 @@ class ScriptedAuthor:
         draft: Draft,
         evaluation: Evaluation,
         concerns: Sequence[str],
+        literature: Sequence[Quotation] = (),
     ) -> Critique:
         """The script's criticism."""
         self.asked.append(("critique", step))
@@ -99,6 +102,7 @@ class ScriptedAuthor:
         draft: Draft,
         remarks: Sequence[str],
         evaluation: Evaluation | None,
+        literature: Sequence[Quotation] = (),
     ) -> Draft:
         """The script's text for this number."""
         self.asked.append(("repair", step))
@@ -114,10 +118,13 @@ class Bookshelf:
     """Literature that answers every query with the same passages."""
 
     def __init__(self, *passages: str) -> None:
-        """Whole passages, ready for a prompt."""
-        self.passages = passages
+        """Texts of passages."""
+        self.passages = tuple(
+            Quotation(_hash(text)[:12], "shelf", f"passage {n}", "", "a bookshelf", text)
+            for n, text in enumerate(passages, 1)
+        )
 
-    def search(self, query: str, k: int, arch: str | None = None) -> tuple[str, ...]:
+    def search(self, query: str, k: int, arch: str | None = None) -> tuple[Quotation, ...]:
         """The first k passages."""
         return self.passages[:k]
 

@@ -16,13 +16,15 @@ from graph.backlog import kept, offered
 from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
+from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, specimen
+from graph.queries import of_cost
 from graph.remembering import gather
 from graph.seeds import begin
 from graph.state import SCHEMA_VERSION, Pick, State
 from graph.steering import another_cell, answer_to, pool, reason_to_stop, rules_of
-from records.errors import KnowledgeError, MalformedReply, TaskError, UsageError
+from records.errors import MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 
 EXPLORED = "explore"  # an experiment that the graph adds
@@ -102,18 +104,19 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
 
 @pausing
 def retrieve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-    """Look up the author's queries; without a knowledge store the run continues with a warning."""
+    """Look up the author's queries and what binds the base; without a store the run continues with a warning."""
     context, generation = runtime.context, state["generation"]
     annotate(runtime, generation=generation)
-    passages: list[str] = []
-    try:
-        base = specimen(context, state["base_id"], generation)
-        for query in context.author.queries(Step(context.run.id, generation), context.assignment, base):
-            found = context.literature.search(query, context.limits.literature_k, context.assignment.arch)
-            passages.extend(p for p in found if p not in passages)
-    except (KnowledgeError, MalformedReply) as error:
-        emit(runtime, "warning", f"{generation}:retrieve", generation=generation, message=str(error))
-    return {"literature": context.artefacts.put("\n\n".join(passages))}
+    asked: tuple[str, ...] = ()
+    base = specimen(context, state["base_id"], generation)
+    if context.author.reads and context.limits.planner_tokens:
+        try:
+            asked = context.author.queries(Step(context.run.id, generation), context.assignment, base)
+        except MalformedReply as error:
+            emit(runtime, "warning", f"{generation}:retrieve", generation=generation, message=str(error))
+    queries = (*asked, *of_cost(base.evaluation))
+    read(runtime, PassageQuery(place_of(generation), "planner", generation, queries))
+    return {}
 
 
 @pausing
@@ -127,13 +130,15 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             Step(context.run.id, generation),
             context.assignment,
             specimen(context, state["base_id"], generation),
-            context.artefacts.text(state["literature"]),
+            planned_with(context, generation),
             memory,
             (context.generations_at(generation) - generation + 1) * limits.picks,
         )
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))
         proposal = None
+    if proposal:
+        proposal = checked_cites(runtime, generation, proposal)
     rules = rules_of(context, generation, state["stagnant"], tuple(RULES))
     explored = _explored(context, state["base_id"], generation)
     ideas = offered(memory.backlog, proposal.ideas if proposal else ())
@@ -194,15 +199,7 @@ def fan_out(state: State) -> list[Send] | Literal["approve", "reflect"]:
     if state.get("is_asked"):
         return "approve"
     return [
-        Send(
-            "experiment",
-            {
-                **pick,
-                "generation": state["generation"],
-                "literature": state["literature"],
-                "leader": state.get("best_id", ""),
-            },
-        )
+        Send("experiment", {**pick, "generation": state["generation"], "leader": state.get("best_id", "")})
         for pick in state["picks"]
     ] or "reflect"
 
@@ -247,6 +244,7 @@ def _start_experiment(context: Context, state: State, slot: int, idea: Idea, rul
         gain_max_pct=idea.gain_max_pct,
         innovation=idea.innovation,
         picked_as=rule,
+        cites=idea.cites,
     )
     context.ledger.add_experiment(experiment)
     found: Pick = {"experiment_id": experiment.id, "move": idea.move}

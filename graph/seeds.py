@@ -100,7 +100,7 @@ def _walk(runtime: Runtime[Context], experiment: Experiment, source: str = "") -
     made = _last(context, experiment)
     if made is None or (not source and made.status in ("rejected", "tried")):  # which the writer goes on from
         state: TrialState = {"experiment_id": experiment.id, "generation": 0, "leader": "", "move": "", "given": source}
-        run_trial({**state, "literature": context.artefacts.put("")}, runtime)
+        run_trial(state, runtime)
         made = _last(context, experiment)
     assert made is not None
     return made

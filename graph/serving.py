@@ -31,7 +31,7 @@ STEPS = 100_000  # more than a run takes: its own counters end it, and the serve
 FOLLOWS: Mapping[str, tuple[str, ...]] = {  # the choices that a node's work follows from; a person may change them
     "select": ("best_id",),
     "retrieve": ("best_id", "base_id", "reference_id"),
-    "plan": ("best_id", "base_id", "reference_id", "literature"),
+    "plan": ("best_id", "base_id", "reference_id"),
     "reflect": ("best_id", "picks"),
 }
 

@@ -53,7 +53,6 @@ class State(TypedDict, total=False):
     best_us: float
     base_id: str
     reference_id: str | None
-    literature: str  # artefact digest of the passages for this generation
     picks: list[Pick]
     exhausted: bool  # the planner proposed nothing although it was able to
     is_asked: bool  # a person approves the picks before they are run
@@ -69,7 +68,6 @@ class TrialState(TypedDict, total=False):
     generation: int
     leader: str  # the best attempt of the generations before
     move: str  # the author's own handle for the idea
-    literature: str  # artefact digest
     explores: bool  # changes and tunables of the parent are searched; nobody writes
     is_settled: bool  # that search ended by itself
     number: int  # of the current draft

@@ -27,7 +27,9 @@ from graph.credit import Notes
 from graph.evaluating import announce, evaluate
 from graph.events import annotate, emit
 from graph.explore_node import explore
+from graph.passages import read
 from graph.pausing import pausing
+from graph.queries import of_decline, of_idea, of_refusal
 from graph.stage import asking, echo_of, end, enter, fresh, patience_of, refuse, same_as, tuning_of, updated, wrong
 from graph.state import TrialState, moved_on
 from graph.trial import Trial
@@ -53,14 +55,14 @@ def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     base = trial.base()
     try:
         if number == 0:
-            draft = author.write(
-                step, work, trial.experiment(), trial.idea(), base, trial.reference(), trial.literature()
-            )
+            found = read(runtime, trial.reads("writer", of_idea(trial.idea())))
+            draft = author.write(step, work, trial.experiment(), trial.idea(), base, trial.reference(), found)
         else:
-            made, remarks = trial.evaluation(), state["critique"].splitlines()
-            is_refused = made is not None and not made.verdict.accepted
-            judged = made if is_refused else None
-            draft = author.repair(step, work, trial.idea(), base, trial.draft(), [] if judged else remarks, judged)
+            made = trial.evaluation()
+            judged = made if made is not None and not made.verdict.accepted else None
+            remarks = () if judged else state["critique"].splitlines()
+            found = read(runtime, trial.reads("repairer", of_refusal(judged, remarks)))
+            draft = author.repair(step, work, trial.idea(), base, trial.draft(), remarks, judged, found)
     except MalformedReply as error:
         made_none = fresh(trial, number, Draft(""))
         return {**made_none, **end(updated(state, **made_none), runtime, "failed", str(error))}
@@ -83,7 +85,7 @@ def bench(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
             trial.idea(),
             trial.base(),
             trial.reference(),
-            trial.literature(),
+            read(runtime, trial.reads("writer", of_idea(trial.idea()))),
             workbench,
         )
     except MalformedReply as error:
@@ -127,9 +129,10 @@ def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     context, made = trial.context, trial.evaluation()
     step = Step(context.run.id, state["generation"], state["experiment_id"], state["number"])
     assert made is not None
+    found = read(runtime, trial.reads("critic", of_decline(made, trial.base().evaluation)))
     try:
         said = context.author.critique(
-            step, context.assignment, trial.idea(), trial.base(), trial.draft(), made, state["concerns"]
+            step, context.assignment, trial.idea(), trial.base(), trial.draft(), made, state["concerns"], found
         )
     except MalformedReply as error:
         emit(
@@ -187,12 +190,8 @@ def benchmark(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     prepared = trial.prepared()
     looked_up = len(prepared.choices) <= 1  # by `compile`
     best = walk.benchmark(asking(trial), prepared, state["choices"], *(() if looked_up else (is_known,)))
-    annotate(
-        runtime,
-        generation=state["generation"],
-        experiment=state["experiment_id"],
-        candidate=best.evaluation.candidate_id,
-    )
+    judged = best.evaluation
+    annotate(runtime, generation=state["generation"], experiment=state["experiment_id"], candidate=judged.candidate_id)
     found = {
         "purpose": "benchmark",
         "key": best.evaluation.key,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,12 +15,14 @@ from graph.credit import Estimated, credit_of, inert_of
 from graph.criticism import concerns, faults_of
 from graph.events import record_attempt
 from graph.lesson import lesson_of, reason_of
+from graph.passages import PassageQuery, cited, planned_with
 from graph.population import experiment_of, specimen
 from graph.state import TrialState
 from graph.strategy_code import strategy_code
 from records.codec import dumps, from_plain
 from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, AttemptStatus, Experiment
+from records.literature import ReaderRole
 from sandbox.candidate.prepare import Prepared
 from sandbox.walk import Purpose
 
@@ -40,8 +43,9 @@ class Trial:
         """The planner's idea, with the author's own handle."""
         e = self.experiment()
         return Idea(
-            e.title, e.description, e.rubric, e.gain_min_pct, e.gain_max_pct, e.innovation, self.state.get("move", "")
-        )
+            e.title, e.description, e.rubric, e.gain_min_pct, e.gain_max_pct, e.innovation, self.state.get("move", ""),
+            e.cites,
+        )  # fmt: skip
 
     def base(self) -> Specimen:
         """The kernel to build on; a blank one in generation 0."""
@@ -60,9 +64,20 @@ class Trial:
         reference_id = self.experiment().reference_id
         return specimen(self.context, reference_id, self.state["generation"]) if reference_id else None
 
-    def literature(self) -> str:
-        """The passages retrieved for this generation."""
-        return self.context.artefacts.text(self.state["literature"])
+    def reads(self, role: ReaderRole, queries: Sequence[str], what: str = "") -> PassageQuery:
+        """A question to the literature for one prompt of this experiment; the writer gets what its idea cites, too.
+
+        What the planner read and the idea does not cite is no matter of the writer's. `what` names the prompt where a
+        role has several of one draft.
+        """
+        generation, number = self.state["generation"], self.state.get("number", 0)
+        place = f"{self.state['experiment_id']}:{what or role}:{number}"
+        if role != "writer":
+            return PassageQuery(place, role, generation, queries, self.state["experiment_id"], number)
+        idea, planned = self.idea(), planned_with(self.context, generation)
+        own = cited(self.context, generation, idea)
+        without = [p.id for p in planned if p.id not in idea.cites]
+        return PassageQuery(place, role, generation, queries, self.state["experiment_id"], number, own, without)
 
     def draft(self) -> Draft:
         """The current draft."""

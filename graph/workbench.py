@@ -16,7 +16,9 @@ from agents.bench import BenchKernel, Checked, NotAtTheBench
 from graph.context import Context
 from graph.evaluating import announce, evaluate
 from graph.lesson import reason_of
+from graph.passages import looked_up, read
 from graph.population import specimen
+from graph.queries import of_decline, of_failure
 from graph.stage import enter, same_as, updated
 from graph.state import TrialState
 from graph.trial import Trial
@@ -24,6 +26,7 @@ from records.durability import is_conclusion
 from records.errors import KnowledgeError, MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import AttemptStatus
+from records.literature import Quotation
 from records.machine_code import InnerLoop
 from records.quantity import counted
 from sandbox import walk
@@ -59,6 +62,7 @@ class Workbench:
         self._purposes: dict[str, Purpose] = {}  # by try: the last question asked of it
         self._estimated: set[str] = set()
         self._is_criticised = False
+        self._searches = 0
 
     @property
     def tries_left(self) -> int:
@@ -106,7 +110,7 @@ class Workbench:
         prepared = self._prepared(source)
         known = self._tries.get(prepared.id)
         if known is not None:
-            return replace(known, is_repeated=True)
+            return replace(known, is_repeated=True, literature=())
         if self.tries_left < 1:
             raise NotAtTheBench("no try is left; submit the best kernel that is right")
         number = len(self._tries)
@@ -117,9 +121,11 @@ class Workbench:
         state = updated(self._state, number=number, purpose=purpose, key=made.key, **self._trial.keep(Draft(source)))
         remarks = self._criticised(state, made, status)
         state = updated(state, critique="\n".join(remarks))
-        Trial(state, self._context).record(self._runtime, status, reason, tool=tool)
+        trial = Trial(state, self._context)
+        found = read(self._runtime, trial.reads("repairer", of_failure(made))) if status == "rejected" else ()
+        trial.record(self._runtime, status, reason, tool=tool)
         name = f"{self._state['experiment_id']}-a{number}"
-        checked = Checked(BenchKernel(name, source, made, status == "tried"), status, reason, remarks)
+        checked = Checked(BenchKernel(name, source, made, status == "tried"), status, reason, remarks, literature=found)
         self._tries[prepared.id], self._purposes[name] = checked, purpose
         return checked
 
@@ -160,12 +166,11 @@ class Workbench:
             raise NotAtTheBench(f"{kernel.name} does not compile, so that it has no machine code")
         return found
 
-    def search(self, query: str) -> tuple[str, ...]:
+    def search(self, query: str) -> tuple[Quotation, ...]:
         """Passages for one query; a broken store is said and stops nothing."""
+        self._searches += 1
         try:
-            return self._context.literature.search(
-                query, self._context.limits.literature_k, self._context.assignment.arch
-            )
+            return looked_up(self._runtime, self._trial.reads("search", (query,), f"search{self._searches}"))
         except KnowledgeError:
             raise NotAtTheBench("the notes cannot be searched on this machine") from None
 
@@ -200,8 +205,9 @@ class Workbench:
         self._is_criticised = True
         step = Step(context.run.id, state["generation"], state["experiment_id"], state["number"])
         draft, base = trial.draft(), trial.base()
+        passages = read(self._runtime, trial.reads("critic", of_decline(made, base.evaluation)))
         try:
-            said = context.author.critique(step, context.assignment, trial.idea(), base, draft, made, found)
+            said = context.author.critique(step, context.assignment, trial.idea(), base, draft, made, found, passages)
         except MalformedReply:
             return ()
         return () if said.approve else said.remarks

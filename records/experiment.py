@@ -59,6 +59,7 @@ class Experiment:
     gain_max_pct: float = 0.0
     innovation: float = 0.0  # 0 to 100
     picked_as: str = ""  # most_innovative | highest_potential | most_certain | seed | explore
+    cites: tuple[str, ...] = ()  # ids of passages of the literature that it rests on
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Proposed:
     gain_max_pct: float = 0.0
     innovation: float = 0.0
     is_avenue: bool = False
+    cites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 BUSY_MS = 30_000
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -116,6 +116,14 @@ ALTER TABLE calls ADD COLUMN number INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE calls ADD COLUMN at TEXT NOT NULL DEFAULT '';
 """
 
+READINGS = """
+CREATE TABLE readings (
+    run_id TEXT NOT NULL REFERENCES runs, place TEXT NOT NULL, experiment_id TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (run_id, place)
+) STRICT;
+CREATE INDEX readings_by_experiment ON readings (run_id, experiment_id);
+"""
+
 STEPS = {
     1: COMPARISONS,
     2: PAUSES,
@@ -126,6 +134,7 @@ STEPS = {
     7: MEMORIES,
     8: ESTIMATES,
     9: PLACES,
+    10: READINGS,
 }  # from each version to the next one; no record is changed
 
 

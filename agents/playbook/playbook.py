@@ -20,6 +20,7 @@ from agents.source import KernelFile, SourceError, read, with_plan
 from records.errors import PlanError
 from records.evaluation import Evaluation
 from records.experiment import Experiment
+from records.literature import Quotation
 from tasks.expressions import evaluate
 from tasks.task import Task
 
@@ -34,6 +35,7 @@ class Playbook:
 
     name = "playbook"
     can_begin = False
+    reads = False
 
     def __init__(self, seed: int = 0, explores: bool = False) -> None:
         """No state but the seed. Where the graph explores, it tries the book's changes, and none is planned beside."""
@@ -61,7 +63,7 @@ class Playbook:
         return ()
 
     def plan(
-        self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
+        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, limit: int
     ) -> Proposal:
         """At most five changes that apply and were not tried on this kernel; none when the book is exhausted."""
         try:
@@ -87,7 +89,7 @@ class Playbook:
         idea: Idea,
         base: Specimen,
         reference: Specimen | None,
-        literature: str,
+        literature: Sequence[Quotation],
     ) -> Draft:
         """Apply the change; the base itself with a note when it does not apply."""
         return self._draft(base, work, _handle(idea), idea)
@@ -101,6 +103,7 @@ class Playbook:
         draft: Draft,
         evaluation: Evaluation,
         concerns: Sequence[str],
+        literature: Sequence[Quotation] = (),
     ) -> Critique:
         """Report the findings of the mechanical checks in the draft that the base does not have."""
         before = {(r.kind, r.about) for r in check(base.source, work.arch)}
@@ -117,6 +120,7 @@ class Playbook:
         draft: Draft,
         remarks: Sequence[str],
         evaluation: Evaluation | None,
+        literature: Sequence[Quotation] = (),
     ) -> Draft:
         """Another variant of the same change while there is one; then the base unchanged, and the note says so."""
         name = _handle(idea).split(":")[0]

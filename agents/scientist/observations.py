@@ -10,10 +10,17 @@ from agents.bench import BenchKernel, Checked
 from agents.scientist.templates import rendered
 from agents.scientist.views import evidence_of, failure_view, times_of
 from records.evaluation import Evaluation
+from records.literature import Quotation
 from records.machine_code import InnerLoop
 from tasks.task import Task
 
-MOST_CHARS: Mapping[str, int] = {"check": 8_000, "isa": 6_000, "compare": 5_000, "search_notes": 6_000, "submit": 8_000}
+MOST_CHARS: Mapping[str, int] = {
+    "check": 12_000,
+    "isa": 6_000,
+    "compare": 5_000,
+    "search_notes": 8_000,
+    "submit": 12_000,
+}
 MOST_LINES = 120  # of a loop
 MOST_COUNTERS = 12  # that differ, in a comparison
 _EMPTY_LINES = re.compile(r"\n\s*\n\s*\n")
@@ -34,6 +41,7 @@ def checked_text(made: Checked, parent: BenchKernel | None, task: Task, tries_le
         evidence=evidence_of(kernel.evaluation, kernel.source, times_of(parent.evaluation) if parent else {}),
         parent=evidence_of(parent.evaluation, parent.source, {}) if parent else None,
         remarks=list(made.remarks),
+        literature=list(made.literature),
         tries_left=tries_left,
         task={"ratio": f"{task.tolerance.ratio:g}"},
     )
@@ -83,9 +91,10 @@ def loops_text(name: str, loops: Sequence[InnerLoop], source: str) -> str:
     return rendered("tool_isa.md.j2", name=name, loops=shown)
 
 
-def found_text(passages: Sequence[str]) -> str:
-    """Passages of the notes, marked as quoted."""
-    return rendered("tool_search.md.j2", literature="\n\n".join(passages))
+def found_text(passages: Sequence[Quotation]) -> str:
+    """Passages of the notes, marked as quoted; those that were read before by their heads only."""
+    fresh, known = [p for p in passages if p.text], [p for p in passages if not p.text]
+    return rendered("tool_search.md.j2", literature=fresh, known=known)
 
 
 def bounded(tool: str, text: str) -> str:

@@ -5,7 +5,9 @@ Field descriptions are part of the prompt. Bounds are checked when an answer is 
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Any
+
+from pydantic import BaseModel, Field, model_validator
 
 
 class SelectionAnswer(BaseModel):
@@ -37,6 +39,13 @@ class ExperimentAnswer(BaseModel):
     rubric: list[str] = Field(description="three to eight concrete code changes, one a line, each checkable by reading")
     performance: Performance
     innovation: float = Field(description="0 (routine) to 100 (nobody has tried this here)")
+    cites: list[str] = Field(description="ids in brackets of the passages that it rests on; empty where there are none")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rests_on_none(cls, given: Any) -> Any:
+        """An answer that leaves the field out rests on no passage."""
+        return {"cites": [], **given} if isinstance(given, dict) else given
 
 
 class ProposalAnswer(BaseModel):

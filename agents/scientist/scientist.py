@@ -38,6 +38,7 @@ from agents.scientist.views import (
 from records.errors import MalformedReply
 from records.evaluation import Evaluation
 from records.experiment import Experiment
+from records.literature import Quotation
 
 AVENUES = 10
 EXPERIMENTS = 5
@@ -50,6 +51,7 @@ class Scientist:
 
     name = "llm"
     can_begin = True
+    reads = True
 
     def __init__(self, model: LanguageModel) -> None:
         """Nothing is asked yet."""
@@ -79,14 +81,14 @@ class Scientist:
             return _queries_by_rule(work, base)
 
     def plan(
-        self, step: Step, work: Assignment, base: Specimen, literature: str, memory: Memory, limit: int
+        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, limit: int
     ) -> Proposal:
         """Exactly ten avenues and five experiments; MalformedReply when the model, corrected once, gives others."""
         messages = conversation(
             "planner",
             **work_view(work),
             base=specimen_view(base),
-            literature=literature,
+            literature=list(literature),
             calibration=memory.calibration,
             lessons=list(memory.lessons),
             failures=list(memory.failures),
@@ -106,7 +108,7 @@ class Scientist:
         idea: Idea,
         base: Specimen,
         reference: Specimen | None,
-        literature: str,
+        literature: Sequence[Quotation],
     ) -> Draft:
         """The whole file for one experiment, with the report of its changes."""
         messages = conversation(
@@ -114,7 +116,7 @@ class Scientist:
             **work_view(work),
             idea=idea_view(idea),
             base=specimen_view(base),
-            literature=literature,
+            literature=list(literature),
             reference=specimen_view(reference) if reference else None,
         )
         return self.model.ask("coder", step, messages, Form(read_draft), base.attempt.candidate_id).value
@@ -127,7 +129,7 @@ class Scientist:
         idea: Idea,
         base: Specimen,
         reference: Specimen | None,
-        literature: str,
+        literature: Sequence[Quotation],
         bench: Bench,
     ) -> Draft:
         """Have the coder work with tools; the report with which it submits, empty where it ends without one."""
@@ -136,7 +138,7 @@ class Scientist:
             **work_view(work),
             "idea": idea_view(idea),
             "base": specimen_view(base),
-            "literature": literature,
+            "literature": list(literature),
             "reference": specimen_view(reference) if reference else None,
             "tries": tries,
             "turns": most_turns(tries),
@@ -157,6 +159,7 @@ class Scientist:
         draft: Draft,
         evaluation: Evaluation,
         concerns: Sequence[str],
+        literature: Sequence[Quotation] = (),
     ) -> Critique:
         """Approval, or remarks that a writer can act on. An unusable answer stops nothing: the sandbox judges."""
         messages = conversation(
@@ -170,6 +173,7 @@ class Scientist:
             evidence=evidence_of(evaluation, draft.source, times_of(base.evaluation)),
             failure=None if evaluation.verdict.accepted else failure_view(evaluation, work.task),
             concerns=list(concerns),
+            literature=list(literature),
         )
         try:
             return self.model.ask("critic", step, messages, json_form(CritiqueAnswer, _critique)).value
@@ -185,6 +189,7 @@ class Scientist:
         draft: Draft,
         remarks: Sequence[str],
         evaluation: Evaluation | None,
+        literature: Sequence[Quotation] = (),
     ) -> Draft:
         """The corrected file; the prompt quotes the findings and the lines they name."""
         lines = tuple(f.line for f in evaluation.verdict.findings if f.line) if evaluation else ()
@@ -197,6 +202,7 @@ class Scientist:
             remarks=list(remarks),
             failure=failure_view(evaluation, work.task) if evaluation else None,
             excerpt=excerpt(draft.source, lines) if lines else "",
+            literature=list(literature),
         )
         candidate = evaluation.candidate_id if evaluation else ""
         return self.model.ask("coder", step, messages, Form(read_draft), candidate).value
@@ -279,7 +285,8 @@ def _idea(number: int, answer: ExperimentAnswer) -> Idea:
         )
     if not 0 <= answer.innovation <= 100:
         raise ValueError(f"experiment {number} ({title}): innovation must be 0 to 100, not {answer.innovation:g}")
-    return Idea(title, answer.description.strip(), rubric, low, high, answer.innovation)
+    cites = tuple(dict.fromkeys(c.strip().strip("[]`") for c in answer.cites if c.strip()))
+    return Idea(title, answer.description.strip(), rubric, low, high, answer.innovation, cites=cites)
 
 
 def _critique(answer: CritiqueAnswer) -> Critique:

@@ -206,6 +206,7 @@ def idea_view(idea: Idea | Experiment) -> dict[str, Any]:
         "title": idea.title,
         "description": idea.description,
         "rubric": list(idea.rubric),
+        "cites": list(idea.cites),
         "gain_min_pct": f"{idea.gain_min_pct:g}",
         "gain_max_pct": f"{idea.gain_max_pct:g}",
     }

@@ -17,6 +17,7 @@ from agents.scientist.react import most_turns
 from agents.scientist.templates import conversation
 from agents.scientist.toolbox import CALL, TOOLS, described
 from agents.scientist.views import idea_view, specimen_view, work_view
+from records.literature import BYTES_A_TOKEN, Quotation
 from tasks.loader import load_task
 from tests.support.endpoint import ScriptedEndpoint
 from tests.support.scripted_scientist import DRAFT, EXPERIMENT, PEOPLE, STEP, Bench, proposal, seed, selection
@@ -30,7 +31,7 @@ RECALLED = (
     "mi300x, 2026-11-20): wide loads: +31.0 % against g001-e2-a0 by predicted time, both tuned; shown: the change "
     "itself gives +29.5 % at the same tunables",
 )
-BYTES_A_TOKEN = 4  # of English prose and code, roughly
+PASSAGE = Quotation("0a1b2c3d4e5f", "shelf", "banks", "LDS > padding", "a handbook", "A passage.")
 
 
 def prompts(name: str) -> dict[str, str]:
@@ -51,10 +52,10 @@ def prompts(name: str) -> dict[str, str]:
         author = bench.author
         author.select(STEP, work, PEOPLE)
         author.queries(STEP, work, base)
-        author.plan(STEP, work, base, "A passage.", Memory(), 6)
-        author.write(STEP, work, EXPERIMENT, idea(), base, None, "A passage.")
-        author.repair(STEP, work, idea(), base, Draft(seed(name)), (), failed())
-        author.critique(STEP, work, idea(), base, Draft(seed(name)), compiled(), ("k spills: 64 bytes",))
+        author.plan(STEP, work, base, [PASSAGE], Memory(), 6)
+        author.write(STEP, work, EXPERIMENT, idea(), base, None, [PASSAGE])
+        author.repair(STEP, work, idea(), base, Draft(seed(name)), (), failed(), [PASSAGE])
+        author.critique(STEP, work, idea(), base, Draft(seed(name)), compiled(), ("k spills: 64 bytes",), [PASSAGE])
         roles = ("selector", "retriever", "planner", "coder", "repair", "critic")
         found |= {role: bench.prompt(number) for number, role in enumerate(roles)}
     return found
@@ -71,7 +72,7 @@ def _bench(name: str, as_text: bool) -> str:
         **work_view(told(name)),
         "idea": idea_view(idea()),
         "base": specimen_view(specimen(task, seed(name))),
-        "literature": "A passage.",
+        "literature": [PASSAGE],
         "reference": None,
         "tries": tries,
         "turns": most_turns(tries),

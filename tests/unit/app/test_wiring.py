@@ -67,17 +67,14 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(notebook: Any, tmp_path: P
         wiring.make_folder(load_settings(runs_folder=tmp_path / "file"), notebook.run)
 
 
-def test_what_was_read_is_written_into_the_diary_once(notebook: Any, tmp_path: Path) -> None:
-    notebook.start()
-    shelf = ShelvedLiterature(KnowledgeStore(tmp_path / "shelf"), notebook.ledger, notebook.run.id)
+def test_passages_have_an_id_and_a_source_and_are_the_same_again(tmp_path: Path) -> None:
+    shelf = ShelvedLiterature(KnowledgeStore(tmp_path / "shelf"))
     first = shelf.search("LDS bank conflicts", 3, "gfx942")
     assert first == shelf.search("LDS bank conflicts", 3, "gfx942")
     shelf.close()
     assert len(first) == 3
-    assert all(passage.startswith("## ") and "\nSource: " in passage for passage in first)
-    events = [e for e in notebook.ledger.events(notebook.run.id) if e.kind == "literature"]
-    assert len(events) == 3
-    assert {tuple(e.payload) for e in events} == {("section", "source", "title")}
+    assert all(p.id and p.source and p.text for p in first)
+    assert len({p.id for p in first}) == 3
 
 
 def test_files_to_start_from_are_kept_with_the_run(notebook: Any, tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ PICKS = [{"experiment_id": "g002-e1", "move": "a"}, {"experiment_id": "g002-e2",
 
 def test_every_result_of_every_router_of_the_run_is_a_node() -> None:
     nodes = {*build_graph().nodes, "__end__"}
-    sends = fan_out({"generation": 2, "literature": "d", "picks": PICKS})  # type: ignore[typeddict-item]
+    sends = fan_out({"generation": 2, "picks": PICKS})  # type: ignore[typeddict-item]
     assert isinstance(sends, list)
     assert [s.node for s in sends] == ["experiment"] * 2
     assert all(isinstance(s, Send) and set(s.arg) <= set(TrialState.__annotations__) for s in sends)
-    results = {*(s.node for s in sends), fan_out({"generation": 2, "literature": "d", "picks": []})}
+    results = {*(s.node for s in sends), fan_out({"generation": 2, "picks": []})}
     results |= {after_reflect({"stop": ""}), after_reflect({"stop": "done"})}
-    results |= {fan_out({"generation": 2, "literature": "d", "picks": PICKS, "is_asked": True})}  # type: ignore[typeddict-item]
+    results |= {fan_out({"generation": 2, "picks": PICKS, "is_asked": True})}  # type: ignore[typeddict-item]
     assert results == {"experiment", "approve", "reflect", "select", "__end__"} <= nodes
 
 
@@ -74,7 +74,7 @@ def test_keys_that_parallel_experiments_write_have_a_reducer() -> None:
 
 
 def fan_out_keys() -> set[str]:
-    sends = fan_out({"generation": 2, "literature": "d", "picks": PICKS})  # type: ignore[typeddict-item]
+    sends = fan_out({"generation": 2, "picks": PICKS})  # type: ignore[typeddict-item]
     assert isinstance(sends, list)
     return set(sends[0].arg)
 
@@ -98,7 +98,6 @@ def test_the_whole_state_survives_the_strict_serialiser() -> None:
         "best_us": 50.5,
         "base_id": "g001-e1-a0",
         "reference_id": None,
-        "literature": "d",
         "picks": PICKS,  # type: ignore[typeddict-item]
         "exhausted": False,
         "is_asked": False,

@@ -32,10 +32,10 @@ QUESTIONS: dict[str, tuple[str, Ask]] = {
         json.dumps({"queries": ["a b", "c d"]}),
         lambda a, n: a.queries(STEP, assignment(n), specimen(load_task(n), seed(n))),
     ),
-    "planner": (proposal(), lambda a, n: a.plan(STEP, assignment(n), specimen(load_task(n), seed(n)), "", Memory(), 1)),
+    "planner": (proposal(), lambda a, n: a.plan(STEP, assignment(n), specimen(load_task(n), seed(n)), (), Memory(), 1)),
     "coder": (
         DRAFT,
-        lambda a, n: a.write(STEP, assignment(n), EXPERIMENT, idea(), specimen(load_task(n), seed(n)), None, ""),
+        lambda a, n: a.write(STEP, assignment(n), EXPERIMENT, idea(), specimen(load_task(n), seed(n)), None, ()),
     ),
     "critic": (
         json.dumps({"remarks": [], "approve": True}),
@@ -75,7 +75,7 @@ def test_a_prompt_speaks_of_its_own_architecture(
     work = assignment("row_softmax", arch)
     with ScriptedEndpoint([DRAFT]) as server:
         bench = Bench(tmp_path, server)
-        bench.author.write(STEP, work, EXPERIMENT, idea(), specimen(work.task, seed("row_softmax")), None, "")
+        bench.author.write(STEP, work, EXPERIMENT, idea(), specimen(work.task, seed("row_softmax")), None, ())
     prompt = bench.prompt()
     assert all(words in prompt for words in said)
     assert not [words for words in unsaid if words in prompt]
@@ -180,7 +180,7 @@ def test_the_first_kernel_is_asked_for_with_the_reference_and_no_base(tmp_path: 
     nothing = replace(specimen(known, seed("row_softmax")), source="")
     with ScriptedEndpoint([DRAFT, DRAFT]) as server:
         bench = Bench(tmp_path, server)
-        bench.author.write(STEP, work, EXPERIMENT, idea(), nothing, None, "")
+        bench.author.write(STEP, work, EXPERIMENT, idea(), nothing, None, ())
         first = bench.prompt()
         bench.author.repair(replace(STEP, number=1), work, idea(), nothing, Draft(seed("row_softmax")), ["x"], None)
     for prompt in (first, bench.prompt()):
@@ -202,7 +202,7 @@ def test_findings_of_earlier_runs_are_quoted_as_suggestions(tmp_path: Path, role
             if role == "planner":
                 bench.author.plan(STEP, each, base, "", Memory(), 1)
             else:
-                bench.author.write(STEP, each, EXPERIMENT, idea(), base, None, "")
+                bench.author.write(STEP, each, EXPERIMENT, idea(), base, None, ())
         prompts.append(bench.prompt())
     assert f"\n| {line}\n" in prompts[0]
     assert "# From earlier runs" in prompts[0]
