@@ -22,21 +22,28 @@ def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluati
     A conclusion is stored by `record_attempt`, which follows at once.
     """
     key = context.sandbox.key(prepared)
-    known = context.ledger.evaluation(key, purpose)
+    known = dispatched.alone(prepared, key) or context.ledger.evaluation(key, purpose)
     if known is not None:
         return known
     if prepared.arms:
-        made = dispatched.judged(partial(_answered, context), purpose, prepared, key)
+        made = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
     else:
         made = question(context.sandbox, purpose)(prepared)
+    return _stored(context, purpose, made, key)
+
+
+def evaluate_arm(context: Context, purpose: Purpose, arm: Prepared) -> Evaluation:
+    """The evaluation of a kernel of a table, stored under its own key; it may be right for a part of the shapes."""
+    key = context.sandbox.key(arm)
+    known = context.ledger.evaluation(key, purpose)
+    made = known or _stored(context, purpose, question(context.sandbox, purpose)(arm), key)
+    return context.ledger.add_evaluation(context.run.id, made, purpose)
+
+
+def _stored(context: Context, purpose: Purpose, made: Evaluation, key: str) -> Evaluation:
     if made.key != key:
         raise LabError(f"the sandbox answered for key {made.key[:12]} when asked for {key[:12]}; please report this")
     return made if is_conclusion(purpose, made) else context.ledger.add_evaluation(context.run.id, made, purpose)
-
-
-def _answered(context: Context, purpose: Purpose, arm: Prepared) -> Evaluation:
-    """The evaluation of a dispatch's arm, stored under the arm's own key."""
-    return context.ledger.add_evaluation(context.run.id, evaluate(context, purpose, arm), purpose)
 
 
 def announce(context: Context, prepared: Prepared, tuning: Tuning, leader_id: str) -> None:

@@ -48,9 +48,9 @@ def _given(context: Context) -> Sequence[tuple[str, str, str]]:
 
 
 def _parts(context: Context, kind: str, title: str, source: str) -> list[tuple[str, str, str]]:
-    """The kernels of a dispatch, which the author can build on; none for one kernel."""
+    """The kernels of a dispatch that are right everywhere, which the author can build on; none for one kernel."""
     prepared = context.sandbox.prepare(context.artefacts.text(source), context.assignment.task)
-    parts = {arm.variant.part: arm.prepared.source for arm in prepared.arms}
+    parts = {arm.variant.part: arm.prepared.source for arm in prepared.arms if not arm.prepared.requires}
     return [(kind, f"{title}, part {name}", context.artefacts.put(text)) for name, text in parts.items()]
 
 

@@ -32,23 +32,26 @@ class _Way:
 
 
 def best_rows(
-    cases: Sequence[Case], options: Sequence[Mapping[str, float]], least_gain_pct: float
+    cases: Sequence[Case], options: Sequence[Mapping[str, float]], least_gain_pct: float, rows: Sequence[int] = ()
 ) -> tuple[ShapeRange, ...] | None:
-    """Two to four rows that take least time over all cases; None where one option is as good.
+    """Up to four ranges that take least time over all cases; None where one option is as good.
 
-    `options` hold a time for each case. Each row after the first must gain `least_gain_pct` over all cases.
+    `options` hold a time for each case. Each row after the first must gain `least_gain_pct` over all cases. `rows` says
+    how many rows each option takes, one where it is left out; an option of several is a table by itself.
     """
+    further = [taken - 1 for taken in rows or [1] * len(options)]
     price = math.log1p(least_gain_pct / 100) * sum(case.weight for case in cases)
-    plain = _Way(min(_cost(cases, option) for option in options))
+    plain = _Way(min(_cost(cases, o) for o, more in zip(options, further, strict=True) if not more))
     found, best = (
         tuple[ShapeRange, ...](),
         plain.cost - price,
     )  # a table must be better than one kernel by a row's price
     for quantity in _quantities(cases):
         groups = _groups(cases, quantity)
-        for way in _ways(list(groups.values()), options):
+        for way in _ways(list(groups.values()), options, [price * more for more in further]):
+            is_table = len(way.ends) > 1 or bool(further[way.ends[0][1]])
             cost = way.cost + price * (len(way.ends) - 2)
-            if len(way.ends) > 1 and cost <= best and (not found or cost < best):
+            if is_table and cost <= best and (not found or cost < best):
                 found, best = _rows(quantity, list(groups), way), cost
     return found or None
 
@@ -67,7 +70,9 @@ def _groups(cases: Sequence[Case], quantity: Sequence[str]) -> dict[int, list[Ca
     return groups
 
 
-def _ways(groups: Sequence[Sequence[Case]], options: Sequence[Mapping[str, float]]) -> list[_Way]:
+def _ways(
+    groups: Sequence[Sequence[Case]], options: Sequence[Mapping[str, float]], prices: Sequence[float]
+) -> list[_Way]:
     """The best way over all groups with one row, with two, and so on."""
     before = [_Way(0.0), *([_Way(math.inf)] * len(groups))]  # by number of groups, with no row
     costs = [[sum(_cost([case], option) for case in group) for option in options] for group in groups]
@@ -75,7 +80,7 @@ def _ways(groups: Sequence[Sequence[Case]], options: Sequence[Mapping[str, float
     for _ in range(min(MOST_ROWS, len(groups))):
         now = [_Way(math.inf)] * (len(groups) + 1)
         for start in range(len(groups)):
-            sums = [0.0] * len(options)
+            sums = list(prices)
             for end in range(start + 1, len(groups) + 1):
                 sums = [total + cost for total, cost in zip(sums, costs[end - 1], strict=True)]
                 chosen = min(range(len(options)), key=sums.__getitem__)

@@ -32,11 +32,11 @@ from records.evaluation import (
 from sandbox.candidate.dispatch import is_dispatch, read_dispatch
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Candidate, Plan
-from sandbox.candidate.prepare import Prepared, Preparer, dispatched
+from sandbox.candidate.prepare import Prepared, Preparer, dispatched, served_part
 from tasks.task import Case, Task
 
 _LINE = re.compile(
-    r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|fail|machine|code|waves|scratch)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
+    r"^\s*//\s*(?P<word>time_us|spread_us|true_us|roofline_us|tunable|requires|fail|machine|code|waves|scratch)\b(?:\[(?P<when>[^\]]*)\])?(?P<rest>.*)$",
     re.MULTILINE,
 )
 
@@ -47,6 +47,7 @@ class TableSandbox:
     // time_us = 12.5               // time_us[ROWS=2,n=64] = 10     the last line that applies counts; n is a dim
     // tunable ROWS = 4, 1, 2       // roofline_us = 5
     // fail compile unknown name    // fail verify[ROWS=2] hang      stages: compile, verify, benchmark, confirm
+    // requires = n <= 128           an arm of a table that is right for these shapes
     // code = abc                   the code object, for kernels that differ in text only
     // machine verify the lab is on fire                             raises LabError at that stage
     // waves = 4                    // scratch = 64                  occupancy, and bytes spilled by a work-item
@@ -157,8 +158,9 @@ def _claimed(source: str, task: Task) -> Prepared:
         plan = parse(source).plan
     except PlanError:
         plan = Plan(())
-    candidate = Candidate(_hash(source), source, replace(plan, tunables=tunables))
-    return Prepared(candidate, task, candidate.defaults())
+    requires = next(iter(_claims(source, "requires", {})), plan.requires)
+    candidate = Candidate(_hash(source), source, replace(plan, tunables=tunables or plan.tunables, requires=requires))
+    return Prepared(candidate, served_part(candidate, task), candidate.defaults())
 
 
 def _claims(source: str, word: str, chosen: Mapping[str, int]) -> list[str]:

@@ -146,7 +146,7 @@ class Trial:
             tool=tool,
             is_settled=is_accepted and state.get("is_settled", False),
             draft=state["draft"] if is_accepted else "",
-            arms=tuple(f"{arm.variant.label}: part {arm.variant.part}" for arm in self.prepared().arms),
+            arms=tuple(f"{arm.label}: part {arm.variant.part}" for arm in self.prepared().arms),
             **_fields(result, status),
         )
         if is_accepted:

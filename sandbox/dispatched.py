@@ -1,7 +1,9 @@
 """The judgement of a dispatch: each arm is judged as the kernel it is, on every case, and the whole is made of that.
 
-So a condition decides about time and about nothing else: an arm that is wrong for any shape of the task is refused,
-whatever shapes its condition leaves to it. What is asked of a judge is one kernel at a time, in the lab and on a GPU.
+So a row's condition decides about time and about nothing else: an arm that is wrong for any shape of the task is
+refused, whatever shapes its condition leaves to it. Only an arm whose own plan `requires` a condition is judged on the
+part of the task that meets it, and it serves no other shape. What is asked of a judge is one kernel at a time, in the
+lab and on a GPU.
 """
 
 from __future__ import annotations
@@ -12,9 +14,10 @@ from dataclasses import replace
 
 from records.codec import dumps
 from records.errors import Pending
-from records.evaluation import CaseComparison, Comparison, Evaluation, Measurement, Verdict
+from records.evaluation import CaseComparison, Comparison, Evaluation, Finding, Measurement, Verdict
 from records.quantity import counted
 from records.ranking import contrast_of
+from sandbox.candidate.codes import rejected
 from sandbox.candidate.prepare import Arm, Prepared, shifted
 from sandbox.protocol import Sandbox
 from sandbox.walk import Ask, Purpose, question
@@ -28,10 +31,26 @@ def asking(sandbox: Sandbox) -> Ask:
 
     def ask(purpose: Purpose, prepared: Prepared) -> Evaluation:
         if prepared.arms:
-            return judged(ask, purpose, prepared, sandbox.key(prepared))
+            return judged(arm, purpose, prepared, sandbox.key(prepared))
+        return alone(prepared, sandbox.key(prepared)) or arm(purpose, prepared)
+
+    def arm(purpose: Purpose, prepared: Prepared) -> Evaluation:
         return question(sandbox, purpose)(prepared)
 
     return ask
+
+
+def alone(prepared: Prepared, key: str) -> Evaluation | None:
+    """The refusal of a kernel that is right for a part of the shapes and does not stand in a table."""
+    if not prepared.requires or prepared.refusal is not None:
+        return None
+    line = prepared.candidate.lines.line("", "requires")
+    why = (
+        f"this kernel serves the shapes with {prepared.requires} only, and a file must serve all: make it a part of a "
+        "table of variants, whose last one is right everywhere"
+    )
+    refused = rejected("parse", (Finding("compile_error", why, line=line),), "A.1")
+    return Evaluation(key, prepared.id, prepared.tunables, refused)
 
 
 def judged(ask: Ask, purpose: Purpose, prepared: Prepared, key: str) -> Evaluation:
@@ -57,11 +76,9 @@ def judged(ask: Ask, purpose: Purpose, prepared: Prepared, key: str) -> Evaluati
     return replace(
         plain,
         verdict=found[0][1].verdict,
-        resources=tuple(
-            replace(r, kernel=f"{r.kernel} [{arm.variant.label}]") for arm, made in found for r in made.resources
-        ),
+        resources=tuple(replace(r, kernel=f"{r.kernel} [{arm.label}]") for arm, made in found for r in made.resources),
         cases=tuple(
-            row if served.get(row.name) is arm else replace(row, name=f"{row.name} [{arm.variant.label}]")
+            row if served.get(row.name) is arm else replace(row, name=f"{row.name} [{arm.label}]")
             for arm, made in found
             for row in made.cases
         ),
@@ -106,7 +123,7 @@ def row_of(made: Comparison, case: str) -> CaseComparison | None:
 
 def _named(verdict: Verdict, arm: Arm) -> Verdict:
     """An arm's refusal, with the lines of the whole file and the arm's name."""
-    said = f"variant {arm.variant.label!r}, part {arm.variant.part}: "
+    said = f"variant {arm.label!r}, part {arm.variant.part}: "
     moved = shifted(verdict, arm.lines_before)
     return replace(moved, findings=tuple(replace(f, message=said + f.message) for f in moved.findings))
 
@@ -130,5 +147,5 @@ def _explanation(prepared: Prepared) -> str:
         cases = [case.name for case in prepared.task.benchmarks if prepared.arm(case) is arm]
         values = ", ".join(f"{name}={value}" for name, value in arm.prepared.tunables.items())
         kernel = f"part {arm.variant.part}" + (f" with {values}" if values else "")
-        rows.append(f"{arm.variant.label}: {kernel}, for {'; '.join(cases) or 'no benchmark case'}")
+        rows.append(f"{arm.label}: {kernel}, for {'; '.join(cases) or 'no benchmark case'}")
     return "\n".join(rows)

@@ -17,7 +17,7 @@ def with_shapes(task: Task, texts: Sequence[str]) -> Task:
     known = {case.name for case in task.tests}
     extra = []
     for text in texts:
-        dims = _dims(task, text)
+        dims = shape_of(task, text)
         name = case_name(dims)
         if name not in known:
             known.add(name)
@@ -29,7 +29,8 @@ def with_shapes(task: Task, texts: Sequence[str]) -> Task:
     return replace(task, tests=(*task.tests, *extra), digest=digest)
 
 
-def _dims(task: Task, text: str) -> dict[str, int]:
+def shape_of(task: Task, text: str) -> dict[str, int]:
+    """The dims that a text names; UsageError for what is no shape of the task."""
     wanted = tuple(task.tests[0].dims)
     example = ",".join(f"{name}=N" for name in wanted)
     pairs = [part.partition("=") for part in text.split(",")]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tasks.domain import LEAST, admits, shapes_within
 from tasks.manifest import case_name
 from tasks.task import Case, Task
 
@@ -20,25 +21,34 @@ def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
     """Up to four cases: a shape one step from a test's, a prime one, one on a round boundary, and a known shape again.
 
     The same task and seed give the same cases. Dims keep the task's multiples; no case costs much more than the
-    small test cases, so that a processor can execute it.
+    small test cases, so that a processor can execute it. Of a part of a task all lie in it, three at least are new
+    shapes, and those beside thresholds are among them.
     """
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16)])
     limit = cost_limit(task)
     bases = affordable(task)[:LARGEST]
-    known = {case.name for case in task.tests}
+    known = {case.name for case in (*task.tests, *(task.benchmarks if task.conditions else ()))}
     found: list[Case] = []
     for move in (_step, _prime, _round):
         for _ in range(TRIES):
             base = bases[int(rng.integers(len(bases)))]
             dims = {name: move(value, task.multiples.get(name, 1), rng) for name, value in base.dims.items()}
             name = case_name(dims)
-            if name not in known and cost(task, dims) <= limit:
+            if name not in known and cost(task, dims) <= limit and admits(task, dims):
                 known.add(name)
                 found.append(_case(name, dims, rng))
                 break
     again = bases[int(rng.integers(len(bases)))]
     found.append(_case(f"{again.name} (new inputs)", again.dims, rng))
-    return tuple(found[:COUNT])
+    return (*found[:COUNT], *_of_the_part(task, known, COUNT - len(found), rng))
+
+
+def _of_the_part(task: Task, known: set[str], missing: int, rng: np.random.Generator) -> list[Case]:
+    """Shapes beside the thresholds, and new ones in place of those that a condition does not admit."""
+    new = shapes_within(task, rng, LEAST) if task.conditions and missing > 0 else []
+    free = [dims for dims in new if case_name(dims) not in known]
+    chosen = [free[int(at)] for at in rng.permutation(len(free))[:missing]] if free else []
+    return [_case(case_name(dims), dims, rng) for dims in (*chosen, *task.edges)]
 
 
 def affordable(task: Task) -> list[Case]:

@@ -100,6 +100,9 @@ class Task(Statement):
 
     folder: Path
     digest: str  # SHA-256 over task.toml, reference.py and the target's own types: part of every evaluation key
+    origin: str = ""  # of a part of a task: the digest of the whole one
+    conditions: tuple[str, ...] = ()  # of a part of a task: what all of its shapes meet
+    edges: tuple[Mapping[str, int], ...] = ()  # held-out shapes beside the thresholds of a table of kernels
     seeds: tuple[Path, ...]  # seed.hip first, then seed_*.hip by name
     make_inputs: Callable[[Case, np.random.Generator], dict[str, Array]] = field(repr=False)
     reference: Callable[[Tensors, Case], dict[str, Array]] = field(repr=False)  # float64

@@ -2,7 +2,7 @@
 
 /*+++
 [[variant]]
-when = "cols <= 1024"        # a dim, or a product of dims, against a number; the first condition that holds decides
+when = "cols <= 1024"        # a condition on the dims; the first that holds decides
 part = "narrow"
 
 [[variant]]                  # the last one has no condition: it takes the rest
@@ -24,12 +24,11 @@ from typing import Any
 from records.errors import PlanError
 from sandbox.candidate.parse import listing, normalise, plan_span, read_toml
 from sandbox.candidate.plan import PlanLines
-from tasks.expressions import evaluate, names_in
+from tasks.domain import atoms, meets
 
 MOST_VARIANTS = 8
 _TABLE = re.compile(r"^\s*\[\[\s*variant\s*\]\]", re.MULTILINE)
 _MARK = re.compile(r"^//\+\+\+ part ([A-Za-z_][A-Za-z0-9_]{0,99})$", re.MULTILINE)
-_CONDITION = re.compile(r"[A-Za-z_]\w{0,99}(?: ?\* ?[A-Za-z_]\w{0,99}){0,7} ?(?:<=|>=|<|>) ?\d{1,15}")
 _KEYS = frozenset({"when", "part", "tunables"})
 
 
@@ -62,6 +61,10 @@ class Dispatch:
 
     variants: tuple[Variant, ...]
     parts: Mapping[str, Part]
+
+    def rows(self) -> list[tuple[Variant, Part]]:
+        """Each variant with its part."""
+        return [(variant, self.parts[variant.part]) for variant in self.variants]
 
 
 def is_dispatch(source: str) -> bool:
@@ -110,13 +113,14 @@ def written(variants: Sequence[Variant], parts: Mapping[str, str]) -> str | None
 
 def holds(variant: Variant, dims: Mapping[str, int]) -> bool:
     """True where a shape meets the variant's condition."""
-    return not variant.when or bool(evaluate(variant.when, dims))
+    return meets(variant.when, dims)
 
 
 def check_names(dispatch: Dispatch, dims: frozenset[str]) -> None:
     """Refuse a condition on anything but the task's dims."""
     for variant in dispatch.variants:
-        if unknown := names_in(variant.when or "0") - dims:
+        named = {name for atom in (atoms(variant.when) if variant.when else ()) for name in atom.names}
+        if unknown := named - dims:
             raise PlanError(
                 f"when uses the unknown name {shown(min(unknown))}; known are the dims {listing(dims)}", variant.line
             )
@@ -148,14 +152,12 @@ def _variant(row: Mapping[str, Any], number: int, count: int, lines: PlanLines) 
     when, part, tunables = row.get("when", ""), row.get("part"), row.get("tunables", {})
     if not isinstance(part, str):
         raise PlanError(f"{name} must name its part", line)
-    if not isinstance(when, str) or bool(when) is (number == count - 1):
-        raise PlanError("every variant but the last needs a condition `when`, and the last one takes the rest", line)
-    if when and not _CONDITION.fullmatch(when.strip()):
-        raise PlanError(
-            f'{name}: when compares a dim, or a product of dims, with a number, such as "cols <= 1024" or '
-            f'"rows * cols > 65536", not {shown(when)}',
-            line,
-        )
+    if not isinstance(when, str) or (when and number == count - 1):
+        raise PlanError("the last variant takes the rest: it has no condition `when`, and the others have a text", line)
+    try:
+        when = " and ".join(atom.text for atom in atoms(when)) if when else ""
+    except PlanError as error:
+        raise PlanError(f"{name}: when: {error}", line) from None
     if not isinstance(tunables, dict) or not all(type(v) is int for v in tunables.values()):
         raise PlanError(f"{name}: tunables must be a table of integers", line)
-    return Variant(part, when.strip(), tunables, line)
+    return Variant(part, when, tunables, line)

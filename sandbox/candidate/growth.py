@@ -18,6 +18,7 @@ import numpy as np
 from records.errors import PlanError
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import resolve
+from tasks.domain import admits
 from tasks.held_out import cost
 from tasks.manifest import case_name
 from tasks.task import Case, Task
@@ -48,7 +49,7 @@ def plan_cases(prepared: Prepared, rng_seed: int) -> tuple[Case, ...]:
     found: list[Case] = []
     for dims in (*shapes.several_blocks(), *shapes.many_blocks(), *shapes.long_dims()):
         name = case_name(dims)
-        if name not in known:
+        if name not in known and admits(task, dims):
             known.add(name)
             found.append(Case(name, dims, int(rng.integers(2**32)), 1.0, "held_out"))
     return tuple(found)
@@ -117,7 +118,8 @@ class _Shapes:
         return self.task.multiples.get(name, 1)
 
     def _listed(self, name: str) -> list[int]:
-        return [case.dims[name] for case in (*self.task.tests, *self.task.benchmarks)]
+        edges = self.task.edges if self.task.conditions else ()  # a part of a task reaches as far as its thresholds
+        return [dims[name] for dims in (*(c.dims for c in (*self.task.tests, *self.task.benchmarks)), *edges)]
 
     def _least(self, name: str) -> int:
         return min(self._listed(name))

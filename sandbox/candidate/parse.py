@@ -2,6 +2,7 @@
 
 /*+++
 nondeterministic = true              # optional: the order of atomics may change the last bits
+requires = "cols % 4 == 0"           # optional: an arm of a table, right where this holds
 [[launch]]
 kernel = "name"
 grid   = ["ceil_div(rows, ROWS)"]    # one to three expressions over dims and tunables
@@ -29,6 +30,7 @@ from records.errors import PlanError
 from sandbox.candidate.header_names import header_words, is_ours
 from sandbox.candidate.plan import Candidate, Launch, Plan, PlanLines, Workspace
 from sandbox.candidate.toml_process import toml_process
+from tasks.domain import atoms
 from tasks.expressions import MAX_LENGTH
 from tasks.task import DTYPES
 
@@ -43,7 +45,7 @@ _ASIDE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|#.*")  # strings and commen
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}(:i64|:i32)?")
-_PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic"})
+_PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic", "requires"})
 _REPEATED = ("launch", "variant")  # tables that a plan may hold several times; never both
 _LAUNCH_KEYS = frozenset({"kernel", "grid", "block", "lds", "args"})
 _RESERVED = frozenset(
@@ -150,7 +152,17 @@ class _PlanReader:
         free = self.table.get("nondeterministic", False)
         if not isinstance(free, bool):
             raise PlanError("nondeterministic must be true or false", self.lines.line("", "nondeterministic"))
-        return Plan(tuple(self._launch(x, i) for i, x in enumerate(launches)), workspaces, tunables, constraints, free)
+        found = tuple(self._launch(x, i) for i, x in enumerate(launches))
+        return Plan(found, workspaces, tunables, constraints, self._requires(), free)
+
+    def _requires(self) -> str:
+        text, line = self.table.get("requires", ""), self.lines.line("", "requires")
+        if not isinstance(text, str) or ("requires" in self.table and not text.strip()):
+            raise PlanError('requires must be a condition on the dims, such as "cols % 4 == 0"', line)
+        try:
+            return " and ".join(atom.text for atom in atoms(text)) if text else ""
+        except PlanError as error:
+            raise PlanError(f"requires: {error}", line) from None
 
     def _section(self, name: str) -> Mapping[str, Any]:
         value = self.table.get(name, {})

@@ -35,6 +35,7 @@ class Plan:
     workspaces: tuple[Workspace, ...] = ()
     tunables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # first value is the default
     constraints: Mapping[str, str] = field(default_factory=dict)
+    requires: str = ""  # a condition on the dims: an arm of a table that is right where it holds; empty: everywhere
     nondeterministic: bool = False  # the same inputs may give other bits, all of them right: atomics in any order
 
 

@@ -7,7 +7,7 @@ one kernel only refuses it: `sandbox.dispatched` has each arm judged.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from sandbox.candidate.plan import Candidate, Plan
 from sandbox.candidate.resolve import ResolvedPlan, choices, resolve
 from sandbox.candidate.tuning import moved_to_front
 from sandbox.recent import Recent
+from tasks.domain import edges, meets, with_edges, within
 from tasks.task import Case, Task
 
 REMEMBERED = 32  # sources a `Preparer` keeps: an experiment and the kernels it is compared with need few
@@ -28,11 +29,24 @@ REMEMBERED = 32  # sources a `Preparer` keeps: an experiment and the kernels it 
 
 @dataclass(frozen=True)
 class Arm:
-    """One row of a dispatch: the kernel that serves the shapes under its condition, right for all shapes."""
+    """One row of a dispatch: the kernel that serves the shapes under its condition.
+
+    It is right for all shapes, or for those that its own plan requires, and then serves no others.
+    """
 
     variant: Variant
     prepared: Prepared
     lines_before: int = 0  # of the file, before the kernel's first
+
+    def serves(self, dims: Mapping[str, int]) -> bool:
+        """True where a shape meets the row's condition and the kernel's own."""
+        return holds(self.variant, dims) and meets(self.prepared.requires, dims)
+
+    @property
+    def label(self) -> str:
+        """The conditions in words."""
+        own = f"requires {self.prepared.requires}" if self.prepared.requires else ""
+        return ", ".join(said for said in (self.variant.when, own) if said) or "otherwise"
 
 
 @dataclass(frozen=True)
@@ -77,7 +91,12 @@ class Prepared:
 
     def arm(self, case: Case) -> Arm:
         """The arm of a dispatch that serves a case: the first one whose condition holds."""
-        return next(arm for arm in self.arms if holds(arm.variant, case.dims))
+        return next(arm for arm in self.arms if arm.serves(case.dims))
+
+    @property
+    def requires(self) -> str:
+        """The condition under which a kernel is right; empty for one that is right everywhere."""
+        return self.candidate.plan.requires
 
     def choose(self, tunables: Mapping[str, int]) -> Prepared:
         """The same file with another choice of tunables; those not named take their default."""
@@ -106,6 +125,19 @@ class Prepared:
         return _settled(replace(self, candidate=made, tunables={**made.defaults(), **choice}, refusal=None, plans=()))
 
 
+def on_common_ground(one: Prepared, other: Prepared) -> tuple[Prepared, Prepared]:
+    """Two kernels prepared for the benchmark cases that both serve, to be timed beside each other."""
+    if one.task.digest == other.task.digest:
+        return one, other
+    theirs = {case.name for case in (*other.task.tests, *other.task.benchmarks)}
+    tests, benchmarks = (
+        tuple(case for case in cases if case.name in theirs) for cases in (one.task.tests, one.task.benchmarks)
+    )
+    digest = _digest(" ".join([one.task.digest, other.task.digest]))
+    task = replace(one.task, benchmarks=benchmarks, digest=digest, tests=tests)
+    return _settled(replace(one, task=task, plans=())), _settled(replace(other, task=task, plans=()))
+
+
 def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) -> Prepared:
     """Read a source, check it against a task, and put its plan into numbers for every listed case."""
     try:
@@ -117,10 +149,21 @@ def prepare(source: str, task: Task, tunables: Mapping[str, int] | None = None) 
         return Prepared(unread, task, dict(tunables or {}), _refusal(error), is_unfit=True)
     prepared = Prepared(candidate, task, {**candidate.defaults(), **(tunables or {})})
     try:
-        check(candidate, task)
+        prepared = replace(prepared, task=served_part(candidate, task))
+        check(candidate, prepared.task)
     except PlanError as error:
         return replace(prepared, refusal=_refusal(error), is_unfit=True)
     return _settled(prepared)
+
+
+def served_part(candidate: Candidate, task: Task) -> Task:
+    """The task, or the part of it that the kernel says it is right for."""
+    if not candidate.plan.requires:
+        return task
+    try:
+        return within(task, candidate.plan.requires)
+    except PlanError as error:
+        raise PlanError(f"requires: {error}", candidate.lines.line("", "requires")) from None
 
 
 def dispatched(dispatch: Dispatch, source: str, task: Task, make: Callable[[str, Task], Prepared]) -> Prepared:
@@ -128,16 +171,43 @@ def dispatched(dispatch: Dispatch, source: str, task: Task, make: Callable[[str,
     check_names(dispatch, frozenset(task.tests[0].dims))
     text = normalise(source)
     whole = Prepared(Candidate(_digest(text), text, Plan(())), task, {}, _ALONE)
-    ready = {name: make(part.source, task) for name, part in dispatch.parts.items()}
-    arms = list[Arm]()
-    for variant in dispatch.variants:
-        before = dispatch.parts[variant.part].lines_before
-        chosen = ready[variant.part].choose(variant.tunables)
-        if chosen.refusal is not None:
-            return replace(whole, refusal=shifted(chosen.refusal, before), is_unfit=True)
-        arms.append(Arm(variant, chosen, before))
+    arms = [Arm(v, make(p.source, task).choose(v.tunables), p.lines_before) for v, p in dispatch.rows()]
+    for arm in arms:
+        if arm.prepared.refusal is not None:
+            return replace(whole, refusal=shifted(arm.prepared.refusal, arm.lines_before), is_unfit=True)
+    _check_last(arms)
+    if any(arm.prepared.requires for arm in arms):
+        arms = [replace(arm, prepared=made) for arm, made in zip(arms, _with_edges(arms, task, make), strict=True)]
     made = _settled(replace(whole, arms=tuple(arms)))
     return made if made.plans else replace(made, arms=(), is_unfit=True)  # a condition has no value on some case
+
+
+def _check_last(arms: Sequence[Arm]) -> None:
+    """Refuse rows behind one that takes everything, and a last one that does not."""
+    for arm in arms[:-1]:
+        if not arm.variant.when and not arm.prepared.requires:
+            raise PlanError(
+                "every variant but the last needs a condition: its own `when`, or the `requires` of its part's plan; "
+                "the last one takes the rest",
+                arm.variant.line,
+            )
+    if arms[-1].prepared.requires:
+        raise PlanError(
+            f"the last variant takes the rest of the shapes, and its part {arms[-1].variant.part} is right only where "
+            f"{arms[-1].prepared.requires}: put a kernel without `requires` last",
+            arms[-1].variant.line,
+        )
+
+
+def _with_edges(arms: Sequence[Arm], task: Task, make: Callable[[str, Task], Prepared]) -> list[Prepared]:
+    """The kernels of a table in which one is not right everywhere: each is verified beside the thresholds, too."""
+    shapes = edges(task, [text for arm in arms for text in (arm.variant.when, arm.prepared.requires)])
+    serving = [next(number for number, arm in enumerate(arms) if arm.serves(dims)) for dims in shapes]
+    found = []
+    for number, arm in enumerate(arms):
+        own = [dims for dims, at in zip(shapes, serving, strict=True) if at == number]
+        found.append(make(arm.prepared.source, with_edges(task, own)).choose(arm.prepared.tunables))
+    return found
 
 
 def shifted(verdict: Verdict, lines: int) -> Verdict:

@@ -17,7 +17,7 @@ from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.limits import check_limits, resources_of
 from sandbox.candidate.parse import parse
-from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.prepare import Prepared, on_common_ground
 from sandbox.gpu.child_fault import ChildFault
 from sandbox.gpu.child_link import GpuSlot
 from sandbox.gpu.child_process import ChildProcess
@@ -154,9 +154,9 @@ class GpuEvaluator(SandboxBase):
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two verified kernels in turns. A challenger that seems faster must be so again in a new process."""
-        started, task = time.monotonic(), challenger.task
-        sides = {CHALLENGER: challenger, INCUMBENT: incumbent}
-        mine, other = self.key(challenger), self.key(incumbent)
+        started, mine, other = time.monotonic(), self.key(challenger), self.key(incumbent)
+        challenger, incumbent = on_common_ground(challenger, incumbent)
+        task, sides = challenger.task, {CHALLENGER: challenger, INCUMBENT: incumbent}
         compiled = {tag: self._build(side)[1] for tag, side in sides.items()}
         key = comparison_key(mine, other)
         plain = Comparison(key, mine, other, "undecided", 1.0, 1.0, 1.0, device=self.device)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from sandbox.protocol import LocalSandbox
 from sandbox.remote.message import BundleEntry, Place, Request, Result
 from sandbox.task_host import TaskHost
 from sandbox.walk import Purpose
+from tasks.domain import with_edges
+from tasks.extra_shapes import shape_of
 from tasks.loader import load_task, task_names
 from tasks.task import Task
 
@@ -28,17 +31,22 @@ def answer(request: Request, judge: LocalSandbox, task: Task, worker: str, place
     """Everything the request asks for. A broken machine is raised; a bad kernel is part of the answer."""
     started = time.monotonic()
     plain = Result(request.hash, HARNESS, worker, place)
-    prepared = judge.prepare(request.source, task, request.tunables)
+    prepared = judge.prepare(request.source, with_edges(task, _edges(request, task)), request.tunables)
     if request.incumbent is None:
-        made = replace(plain, **_Bundle(request, judge).walked(prepared))
+        made = replace(plain, **_Bundle(request, judge, task).walked(prepared))
     else:
-        made = replace(plain, comparison=_compared(request, judge, prepared, request.incumbent))
+        made = replace(plain, comparison=_compared(request, judge, prepared, task, request.incumbent))
     return replace(made, seconds=time.monotonic() - started)
 
 
-def _compared(request: Request, judge: LocalSandbox, challenger: Prepared, rival: Contender) -> Comparison:
+def _edges(request: Request, task: Task) -> tuple[Mapping[str, int], ...]:
+    """The shapes that the asker wants verified beside the task's own; UsageError for what is no shape of the task."""
+    return tuple(shape_of(task, ",".join(f"{name}={value}" for name, value in dims.items())) for dims in request.edges)
+
+
+def _compared(request: Request, judge: LocalSandbox, challenger: Prepared, task: Task, rival: Contender) -> Comparison:
     """A comparison under the asker's keys."""
-    incumbent = judge.prepare(rival.source, challenger.task, rival.tunables)
+    incumbent = judge.prepare(rival.source, task, rival.tunables)
     new, old = request.key(challenger), request.key(incumbent)
     made = judge.compare(challenger, incumbent)
     return replace(made, key=comparison_key(new, old), challenger=new, incumbent=old)
@@ -99,8 +107,8 @@ def _unpacked(request: Request, cache: Path) -> Path:
 class _Bundle:
     """The evaluations of one walk, each made once and kept under the asker's key."""
 
-    def __init__(self, request: Request, judge: LocalSandbox) -> None:
-        self._request, self._judge = request, judge
+    def __init__(self, request: Request, judge: LocalSandbox, task: Task) -> None:
+        self._request, self._judge, self._task = request, judge, task
         self._made: dict[tuple[str, str], BundleEntry] = {}
 
     def walked(self, prepared: Prepared) -> dict[str, Any]:
@@ -113,7 +121,7 @@ class _Bundle:
         if request.tuning is not None and stages and stages[-1][1].verdict.accepted:
             best = walk.benchmark(self._ask, prepared, walk.tune(self._ask, prepared, request.tuning))
             if request.rival is not None and walk.needs_comparison(best.evaluation, request.rival):
-                comparison = _compared(request, self._judge, best.prepared, request.rival.contender)
+                comparison = _compared(request, self._judge, best.prepared, self._task, request.rival.contender)
         return {"entries": tuple(self._made.values()), "comparison": comparison}
 
     def _ask(self, purpose: Purpose, prepared: Prepared) -> Evaluation:

@@ -108,7 +108,8 @@ class Remote:
             self._load(request)
         if key not in self._compared:
             raise SpoolError(f"the answer to {request.hash[:12]} compares other kernels; please report this")
-        return self._compared[key]
+        mine, other = self.key(challenger), self.key(incumbent)  # which two parts of a task do not share
+        return replace(self._compared[key], key=comparison_key(mine, other), challenger=mine, incumbent=other)
 
     def _request(self, prepared: Prepared, purposes: tuple[str, ...] = ()) -> Request:
         task = prepared.task
@@ -118,11 +119,12 @@ class Remote:
             self._post.id,
             self._seed,
             task.name,
-            task.digest,
+            task.origin or task.digest,
             prepared.source,
             prepared.tunables,
             purposes,
             files=own_files(task),
+            edges=task.edges,
         )
 
     def _evaluation(self, purpose: str, prepared: Prepared) -> Evaluation:

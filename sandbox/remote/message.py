@@ -56,6 +56,8 @@ class Request:
     incumbent: Contender | None = None  # set for a comparison, with `source` as the challenger
     files: Mapping[str, str] = field(default_factory=dict)  # task.toml and reference.py of a task of one's own
 
+    edges: tuple[Mapping[str, int], ...] = ()  # held-out shapes beside the thresholds of a table of kernels
+
     @cached_property
     def hash(self) -> str:
         """SHA-256 over everything above: equal questions have one name."""
@@ -63,8 +65,8 @@ class Request:
 
     def key(self, prepared: Prepared) -> str:
         """The evaluation key of a candidate; asker and worker compute the same."""
-        parts = [prepared.id, prepared.tunables, self.digest, self.target, self.spool, self.harness, self.seed]
-        return hashlib.sha256(dumps(parts).encode()).hexdigest()
+        own = [prepared.id, prepared.tunables, self.digest, self.target, self.spool, self.harness, self.seed]
+        return hashlib.sha256(dumps([*own, *self.edges]).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

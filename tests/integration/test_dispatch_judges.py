@@ -125,3 +125,82 @@ def test_a_gpu_refuses_a_wrong_arm_that_serves_no_case(judge: GpuEvaluator, task
     wrong = source("if (i < n) y[i] = 1.5f * x[i];", kernel="quicker")
     made = asking(judge)("verify", judge.prepare(file((wrong, "n > 1000000"), (source(), "")), task))
     assert (made.verdict.accepted, made.verdict.stage) == (False, "correct")
+
+
+QUADS = """/*+++
+requires = "cols % 4 == 0"
+
+[[launch]]
+kernel = "quads"
+grid   = ["rows"]
+block  = [64]
+args   = ["x", "y", "cols"]
++++*/
+#include <hip/hip_runtime.h>
+
+extern "C" __global__ __launch_bounds__(64) void quads(
+    const float4* __restrict__ x, float4* __restrict__ y, int cols) {
+    const int lane = threadIdx.x, count = cols / 4;
+    x += (long)blockIdx.x * count;
+    y += (long)blockIdx.x * count;
+    float top = -INFINITY, sum = 0.0f;
+    for (int j = lane; j < count; j += 64) {
+        const float4 v = x[j];
+        top = fmaxf(fmaxf(fmaxf(top, v.x), fmaxf(v.y, v.z)), v.w);
+    }
+    for (int step = 32; step > 0; step /= 2) top = fmaxf(top, __shfl_xor(top, step));
+    for (int j = lane; j < count; j += 64) {
+        const float4 v = x[j];
+        sum += expf(v.x - top) + expf(v.y - top) + expf(v.z - top) + expf(v.w - top);
+    }
+    for (int step = 32; step > 0; step /= 2) sum += __shfl_xor(sum, step);
+    for (int j = lane; j < count; j += 64) {
+        const float4 v = x[j];
+        y[j] = make_float4(expf(v.x - top) / sum, expf(v.y - top) / sum, expf(v.z - top) / sum, expf(v.w - top) / sum);
+    }
+}
+"""
+
+
+def table(arm: str, rest: str = NAIVE) -> str:
+    text = written([Variant("arm"), Variant("rest")], {"arm": arm, "rest": rest})
+    assert text is not None
+    return text
+
+
+@pytest.mark.slow
+def test_the_lab_verifies_a_special_arm_inside_its_condition_and_the_rest_by_the_general_one() -> None:
+    lab = evaluator(0)
+    ask, prepared = asking(lab), lab.prepare(table(QUADS), SOFTMAX)
+    made = ask("verify", prepared)
+    assert made.verdict.accepted, made.verdict
+    names = {row.name: row for row in made.cases}
+    inside = [row for name, row in names.items() if name.endswith("[requires cols % 4 == 0]")]
+    assert sum(row.role == "held_out" for row in inside) >= 3
+    columns = [int(name.split("cols=")[1].split(" ")[0]) for name in names if name.endswith("[requires cols % 4 == 0]")]
+    assert all(count % 4 == 0 for count in columns)
+    assert {"rows=1,cols=15 [otherwise]", "rows=1,cols=17 [otherwise]"} <= names.keys(), "beside the threshold"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arm", "rest", "said"),
+    [
+        (QUADS.replace('requires = "cols % 4 == 0"\n', 'requires = "cols % 2 == 0"\n'), NAIVE, "part arm"),
+        (QUADS.replace("/ sum)", "/ (cols == 16 ? 1 : sum))"), NAIVE, "part arm"),
+        (QUADS, NAIVE.replace("row_softmax(", "row_softmax(", 1).replace("y[", "y[cols == 17 ? 0 : ", 1), "part rest"),
+    ],
+)
+def test_the_lab_refuses_an_arm_that_is_wrong_inside_its_condition_or_beside_it(arm: str, rest: str, said: str) -> None:
+    lab = evaluator(0)
+    made = asking(lab)("verify", lab.prepare(table(arm, rest), SOFTMAX))
+    assert not made.verdict.accepted
+    assert said in made.verdict.findings[0].message
+
+
+@pytest.mark.slow
+def test_a_kernel_for_some_shapes_is_no_candidate_by_itself() -> None:
+    lab = evaluator(0)
+    made = asking(lab)("verify", lab.prepare(QUADS, SOFTMAX))
+    assert (made.verdict.accepted, made.verdict.stage) == (False, "parse")
+    assert made.verdict.findings[0].line == 2

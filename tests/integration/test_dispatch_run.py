@@ -229,3 +229,64 @@ def test_a_table_to_begin_with_is_judged_whole_and_in_its_parts(tmp_path: Path) 
     best = [e for e in again.told if e["event"] == "best"]
     assert best[0]["attempt"] == "g000-e1-a0"
     assert next(e["base"] for e in again.told if e["event"] == "selected") in ("g000-e2-a0", "g000-e3-a0")
+
+
+QUADS = """/*+++
+[[launch]]
+kernel = "k"
+grid   = ["n"]
+block  = [64]
+args   = ["n"]
+
+[tunables]
+VEC = [1, 4]
+
+[constraints]
+long = "n >= 24 * VEC - 23"
++++*/
+// time_us = 90
+// time_us[VEC=4] = 10
+// time_us[n=64] = 80
+__global__ void k(int n) {}
+"""
+
+
+def test_tunables_that_some_shapes_do_not_allow_serve_the_others(tmp_path: Path) -> None:
+    """The tuner never meets them: a constraint must hold on every case. n=64 is left to the kernel for all shapes."""
+    bench = Bench(tmp_path / "right", lambda step, base: QUADS, SEED, planner=some, picks=1)
+    bench.drive()
+    made = table_of(bench)
+    assert made.arms == ("requires n >= 73: g001-e1-a0 with VEC=4", "otherwise: g001-e1-a0 with VEC=1")
+    assert made.geomean_us == pytest.approx((80 * 10) ** 0.5)
+    text = bench.context.artefacts.text(made.source)
+    prepared = bench.sandbox.prepare(text, bench.context.assignment.task)
+    assert [arm.prepared.requires for arm in prepared.arms] == ["n >= 73", ""]
+    text = f"{QUADS}// fail verify[VEC=4] wrong\n"
+    wrong = Bench(tmp_path / "wrong", lambda step, base: text, SEED, planner=some, picks=1)
+    wrong.drive()
+    assert wrong.attempts()["g001-e1-a0"].status == "accepted"
+    assert TABLE not in wrong.attempts()
+
+
+def test_a_kernel_for_some_shapes_is_refused_as_a_draft_and_never_known_as_right(tmp_path: Path) -> None:
+    bench = ran(tmp_path, "// requires = n <= 128\n// time_us = 1\n", picks=1)
+    drafts = [a for a in bench.attempts().values() if a.generation == 1]
+    assert drafts
+    assert {a.status for a in drafts} == {"rejected", "failed"} or {a.status for a in drafts} == {"failed"}
+    assert bench.did("benchmark") == 1, "the seed's"
+
+
+def test_a_worker_elsewhere_verifies_each_arm_inside_its_condition_and_beside_the_thresholds(tmp_path: Path) -> None:
+    text = written([Variant("a"), Variant("b")], {"a": "// requires = n >= 73\n// time_us = 10\n", "b": SEED})
+    assert text is not None
+    author, worker = ScriptedAuthor(some, writes(SEED)), TableSandbox()
+    context = make_context(tmp_path, through(Spool(tmp_path / "spool")), author)
+    given = Given("file best.hip", context.artefacts.put(text))
+    context = replace(context, starts=(given,), limits=replace(context.limits, generations=1))
+    run, _ = answered(context, tmp_path, tmp_path / "spool", worker)
+    assert run.status == "done"
+    table = next(a for a in context.ledger.attempts(run.id) if a.arms)
+    assert (table.status, table.arms) == ("accepted", ("requires n >= 73: part a", "otherwise: part b"))
+    evaluation = context.ledger.evaluation(table.evaluation_key)
+    assert evaluation is not None
+    assert [m.time_us for m in evaluation.measurements] == [100.0, 10.0]

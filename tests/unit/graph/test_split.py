@@ -93,3 +93,15 @@ def test_no_other_table_of_thresholds_is_better(seed: int) -> None:
     if rows is not None:
         found = cost([chosen(rows, case) for case in made]) + price * (len(rows) - 2)
     assert found == pytest.approx(best)
+
+
+def test_an_option_that_takes_two_rows_is_a_table_by_itself_and_pays_for_both() -> None:
+    """It serves a part of the shapes, and another kernel has the rest."""
+    whole, part = times(COLS, 9, 9, 9, 9), times(COLS, 9, 3, 3, 3)
+    assert best_rows(COLS, [whole, part], 1.0, [1, 2]) == (ShapeRange("", 1),)
+    assert best_rows(COLS, [whole, times(COLS, 9, 9, 9, 8.7)], 1.0, [1, 2]) is None
+    assert best_rows(COLS, [whole, part, times(COLS, 1, 9, 9, 9)], 1.0, [1, 2, 1]) == (
+        ShapeRange("cols <= 128", 2),
+        ShapeRange("", 1),
+    )
+    assert best_rows(COLS, [times(COLS, 3, 3, 3, 3), part], 1.0, [1, 2]) is None

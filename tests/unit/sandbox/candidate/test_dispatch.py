@@ -7,7 +7,8 @@ import pytest
 from records.errors import PlanError
 from sandbox.candidate.dispatch import Variant, holds, is_dispatch, read_dispatch, written
 from sandbox.candidate.parse import MAX_PLAN_BYTES, normalise, parse
-from sandbox.candidate.prepare import prepare
+from sandbox.candidate.prepare import on_common_ground, prepare
+from tasks.held_out import held_out_cases
 from tasks.loader import load_task
 
 TASK = load_task("row_softmax")
@@ -82,13 +83,16 @@ def refused(text: str) -> tuple[str, int | None]:
 @pytest.mark.parametrize(
     ("old", "new", "said", "line"),
     [
-        ('part = "b"\n+', 'when = "cols > 1024"\npart = "b"\n+', "the last one takes the rest", 6),
+        ('part = "b"\n+', 'when = "cols > 1024"\npart = "b"\n+', "the last variant takes the rest", 6),
         ('when = "cols <= 1024"\n', "", "every variant but the last needs a condition", 2),
         ("cols <= 1024", "cols == 1024", "compares a dim, or a product of dims, with a number", 2),
         ("cols <= 1024", "cols % 4 < 1", "compares a dim, or a product of dims, with a number", 2),
         ("cols <= 1024", "cols // rows <= 4", "compares a dim, or a product of dims, with a number", 2),
         ("cols <= 1024", "n <= 1024", "unknown name 'n'", 2),
-        ("cols <= 1024", "if <= 1024", "cannot be read", None),
+        ("cols <= 1024", "if <= 1024", "unknown name 'if'", 2),
+        ("cols <= 1024", "cols % 1 == 0", "multiples of 2 to 512", 2),
+        ("cols <= 1024", "cols % 4 == 1", "compares a dim, or a product of dims, with a number", 2),
+        ("cols <= 1024", "cols <= 9 or rows <= 9", "compares a dim, or a product of dims, with a number", 2),
         ("cols <= 1024", "cols <= 0010", "cannot be read", None),
         ('part = "b"\n+', 'part = "c"\n+', "they must be the same", 1),
         ('part = "b"\n+', 'part = "a"\n+', "they must be the same", 1),
@@ -148,3 +152,66 @@ def test_a_dispatch_has_no_tunables_of_its_own() -> None:
     assert "no tunables of its own" in chosen.refusal.findings[0].message
     with pytest.raises(PlanError):
         read_dispatch(SEED)
+
+
+QUADS = TUNABLE.replace("/*+++\n", '/*+++\nrequires = "cols % 4 == 0"\n', 1)
+ROWS = '/*+++\n[[variant]]\npart = "quads"\n\n[[variant]]\npart = "rest"\n+++*/\n'
+TABLE = f"{ROWS}//+++ part quads\n{QUADS}//+++ part rest\n{SEED}"
+
+
+def test_an_arm_that_requires_a_condition_serves_no_other_shape() -> None:
+    prepared = prepare(TABLE, TASK)
+    quads, rest = prepared.arms
+    assert (quads.label, rest.label) == ("requires cols % 4 == 0", "otherwise")
+    for case in (*TASK.tests, *TASK.benchmarks):
+        assert prepared.arm(case) is (quads if case.dims["cols"] % 4 == 0 else rest)
+    assert {case.dims["cols"] % 4 for case in (*quads.prepared.task.tests, *quads.prepared.task.benchmarks)} == {0}
+    assert [case.name for case in rest.prepared.task.tests] == [case.name for case in TASK.tests]
+
+
+def test_shapes_on_the_thresholds_are_held_out_for_the_arm_that_serves_them() -> None:
+    quads, rest = prepare(TABLE, TASK).arms
+    assert {dims["cols"] for dims in quads.prepared.task.edges} == {16}
+    assert {dims["cols"] for dims in rest.prepared.task.edges} == {15, 17}
+    narrower = prepare(TABLE.replace('part = "quads"\n', 'when = "cols <= 2000"\npart = "quads"\n', 1), TASK)
+    for arm in narrower.arms:
+        shapes = [dims for dims in arm.prepared.task.edges]
+        assert {2000 if arm is narrower.arms[0] else 2001} <= {dims["cols"] for dims in shapes}
+        held_out = {case.name for case in held_out_cases(arm.prepared.task, 3)}
+        assert {f"rows={dims['rows']},cols={dims['cols']}" for dims in shapes} <= held_out
+
+
+def test_a_table_of_kernels_for_all_shapes_has_no_further_cases() -> None:
+    assert all(arm.prepared.task is TASK for arm in prepare(GOOD, TASK).arms), "what is known of a kernel stays known"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("cols % 4 == 0", "cols % 4 == 1", "requires: a condition compares"),
+        ("cols % 4 == 0", "", "requires must be a condition"),
+        ("cols % 4 == 0", "width <= 4", "unknown name 'width'"),
+        ("cols % 4 == 0", "cols <= 8", "no benchmark case"),
+        ("cols % 4 == 0", "rows >= 8192 and rows <= 8192 and cols >= 1024 and cols <= 1025", "unlisted shapes"),
+        ('requires = "cols % 4 == 0"\n', "", "every variant but the last needs a condition"),
+    ],
+)
+def test_a_condition_that_cannot_be_is_refused(old: str, new: str, said: str) -> None:
+    assert old in TABLE
+    assert said in refused(TABLE.replace(old, new))[0]
+
+
+def test_the_last_arm_must_be_right_everywhere() -> None:
+    swapped = TABLE.replace('part = "rest"\n+', 'part = "quads"\n+').replace(
+        'part = "quads"\n\n', 'when = "rows <= 9"\npart = "rest"\n\n'
+    )
+    assert "put a kernel without `requires` last" in refused(swapped)[0]
+
+
+def test_two_kernels_are_compared_on_the_cases_that_both_serve() -> None:
+    quads, rest = (arm.prepared for arm in prepare(TABLE, TASK).arms)
+    new, old = on_common_ground(quads, rest)
+    assert [case.name for case in new.task.benchmarks] == [case.name for case in quads.task.benchmarks]
+    assert new.task is old.task
+    assert len(new.plans) == len(old.plans) == len(new.task.tests) + len(new.task.benchmarks)
+    assert on_common_ground(rest, rest) == (rest, rest)
