@@ -11,6 +11,8 @@ from tests.support.compiler_cache import FOLDER, toolchain, withhold
 
 TESTS = Path(__file__).parent
 PRIVATE = ("KERNEL_SCIENTIST_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
+MEMORY = Path("/dev/shm")
+ROOMY_BYTES = 4 << 30  # several times what the tests of all processes hold at one moment
 DEVICES = (Path("/dev/kfd"), Path("/dev/nvidiactl"))
 
 
@@ -19,8 +21,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if holds_folders(MEMORY):  # ledgers wait for the disk at each commit: half the time of the tests that have one
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if config.getoption("--without-compiler"):
         withhold()
+
+
+def holds_folders(place: Path) -> bool:
+    """True where the folders of the tests fit into this place, and programs can be started there."""
+    if not os.access(place, os.W_OK | os.X_OK):
+        return False
+    found = os.statvfs(place)
+    return not found.f_flag & os.ST_NOEXEC and found.f_bavail * found.f_frsize >= ROOMY_BYTES
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import langchain_openai  # noqa: F401 - a second, which each child would spend again
+
 from agents.author import Step
 from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import ROLES, Endpoint
@@ -78,4 +80,4 @@ def make_bench(folder: Path, diary: Diary) -> Context:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), 1, make_bench, BENCH)
+    main(Path(sys.argv[1]), lambda names: [names.index(kind) for kind in BENCH], make_bench)

@@ -1,15 +1,15 @@
 """A real run that is killed by SIGKILL at one crash point after the other, each in a process of its own, then resumed.
 
-Run as `python crash_driver.py FOLDER COUNT`: prints one JSON object with the ledger of an uninterrupted run and, for
-each chosen crash point, the ledger after the resumed run and what was done twice. COUNT 0 means every point there is.
+Run as `python crash_driver.py FOLDER WHICH`: prints one JSON object with the ledger of an uninterrupted run and, for
+each chosen crash point, the ledger after the resumed run and what was done twice. WHICH is one of `CHOICES`.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
-import random
 import signal
 import sqlite3
 import sys
@@ -229,17 +229,31 @@ def in_child(folder: Path, at: int | None, make: Make) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def choose(names: Sequence[str], count: int) -> list[int]:
-    """Every kind of point once at least, then a seeded sample of the rest."""
-    if not count:
-        return list(range(len(names)))
-    first = sorted({name: i for i, name in reversed(list(enumerate(names)))}.values())
-    rest = [i for i in range(len(names)) if i not in first]
-    return sorted(first + random.Random(1).sample(rest, max(0, min(len(rest), count - len(first)))))
+def every_point(names: Sequence[str]) -> list[int]:
+    return list(range(len(names)))
 
 
-def main(folder: Path, count: int, make: Make, kinds: Sequence[str] = ()) -> None:
-    """Print the uninterrupted ledger and what became of each interrupted run; one point of each of `kinds` if given."""
+def every_kind(names: Sequence[str]) -> list[int]:
+    """The first point of each name."""
+    return sorted({name: i for i, name in reversed(list(enumerate(names)))}.values())
+
+
+def every_state(names: Sequence[str]) -> list[int]:
+    """The kinds that leave different files: before a write they are as within it, and after it as within the next."""
+    written = {name.removeprefix("within ") for name in names if name.startswith("within ")}
+
+    def is_its_own(name: str) -> bool:
+        when, _, what = name.partition(" ")
+        return what in ("checkpoint", "finish") or (when != "before" and not (when == "after" and what in written))
+
+    return [i for i in every_kind(names) if is_its_own(names[i])]
+
+
+CHOICES = {"points": every_point, "kinds": every_kind, "states": every_state}
+
+
+def main(folder: Path, choose: Callable[[Sequence[str]], list[int]], make: Make) -> None:
+    """Print the uninterrupted ledger and what became of each run that was interrupted at one of the chosen points."""
     (folder / "whole").mkdir(parents=True)
     reader, pipe = os.pipe()
     if os.fork() == 0:
@@ -250,7 +264,8 @@ def main(folder: Path, count: int, make: Make, kinds: Sequence[str] = ()) -> Non
         names = json.loads(file.read())
     os.wait()
     results = []
-    for at in [names.index(kind) for kind in kinds] or choose(names, count):
+    gc.freeze()  # no child collects, and so copies, what they share
+    for at in choose(names):
         place = folder / f"at-{at}"
         place.mkdir()
         killed = in_child(place, at, make)
@@ -272,4 +287,4 @@ def main(folder: Path, count: int, make: Make, kinds: Sequence[str] = ()) -> Non
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), make_context)
+    main(Path(sys.argv[1]), CHOICES[sys.argv[2]], make_context)
