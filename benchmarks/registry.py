@@ -187,6 +187,13 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "h200_search",
+        "Kernels the playbook found on an H200",
+        "Twelve naive kernels, and two that begin with one of examples/, beside PyTorch and a copy of as many bytes.",
+        0.2,
+        stored=True,
+    ),
+    Benchmark(
         "playbook_h200",
         "The playbook on an H200",
         "One generation through a folder: the best kernel against the naive seed.",

@@ -16,7 +16,7 @@ TARGET = load_target("h200")
 pytestmark = pytest.mark.skipif(not device_indices(TARGET), reason="no H200 here")
 
 
-@pytest.mark.parametrize("name", ["rms_norm", "fp8_block_gemm"])
+@pytest.mark.parametrize("name", ["rms_norm", "row_softmax", "fp8_block_gemm"])
 def test_the_example_is_accepted_and_timed(name: str, tmp_path: Path) -> None:
     task, evaluator = load_task(name, TARGET.name), GpuEvaluator(TARGET, tmp_path, 0)
     try:

@@ -26,7 +26,7 @@ def test_the_example_is_the_winner_of_the_recorded_run_as_tuned() -> None:
     assert dict(candidate.defaults()) == expected["tunables"]
 
 
-@pytest.mark.parametrize("name", ["rms_norm", "fp8_block_gemm"])
+@pytest.mark.parametrize("name", ["rms_norm", "row_softmax", "fp8_block_gemm"])
 def test_the_examples_for_an_h200_fit_its_limits_on_every_case(name: str) -> None:
     source = (KERNEL.parent / f"{name}_h200.hip").read_text(encoding="utf-8")
     candidate, task, target = parse(source), load_task(name, "h200"), load_target("h200")

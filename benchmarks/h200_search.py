@@ -1,0 +1,82 @@
+"""Kernels that the playbook alone found on an H200, beside PyTorch and a copy, as `on_h200_search` timed them.
+
+    python -m benchmarks.h200_search [RESULTS]     by default the file in data/
+
+The naive kernels of `benchmarks.own_kernels` started from nothing else; `row_softmax` and `rms_norm` also from a kernel
+in examples/, and each ended as a table of kernels by shape. All calls of a case are timed in turns, with cold caches.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.emulated import DATA
+from benchmarks.figure import Figure, report
+from benchmarks.h200_anchors import COPIES, Case, fastest, geomean, median
+
+STORED = DATA / "search_h200.json"
+TORCH = ("torch eager", "torch.compile", "torch.compile max-autotune")
+GAIN, SHARE = 1.15, 0.8  # over the fastest PyTorch, where a kernel was given; of a copy's rate, from which one counts
+GOAL = 6  # naive kernels that reach the share
+
+
+def mean(cases: Sequence[Case], names: Sequence[str]) -> float:
+    """Geometric mean over the cases of the fastest of these calls, in microseconds."""
+    times = [median(case, fastest(case, [name for name in names if name in case["times"]])) for case in cases]
+    return geomean(times, [float(case["weight"]) for case in cases])
+
+
+def figures(found: Mapping[str, Any]) -> list[Figure]:
+    """Each search against PyTorch; the naive kernels against a copy too; and what goals are set for."""
+    rows, given, own = list[Figure](), list[Case](), list[float]()
+    for name, cases in found["races"].items():
+        ours, copied = mean(cases, ["ours"]), mean(cases, COPIES)
+        rows.append(_figure(f"{name}.torch", ours, "us", "the fastest PyTorch in each case", mean(cases, TORCH)))
+        if found["searches"][name]["given"]:
+            given += cases
+        else:
+            own.append(copied / ours)
+            start = copied / mean(cases, ["naive"])
+            rows.append(_figure(f"{name}.share", own[-1], "of a copy's rate", "the naive kernel", start))
+    if given:
+        gains = [median(case, fastest(case, _torch(case))) / median(case, "ours") for case in given]
+        gain = geomean(gains, [float(case["weight"]) for case in given])
+        unit = "times PyTorch's speed"
+        rows.append(_figure("given.mean", gain, unit, "the fastest PyTorch in each case", 1.0, f">= {GAIN}"))
+        rows.append(_figure("given.least", min(gains), unit, "the fastest PyTorch in that case", 1.0, ">= 1.0"))
+    if own:
+        reached = sum(share >= SHARE for share in own)
+        unit = f"naive kernels at {SHARE} of a copy's rate"
+        rows.append(_figure("own.reached", reached, unit, "all of them", len(own), f">= {GOAL}"))
+    return rows
+
+
+def _figure(name: str, value: float, unit: str, anchor: str, anchor_value: float, goal: str = "") -> Figure:
+    return Figure(f"h200_search.{name}", value, unit, anchor, anchor_value, goal, STORED.name)
+
+
+def _torch(case: Case) -> list[str]:
+    return [name for name in TORCH if name in case["times"]]
+
+
+def main(words: Sequence[str]) -> int:
+    """Print the figures."""
+    path = Path(words[0]) if words else STORED
+    if not path.is_file():
+        sys.exit(f"there is no {path}: run benchmarks.on_h200_search on an H200 first")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    about = found["about"]
+    print(f"{about['nvidia_smi']}, torch {about['torch']}, CUDA {about['cuda']}, {about['date']}")
+    for name, row in found["searches"].items():
+        chosen = ", ".join(f"{k}={v}" for k, v in row["tunables"].items())
+        ended = "a table of kernels by shape" if row["is_table"] else f"one kernel{f' with {chosen}' if chosen else ''}"
+        print(f"{name}: {ended}, {row['timed']} kernels timed in {row['seconds']:.0f} s, {row['accepted']} accepted")
+    return report("Kernels found on the H200 by the playbook alone", figures(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
