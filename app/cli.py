@@ -26,6 +26,7 @@ from app.commands import (
     doctor,
     isa,
     knowledge_command,
+    mcp_command,
     memory_command,
     report_command,
     resume,
@@ -70,7 +71,7 @@ for _module in (demo, run, resume, status, stop, runs, ablate, check, isa, repor
     _register(_module)
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))
-for _module in (doctor, test):
+for _module in (mcp_command, doctor, test):
     _register(_module)
 
 

@@ -28,7 +28,7 @@ def left(ledger: Ledger, run_id: str) -> Iterator[None]:
         ledger.finish(run_id, "failed", str(error))
         raise
     except KeyboardInterrupt:
-        ledger.finish(run_id, "paused", "interrupted from the keyboard", "interrupted")
+        ledger.finish(run_id, "paused", "interrupted", "interrupted")
         raise
     except BrokenPipeError:  # of `progress`
         ledger.finish(run_id, "paused", "its progress is no longer read", "unread")

@@ -1,0 +1,60 @@
+"""Advice in words on codes, kinds of findings and resources: the tables of the documents, which tests keep whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from records.errors import UsageError
+from records.evaluation import CODES
+
+DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
+RESOURCES: Mapping[str, str] = {
+    "hbm": "the memory: move fewer bytes, or the same in whole cache lines",
+    "mall": "the Infinity Cache: reuse data in L2, in LDS or in registers",
+    "l2": "the L2 cache: coalesce accesses, keep what is read again in LDS",
+    "l1": "the vector L1 cache: load wider values, so that fewer lines are asked for",
+    "lds port": "the LDS port: read wider values, keep what is reused in registers",
+    "lds banks": "conflicts between LDS banks: pad or swizzle the tile",
+    "mfma": "the matrix cores: the arithmetic itself; take a cheaper type or form of instruction",
+    "valu": "the vector ALUs: fewer or cheaper instructions, packed ones, matrix instructions",
+    "issue": "the issue of instructions: unroll, and use wider ones",
+    "latency": "latency: more waves, more independent work between a load and its use",
+    "launch": "the launch of kernels: fuse them, or give each more work",
+}
+
+
+def advice_of(kind: str) -> str:
+    """The usual cause of a kind of finding, and what to do; empty where the document has none."""
+    return _findings().get(kind, "")
+
+
+def explained(about: str) -> str:
+    """A code, a kind of finding or a resource in words; UsageError names what there is."""
+    name = about.strip()
+    if name in CODES:
+        return CODES[name]
+    found = advice_of(name) or RESOURCES.get(name.replace("_", " "), "")
+    if found:
+        return found
+    raise UsageError(
+        f"there is nothing to explain about {name[:60]!r}; there are the codes {', '.join(CODES)}, "
+        f"the findings {', '.join(_findings())}, and the resources {', '.join(RESOURCES)}"
+    )
+
+
+@cache
+def _findings() -> Mapping[str, str]:
+    path = DOCUMENTS / "a-kernel-fails.md"
+    if not path.is_file():
+        return {}
+    section = path.read_text(encoding="utf-8").partition("## Findings, and what to do")[2].partition("\n## ")[0]
+    found: dict[str, str] = {}
+    for line in section.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `") and len(cells) == 3:
+            told = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", f"usually {cells[1]}; {cells[2]}")
+            found |= dict.fromkeys(re.findall(r"`(\w+)`", cells[0]), told)
+    return found

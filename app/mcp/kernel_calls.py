@@ -1,0 +1,232 @@
+"""The tools that compile or execute kernels, as functions from plain data to plain data; each call has a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from app.mcp.concealing import HELD_OUT, clipped, without_shapes
+from records.errors import MachineError, ScientistError, UsageError
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from records.evaluation import Evaluation
+    from records.machine_code import InnerLoop
+    from tasks.task import Task
+
+MOST_SOURCE = 20_000  # characters of a seed or a reference that is shown
+TIMED = ("case", "time_us", "roofline_us", "bound")
+
+
+@dataclass(frozen=True)
+class KernelRequest:
+    """A kernel's text with what it is for."""
+
+    source: str
+    task: str  # a shipped task's name, or the path of a folder that the workspace has
+    target: str = "mi300x"
+    on: str = "lab"
+    tunables: Mapping[str, int] = field(default_factory=dict)
+    shapes: tuple[str, ...] = ()
+    whole: bool = False
+    seed: int = 0  # of the held-out cases: the server's own, which no client is told
+
+
+def show_task(settings: Settings, task: str, target: str) -> dict[str, Any]:
+    """The fields of a `TaskSheet`."""
+    from agents.scientist.views import reference_text, task_view
+    from app.task_folders import open_task
+    from sandbox.target import load_target
+
+    loaded, known = open_task(settings, task, load_target(target).name), load_target(target)
+    view = task_view(loaded)
+    names = ("name", "title", "description", "inputs", "outputs", "scalars", "multiples", "tests", "benchmarks")
+    seed = loaded.seeds[0].read_text(encoding="utf-8") if loaded.seeds else ""
+    return {
+        **{name: view[name] for name in (*names, "flops", "bytes")},
+        "tolerance_ratio": loaded.tolerance.ratio,
+        "target": known.name,
+        "target_brief": known.brief.strip(),
+        "seeds": [path.name for path in loaded.seeds],
+        "seed_source": clipped(seed, MOST_SOURCE),
+        "reference": clipped(reference_text(loaded), MOST_SOURCE),
+    }
+
+
+def check(settings: Settings, asked: KernelRequest) -> dict[str, Any]:
+    """The fields of a `KernelVerdict`."""
+    loaded, made = _judged(settings, asked)
+    return verdict_of(made, loaded, asked.source)
+
+
+def compare(settings: Settings, left: KernelRequest, right: KernelRequest) -> dict[str, Any]:
+    """The fields of a `SideBySide`; measured times that are close are timed in turns."""
+    from agents.bench import BenchKernel
+    from agents.scientist.observations import compared_text
+
+    (loaded, old), (_, new) = _judged(settings, left), _judged(settings, right)
+    sides = BenchKernel("left", left.source, old), BenchKernel("right", right.source, new)
+    before, after = old.geomean_us, new.geomean_us
+    found: dict[str, Any] = {
+        "left": verdict_of(old, loaded, left.source),
+        "right": verdict_of(new, loaded, right.source),
+        "verdict": _contrast(settings, left, right, old, new),
+        "speedup": None if not before or not after else round(before / after, 4),
+        "text": "",
+    }
+    if old.measurements and new.measurements:
+        found["text"] = without_shapes(compared_text(*sides, loaded), _listed(loaded))
+    return found
+
+
+def isa(settings: Settings, asked: KernelRequest) -> dict[str, Any]:
+    """The fields of a `MachineListing`."""
+    from agents.scientist.observations import loops_text
+    from app.wiring import make_compiler, make_disassembler
+
+    make_compiler(settings, asked.target)  # which refuses a target whose code is not shown
+    shown = make_disassembler(settings, asked.target)
+    assert shown is not None
+    loaded, sandbox, prepared = _prepared(settings, asked)
+    compiled = sandbox.compile(prepared)
+    verdict = verdict_of(compiled, loaded, asked.source)
+    loops: tuple[InnerLoop, ...] = ()
+    if compiled.verdict.accepted:
+        chosen = prepared.choose(compiled.tunables)
+        singles = [arm.prepared for arm in chosen.arms] or [chosen]
+        loops = tuple(loop for each in singles if each.refusal is None for loop in shown.loops(each))
+    return {
+        "compiles": compiled.verdict.accepted,
+        "findings": verdict["findings"],
+        "resources": verdict["resources"],
+        "text": loops_text("the kernel", loops, asked.source) if loops else "",
+    }
+
+
+def verdict_of(made: Evaluation, task: Task, source: str) -> dict[str, Any]:
+    """The fields of a `KernelVerdict`, without what held-out cases hold."""
+    from agents.scientist.views import HELD_OUT as TOLD
+    from agents.scientist.views import evidence_of, failure_view
+    from app.mcp.advice import advice_of
+
+    failure, evidence, listed = failure_view(made, task), evidence_of(made, source, {}), _listed(task)
+    findings = [
+        {**f, "message": without_shapes(f["message"], listed), "advice": advice_of(f["kind"])}
+        for f in failure["findings"]
+    ]
+    times = [
+        {
+            **{name: row[name] for name in ("case", "time_us", "roofline_us", "bound")},
+            "resources_us": dict(row["shares"]),
+        }
+        for row in evidence["times"]
+    ]
+    return {
+        "accepted": made.verdict.accepted,
+        **{name: failure[name] for name in ("stage", "code", "meaning")},
+        "findings": [{**f, "case": HELD_OUT if f["case"] == TOLD else f["case"]} for f in findings],
+        "more_findings": failure["more"],
+        "wrong_cases": [{**c, "name": HELD_OUT if c["name"] == TOLD else c["name"]} for c in failure["wrong"]],
+        "right_cases": failure["right"],
+        "tunables": dict(made.tunables),
+        "time_kind": evidence["time_kind"],
+        "geomean_us": made.geomean_us,
+        "times": times,
+        "resources": evidence["resources"],
+        "counters": {row["name"]: float(row["value"]) for row in evidence["counters"]},
+        "hot_lines": evidence["hot_lines"],
+        "explanation": evidence["explanation"],
+    }
+
+
+def _listed(task: Task) -> set[str]:
+    return {case.name for case in (*task.tests, *task.benchmarks)}
+
+
+def _prepared(settings: Settings, asked: KernelRequest) -> tuple[Any, Any, Any]:
+    from app.sandboxes import make_sandbox
+    from app.task_folders import open_task
+    from sandbox.target import load_target
+    from tasks.extra_shapes import with_shapes
+
+    if asked.on not in ("lab", "device", "auto"):
+        raise UsageError(f"`on` is lab, device or auto, not {asked.on[:40]!r}")
+    loaded = with_shapes(open_task(settings, asked.task, load_target(asked.target).name), asked.shapes)
+    sandbox = make_sandbox(settings, asked.target, asked.on, asked.seed)
+    return loaded, sandbox, sandbox.prepare(asked.source, loaded, dict(asked.tunables) or None)
+
+
+def _judged(settings: Settings, asked: KernelRequest) -> tuple[Task, Evaluation]:
+    from app.judged import confirmed
+    from sandbox.dispatched import asking
+    from sandbox.walk import needs_confirmation
+
+    loaded, sandbox, prepared = _prepared(settings, asked)
+    try:
+        ask = asking(sandbox)
+        made = ask("benchmark", prepared)
+        if asked.whole and made.verdict.accepted and needs_confirmation(made):
+            made = confirmed(made, ask("confirm", prepared))
+    except MachineError as error:  # which may name the case at which it arose
+        raise type(error)(without_shapes(str(error), _listed(loaded))) from None
+    return loaded, made
+
+
+def _contrast(settings: Settings, left: KernelRequest, right: KernelRequest, old: Evaluation, new: Evaluation) -> str:
+    from records.ranking import by_level, is_least_gain
+
+    before, after = old.geomean_us, new.geomean_us
+    if not before or not after or old.time_kind != new.time_kind:
+        return "not comparable"
+    if new.time_kind == "predicted":
+        return "faster" if is_least_gain(after, before) else "slower" if is_least_gain(before, after) else "same"
+    decided = by_level(new, old)
+    if decided is None:
+        _, sandbox, challenger = _prepared(settings, right)
+        return str(sandbox.compare(challenger, _prepared(settings, left)[2]).verdict)
+    return "faster" if decided else "slower"
+
+
+def answered(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to one call in plain data: `answer`, or `refused` with a sentence."""
+    from app.settings import load_settings
+
+    try:
+        settings = load_settings()
+        kernels = [KernelRequest(**{**kernel, "shapes": tuple(kernel["shapes"])}) for kernel in asked["kernels"]]
+        match asked["call"]:
+            case "show_task":
+                return {"answer": show_task(settings, asked["task"], asked["target"])}
+            case "check":
+                return {"answer": check(settings, *kernels)}
+            case "compare":
+                return {"answer": compare(settings, *kernels)}
+            case _:
+                return {"answer": isa(settings, *kernels)}
+    except ScientistError as error:
+        return {"refused": " ".join(str(error).split())}
+
+
+def main() -> None:
+    """One call: a line of JSON on standard input, a line on standard output. It ends when its input does."""
+    from sandbox.stopping import stoppable
+
+    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever else is printed goes where a server's messages go
+    asked = json.loads(sys.stdin.readline())
+
+    def watch() -> None:
+        sys.stdin.read()
+        os.kill(os.getpid(), signal.SIGTERM)  # the server has gone, or the call was cancelled
+
+    threading.Thread(target=watch, daemon=True).start()
+    with stoppable():
+        output.write(json.dumps(answered(asked)) + "\n")
+        output.flush()
+    os._exit(0)  # the watching thread waits for input that does not come

@@ -1,0 +1,133 @@
+"""The tools about runs: begin, follow and stop one, and take its results. Each call opens the ledger for itself."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from app.mcp.advice import explained
+from app.mcp.kernel_calls import verdict_of
+from records.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.condition import Condition
+    from app.mcp.workspace import ClientFolder
+    from app.settings import Settings
+    from records.artefacts import ArtefactStore
+    from records.experiment import Attempt, Run
+    from records.ledger import Ledger
+
+MOST_SHOWN = 20  # runs
+STOP_S = 60.0
+
+
+class RunCalls:
+    """Runs of the settings' runs folder, for one client."""
+
+    def __init__(self, settings: Settings, workspace: ClientFolder, budget_usd: float, most_at_once: int) -> None:
+        """`budget_usd` is the most that one run may spend on a model; with 0 only the playbook may be the author."""
+        self._settings, self._workspace = settings, workspace
+        self._budget_usd, self._most_at_once = budget_usd, most_at_once
+        self._turn = threading.Lock()  # of those who begin: two could both be the last one allowed
+
+    def begin(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Start a run in a process of its own."""
+        from app.detached import detach
+        from app.run_request import RunRequest
+        from app.session import open_session
+
+        author, budget = asked.get("author") or "playbook", float(asked.get("budget_usd") or self._budget_usd)
+        if author == "llm" and not 0 < budget <= self._budget_usd:
+            raise UsageError(
+                f"a run with a model may spend at most ${self._budget_usd:g} here; the person who set up this server "
+                "decides that with `kernel-scientist mcp --budget-usd`"
+            )
+        request = RunRequest(
+            asked["task"], asked["target"], asked["on"], author, asked["seed"], budget, asked["limits"]
+        )
+        with self._turn, open_session(self._settings, request) as session:
+            ledger = session.context.ledger
+            at_work = [run.id for run in ledger.runs() if ledger.driver(run.id) is not None]
+            if len(at_work) >= self._most_at_once:
+                raise UsageError(f"{', '.join(at_work)} are at work, and no more may be: wait for one, or stop it")
+            run = session.context.run
+            pid = detach(self._settings, ledger, run)
+        return {"run_id": run.id, "pid": pid, "next": "ask for its status; best gives the kernel that leads"}
+
+    def status(self, run_id: str) -> list[Condition]:
+        """One run, or those at work and the newest ones."""
+        from app.condition import condition
+
+        with self._records() as (ledger, _):
+            runs = [self._found(ledger, run_id)] if run_id else list(ledger.runs())[-MOST_SHOWN:]
+            return [condition(self._settings, ledger, run) for run in runs]
+
+    def stop(self, run_id: str) -> Condition:
+        """Pause a run after its steps in flight."""
+        from app.condition import condition
+        from app.detached import stop
+
+        with self._records() as (ledger, _):
+            run = self._found(ledger, run_id)
+            stop(ledger, run, STOP_S)
+            return condition(self._settings, ledger, run)
+
+    def best(self, run_id: str) -> dict[str, Any]:
+        """The fields of a `BestKernel`."""
+        from app.session import summary
+
+        with self._records() as (ledger, artefacts):
+            run = self._found(ledger, run_id)
+            found = summary(ledger, run, self._settings.runs_folder / run.id, 0.0).best
+            if found is None:
+                raise UsageError(f"the run {run.id} has no verified kernel yet")
+            attempt = _attempt(ledger, run, found.id)
+            told = {name: value for name, value in asdict(found).items() if name not in ("id", "path")}
+            source = artefacts.text(attempt.source)
+            return {**told, "run_id": run.id, "attempt": found.id, "source": source, "tunables": dict(attempt.tunables)}
+
+    def explain(self, about: str, run_id: str) -> dict[str, Any]:
+        """The fields of an `Explanation`: of a code, a kind, a resource; with a run, of one of its attempts."""
+        if not run_id:
+            return {"about": about, "text": explained(about)}
+        from app.task_folders import open_task
+
+        with self._records() as (ledger, artefacts):
+            run = self._found(ledger, run_id)
+            attempt = _attempt(ledger, run, about)
+            made = ledger.evaluation(attempt.evaluation_key)
+            if made is None:
+                raise UsageError(f"the attempt {about} was not judged: {attempt.status}")
+            source, task = artefacts.text(attempt.source), open_task(self._settings, run.task, run.target)
+            text = f"{attempt.status}; " + "; ".join(attempt.report)
+            return {"about": about, "text": text, "verdict": verdict_of(made, task, source)}
+
+    def export(self, run_id: str, path: str, replace: bool) -> dict[str, Any]:
+        """Write the best kernel into the workspace; the fields of a `FileWritten`."""
+        data = self.best(run_id)["source"].encode()
+        self._workspace.write(path, data, replace=replace)
+        return {"path": path, "bytes": len(data)}
+
+    @contextmanager
+    def _records(self) -> Iterator[tuple[Ledger, ArtefactStore]]:
+        from app.wiring import open_records
+
+        ledger, artefacts = open_records(self._settings, create=False)
+        with ledger:
+            yield ledger, artefacts
+
+    @staticmethod
+    def _found(ledger: Ledger, run_id: str) -> Run:
+        from app.wiring import find_run
+
+        return find_run(ledger, run_id)
+
+
+def _attempt(ledger: Ledger, run: Run, attempt_id: str) -> Attempt:
+    found = ledger.attempt(run.id, attempt_id)
+    if found is None:
+        raise UsageError(f"the run {run.id} has no attempt {attempt_id[:60]!r}")
+    return found

@@ -1,0 +1,144 @@
+"""The answers of the tools, as a client's schema has them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+
+
+class TaskRow(BaseModel):
+    """A task in a line."""
+
+    name: str
+    title: str
+    targets: list[str]
+
+
+class TaskSheet(BaseModel):
+    """All that a writer of kernels needs to know of a task."""
+
+    name: str
+    title: str
+    description: str
+    target: str
+    target_brief: str
+    inputs: list[dict[str, Any]]
+    outputs: list[dict[str, Any]]
+    scalars: list[dict[str, Any]]
+    multiples: list[dict[str, Any]] = Field(description="dims that are always multiples of something")
+    tests: list[str] = Field(description="shapes that are verified, beside held-out ones that nobody is told")
+    benchmarks: list[str] = Field(description="shapes that are timed, with their weights")
+    flops: str
+    bytes: str
+    tolerance_ratio: float = Field(description="error allowed, in multiples of the baseline's own")
+    seeds: list[str]
+    seed_source: str = Field(description="the naive seed: the form that a kernel file has")
+    reference: str = Field(description="the Python text that defines the right result")
+
+
+class FindingRow(BaseModel):
+    """One thing to act on."""
+
+    kind: str
+    message: str
+    line: int | None = None
+    kernel: str | None = None
+    case: str | None = None
+    advice: str = ""
+
+
+class TimeRow(BaseModel):
+    """The time of one benchmark case, and what each resource alone would need."""
+
+    case: str
+    time_us: float
+    roofline_us: float
+    bound: str
+    resources_us: dict[str, float]
+
+
+class KernelVerdict(BaseModel):
+    """The verdict on one kernel, with evidence on its cost where it has times."""
+
+    accepted: bool
+    stage: str
+    code: str
+    meaning: str
+    findings: list[FindingRow]
+    more_findings: int = 0
+    wrong_cases: list[dict[str, Any]] = Field(description="cases whose result is wrong; held-out ones without shape")
+    right_cases: int
+    tunables: dict[str, int]
+    time_kind: Literal["predicted", "measured", "none"]
+    geomean_us: float | None
+    times: list[TimeRow]
+    resources: list[dict[str, Any]]
+    counters: dict[str, float]
+    hot_lines: list[dict[str, Any]]
+    explanation: str
+
+
+class MachineListing(BaseModel):
+    """The inner loops of a kernel in machine code."""
+
+    compiles: bool
+    findings: list[FindingRow]
+    text: str
+    resources: list[dict[str, Any]]
+
+
+class SideBySide(BaseModel):
+    """Two kernels: which is faster, and the evidence beside each other."""
+
+    left: KernelVerdict
+    right: KernelVerdict
+    verdict: Literal["faster", "slower", "same", "undecided", "not comparable"] = Field(description="of the right one")
+    speedup: float | None = Field(description="of the right kernel over the left one")
+    text: str
+
+
+class Explanation(BaseModel):
+    """A code, a kind of finding, a resource or an attempt in words."""
+
+    about: str
+    text: str
+    verdict: KernelVerdict | None = None
+
+
+class NoteRow(BaseModel):
+    """A passage of the notes."""
+
+    title: str
+    section: str
+    source: str
+    text: str
+
+
+class RunBegun(BaseModel):
+    """A run that works in a process of its own."""
+
+    run_id: str
+    pid: int
+    next: str
+
+
+class BestKernel(BaseModel):
+    """The fastest verified kernel of a run."""
+
+    run_id: str
+    attempt: str
+    source: str
+    tunables: dict[str, int]
+    geomean_us: float
+    time_kind: str
+    speedup_over_seed: float | None
+    speedup_over_naive_seed: float | None
+    is_seed: bool
+
+
+class FileWritten(BaseModel):
+    """A file that was written into the workspace."""
+
+    path: str
+    bytes: int

@@ -1,0 +1,220 @@
+"""The server for coding agents, by the SDK's own client over stdio: all tools, refusals, cancellation, lost clients."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if find_spec("mcp") is None:
+    pytest.skip("the extra mcp is not installed", allow_module_level=True)
+
+import anyio
+
+from app.commands import mcp_command  # noqa: F401 - the command of these tests
+from app.mcp import call_process, run_calls, tool_results, tool_server  # noqa: F401 - and what answers them
+from app.mcp.tool_server import ACTING, READING
+from tests.support.mcp_client import answer, connected, refusal, server_command, server_environment
+
+pytestmark = pytest.mark.slow
+MOST_ANSWER = 40_000  # characters
+
+
+def programs_of(server: int) -> list[str]:
+    """Command lines of the processes below a server."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (place / "cmdline").read_text().split("\0")
+        except OSError:
+            continue
+        if parent == server:
+            found.append(" ".join(words))
+    return found
+
+
+def gone(server: int, deadline_s: float = 30.0) -> bool:
+    until = time.monotonic() + deadline_s
+    while programs_of(server) and time.monotonic() < until:
+        time.sleep(0.05)
+    return not programs_of(server)
+
+
+def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Path) -> None:
+    used: set[str] = set()
+
+    async def session() -> None:
+        async with connected(tmp_path, compiler_cache) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert set(tools) == {*READING, *ACTING}
+            for tool in tools.values():
+                assert tool.description and tool.output_schema and tool.annotations is not None
+                assert tool.annotations.read_only_hint is (tool.name in READING)
+
+            async def call(name: str, **arguments: Any) -> dict[str, Any]:
+                used.add(name)
+                made = await answer(client, name, **arguments)
+                assert len(json.dumps(made)) < MOST_ANSWER
+                return made
+
+            listed = [row["name"] for row in (await call("list_tasks"))["result"]]
+            assert "transpose" in listed
+            sheet = await call("show_task", task="transpose")
+            assert sheet["benchmarks"] and "transpose" in sheet["seed_source"] and "def reference" in sheet["reference"]
+            seed = sheet["seed_source"]
+            (tmp_path / "mine.hip").write_text(seed)
+            found: dict[str, dict[str, Any]] = {}
+
+            async def checked(name: str, source: str) -> None:
+                found[name] = await call("check", task="transpose", source=source)
+
+            async with anyio.create_task_group() as group:  # several at once, each with its own answer
+                group.start_soon(checked, "right", seed)
+                group.start_soon(checked, "beyond", seed.replace("i < rows &&", "i <= rows &&"))
+                group.start_soon(checked, "broken", seed.replace("const int j", "const itn j"))
+            assert found["right"]["accepted"] and found["right"]["time_kind"] == "predicted"
+            assert found["right"]["times"][0]["bound"] and found["right"]["resources"]
+            [beyond] = found["beyond"]["findings"][:1]
+            assert beyond["kind"] == "out_of_bounds" and beyond["line"] == 16 and "guard" in beyond["advice"]
+            assert found["broken"]["stage"] == "compile" and found["broken"]["findings"][0]["line"] == 14
+            assert "global_load" in (await call("isa", task="transpose", file="mine.hip"))["text"]
+            both = await call("compare", task="transpose", left_file="mine.hip", right_source=seed + "// the same\n")
+            assert (both["verdict"], both["speedup"]) == ("same", 1.0) and both["text"]
+            assert "barrier" in (await call("explain", about="race"))["text"]
+            notes = await call("search_notes", query="lds bank conflict", k=2)
+            assert len(notes["result"]) == 2 and all(len(n["text"]) < 7000 for n in notes["result"])
+            run = (await call("run", task="transpose", tunings=4, generations=9))["run_id"]
+            assert "no more may be" in await refusal(client, "run", task="transpose")
+            while not (await call("status", run=run))["result"][0]["best"]:
+                await anyio.sleep(0.2)
+            assert (await call("stop", run=run))["state"] == "paused"
+            best = await call("best", run=run)
+            assert best["source"] and best["geomean_us"] > 0
+            told = await call("explain", about=best["attempt"], run=run)
+            assert told["verdict"]["accepted"]
+            written = await call("export", run=run, path="best.hip")
+            assert (tmp_path / written["path"]).read_text() == best["source"]
+
+    anyio.run(session)
+    assert used == {*READING, *ACTING}
+
+
+def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, compiler_cache: Path) -> None:
+    (tmp_path / "away").symlink_to("/etc")
+
+    async def session() -> None:
+        async with connected(tmp_path, compiler_cache) as client:
+            for name, wrong, why in (
+                ("check", {"task": "transpose"}, "one of the two"),
+                ("check", {"task": "transpose", "source": "x", "file": "y"}, "one of the two"),
+                ("check", {"task": "transpose", "file": "/etc/passwd"}, "no path inside"),
+                ("check", {"task": "transpose", "file": "../../etc/passwd"}, "no path inside"),
+                ("check", {"task": "transpose", "file": "away/passwd"}, "links are not followed"),
+                ("check", {"task": "/etc", "source": "x"}, "no path inside"),
+                ("check", {"task": "away", "source": "x"}, "links are not followed"),
+                ("show_task", {"task": "gone"}, "no 'gone' in the workspace"),
+                ("show_task", {"task": "transpose", "target": "b200"}, "b200"),
+                ("check", {"task": "transpose", "source": "x", "on": "spool:/tmp"}, "literal_error"),
+                ("check", {"task": "transpose", "source": "x" * 200_000}, "string_too_long"),
+                ("isa", {"task": "transpose", "source": "x", "target": "h200"}, "AMD GPUs only"),
+                ("search_notes", {"query": "x", "k": 1000}, "less_than_equal"),
+                ("best", {"run": "last"}, "there are no runs"),
+                ("export", {"run": "last", "path": "x"}, "there are no runs"),
+                ("run", {"task": "transpose", "author": "llm"}, "--budget-usd"),
+                ("run", {"task": "transpose", "author": "llm", "budget_usd": 1000}, "--budget-usd"),
+                ("explain", {"about": "nonsense"}, "out_of_bounds"),
+            ):
+                said = await refusal(client, name, **wrong)
+                assert why in said and "Traceback" not in said and "root:" not in said, said
+
+    anyio.run(session)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["away", "server.log"]
+    assert "Traceback" not in (tmp_path / "server.log").read_text()
+
+
+def begun(folder: Path, cache: Path) -> subprocess.Popen[str]:
+    """A server by hand, at work on a check."""
+    server = subprocess.Popen(
+        server_command(),
+        cwd=folder,
+        env=server_environment(cache),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert server.stdin is not None and server.stdout is not None
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
+    seed = (Path(__file__).resolve().parents[2] / "tasks" / "transpose" / "seed.hip").read_text()
+    for message in (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "check", "arguments": {"task": "transpose", "source": seed, "whole": True}},
+        },
+    ):
+        server.stdin.write(json.dumps(message) + "\n")
+        server.stdin.flush()
+    assert json.loads(server.stdout.readline())["id"] == 1
+    while not any("kernel_calls" in words for words in programs_of(server.pid)):
+        assert server.poll() is None
+        time.sleep(0.02)
+    return server
+
+
+@pytest.mark.parametrize("how", ["cancelled", "client gone", "stopped", "killed"])
+def test_a_call_ends_with_its_client_its_server_or_its_cancellation(
+    tmp_path: Path, compiler_cache: Path, how: str
+) -> None:
+    server = begun(tmp_path, compiler_cache)
+    calls = [int(place.name) for place in Path("/proc").glob("[0-9]*") if _is_call_of(place, server.pid)]
+    assert server.stdin is not None and len(calls) == 1
+    if how == "cancelled":
+        asked = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+        server.stdin.write(json.dumps(asked) + "\n")
+        server.stdin.flush()
+        assert gone(server.pid)
+        assert server.poll() is None, "the server goes on"
+        server.stdin.close()
+    elif how == "client gone":
+        server.stdin.close()
+    else:
+        server.send_signal(signal.SIGTERM if how == "stopped" else signal.SIGKILL)
+    server.wait(timeout=30)
+    until = time.monotonic() + 30
+    while Path(f"/proc/{calls[0]}").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{calls[0]}").exists()
+    if server.stdin and not server.stdin.closed:
+        server.stdin.close()
+    assert server.stdout is not None
+    server.stdout.close()
+
+
+def _is_call_of(place: Path, server: int) -> bool:
+    try:
+        parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+        return parent == server and "kernel_calls" in (place / "cmdline").read_text()
+    except OSError:
+        return False
+
+
+def test_without_the_extra_the_command_names_it(tmp_path: Path) -> None:
+    hidden = (
+        "import sys; sys.modules['mcp'] = None; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
+    )
+    words = [sys.executable, "-P", "-c", hidden, server_command()[4], "mcp"]
+    done = subprocess.run(words, cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and ".[mcp]" in done.stderr and done.stderr.count("\n") == 1
