@@ -89,6 +89,7 @@ class LexemeReader:
     def __init__(self, words: list[Lexeme], at: int = 0) -> None:
         """Start at a word."""
         self.words, self.at = words, at
+        self.is_lenient = False  # whether a `while` and commas between expressions are read
 
     def peek(self, ahead: int = 0) -> str:
         """The text of a word, empty behind the last."""

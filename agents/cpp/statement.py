@@ -9,7 +9,7 @@ from typing import Literal
 
 from agents.cpp.expression import TYPE_WORDS, Expression, LexemeReader, NotUnderstood, tokens
 
-Form = Literal["declare", "expression", "if", "for", "return", "continue", "break", "block", "empty"]
+Form = Literal["declare", "expression", "if", "for", "while", "return", "continue", "break", "block", "empty"]
 _PRAGMA = re.compile(r"(?:^|\n)[ \t]*#[ \t]*pragma[^\n]*\n\s*\Z")
 
 
@@ -31,7 +31,7 @@ class BodyStatement:
     end: int
     type: str = ""  # of a declaration, without what belongs to one name
     declared: tuple[Declared, ...] = ()
-    value: Expression | None = None  # the expression, or the condition of `if` and `for`
+    value: Expression | None = None  # the expression, or the condition of `if`, `for` and `while`
     first: BodyStatement | None = None  # of `for`
     step: Expression | None = None  # of `for`
     body: tuple[BodyStatement, ...] = ()  # of `for`, `if` and a block; braces are left out
@@ -59,9 +59,13 @@ class BodyStatement:
         return frozenset(d.name for part in self.walk() for d in part.declared)
 
 
-def parse_body(code: str, start: int, end: int) -> tuple[BodyStatement, ...]:
-    """The statements between the braces of a function; NotUnderstood when one of them is not."""
+def parse_body(code: str, start: int, end: int, *, is_lenient: bool = False) -> tuple[BodyStatement, ...]:
+    """The statements between the braces of a function; NotUnderstood when one of them is not.
+
+    A `while` and commas between expressions are read for whoever rewrites them; all others know `for` only.
+    """
     reader = LexemeReader(tokens(code, start, end))
+    reader.is_lenient = is_lenient
     found: list[BodyStatement] = []
     while reader.peek():
         found.append(_statement(reader, code))
@@ -97,6 +101,8 @@ def _plain_statement(reader: LexemeReader, code: str) -> BodyStatement:
             reader.take(";")
             form: Form = "return" if word == "return" else "continue" if word == "continue" else "break"
             return BodyStatement(form, start, 0)
+        case "while" if reader.is_lenient:
+            return _while(reader, code, start)
         case "while" | "do" | "switch" | "goto" | "case" | "default" | "asm" | "__shared__" | "using" | "typedef":
             raise NotUnderstood(word)
     made = _declaration(reader, start) or _expression(reader, start)
@@ -105,7 +111,17 @@ def _plain_statement(reader: LexemeReader, code: str) -> BodyStatement:
 
 
 def _expression(reader: LexemeReader, start: int) -> BodyStatement:
-    return BodyStatement("expression", start, 0, value=reader.expression())
+    return BodyStatement("expression", start, 0, value=_listed(reader))
+
+
+def _listed(reader: LexemeReader) -> Expression:
+    """One expression, or several with commas between them where all is read."""
+    first = reader.expression()
+    parts = [first]
+    while reader.is_lenient and reader.peek() == ",":
+        reader.take()
+        parts.append(reader.expression())
+    return first if len(parts) == 1 else Expression("binary", ",", tuple(parts), first.start, parts[-1].end)
 
 
 def _block(reader: LexemeReader, code: str) -> tuple[BodyStatement, ...]:
@@ -134,6 +150,14 @@ def _if(reader: LexemeReader, code: str, start: int) -> BodyStatement:
     return BodyStatement("if", start, 0, value=condition, body=then, other=other)
 
 
+def _while(reader: LexemeReader, code: str, start: int) -> BodyStatement:
+    reader.take("while")
+    reader.take("(")
+    condition = reader.expression()
+    reader.take(")")
+    return BodyStatement("while", start, 0, value=condition, body=_inside(reader, code))
+
+
 def _for(reader: LexemeReader, code: str, start: int) -> BodyStatement:
     reader.take("for")
     reader.take("(")
@@ -142,7 +166,7 @@ def _for(reader: LexemeReader, code: str, start: int) -> BodyStatement:
     reader.take(";")
     condition = None if reader.peek() == ";" else reader.expression()
     reader.take(";")
-    step = None if reader.peek() == ")" else reader.expression()
+    step = None if reader.peek() == ")" else _listed(reader)
     reader.take(")")
     return BodyStatement("for", start, 0, first=first, value=condition, step=step, body=_inside(reader, code))
 

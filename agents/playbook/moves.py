@@ -17,6 +17,7 @@ from agents.playbook import (
     stage_moves,
     tile_moves,
 )
+from agents.playbook.plain_text import plain
 from agents.source import KernelFile, SourceError, read
 
 Variants = Callable[[KernelFile, str, frozenset[str]], tuple[str, ...]]
@@ -219,6 +220,7 @@ _HANDLE = re.compile(r"[a-z_]+:[\w.+]+")
 
 def offers(file: KernelFile, arch: str, taken: frozenset[str]) -> tuple[str, ...]:
     """Handles `move:variant` of every change that applies, in a fixed order."""
+    file = read(plain(file.source))
     found = [f"{m.name}:{v}" for m in MOVES for v in m.variants(file, arch, taken)]
     together = [h for h in SAFE_TOGETHER if h in found]
     return tuple(found + (["together:" + "+".join(h.split(":")[0] for h in together)] if len(together) > 1 else []))
@@ -234,7 +236,7 @@ def apply(source: str, handle: str, arch: str, taken: frozenset[str]) -> str:
             if part.split(":")[0] in variant.split("+"):
                 source = apply(source, part, arch, taken)
         return source
-    file = read(source)
+    file = read(plain(source))
     if name not in BY_NAME or variant not in BY_NAME[name].variants(file, arch, taken):
         raise SourceError(f"the change {handle} does not apply to this kernel")
     return BY_NAME[name].apply(file, variant)

@@ -1,25 +1,21 @@
 /*+++
 [[launch]]
-kernel = "argmax_rows"
-grid = ["ceil_div(rows, 128)"]
-block = [128]
+kernel = "where_max"
+grid = ["ceil_div(rows, 256)"]
+block = [256]
 args = ["x", "y", "rows", "cols"]
 +++*/
 #include <hip/hip_runtime.h>
 
-extern "C" __global__ void argmax_rows(const float* scores, int* out, int num_rows, int num_cols) {
-    const int r = blockDim.x * blockIdx.x + threadIdx.x;
-    if (r >= num_rows) {
-        return;
+extern "C" __global__ void where_max(const float* in, int* arg, int R, int C) {
+    int r = threadIdx.x + 256 * blockIdx.x;
+    if (r > R - 1) return;
+    const float *p = in + (long)r * C;
+    float best = *p; int at = 0, c = 1;
+    while (c < C) {
+        float v = *(p + c);
+        if (v > best) { best = v; at = c; }
+        c++;
     }
-    int bestIdx = 0;
-    float bestVal = -INFINITY;
-    const float* p = scores + r * (size_t)num_cols;
-    for (int j = 0; j < num_cols; j++) {
-        if (bestVal < p[j]) {
-            bestIdx = j;
-            bestVal = p[j];
-        }
-    }
-    out[r] = bestIdx;
+    *(arg + r) = at;
 }

@@ -1,17 +1,15 @@
 /*+++
 [[launch]]
-kernel = "weighted"
-grid = [2432]
-block = [512]
-args = ["alpha", "x", "beta", "y", "z", "n:i64"]
+kernel = "saxpby"
+grid = ["ceil_div(n, 256)"]
+block = [256]
+args = ["n:i64", "alpha", "x", "beta", "y", "z"]
 +++*/
 #include <hip/hip_runtime.h>
 
-// Grid-stride loop: any grid will do.
-extern "C" __global__ void weighted(float alpha, const float* __restrict__ X, float beta,
-                                    const float* __restrict__ Y, float* __restrict__ Z, long n) {
-    long stride = (long)gridDim.x * blockDim.x;
-    for (long k = (long)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += stride) {
-        Z[k] = fmaf(alpha, X[k], beta * Y[k]);
-    }
+#define IDX (blockIdx.x * (size_t)blockDim.x + threadIdx.x)
+extern "C" __global__ void saxpby(long count, float a, const float* u, float b, const float* v, float* w) {
+    const size_t i = IDX;
+    if (!(i < count)) return;
+    float left = a * u[i], right = b * v[i]; w[i] = left + right;
 }

@@ -1,19 +1,19 @@
 /*+++
 [[launch]]
-kernel = "bgemv"
-grid = ["ceil_div(batch * m, 256)"]
-block = [256]
-args = ["a", "x", "y", "batch", "m", "k"]
+kernel = "mv"
+grid = ["ceil_div(m, 64)", "batch"]
+block = [64]
+args = ["a", "x", "y", "m", "k"]
 +++*/
 #include <hip/hip_runtime.h>
 
-extern "C" __global__ void bgemv(const float* A, const float* x, float* y, int B, int M, int K) {
-    int t = blockIdx.x * blockDim.x + threadIdx.x;
-    int b = t / M;
-    if (t >= B * M) return;
-    const float* row = A + (size_t)t * K;
-    const float* vec = x + (size_t)b * K;
-    float dot = 0.0f;
-    for (int k = 0; k < K; ++k) dot = fmaf(row[k], vec[k], dot);
-    y[t] = dot;
+extern "C" __global__ void mv(const float* mat, const float* vec, float* out, int m, int k) {
+    int row = blockIdx.x * 64 + threadIdx.x, b = blockIdx.y;
+    if (row >= m) return;
+    const float* a = mat + ((size_t)b * m + row) * k;
+    const float* v = vec + (size_t)b * k;
+    float s = 0.f;
+    int left = 0;
+    while (left != k) { s += *a++ * *v++; ++left; }
+    out[(size_t)b * m + row] = s;
 }

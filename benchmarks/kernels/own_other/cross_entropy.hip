@@ -1,28 +1,18 @@
 /*+++
 [[launch]]
-kernel = "xent"
-grid = ["ceil_div(rows, 64)"]
-block = [64]
-args = ["logits", "target", "loss", "rows", "classes"]
+kernel = "nll"
+grid = ["ceil_div(rows, 128)"]
+block = [128]
+args = ["rows", "classes", "logits", "target", "loss"]
 +++*/
 #include <hip/hip_runtime.h>
 
-extern "C" __global__ void xent(const float* logits, const int* labels, float* losses, int B, int V) {
-    int b = blockIdx.x * blockDim.x + threadIdx.x;
-    if (b < B) {
-        const float* row = logits + (size_t)b * V;
-        float maxval = row[0];
-        for (int v = 1; v < V; v++) {
-            if (row[v] > maxval) {
-                maxval = row[v];
-            }
-        }
-        float denom = 0.0f;
-        for (int v = 0; v < V; v++) {
-            float e = expf(row[v] - maxval);
-            denom += e;
-        }
-        int label = labels[b];
-        losses[b] = -(row[label] - maxval - logf(denom));
-    }
+extern "C" __global__ void nll(int n, int k, const float* z, const int* t, float* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j;
+    if (i >= n) return;
+    const float* zi = z + (size_t)i * k;
+    float hi = -INFINITY, sum = 0;
+    for (j = 0; j < k; j++) hi = zi[j] > hi ? zi[j] : hi;
+    for (j = 0; j < k; j++) sum += expf(zi[j] - hi);
+    out[i] = logf(sum) + hi - zi[t[i]];
 }

@@ -1,25 +1,25 @@
 /*+++
 [[launch]]
-kernel = "fill_zero"
-grid = [1]
-block = [1024]
+kernel = "zero"
+grid = ["ceil_div(bins, 64)"]
+block = [64]
 args = ["counts", "bins"]
 
 [[launch]]
-kernel = "histo"
-grid = [1024]
+kernel = "tally"
+grid = [2048]
 block = [256]
-args = ["values", "counts", "n"]
+args = ["n", "values", "counts"]
 +++*/
 #include <hip/hip_runtime.h>
 
-extern "C" __global__ void fill_zero(int* h, int nbins) {
-    for (int b = threadIdx.x; b < nbins; b += blockDim.x) h[b] = 0;
-}
+extern "C" __global__ void zero(int* c, int k) { int b = blockIdx.x * 64 + threadIdx.x; if (b < k) c[b] = 0; }
 
-extern "C" __global__ void histo(const int* __restrict__ v, int* __restrict__ h, int n) {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-        int bin = v[i];
-        atomicAdd(&h[bin], 1);
+extern "C" __global__ void tally(int n, const int* v, int* c) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const int jump = gridDim.x * blockDim.x;
+    while (i < n) {
+        atomicAdd(c + v[i], 1);
+        i += jump;
     }
 }

@@ -1,28 +1,21 @@
 /*+++
 [[launch]]
-kernel = "ln"
-grid = ["ceil_div(rows, 64)"]
-block = [64]
-args = ["x", "w", "b", "y", "eps", "rows", "cols"]
+kernel = "norm"
+grid = ["ceil_div(rows, 256)"]
+block = [256]
+args = ["x", "w", "b", "y", "rows", "cols", "eps"]
 +++*/
 #include <hip/hip_runtime.h>
 
-extern "C" __global__ void ln(const float* x, const float* gamma, const float* beta, float* y, float eps, int M,
-                              int N) {
-    int m = blockIdx.x * 64 + threadIdx.x;
-    if (m >= M) return;
-    x += (long)m * N;
-    y += (long)m * N;
-
-    float sum = 0.f, sumsq = 0.f;
-    for (int n = 0; n < N; n++) sum += x[n];
-    float mu = sum / N;
-    for (int n = 0; n < N; n++) {
-        sumsq += (x[n] - mu) * (x[n] - mu);
-    }
-    float inv = rsqrtf(sumsq / N + eps);
-    for (int n = 0; n < N; n++) {
-        float xhat = (x[n] - mu) * inv;
-        y[n] = xhat * gamma[n] + beta[n];
-    }
+extern "C" __global__ void norm(const float* x, const float* w, const float* b, float* y, int rows, int cols, float eps) {
+    const int row = blockDim.x * blockIdx.x + threadIdx.x;
+    if (row >= rows) { return; }
+    const float* first = x + (long)row * cols; const float* last = first + cols;
+    float mean = 0.f, var = 0.f;
+    for (const float* p = first; p != last; ++p) mean += *p;
+    mean /= cols;
+    for (const float* p = first; p != last; ++p) { const float d = *p - mean; var += d * d; }
+    const float scale = rsqrtf(var / cols + eps);
+    float* o = y + (long)row * cols; int j = 0;
+    while (j < cols) { o[j] = (first[j] - mean) * scale * w[j] + b[j]; j += 1; }
 }

@@ -1,21 +1,18 @@
 /*+++
 [[launch]]
-kernel = "rotary"
-grid = ["tokens", "heads"]
-block = [64]
-args = ["x", "cosine", "sine", "y", "heads", "half"]
+kernel = "turn"
+grid = ["ceil_div(tokens * heads * half, 256)"]
+block = [256]
+args = ["x", "cosine", "sine", "y", "tokens", "heads", "half"]
 +++*/
 #include <hip/hip_runtime.h>
 
-// A block a token and head.
-extern "C" __global__ void rotary(const float* x, const float* cosine, const float* sine, float* y, int heads,
-                                  int half) {
-    const size_t row = ((size_t)blockIdx.x * heads + blockIdx.y) * 2 * half;
-    for (int p = threadIdx.x; p < half; p += blockDim.x) {
-        const float c = cosine[(size_t)blockIdx.x * half + p];
-        const float s = sine[(size_t)blockIdx.x * half + p];
-        const float a = x[row + 2 * p], b = x[row + 2 * p + 1];
-        y[row + 2 * p] = a * c - b * s;
-        y[row + 2 * p + 1] = a * s + b * c;
-    }
+extern "C" __global__ void turn(const float* x, const float* cs, const float* sn, float* y, int T, int H, int D) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= T * H * D) return;
+    int d = i % D, t = i / (D * H);
+    float2 v = ((const float2*)x)[i];
+    float c = cs[t * D + d], s = sn[t * D + d];
+    float2 r; r.x = v.x * c - v.y * s; r.y = v.x * s + v.y * c;
+    ((float2*)y)[i] = r;
 }

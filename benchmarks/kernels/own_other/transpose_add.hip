@@ -1,19 +1,16 @@
 /*+++
 [[launch]]
-kernel = "add_t"
-grid = ["ceil_div(rows, 32)", "ceil_div(cols, 32)"]
-block = [32, 32]
+kernel = "ta"
+grid = ["ceil_div(cols, 16)", "ceil_div(rows, 16)"]
+block = [16, 16]
 args = ["x", "z", "y", "rows", "cols"]
 +++*/
 #include <hip/hip_runtime.h>
 
-extern "C" __global__ void add_t(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-                                 int R, int C) {
-    const int i = blockIdx.x * 32 + threadIdx.x;
-    const int j = blockIdx.y * 32 + threadIdx.y;
-    if (i >= R) return;
-    if (j >= C) return;
-    const size_t dst = (size_t)j * R + i;
-    const size_t src = (size_t)i * C + j;
-    c[dst] = b[dst] + a[src];
+extern "C" __global__ void ta(const float* x, const float* z, float* y, int rows, int cols) {
+    int c = blockIdx.x * blockDim.x + threadIdx.x; int r = blockIdx.y * blockDim.y + threadIdx.y;
+    if (c < cols) if (r < rows) {
+        long to = (long)c * rows + r, from = (long)r * cols + c;
+        *(y + to) = *(x + from) + *(z + to);
+    }
 }
