@@ -20,6 +20,7 @@ from records.errors import SettingsError
 
 ANSWER_S, FLUSH_S = 0.9, 1.0  # waits at the end of a program: for a first answer, for what was not sent yet
 FEEDBACK_S = 5.0  # for the rest of the answers of an endpoint that is there
+ALIVE_S = 20.0  # for the rest of what is sent to it
 CONNECT_MS, SEND_MS = 1000, 10_000
 _SWITCHES = ("LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING", "LANGCHAIN_TRACING_V2")
 _OPEN_TELEMETRY = ("LANGSMITH_OTEL_ENABLED", "LANGSMITH_OTEL_ONLY", "OTEL_ENABLED", "OTEL_ONLY")
@@ -30,9 +31,10 @@ class Traces:
 
     def __init__(self, settings: Settings) -> None:
         """Nothing is sent yet."""
-        from langsmith import Client
         from langsmith.anonymizer import StringNodeRule, create_secret_anonymizer
         from urllib3.util import Retry
+
+        from app.trace_client import TraceClient
 
         rules = [StringNodeRule(pattern=re.compile(re.escape(s)), replace="[removed]") for s in settings.secrets()]
         self.view = TraceView(settings, str(Path.home()), create_secret_anonymizer(extra_rules=rules))
@@ -42,12 +44,12 @@ class Traces:
         self._scores: dict[UUID, Mapping[str, float]] = {}
         logging.getLogger("langsmith").setLevel(logging.CRITICAL)  # its messages show part of the key
         key = settings.langsmith_api_key
-        self.client = Client(
+        self.client = TraceClient(
             api_url=settings.langsmith_endpoint,
             api_key=key.get_secret_value() if key is not None else None,
             anonymizer=self.view,
             retry_config=Retry(total=1, backoff_factor=0.2),
-            timeout_ms=(CONNECT_MS, SEND_MS),  # its sender is no daemon thread: a dead endpoint would hold the exit
+            timeout_ms=(CONNECT_MS, SEND_MS),
             tracing_error_callback=lambda error: self._faults.append(type(error).__name__),
         )
 
@@ -65,7 +67,7 @@ class Traces:
             last.join(ANSWER_S)
             if is_alive.is_set():
                 last.join(FEEDBACK_S)
-        self.client.close(timeout=FLUSH_S)
+        self.client.close(timeout=ALIVE_S if is_alive.is_set() else FLUSH_S)
         for link in links:
             tell(f"trace: {link}")
         if self._faults:
