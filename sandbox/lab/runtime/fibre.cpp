@@ -43,9 +43,17 @@ ks_leave:
 
 namespace ks {
 
+// Markers in the page tables (Linux 6.13) cost a fifth of a mapping of its own for each guard.
+static void guard(uint8_t* low) {
+    constexpr int kInstall = 102;  // MADV_GUARD_INSTALL
+    if (madvise(low, kGuardBytes, kInstall) != 0 && mprotect(low, kGuardBytes, PROT_NONE) != 0)
+        die("no guards for the stacks of the work-items");
+}
+
 void Stacks::reserve(uint32_t stacks) {
+    constexpr int kReadWrite = PROT_READ | PROT_WRITE;
     uint64_t step = kStackBytes + kGuardBytes;
-    void* place = mmap(nullptr, stacks * step, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* place = mmap(nullptr, stacks * step, kReadWrite, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED) die("no address space for the stacks of the work-items");
     base = (uint8_t*)place;
     count = stacks;
@@ -53,11 +61,9 @@ void Stacks::reserve(uint32_t stacks) {
     place = mmap(nullptr, kApartGuard + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED) die("no address space for the stacks of the work-items");
     apart = (uint8_t*)place + kApartGuard;
-    if (mprotect(apart, bytes, PROT_READ | PROT_WRITE) != 0) die("no memory for the stacks of the work-items");
+    if (mprotect(apart, bytes, kReadWrite) != 0) die("no memory for the stacks of the work-items");
     all = (void**)malloc(stacks * sizeof(void*));
-    for (uint32_t i = 0; i < stacks; i++)
-        if (mprotect(base + i * step + kGuardBytes, kStackBytes, PROT_READ | PROT_WRITE) != 0)
-            die("no memory for the stacks of the work-items");
+    for (uint32_t i = 0; i < stacks; i++) guard(base + i * step);
     reset();
 }
 

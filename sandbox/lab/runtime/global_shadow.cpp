@@ -18,23 +18,24 @@ struct RegionShadow {
 static RegionShadow g_shadow[kMaxRegions + 2];
 static uint64_t g_released[1 << 16];  // by workgroup: its number << 32 | the clock of what it has released
 
-static void* zeroed(uint64_t bytes) {
+static void* zeroed(uint64_t bytes, bool is_sparse) {
     void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (place == MAP_FAILED) die("no memory to watch the buffers");
     // Fewer faults; where much is mapped and little of it touched, small pages keep to what is touched.
-    if (bytes <= kHugePages) madvise(place, bytes, MADV_HUGEPAGE);
+    if (!is_sparse && bytes <= kHugePages) madvise(place, bytes, MADV_HUGEPAGE);
     return place;
 }
 
-void prepare_global_shadow(const Request&) {
+void prepare_global_shadow(const Request& request) {
+    const bool is_sparse = request.is_sparse();
     for (uint32_t i = 1; i <= g_memory.count; i++) {
         const Region& region = g_memory.region[i];
         if (region.role == kInput || !region.size) continue;
         uint64_t words = region.size / 4 + 8;
-        auto records = [=] { return (Record*)zeroed(words * 8); };
-        auto places = [=] { return (uint32_t*)zeroed(words * 4); };
+        auto records = [=] { return (Record*)zeroed(words * 8, is_sparse); };
+        auto places = [=] { return (uint32_t*)zeroed(words * 4, is_sparse); };
         g_shadow[i] = {records(), records(), records(), places(), places(), places(), region.written};
-        if (!region.written) g_shadow[i].written = (uint8_t*)zeroed(region.size + 8);
+        if (!region.written) g_shadow[i].written = (uint8_t*)zeroed(region.size + 8, is_sparse);
     }
 }
 
