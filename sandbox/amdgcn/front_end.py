@@ -37,6 +37,8 @@ INCLUDE = Path(__file__).parents[1] / "include"
 _FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang")
 _HEADER = ["#", "include", "<hip/hip_runtime.h>"]
 _PREFIX, _IMAGE, _PLACE = "prefix.h", "prefix.pch", "place"
+# The templates that the header itself uses are instantiated in it once, not again behind each text.
+_PRECOMPILE = ("-c", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", "-fpch-instantiate-templates")
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class FrontEnd:
     @cached_property
     def _prefix(self) -> Path:
         """The folder with the precompiled header; made now if there is none."""
-        parts = [header_digests(), self.flags, self.closing, self.tools.toolchain.version, str(self.cache)]
+        parts = [header_digests(), self.flags, _PRECOMPILE, self.closing, self.tools.toolchain.version, str(self.cache)]
         known = self.cache / "prefix" / hashlib.sha256(dumps(parts).encode()).hexdigest()
         try:
             folder = known / (known / _PLACE).read_text(encoding="ascii")
@@ -138,9 +140,8 @@ class FrontEnd:
         folder.mkdir(parents=True)
         (folder / _PREFIX).write_text(f"#include <hip/hip_runtime.h>\n{self.closing}", encoding="utf-8")
         self.lay_out(folder, "", folder)
-        make = ("-c", "-Xclang", "-emit-pch", "-Xclang", "-fno-pch-timestamp", _PREFIX, "-o", _IMAGE)
-        here = [str(folder / word) if word == _PREFIX else word for word in make]
-        done = Tools(self.tools.toolchain).run(folder, "clang", *self.flags, *_FILES, *here)
+        make = (*self.flags, *_FILES, *_PRECOMPILE, str(folder / _PREFIX), "-o", _IMAGE)
+        done = Tools(self.tools.toolchain).run(folder, "clang", *make)
         if done.returncode != 0:
             raise ToolchainError(
                 f"our own headers do not compile ({done.stderr.strip()[:300]}); run ./kernel-scientist again"

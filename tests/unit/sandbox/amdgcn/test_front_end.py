@@ -8,6 +8,9 @@ import pytest
 
 from sandbox.amdgcn.compiler import FLAGS
 from sandbox.amdgcn.front_end import FrontEnd, Tools, begins_with_header
+from sandbox.lab.build.flags import CHECKS, IR
+from sandbox.lab.build.flags import FLAGS as LAB_FLAGS
+from sandbox.lab.build.reading import CLOSING, behind_header
 from tests.support.compiler_cache import COMPILED, toolchain
 
 ROOT = Path(__file__).parents[4]
@@ -36,6 +39,24 @@ def test_the_listing_is_the_same_to_the_last_byte(front_end: FrontEnd, tmp_path:
     for prefixed, output in ((text, "with.s"), (None, "without.s")):
         assert front_end.run(tmp_path, text, prefixed, *macros, output).returncode == 0
     assert (tmp_path / "with.s").read_bytes() == (tmp_path / "without.s").read_bytes()
+
+
+def test_the_labs_text_form_is_the_same_with_the_headers_templates_in_it(tmp_path: Path) -> None:
+    front_end = FrontEnd(Tools(toolchain()), COMPILED, (*LAB_FLAGS, *CHECKS), CLOSING)
+    text = (
+        HEADER
+        + """__global__ void k(float* x, int* n, double* d, float4* v) {
+    atomicMin(x, __shfl_down(x[1], 2)); atomicMax(n, __popcll(__ballot(n[1] > 0)));
+    atomicAdd(d, d[1]); v[0] = v[1] + v[2] * 2.0f; __syncthreads();
+}
+"""
+        + CLOSING
+    )
+    for prefixed, output in ((behind_header(text), "with.ll"), (None, "without.ll")):
+        done = front_end.run(tmp_path, text, prefixed, "candidate.hip", *IR, "-o", output)
+        assert (done.stderr, done.returncode) == ("", 0)
+    made = (tmp_path / "with.ll").read_bytes()
+    assert made == (tmp_path / "without.ll").read_bytes() and b"ks_ordered_min" in made
 
 
 def test_what_clang_says_is_the_same(front_end: FrontEnd, tmp_path: Path) -> None:
