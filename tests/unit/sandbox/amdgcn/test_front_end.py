@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,14 +50,16 @@ def test_the_labs_text_form_is_the_same_with_the_headers_templates_in_it(tmp_pat
     atomicMin(x, __shfl_down(x[1], 2)); atomicMax(n, __popcll(__ballot(n[1] > 0)));
     atomicAdd(d, d[1]); v[0] = v[1] + v[2] * 2.0f; __syncthreads();
 }
+void (*used)(float*, int*, double*, float4*) = k;
 """
         + CLOSING
     )
     for prefixed, output in ((behind_header(text), "with.ll"), (None, "without.ll")):
         done = front_end.run(tmp_path, text, prefixed, "candidate.hip", *IR, "-o", output)
         assert (done.stderr, done.returncode) == ("", 0)
-    made = (tmp_path / "with.ll").read_bytes()
-    assert made == (tmp_path / "without.ll").read_bytes() and b"ks_ordered_min" in made
+    made, plain = ((tmp_path / name).read_text(encoding="utf-8") for name in ("with.ll", "without.ll"))
+    place = re.compile(r"^!\d+ = !\{i64 \d+\}$", re.M)  # of inline assembly in clang's own numbers
+    assert place.sub("", made) == place.sub("", plain) and "ks_ordered_min" in made
 
 
 def test_what_clang_says_is_the_same(front_end: FrontEnd, tmp_path: Path) -> None:
