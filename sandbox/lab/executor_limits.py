@@ -13,7 +13,7 @@ WORKER_BYTES = 64 << 20  # stacks of one worker's work-items: 64 KiB each
 REGION_BYTES = 8 << 20  # of huge pages that a buffer's shadow fills in part
 SHADOW = 8  # bytes for each that is written, itself included
 RECORDS_BYTES = 3 << 29  # of the accesses of a few workgroups, when counting
-COUNTED_BYTES = 1 << 30  # at most, of what a few workgroups write
+COUNTED_BYTES = 1 << 30  # at most, of what is written when counting
 WORKSPACE_BYTES, WORKSPACE_SHARE = 128 << 20, 4  # and times the task's own buffers
 POISONED_BYTES_S = 2e8  # at least
 

@@ -42,6 +42,11 @@ KINDS = (
 )
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
+_LAUNCH = (
+    *("executed", "failed", "accesses", "busy", "most", "atomic"),
+    *("barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"),
+)
+_MOVED = ("loaded", "stored")
 _RECORD = ("blocks", "waves", "barriers", "accesses", "dropped", "read_lines", "written_lines")
 
 Row = Mapping[str, Any]
@@ -134,7 +139,7 @@ def _finding(row: Any, asked: Asked) -> None:
 
 
 def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
-    _fields(row, ("executed", "failed", "barriers", "reads_intermediate", "ns", "cpu_ns", "recorded"))
+    _fields(row, _LAUNCH)
     executed = _number(row["executed"], asked.totals[number] + 1)
     if is_whole:
         _need(executed == asked.blocks[number], "workgroups")
@@ -142,7 +147,11 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
     _number(row["barriers"], 1 << 62)
     _number(row["ns"], 1 << 62)
     _number(row["cpu_ns"], 1 << 62)
+    for name in ("accesses", "most"):
+        _number(row[name], 1 << 62)
+    _number(row["busy"], executed + 1)
     _flag(row["reads_intermediate"])
+    _flag(row["atomic"])
     if row["recorded"] is not None:
         _record(row["recorded"], asked)
     else:
@@ -150,9 +159,13 @@ def _launch(row: Any, number: int, asked: Asked, *, is_whole: bool) -> None:
 
 
 def _record(record: Any, asked: Asked) -> None:
-    _fields(record, ("sites", *_RECORD))
+    _fields(record, ("sites", *_RECORD, *_MOVED))
     for name in _RECORD:
         _number(record[name], 1 << 62)
+    for name in _MOVED:
+        _need(len(_list(record[name], asked.regions)) == asked.regions, name)
+        for value in record[name]:
+            _number(value, 1 << 62)
     _need(record["blocks"] <= asked.recorded + 1, "recorded")
     _need(record["dropped"] <= record["accesses"], "dropped")
     _need(record["waves"] <= record["blocks"] * asked.lanes, "waves")

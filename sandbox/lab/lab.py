@@ -80,6 +80,8 @@ class Execution:
     accesses: int = 0  # loads and stores of all work-items
     launch_seconds: tuple[float, ...] = ()  # wall time inside each launch, without start-up and files
     launch_cpu_s: tuple[float, ...] = ()  # processor time inside each launch
+    updated: frozenset[str] = frozenset()  # buffers that were changed atomically
+    is_waiting: bool = False  # a workgroup looked at one place all the time: for another that was not executed, maybe
     pieces: Mapping[str, Piece] = field(default_factory=dict)  # asked for as such; then there are no `outputs`
 
 
@@ -156,6 +158,8 @@ class Lab:
             accesses=int(seen["accesses"]),
             launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
             launch_cpu_s=tuple(float(row["cpu_ns"]) / 1e9 for row in launches),
+            is_waiting=any(row["kind"] == "timeout" and row["write"] for row in seen["findings"]),
+            updated=frozenset(r.buffer.name for n, r in zip(seen["atomics"], regions, strict=True) if n),
             pieces=outputs if request.pieces else {},
         )
 

@@ -20,13 +20,11 @@ from sandbox.lab.cost.bound import TimeBound, bound
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.hot_lines import hot_lines
 from sandbox.lab.cost.occupancy import l1_sharers
-from sandbox.lab.lab import Buffer, ExecutionRequest, Lab
-from sandbox.lab.lab_verify import Built, written_buffers
+from sandbox.lab.counted_case import CountedCase
+from sandbox.lab.lab import Buffer, Lab
+from sandbox.lab.lab_verify import Built
 from sandbox.target import Target
 from tasks.task import Case
-
-COUNTED_BLOCKS = 3
-DEADLINE_S = 15.0
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,7 @@ class Prediction:
 
 def predict(lab: Lab, built: Built, target: Target, resources: tuple[Resources, ...]) -> Prediction:
     """Count and bound every benchmark case."""
+    seed = int(same_times(built.prepared, built.compilation)[:16], 16)
     task, code = built.prepared.task, {k.name: k.blocks for k in built.compilation.kernels}
     inputs = lab.stored_inputs(task)
     measurements: list[Measurement] = []
@@ -52,29 +51,17 @@ def predict(lab: Lab, built: Built, target: Target, resources: tuple[Resources, 
     launches: list[LaunchCounters] = []
     for case in task.benchmarks:
         plan = built.prepared.plan(case)
-        buffers = (
-            *(Buffer(name, data, "input") for name, data in inputs.of(case).items()),
-            *written_buffers(task, case, plan),
-        )
-        execution = lab.execute(
-            ExecutionRequest(
-                built.program,
-                plan,
-                buffers,
-                DEADLINE_S,
-                count=True,
-                blocks=COUNTED_BLOCKS,
-                l1_sharers=l1_sharers(plan, resources, code, target),
-            )
-        )
-        if execution.findings:
-            return Prediction((), {}, "", execution.findings)
+        buffers = tuple(Buffer(name, data, "input") for name, data in inputs.of(case).items())
+        sharers = l1_sharers(plan, resources, code, target)
+        counted, findings = CountedCase(lab, built, case, buffers, sharers, seed).run()
+        if findings:
+            return Prediction((), {}, "", findings)
         flops, compulsory_bytes = task.work(case)
-        limit = bound(execution.launches, resources, plan, target, compulsory_bytes, flops, task.peak, code)
-        for launch in execution.launches:
+        limit = bound(counted, resources, plan, target, compulsory_bytes, flops, task.peak, code)
+        for launch in counted:
             counters.update(launch.counters)
             by_kernel.setdefault(launch.kernel, Counter()).update(launch.counters)
-        launches += execution.launches
+        launches += counted
         bounds.append(limit)
         measurements.append(measurement(case, limit, target, target.roofline_us(flops, compulsory_bytes, task.peak)))
     slowest = max(range(len(bounds)), key=lambda i: bounds[i].time_us)

@@ -111,7 +111,7 @@ def _launch(
 ) -> LaunchBound:
     c = merged(c, blocks)
     lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
-    o = occupancy(c.blocks, c.threads, lds_bytes, own, target)
+    o = occupancy(c.blocks, c.threads, lds_bytes, own, target, c.heaviest)
     alone = alone_clocks(c, o, blocks, target, max(0.0, compulsory - c.total("bytes", STORE)))
     return LaunchBound(
         c,
@@ -120,7 +120,7 @@ def _launch(
             **traffic_us(c, o, target, compulsory),
             **_unit_us(c, o, target),
             **_arithmetic_us(c, o, blocks, target, vector_flops),
-            "latency": max(1.0, o.blocks_on_busiest / o.resident_blocks) * alone / target.clock_mhz,
+            "latency": max(o.heaviest, o.blocks_on_busiest / o.resident_blocks) * alone / target.clock_mhz,
         },
     )
 

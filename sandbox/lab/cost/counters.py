@@ -11,16 +11,18 @@ and for NVIDIA those without `__`. ncu separates atomics that return a value (`a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from sandbox.lab.cost.matrix_cores import matrix_instruction
+from sandbox.lab.cost.spread import NOTHING, Spread
 from sandbox.lab.sentences import Scene
 from sandbox.target import Target
 
 LOAD, STORE, ATOMIC, LDS_LOAD, LDS_STORE, LDS_ATOMIC, MATRIX, COLLECTIVE = range(8)
 _KINDS = ("load", "store", "atomic", "lds load", "lds store", "lds atomic", "matrix", "wave operation")
 _LDS_OPERATIONS = (0, 1, 2)  # bpermute, permute, swizzle go through the LDS crossbar: KsWaveOp in ks_lab/calls.h
+FEW = 4  # workgroups recorded at most, whose differences say nothing about the grid
 _MOPS = 512  # flops in one unit of the profiler's MOPS counters
 _CROSSBAR_CLOCKS = 2  # of the banks, for 64 lanes of 4 bytes
 _CROSSBAR_PORT_CLOCKS = 8
@@ -51,6 +53,11 @@ class SiteCounters:
         """Useful share of the segments that were touched."""
         return min(1.0, self.bytes / self.touched_bytes) if self.touched_bytes else 1.0
 
+    def times(self, factor: float) -> SiteCounters:
+        """So many times as much."""
+        sums = [getattr(self, each.name) * factor for each in fields(self)[3:]]
+        return SiteCounters(self.line, self.kind, self.size, *sums)
+
 
 @dataclass(frozen=True)
 class LaunchCounters:
@@ -67,11 +74,24 @@ class LaunchCounters:
     sites: tuple[SiteCounters, ...]
     counters: Mapping[str, float] = field(default_factory=dict)
     reads_intermediate: bool = False  # reads a workspace or an output
+    heaviest: float = 1.0  # work of the heaviest workgroup over that of the mean
+    spread: Spread = NOTHING
 
     def total(self, name: str, *kinds: int) -> float:
         """Sum of one field of the sites of these kinds."""
         wanted = {_KINDS[k] for k in kinds}
         return float(sum(getattr(s, name) for s in self.sites if s.kind in wanted))
+
+    def times(self, factor: float) -> LaunchCounters:
+        """So many times as much work, by as many times the workgroups where each does its own."""
+        scaled = ["barriers", "read_lines", "written_lines", *([] if self.spread.is_atomic else ["waves"])]
+        return replace(
+            self,
+            blocks=self.blocks if self.spread.is_atomic else max(1, round(self.blocks * factor)),
+            sites=tuple(site.times(factor) for site in self.sites),
+            counters={name: value * factor for name, value in self.counters.items()},
+            **{name: getattr(self, name) * factor for name in scaled},
+        )
 
 
 def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Target) -> LaunchCounters:
@@ -79,20 +99,24 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
     launch, record = scene.plan.launches[index], row["recorded"]
     blocks = launch.grid[0] * launch.grid[1] * launch.grid[2]
     scale = blocks / max(1, int(record["blocks"]))
+    spread = Spread.of(row, [region.buffer.name for region in scene.regions], scale)
+    many = spread.recorded > FEW or spread.recorded == blocks
     seen = max(1, int(record["accesses"]))
     full = seen / max(1, seen - int(record["dropped"]))
     sites = tuple(_merge(_site(v, scene, scale * full, segment_bytes(target)) for v in _by_place(record["sites"])))
     counted = LaunchCounters(
         kernel=launch.kernel,
-        blocks=blocks,
+        blocks=spread.busy_of(blocks) if many else blocks,  # idle ones are none
         threads=launch.threads,
-        recorded=int(record["blocks"]),
+        recorded=spread.recorded,
         waves=record["waves"] * scale,
         barriers=record["barriers"] * scale,
         read_lines=record["read_lines"] * scale,
         written_lines=record["written_lines"] * scale,
         sites=sites,
         reads_intermediate=bool(row["reads_intermediate"]),
+        heaviest=spread.heaviest if many else 1.0,
+        spread=spread,
     )
     names = _ncu if target.vendor == "nvidia" else _rocprof
     return LaunchCounters(**{**counted.__dict__, "counters": names(counted)})

@@ -22,6 +22,7 @@ class Occupancy:
     active_units: int
     blocks_on_busiest: int  # all workgroups that the busiest unit must run
     limit: str  # what keeps more workgroups from a unit
+    heaviest: float = 1.0  # work of the heaviest workgroup over that of the mean
 
     @property
     def rounds(self) -> int:
@@ -39,8 +40,13 @@ class Occupancy:
         return self.blocks_on_busiest * self.active_units / self.blocks if self.blocks else 1.0
 
 
-def occupancy(blocks: int, threads: int, lds_bytes: int, resources: Resources | None, target: Target) -> Occupancy:
-    """Residency from registers, LDS and the hardware's slots; `lds_bytes` is static plus dynamic."""
+def occupancy(
+    blocks: int, threads: int, lds_bytes: int, resources: Resources | None, target: Target, heaviest: float = 1.0
+) -> Occupancy:
+    """Residency from registers, LDS and the hardware's slots; `lds_bytes` is static plus dynamic.
+
+    A workgroup runs on one unit: where the heaviest does as much as so many others, fewer units share the work.
+    """
     limits = target.limits
     waves = -(-threads // target.wave)
     simds = limits["simd_per_unit"]
@@ -53,8 +59,8 @@ def occupancy(blocks: int, threads: int, lds_bytes: int, resources: Resources | 
     if waves > 1:  # a workgroup of one wave needs none of the unit's barriers
         options["workgroup slots"] = limits["blocks_per_unit"]
     limit = min(options, key=lambda name: options[name])
-    units = min(target.units, blocks)
-    return Occupancy(blocks, waves, max(1, options[limit]), units, math.ceil(blocks / units), limit)
+    units = min(target.units, blocks, math.ceil(blocks / max(1.0, heaviest)))
+    return Occupancy(blocks, waves, max(1, options[limit]), units, math.ceil(blocks / units), limit, heaviest)
 
 
 LISTED_WAVE = 64  # lanes of a wave in the listing, whose compiler leaves out barriers inside of one

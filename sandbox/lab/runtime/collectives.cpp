@@ -209,16 +209,40 @@ extern "C" void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned in
     wait_in_wave((uint64_t)__builtin_return_address(0) - 1);
 }
 
+constexpr uint64_t kPolls = 1 << 16;
+
 extern "C" void ks_sleep() { pause_lane(); }
 
+// True where what a work-item looks at is the same as last time: it waits for somebody. Where only some workgroups are
+// counted, that may be one that never runs.
+static bool is_polling(Worker& worker, uint64_t address, uint64_t place) {
+    const bool again = worker.polled == address;
+    worker.polled = address;
+    worker.polls = again ? worker.polls + 1 : 0;
+    if (worker.polls < kPolls || !worker.request->head.recording || !worker.launch->listed) return again;
+    Finding finding = {};
+    finding.kind = kTimeout;
+    finding.write = true;
+    finding.region = ~0u;
+    describe_here(finding, place);
+    add_finding(finding);
+    abandon();
+}
+
 extern "C" void* ks_atomic(const volatile void* address, unsigned long size) {
-    check_atomic((uint64_t)address, size, (uint64_t)__builtin_return_address(0) - 1);
+    const uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
+    is_polling(*t_worker, (uint64_t)address, place);
+    check_atomic((uint64_t)address, size, place);
     if (++t_worker->spins % 256 == 0) pause_lane();
     return (void*)address;
 }
 
 extern "C" void* ks_touch(const volatile void* address, unsigned long size, int write) {
-    check_atomic_move((uint64_t)address, size, write != 0, (uint64_t)__builtin_return_address(0) - 1);
+    const uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
+    const bool recording = t_hot.recording;
+    if (!write && is_polling(*t_worker, (uint64_t)address, place)) t_hot.recording = false;  // one look is counted
+    check_atomic_move((uint64_t)address, size, write != 0, place);
+    t_hot.recording = recording;
     if (++t_worker->spins % 256 == 0) pause_lane();
     return (void*)address;
 }

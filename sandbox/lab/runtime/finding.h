@@ -28,7 +28,8 @@ constexpr int kPlaces = 24;
 
 struct Finding {
     Kind kind;
-    uint32_t launch, write, size, region;  // region: index of the nearest buffer, ~0 none
+    uint32_t launch, write, size,
+        region;  // write: of a timeout, that it waits for somebody; region: index of the nearest buffer, ~0 none
     uint32_t block[3], thread[3];
     uint64_t address, detail;  // detail: lanes concerned, or the space: see memory.cpp
     int64_t offset;            // from the buffer's start, in bytes

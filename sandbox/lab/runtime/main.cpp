@@ -22,8 +22,9 @@
 namespace ks {
 
 struct Outcome {
-    Shared<uint64_t> executed, barriers, failed;
-    Shared<bool> read_intermediate;
+    Shared<uint64_t> executed, barriers, failed, accesses, busy;  // busy: workgroups that accessed anything
+    Shared<uint64_t> most;                                        // accesses of one workgroup
+    Shared<bool> read_intermediate, atomic;
     uint64_t nanoseconds, cpu_nanoseconds;
 };
 
@@ -44,11 +45,12 @@ static uint64_t now_ns() {
     return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-// The r-th recorded workgroup out of the executed ones, evenly spread over them.
+// The r-th recorded workgroup out of the executed ones, evenly spread over them; of a list the first ones.
 static bool is_recorded(const Launch& launch, uint64_t k) {
     uint64_t wanted = g_request.head.recorded_blocks;
     if (!g_request.head.recording || !wanted) return false;
     if (wanted >= launch.blocks) return true;
+    if (launch.listed) return k < wanted;
     return (k * wanted) / launch.blocks != ((k + 1) * wanted) / launch.blocks;
 }
 
@@ -60,17 +62,21 @@ static void work_off(Worker& worker, uint32_t index) {
     t_hot.shadow = g_request.head.checks != 0;
     t_hot.whole = g_request.head.checks > 1;
     worker.barriers = 0;
-    uint64_t done = 0, failed = 0;
+    uint64_t done = 0, failed = 0, busy = 0, most = 0;
     for (;;) {
         uint64_t k = g_next.add(1);
         if (k >= launch.blocks || finding_count() >= kFindings) break;
         Recorder* recorder = is_recorded(launch, k) ? open_recorder(worker, index) : nullptr;
         worker.recorder = recorder;
         t_hot.recording = recorder != nullptr;
+        const uint64_t before = t_hot.accesses;
         run_workgroup(worker, launch.linear(k, g_request.head.recording));
         if (recorder) close_recorder(worker);
         worker.recorder = nullptr;
         t_hot.recording = false;
+        const uint64_t own = t_hot.accesses - before;
+        busy += own > 0;
+        if (own > most) most = own;
         done++;
         failed += worker.failed;
     }
@@ -82,6 +88,10 @@ static void work_off(Worker& worker, uint32_t index) {
     outcome.failed.add(failed);
     outcome.barriers.add(worker.barriers);
     worker.accesses += t_hot.accesses;
+    outcome.accesses.add(t_hot.accesses);
+    outcome.busy.add(busy);
+    outcome.most.raise(most);
+    if (t_hot.atomic) outcome.atomic.set(true);
     if (t_hot.read_intermediate) outcome.read_intermediate.set(true);
 }
 
@@ -232,9 +242,11 @@ static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
     for (uint32_t i = 0; i < launches_run; i++) {
         Outcome& o = g_outcomes[i];
         fprintf(out,
-                "%s\n{\"executed\":%llu,\"failed\":%llu,\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,\"cpu_"
-                "ns\":%llu,",
+                "%s\n{\"executed\":%llu,\"failed\":%llu,\"accesses\":%llu,\"busy\":%llu,\"most\":%llu,\"atomic\":%s,"
+                "\"barriers\":%llu,\"reads_intermediate\":%s,\"ns\":%llu,\"cpu_ns\":%llu,",
                 i ? "," : "", (unsigned long long)o.executed.get(), (unsigned long long)o.failed.get(),
+                (unsigned long long)o.accesses.get(), (unsigned long long)o.busy.get(),
+                (unsigned long long)o.most.get(), o.atomic.get() ? "true" : "false",
                 (unsigned long long)o.barriers.get(), o.read_intermediate.get() ? "true" : "false",
                 (unsigned long long)o.nanoseconds, (unsigned long long)o.cpu_nanoseconds);
         fprintf(out, "\"recorded\":");

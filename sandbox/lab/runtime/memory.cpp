@@ -195,7 +195,7 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
         } else if (region.role != kInput) {
             t_hot.read_intermediate = true;
         }
-        if (atomic && write) t_worker->atomics[index]++;
+        if (atomic && write) t_worker->atomics[index]++, t_hot.atomic = true;
         if (region.role != kInput && t_hot.shadow)
             touch_global(index, inside, Touch{address, size, place, flags, t_lane->flat, true});
         if (__builtin_expect(t_hot.recording, 0)) record_global(*t_worker, index, inside, size, write, atomic, place);
@@ -212,6 +212,7 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
         return;
     }
     check_elsewhere(address, size, write, atomic && (flags & kReads), place);
+    if (atomic && write) t_hot.atomic = true;
     if (atomic && t_hot.shadow) meet_at_flag(write);
 }
 

@@ -20,6 +20,11 @@ struct Site {
     uint32_t count, room;
 };
 
+// Distinct bytes of a buffer that workgroups move, summed over them; the other two are of the one that is recorded.
+struct Moved {
+    uint64_t bytes, lines, asked;
+};
+
 struct Recorder {
     Site site[kSites];  // open addressing by place and access
     uint32_t used[kSites], used_count, access[kSites];
@@ -28,7 +33,8 @@ struct Recorder {
     Wave* wave;  // whose instances are open
     LineCache l1;
     KeySet read_lines, written_lines;
-    uint64_t blocks, waves, barriers, accesses, dropped, read_footprint, write_footprint;
+    uint64_t blocks, waves, barriers, accesses, accesses_before, dropped, read_footprint, write_footprint;
+    Moved moved[2][kMaxRegions + 2];  // loads, then stores and atomics, by buffer
     uint32_t launch;
 };
 
@@ -104,13 +110,19 @@ static void settle(Recorder& r, const Instance& instance) {
     }
     Lines lines;
     uint32_t count = count_global(instance, g_request->head, counts, lines);
+    const bool load = counts.access == kLoad;
+    Moved& moved = r.moved[!load][instance.address[__builtin_ctzll(instance.mask)] >> 48];
+    moved.asked += (uint64_t)instance.size * __builtin_popcountll(instance.mask);
     for (uint32_t i = 0; i < count; i++) {
-        bool load = counts.access == kLoad;
         if (load) {
-            r.read_footprint += r.read_lines.insert(lines.line[i]);
+            const bool fresh = r.read_lines.insert(lines.line[i]);
+            r.read_footprint += fresh;
+            moved.lines += fresh;
             counts.misses += r.l1.touch(lines.line[i], lines.parts[i]);
         } else {
-            r.write_footprint += r.written_lines.insert(lines.line[i]);
+            const bool fresh = r.written_lines.insert(lines.line[i]);
+            r.write_footprint += fresh;
+            moved.lines += fresh;
             counts.misses += (uint32_t)__builtin_popcount(lines.parts[i]);
         }
     }
@@ -187,10 +199,28 @@ void close_recorder(Worker& worker) {
     Recorder& r = *worker.recorder;
     flush(r);
     r.wave = nullptr;
+    for (auto& way : r.moved) {
+        for (uint32_t i = 1; i <= g_memory.count; i++) {
+            const uint64_t held = way[i].lines * g_request->head.line_bytes;
+            way[i] = {way[i].bytes + (held < way[i].asked ? held : way[i].asked), 0, 0};
+        }
+    }
     r.blocks++;
-    r.waves += worker.wave_count;
+    if (r.accesses != r.accesses_before) r.waves += worker.wave_count;  // a wave that does nothing is not counted
+    r.accesses_before = r.accesses;
     r.read_lines.clear();
     r.written_lines.clear();
+}
+
+static void write_moved(FILE* out, uint32_t launch, bool stores) {
+    fprintf(out, ",\"%s\":[", stores ? "stored" : "loaded");
+    for (uint32_t i = 1; i <= g_memory.count; i++) {
+        uint64_t sum = 0;
+        for (uint32_t w = 0; w < g_request->head.workers; w++)
+            sum += g_recorders[launch * g_request->head.workers + w]->moved[stores][i].bytes;
+        fprintf(out, "%s%llu", i > 1 ? "," : "", (unsigned long long)sum);
+    }
+    fprintf(out, "]");
 }
 
 static void write_site(FILE* out, const SiteCounts& c, bool first) {
@@ -220,6 +250,8 @@ void write_records(FILE* out, uint32_t launch) {
                                         "dropped", "read_lines", "written_lines"};
     fprintf(out, "]");
     for (int i = 0; i < 7; i++) fprintf(out, ",\"%s\":%llu", names[i], (unsigned long long)sums[i]);
+    write_moved(out, launch, false);
+    write_moved(out, launch, true);
     fprintf(out, "}");
 }
 

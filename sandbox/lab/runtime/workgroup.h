@@ -53,6 +53,7 @@ struct Worker {
     const Request* request;
     Recorder* recorder;                  // of the workgroups that are recorded, else null
     uint64_t barriers, spins, accesses;  // the last one counts up at the end of each launch
+    uint64_t polled, polls;              // the last address that a work-item looked at atomically, how often in a row
     uint64_t* atomics;                   // per region: how many accesses were atomic, in all workgroups
     int thread;                          // its number for signals
     Shared<uint64_t> spent_ns;           // on the thread's own clock, when it was last asked
@@ -71,8 +72,8 @@ extern "C" constinit thread_local void* __safestack_unsafe_stack_ptr;
 // What every access touches, apart from the rest and without a pointer to follow.
 struct Hot {
     uint64_t accesses;
-    bool recording, read_intermediate;
-    bool shadow, pending, whole;  // watch for races; a write waits for its verdict; every workgroup runs
+    bool recording, read_intermediate, atomic;  // atomic: has changed a buffer or a variable so
+    bool shadow, pending, whole;                // watch for races; a write waits for its verdict; every workgroup runs
 };
 extern constinit thread_local Hot t_hot;
 extern constinit thread_local Worker* t_worker;

@@ -13,7 +13,10 @@ from sandbox.lab.executor_request import GRANULE, Buffer, MemoryLayout, lay_out,
 from sandbox.lab.executor_result import Asked, NoResult, check_files, read_outputs, read_result
 
 ASKED = Asked(totals=(10,), blocks=(10,), recorded=0, lanes=64, regions=2)
-ROW = {"executed": 10, "failed": 0, "barriers": 3, "reads_intermediate": False, "ns": 5, "cpu_ns": 5, "recorded": None}
+ROW = {
+    **{"executed": 10, "failed": 0, "accesses": 20, "busy": 1, "most": 4, "atomic": False, "barriers": 3},
+    **{"reads_intermediate": False, "ns": 5, "cpu_ns": 5, "recorded": None},
+}
 GOOD: dict[str, Any] = {"timed_out": False, "findings": [], "atomics": [0, 1], "accesses": 7, "launches": [ROW]}
 FINDING = {
     "kind": "race", "launch": 0, "write": 1, "size": 4, "region": 1, "block": [0, 0, 0], "thread": [1, 2, 3],

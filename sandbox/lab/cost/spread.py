@@ -1,0 +1,59 @@
+"""How far the recorded workgroups of a launch stand for its whole grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+UNLIKE = 2.0  # times the accesses of the recorded workgroups, or one part in so many, that others may make
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Work of the executed workgroups of one launch, and the bytes that the recorded ones moved, scaled to the grid."""
+
+    executed: int
+    recorded: int
+    accesses: int  # of all that were executed
+    recorded_accesses: int
+    busy: int  # of the executed ones, those that accessed anything
+    most: int  # accesses of one of them
+    is_atomic: bool  # has changed memory atomically: which workgroup does what may be decided at run time
+    loaded: Mapping[str, float]  # distinct bytes of each workgroup by buffer, summed
+    stored: Mapping[str, float]
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], names: Sequence[str], scale: float) -> Spread:
+        """The spread from a launch's row in result.json; `names` are those of the buffers."""
+        record = row["recorded"]
+        moved = [
+            {name: value * scale for name, value in zip(names, record[way], strict=True)}
+            for way in ("loaded", "stored")
+        ]
+        numbers = (int(row[name]) for name in ("accesses", "busy", "most"))
+        accesses, busy, most = numbers
+        recorded, own = int(record["blocks"]), int(record["accesses"])
+        return cls(int(row["executed"]), recorded, accesses, own, busy, most, bool(row["atomic"]), *moved)
+
+    @property
+    def is_alike(self) -> bool:
+        """True where those that were executed without being recorded did about as much as the recorded ones."""
+        others = self.executed - self.recorded
+        if others <= 0:
+            return True
+        theirs = (self.accesses - self.recorded_accesses) / others
+        ours = self.recorded_accesses / max(1, self.recorded)
+        return ours <= UNLIKE * theirs and theirs <= UNLIKE * ours
+
+    def busy_of(self, total: int) -> int:
+        """The workgroups of the grid that access anything; all where it may be others on each run."""
+        return total if self.is_atomic else max(1, round(total * self.busy / max(1, self.executed)))
+
+    @property
+    def heaviest(self) -> float:
+        """Work of the heaviest workgroup over the mean of the busy ones; 1 where it may be another on each run."""
+        return self.most * self.busy / self.accesses if self.accesses and not self.is_atomic else 1.0
+
+
+NOTHING = Spread(0, 0, 0, 0, 0, 0, False, {}, {})

@@ -1,0 +1,160 @@
+"""Counters of one benchmark case, from workgroups whose work explains what the launch leaves.
+
+A few workgroups at fixed places stand for the grid where they write the outputs' bytes, no more and no fewer, read the
+inputs', fill the workspaces, and do as much as others at drawn places. Where they do not (idle workgroups pad the grid,
+work is uneven, a queue hands it out), many at drawn places are counted, by what they write of the outputs; where those
+do nothing, or one waits for another, every workgroup is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from records.evaluation import Finding
+from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.executor_limits import COUNTED_BYTES
+from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab
+from sandbox.lab.lab_verify import Built, written_buffers
+from sandbox.lab.workgroups import drawn
+from tasks.task import Case
+
+COUNTED = 3  # workgroups at the middle of as many equal parts of the grid: at its edges there is often less to do
+OTHERS = 4  # at drawn places, which are executed beside them
+MANY = 48  # at drawn places, recorded, where those few do not represent the work
+DEADLINE_S = 15.0
+FEWER, MORE = 0.8, 1.2  # of a buffer's bytes: what the recorded workgroups explain
+READ = 0.5  # of an input's bytes
+
+Places = tuple[tuple[int, ...] | None, ...]
+Counted = tuple[tuple[LaunchCounters, ...], tuple[Finding, ...]]
+
+
+@dataclass(frozen=True)
+class CountedCase:
+    """One benchmark case of one candidate; `seed` draws the places that nobody foresees."""
+
+    lab: Lab
+    built: Built
+    case: Case
+    inputs: Sequence[Buffer]
+    l1_sharers: int
+    seed: int
+
+    @cached_property
+    def plan(self) -> ResolvedPlan:
+        """Its launches."""
+        return self.built.prepared.plan(self.case)
+
+    @cached_property
+    def _written(self) -> tuple[Buffer, ...]:
+        return written_buffers(self.built.prepared.task, self.case, self.plan)
+
+    @cached_property
+    def _totals(self) -> tuple[int, ...]:
+        return tuple(math.prod(launch.grid) for launch in self.plan.launches)
+
+    def run(self) -> Counted:
+        """The counters of the launches; findings where there are none that represent the work."""
+        seen = self._execute(DEADLINE_S, COUNTED, self._few())
+        if not seen.findings and self._represents(seen):
+            return seen.launches, ()
+        if seen.is_waiting:
+            seen = self._whole(MANY)
+        elif not seen.findings and not self._is_handed_out(seen):
+            seen = self._execute(DEADLINE_S, MANY, self._drawn())
+        if seen.findings:
+            return (), seen.findings
+        if self._is_explained(seen):
+            return tuple(self._by_what_it_writes(c, seen.updated) for c in seen.launches), ()
+        if sum(int(buffer.data.nbytes) for buffer in self._written) > COUNTED_BYTES:
+            return (), (self._refusal(seen.launches),)
+        whole = self._whole(max(self._totals))
+        if {finding.kind for finding in whole.findings} == {"timeout"}:
+            return (), (self._refusal(seen.launches),)
+        return whole.launches, whole.findings
+
+    def _execute(self, deadline_s: float, recorded: int, places: tuple[tuple[int, ...] | None, ...] = ()) -> Execution:
+        return self.lab.execute(
+            ExecutionRequest(
+                self.built.program,
+                self.plan,
+                (*self.inputs, *self._written),
+                deadline_s,
+                count=True,
+                workgroups=places,
+                recorded=recorded,
+                l1_sharers=self.l1_sharers,
+            )
+        )
+
+    def _few(self) -> Places:
+        """Of each launch those that are recorded, and others that only say how much they do."""
+        found, rng = list[tuple[int, ...] | None](), np.random.default_rng(self.seed)
+        for launch, total in zip(self.plan.launches, self._totals, strict=True):
+            middle = tuple((2 * k + 1) * total // (2 * COUNTED) for k in range(COUNTED))
+            others = drawn(launch.grid, OTHERS, 0, rng, frozenset(middle))
+            found.append((*middle, *others) if total > COUNTED else None)
+        return tuple(found)
+
+    def _drawn(self) -> Places:
+        rng = np.random.default_rng(self.seed + 1)
+        return tuple(drawn(launch.grid, MANY, 0, rng, frozenset()) for launch in self.plan.launches)
+
+    def _whole(self, recorded: int) -> Execution:
+        """Every workgroup, so many of them recorded."""
+        return self._execute(DEADLINE_S, recorded)
+
+    def _represents(self, seen: Execution) -> bool:
+        """The recorded work explains what is written and read, and others do as much."""
+        if all(c.spread.executed == total for c, total in zip(seen.launches, self._totals, strict=True)):
+            return True
+        stored, loaded = _sums(seen.launches, "stored"), _sums(seen.launches, "loaded")
+        for buffer in self._written:
+            size, said = int(buffer.data.nbytes), stored[buffer.name]
+            if said < FEWER * size or (said > MORE * size and buffer.name not in seen.updated):
+                return False
+        if any(loaded[buffer.name] < READ * buffer.data.nbytes for buffer in self.inputs):
+            return False
+        return all(c.spread.is_alike and c.spread.busy for c in seen.launches)
+
+    def _is_explained(self, seen: Execution) -> bool:
+        """True where somebody writes each output, and each launch does something."""
+        stored = _sums(seen.launches, "stored")
+        outputs = (buffer for buffer in self._written if buffer.role == "output" and buffer.data.nbytes)
+        return all(stored[buffer.name] for buffer in outputs) and all(c.spread.busy for c in seen.launches)
+
+    def _is_handed_out(self, seen: Execution) -> bool:
+        """True where the first workgroups took everything from a queue: more of them would take as much."""
+        stored = _sums(seen.launches, "stored")
+        outputs = [buffer for buffer in self._written if buffer.role == "output" and buffer.name not in seen.updated]
+        return any(c.spread.is_atomic for c in seen.launches) and all(
+            stored[buffer.name] > MORE * buffer.data.nbytes for buffer in outputs
+        )
+
+    def _by_what_it_writes(self, c: LaunchCounters, updated: frozenset[str]) -> LaunchCounters:
+        """A launch that writes an output: as much work as writes it once. An update may come several times."""
+        sizes = {b.name: b.data.nbytes for b in self._written if b.role == "output" and b.name not in updated}
+        stored = sum(c.spread.stored[name] for name in sizes)
+        return c.times(sum(size for name, size in sizes.items() if c.spread.stored[name]) / stored) if stored else c
+
+    def _refusal(self, launches: Sequence[LaunchCounters]) -> Finding:
+        counted, total = max(c.spread.executed for c in launches), max(self._totals)
+        message = (
+            f"{counted} workgroups from anywhere in a grid of {total} do nothing of the work, and the whole grid takes "
+            "too long to count: no time can be predicted; launch the workgroups that have something to do, and no more"
+        )
+        return Finding("over_limit", message, case=self.case.name)
+
+
+def _sums(launches: Sequence[LaunchCounters], way: str) -> Mapping[str, float]:
+    found: dict[str, float] = {}
+    for each in launches:
+        for name, value in getattr(each.spread, way).items():
+            found[name] = found.get(name, 0.0) + value
+    return found

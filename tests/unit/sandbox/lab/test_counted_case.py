@@ -1,0 +1,177 @@
+"""What is counted of a launch stands for its work: idle workgroups, queues and chains, few workgroups that do all."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from records.evaluation import Evaluation
+from tasks.loader import load_task
+from tasks.task import Task
+from tests.support.lab_bench import evaluator
+
+TASK = """name = "rows"
+title = "Rows"
+description = "y = 2 x + 1"
+targets = ["mi300x"]
+input = [{ name = "x", dtype = "f32", shape = ["rows", "cols"] }]
+output = [{ name = "y", dtype = "f32", shape = ["rows", "cols"] }]
+test = [{ rows = 16, cols = 256 }]
+benchmark = [{ rows = 8192, cols = 64 }]
+[work]
+flops = "2 * rows * cols"
+bytes = "8 * rows * cols"
+[tolerance]
+ratio = 2.0
+"""
+REFERENCE = """import numpy as np
+def make_inputs(case, rng):
+    return {"x": rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32)}
+def reference(inputs, case):
+    return {"y": 2 * inputs["x"].astype(np.float64) + 1}
+def baseline(inputs, case):
+    return {"y": 2 * inputs["x"] + 1}
+"""
+PLAN = """/*+++
+{more}
+[[launch]]
+kernel = "k"
+grid = ["{grid}"]
+block = ["64"]
+args = [{args}]
++++*/
+#include <hip/hip_runtime.h>
+__device__ inline void row(const float* x, float* y, int r, int cols) {{
+    x += (long)r * cols, y += (long)r * cols;
+    for (int j = threadIdx.x; j < cols; j += 64) y[j] = 2.0f * x[j] + 1.0f;
+}}
+"""
+ARGUMENTS = '"x", "y", "rows", "cols"'
+ZEROED = """[workspace]
+flag = ["i32", "rows"]
+[[launch]]
+kernel = "zero"
+grid = ["ceil_div(rows, 64)"]
+block = ["64"]
+args = ["flag", "rows"]"""
+ZERO = """
+extern "C" __global__ void zero(int* flag, int rows) {
+    const int i = blockIdx.x * 64 + threadIdx.x;
+    if (i < rows) flag[i] = 0;
+}
+"""
+
+
+def plain(grid: str, body: str) -> str:
+    head = 'extern "C" __global__ void k(const float* __restrict__ x, float* __restrict__ y, int rows, int cols) {'
+    return PLAN.format(more="", grid=grid, args=ARGUMENTS) + f"{head}\n    const int b = blockIdx.x;\n    {body}\n}}\n"
+
+
+def flagged(grid: str, body: str) -> str:
+    head = 'extern "C" __global__ void k(const float* __restrict__ x, float* y, int rows, int cols, int* flag) {'
+    plan = PLAN.format(more=ZEROED, grid=grid, args=f'{ARGUMENTS}, "flag"')
+    return f"{plan}{ZERO}{head}\n    const int b = blockIdx.x;\n    {body}\n}}\n"
+
+
+ONE_EACH = plain("rows", "row(x, y, b, cols);")
+PERSISTENT = plain("304", "for (int r = b; r < rows; r += gridDim.x) row(x, y, r, cols);")
+
+
+@cache
+def task() -> Task:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("task.toml", TASK), ("reference.py", REFERENCE), ("seed.hip", ONE_EACH)):
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        return load_task(Path(folder))
+
+
+@cache
+def counted(source: str) -> Evaluation:
+    said = evaluator(7)
+    return said.estimate(said.prepare(source, task()))
+
+
+def of(said: Evaluation) -> float:
+    assert said.verdict.accepted, said.verdict.findings
+    return said.measurements[0].time_us
+
+
+@pytest.mark.parametrize(
+    ("grid", "row"),
+    [
+        ("4 * rows", "b < rows / 2 ? b : b - (gridDim.x - rows) < rows / 2 ? -1 : b - (gridDim.x - rows)"),
+        ("4 * rows", "b < gridDim.x / 3 || b >= gridDim.x / 3 + rows ? -1 : b - gridDim.x / 3"),
+        ("2 * rows", "b < rows ? b : -1"),
+        ("500 * rows", "b - (gridDim.x - rows)"),
+    ],
+    ids=["idle in the middle", "idle at the ends", "idle behind", "one in five hundred"],
+)
+def test_a_grid_padded_with_idle_workgroups_costs_what_its_work_does(grid: str, row: str) -> None:
+    padded, honest = counted(plain(grid, f"const int r = {row}; if (r >= 0) row(x, y, r, cols);")), counted(ONE_EACH)
+    for name in ("TCP_TCC_READ_REQ", "TCP_TCC_WRITE_REQ", "SQ_INSTS_VMEM_RD"):
+        assert padded.counters[name] == pytest.approx(honest.counters[name], rel=0.02), name
+    assert of(padded) == pytest.approx(of(honest), rel=0.1)
+
+
+def test_work_that_a_first_launch_hides_among_idle_workgroups_is_counted() -> None:
+    copy = (
+        'extern "C" __global__ void copy(const float* w, float* y, int cols) {\n'
+        "    const long at = (long)blockIdx.x * cols;\n"
+        "    for (int j = threadIdx.x; j < cols; j += 64) y[at + j] = w[at + j];\n}\n"
+    )
+    launch = '[[launch]]\nkernel = "copy"\ngrid = ["rows"]\nblock = ["64"]\nargs = ["w", "y", "cols"]\n+++*/'
+    made = {}
+    for grid, row in (("rows", "b"), ("4 * rows", "b < rows / 2 ? b : b - 3 * rows < rows / 2 ? -1 : b - 3 * rows")):
+        text = plain(grid, f"const int r = {row}; if (r >= 0) row(x, y, r, cols);").replace(
+            '"y", "rows"', '"w", "rows"'
+        )
+        workspace = '/*+++\n[workspace]\nw = ["f32", "rows", "cols"]\n'
+        made[grid] = counted(text.replace("+++*/", launch, 1).replace("/*+++\n", workspace, 1) + copy)
+    assert of(made["4 * rows"]) == pytest.approx(of(made["rows"]), rel=0.15)
+
+
+def test_few_workgroups_that_do_everything_are_as_slow_as_the_units_they_keep_busy() -> None:
+    few = counted(plain("rows", "if (b < 16) for (int r = b; r < rows; r += 16) row(x, y, r, cols);"))
+    alone = counted(plain("16", "for (int r = b; r < rows; r += 16) row(x, y, r, cols);"))
+    assert of(few) == pytest.approx(of(alone), rel=0.1) and of(few) > 3 * of(counted(PERSISTENT))
+    assert "Only 16 of 304 compute units" in few.explanation
+
+
+def test_a_queue_is_taken_to_be_shared_evenly() -> None:
+    body = """__shared__ int mine;
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0) mine = atomicAdd(flag, 1);
+        __syncthreads();
+        if (mine >= rows) return;
+        row(x, y, mine, cols);
+    }"""
+    queue, persistent = counted(flagged("304", body)), counted(PERSISTENT)
+    for name in ("TCP_TCC_READ_REQ", "TCP_TCC_WRITE_REQ"):
+        assert queue.counters[name] == pytest.approx(persistent.counters[name], rel=0.1), name
+    assert of(persistent) < of(queue) < 4 * of(persistent)
+
+
+def test_workgroups_that_wait_for_others_are_counted_without_their_waiting() -> None:
+    body = """row(x, y, b, cols);
+    if (threadIdx.x == 0 && b > 0)
+        while (__hip_atomic_load(flag + b - 1, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) == 0)
+            __builtin_amdgcn_s_sleep(1);
+    __syncthreads();
+    if (threadIdx.x == 0) __hip_atomic_store(flag + b, 1, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);"""
+    chain, honest = counted(flagged("rows", body)), counted(ONE_EACH)
+    assert chain.counters["TCP_TCC_READ_REQ"] == pytest.approx(honest.counters["TCP_TCC_READ_REQ"], rel=0.1)
+    assert chain.counters["TCP_TCC_ATOMIC_REQ"] <= 2 * 8192
+
+
+def test_uneven_work_is_counted_at_more_places() -> None:
+    more = "for (int i = 0; i < {}; ++i) row(x, y, b, cols);"
+    uneven, twice = (
+        counted(plain("rows", more.format("(b % 16 == 5 ? 17 : 1)"))),
+        counted(plain("rows", more.format("2"))),
+    )
+    reads = uneven.counters["SQ_INSTS_VMEM_RD"] / twice.counters["SQ_INSTS_VMEM_RD"]
+    assert 0.2 < reads < 5  # the mean of 48 draws, of which 1 in 16 does 17 times as much
