@@ -1,7 +1,8 @@
 """Inputs for counting: one small case's values, repeated, in a file that all estimates of a task map.
 
-Only addresses and control flow are counted, so the values need to be of the right kind and no more. The executor maps
-the file read-only, the same pages as often as the buffer is long.
+Only addresses and control flow are counted, so numbers need to be of the right kind and no more. The executor maps the
+file read-only, the same pages as often as the buffer is long. Whole numbers may be bounds of loops and places in other
+buffers, which fit one case only: they are drawn for each.
 """
 
 from __future__ import annotations
@@ -12,18 +13,19 @@ import tempfile
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from records.errors import LabError
 from sandbox.lab.memory_folder import prefix
-from tasks.dtypes import numpy_dtype
+from tasks.dtypes import is_float, numpy_dtype
 from tasks.task import Array, Case, Task, TensorSpec
 
 PAGE = 4096
 ENOUGH_BYTES = 4096  # of a test's inputs to stand for a benchmark's
+OWN_BYTES = 16 << 20  # of whole numbers that are drawn for a case; longer ones repeat
 MIN_PERIOD = 1 << 20  # so that a large buffer takes some hundred mappings, not some ten thousand
 
 
@@ -54,16 +56,17 @@ class StoredInputs:
     def __init__(self, task: Task, folder: Path) -> None:
         """`folder` should be in memory; LabError when the file cannot be written there."""
         self.task = task
-        self._spans: dict[str, tuple[int, int, np.dtype[Any]]] = {}
+        self._spans: dict[tuple[str, str | None], tuple[int, int, np.dtype[Any]]] = {}  # by input, and case
         try:
             descriptor, name = tempfile.mkstemp(prefix=prefix(), dir=folder)
             self._path = Path(name)
             weakref.finalize(self, self._path.unlink, missing_ok=True)
             with os.fdopen(descriptor, "wb") as file:
-                for spec, values in periods(task).items():
-                    self._spans[spec] = file.tell(), int(values.nbytes), values.dtype
-                    file.write(np.ascontiguousarray(values).view(np.uint8).data)
-                    file.write(bytes(-file.tell() % PAGE))
+                for name, values in periods(task).items():
+                    self._write(file, (name, None), values)
+                for case in task.benchmarks:
+                    for name, values in own_numbers(task, case).items():
+                        self._write(file, (name, case.name), values)
         except OSError as error:
             raise LabError(
                 f"{os.strerror(error.errno or 0)} while writing the inputs to {folder}; free some space"
@@ -71,11 +74,16 @@ class StoredInputs:
 
     def of(self, case: Case) -> dict[str, Stored]:
         """The inputs of a benchmark case, by name."""
-        return {s.name: self._stored(s, math.prod(self.task.shape_of(s, case))) for s in self.task.inputs}
+        return {s.name: self._stored(s, case) for s in self.task.inputs}
 
-    def _stored(self, spec: TensorSpec, size: int) -> Stored:
-        offset, period, dtype = self._spans[spec.name]
-        return Stored(self._path, offset, period, dtype, size)
+    def _write(self, file: BinaryIO, key: tuple[str, str | None], values: Array) -> None:
+        self._spans[key] = file.tell(), int(values.nbytes), values.dtype
+        file.write(np.ascontiguousarray(values).view(np.uint8).data)
+        file.write(bytes(-file.tell() % PAGE))
+
+    def _stored(self, spec: TensorSpec, case: Case) -> Stored:
+        offset, period, dtype = self._spans.get((spec.name, case.name)) or self._spans[spec.name, None]
+        return Stored(self._path, offset, period, dtype, math.prod(self.task.shape_of(spec, case)))
 
 
 def periods(task: Task) -> dict[str, Array]:
@@ -86,6 +94,17 @@ def periods(task: Task) -> dict[str, Array]:
         values = spec.flatten(np.asarray(inputs[spec.name], dtype=numpy_dtype(spec.dtype)))
         most = max(math.prod(task.shape_of(spec, case)) for case in task.benchmarks)
         found[spec.name] = _repeated(values, most)
+    return found
+
+
+def own_numbers(task: Task, case: Case) -> dict[str, Array]:
+    """The inputs of this case that are whole numbers: up to so many bytes, whole pages of longer ones."""
+    whole = [spec for spec in task.inputs if not is_float(numpy_dtype(spec.dtype))]
+    drawn = task.draw(case) if whole else {}
+    found = {}
+    for spec in whole:
+        values = spec.flatten(np.asarray(drawn[spec.name], dtype=numpy_dtype(spec.dtype)))
+        found[spec.name] = values if values.nbytes <= OWN_BYTES else values[: OWN_BYTES // values.itemsize]
     return found
 
 

@@ -1,4 +1,4 @@
-"""How far the recorded workgroups of a launch stand for its whole grid."""
+"""Work of the recorded workgroups of a launch beside that of the others: do they stand for its whole grid?"""
 
 from __future__ import annotations
 

@@ -12,10 +12,11 @@ import pytest
 from records.errors import LabError
 from sandbox.lab.executor_request import Buffer, inputs_file
 from sandbox.lab.lab import Execution
-from sandbox.lab.stored_inputs import PAGE, Stored, StoredInputs, periods, typical_test
+from sandbox.lab.stored_inputs import PAGE, Stored, StoredInputs, own_numbers, periods, typical_test
 from tasks import load_task
-from tests.support.lab_bench import execute, launch
+from tests.support.lab_bench import evaluator, execute, launch
 
+ROOT = Path(__file__).parents[4]
 KEPT: list[StoredInputs] = []  # their files go with them
 TASKS = ("row_softmax", "rms_norm", "transpose", "fp8_block_gemm")
 KERNEL = """
@@ -93,6 +94,17 @@ def test_inputs_come_from_one_place(x: Stored) -> None:
     assert inputs_file([buffers[1]]) is None
     with pytest.raises(LabError, match="several places"):
         inputs_file(buffers)
+
+
+def test_places_in_another_buffer_are_those_of_the_case_that_is_counted() -> None:
+    """The test's table has fifty rows, the benchmark's four: its index repeated would lead outside."""
+    task = load_task(ROOT / "tests" / "kernels" / "exploits" / "tasks" / "gather")
+    (case,) = task.benchmarks
+    small = replace(task, benchmarks=(replace(case, dims={"rows": 4, "cols": 8, "picked": 1000}, name="small"),))
+    said = evaluator(7).estimate(evaluator(7).prepare(task.seeds[0].read_text(encoding="utf-8"), small))
+    assert said.verdict.accepted, said.verdict.findings
+    (small_case,) = small.benchmarks
+    assert own_numbers(small, small_case).keys() == {"pick"} and own_numbers(small, small_case)["pick"].max() < 4
 
 
 def test_the_file_goes_with_its_object(tmp_path: Path) -> None:
