@@ -47,6 +47,20 @@ def keep_recalled(
     return kept
 
 
+def keep_weights(ledger: Ledger, artefacts: ArtefactStore) -> Mapping[str, str]:
+    """Factors for passages, by what became of experiments that read them, as a setting of a new run."""
+    from app.passage_use import all_uses, weights_of
+
+    return {"passage_weights": artefacts.put(json.dumps(weights_of(all_uses(ledger)), sort_keys=True))}
+
+
+def weights_kept(config: Mapping[str, Any], artefacts: ArtefactStore) -> Mapping[str, float]:
+    """The factors that a run began with; none where it has no use for them."""
+    digest = str(config.get("passage_weights") or "")
+    found: Mapping[str, float] = json.loads(artefacts.text(digest)) if digest else {}
+    return found
+
+
 def recalled_of(config: Mapping[str, Any], artefacts: ArtefactStore) -> tuple[str, ...]:
     """The lines that a run was told when it began."""
     digest = str(config.get("recalled") or "")

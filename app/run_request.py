@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.remembered import keep_recalled
+from app.remembered import keep_recalled, keep_weights
 from app.sandboxes import is_elsewhere, make_post, refuse_shapes_elsewhere, resolve_on
 from app.settings import Settings
 from app.starts import keep_starts, refuse_no_start
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tasks.task import Task
 
 LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
-MOST: Mapping[str, float] = {"tries": 12, "ablations": 1}
+MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1}
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,9 @@ def keep_request(
     """The parts of a request that its run keeps as texts: files to begin with, findings of earlier runs."""
     from tasks.extra_shapes import with_shapes
 
-    tokens = limits_of(request.limits or {}).memory_tokens
+    limits = limits_of(request.limits or {})
     judged = with_shapes(task, request.shapes)
-    recalled = keep_recalled(settings, judged, request.target, tokens, stores, request.from_memory)
-    kept = {**keep_starts(request.starts, stores[1]), **recalled}
+    recalled = keep_recalled(settings, judged, request.target, limits.memory_tokens, stores, request.from_memory)
+    weights = keep_weights(*stores) if limits.literature_feedback else {}
+    kept = {**keep_starts(request.starts, stores[1]), **recalled, **weights}
     return kept if request.has_seeds else {**kept, "has_seeds": False}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.event_log import EventLog
-from app.remembered import recalled_of, winners_of
+from app.remembered import recalled_of, weights_kept, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
 from app.settings import Settings
 from app.shelf import OPENAI, make_store
@@ -33,12 +33,15 @@ if TYPE_CHECKING:
     from sandbox.amdgcn.compiler import Compiler
 
 
+REACH = 3  # times as many passages are looked at where earlier runs weigh them
+
+
 class ShelvedLiterature:
     """The knowledge store as a run reads it. Nothing is opened before the first search."""
 
-    def __init__(self, store: KnowledgeStore) -> None:
-        """Nothing is opened yet."""
-        self._store = store
+    def __init__(self, store: KnowledgeStore, weights: Mapping[str, float] | None = None) -> None:
+        """Nothing is opened yet. `weights`: factors for the scores of some passages, by id."""
+        self._store, self._weights = store, weights or {}
 
     def search(self, query: str, k: int, arch: str | None = None) -> tuple[Quotation, ...]:
         """The best k passages, each with its id and source."""
@@ -46,7 +49,8 @@ class ShelvedLiterature:
 
         self._store.ensure_shipped()
         with trace("notes", "retriever", inputs={"query": query, "k": k, "arch": arch}) as step:
-            hits = self._store.search(query, k, arch)
+            hits = self._store.search(query, REACH * k if self._weights else k, arch)
+            hits = sorted(hits, key=lambda h: -h.score * self._weights.get(h.passage, 1.0))[:k]
             shown = [
                 {"page_content": h.text, "type": "Document", "metadata": {"title": h.title, "source": h.source}}
                 for h in hits
@@ -146,7 +150,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         author=author,
         sandbox=sandbox,
         assignment=assignment,
-        literature=ShelvedLiterature(make_store(settings)),
+        literature=ShelvedLiterature(make_store(settings), weights_kept(run.config, artefacts)),
         ledger=ledger,
         artefacts=artefacts,
         limits=limits,

@@ -63,6 +63,7 @@ class Limits:
     tunings: int = 24  # tunable choices estimated per verified kernel
     stagnation: int = 3  # generations without a gain
     roofline_fraction: float = 0.95  # stop when the best kernel's geomean is this close to the speed of light
+    literature_feedback: int = 0  # 1: passages that helped in earlier runs rise, those that misled fall
     literature_k: int = 4  # passages looked at for each query
     planner_tokens: int = 4000  # of passages in one prompt, by role; 0: none
     writer_tokens: int = 1500

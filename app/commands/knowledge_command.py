@@ -11,9 +11,11 @@ import typer
 
 from app.commands.options import Json
 from app.screen import emit, note, say, table
+from records.errors import UsageError
 from records.quantity import counted
 
 if TYPE_CHECKING:
+    from app.passage_use import UseRow
     from knowledge.documents import Added
     from knowledge.store import KnowledgeStore
 
@@ -181,6 +183,52 @@ def search(
         if not json:
             say("nothing was found")
         raise typer.Exit(1)
+
+
+@app.command()
+def stats(
+    use: Annotated[bool, typer.Option("--use", help="What became of experiments that read each document.")] = False,
+    passages: Annotated[bool, typer.Option("--passages", help="With --use: a row for each passage.")] = False,
+    json: Json = False,
+) -> None:
+    """Count documents and passages, or show their use in the runs of this folder."""
+    if passages and not use:
+        raise UsageError("--passages says how finely --use is shown; give both")
+    if not use:
+        documents = _store(shipped=True).documents()
+        mine = [d for d in documents if not d.uri.startswith("shipped:")]
+        counts = {"documents": len(documents), "mine": len(mine), "passages": sum(d.chunks for d in documents)}
+        emit(counts) if json else say(", ".join(f"{count} {name}" for name, count in counts.items()))
+        return
+    from app.passage_use import all_uses, by_document, by_passage
+    from app.settings import load_settings
+    from app.wiring import open_records
+
+    ledger, _ = open_records(load_settings(), create=False)
+    with ledger:
+        uses = all_uses(ledger)
+    rows = by_passage(uses) if passages else by_document(uses)
+    if json:
+        emit([row.plain for row in rows])
+        return
+    if not rows:
+        say("no experiment has read a passage yet; the playbook reads none")
+        return
+    table(
+        ["id", "title", "experiments", "cited", "accepted", "gain, %", "repaired"],
+        [
+            [r.key, " - ".join((r.title, r.section)) if r.section else r.title, str(r.experiments), str(r.cited),
+             r.accepted.text, _gain(r), r.repaired.text]
+            for r in rows
+        ],
+        right=[2, 3],
+    )  # fmt: skip
+
+
+def _gain(row: UseRow) -> str:
+    if row.gain_pct is not None:
+        return row.gain_pct.text
+    return f"{row.gains_pct[0]:+.2f}" if row.gains_pct else "-"
 
 
 def _store(shipped: bool = False) -> KnowledgeStore:
