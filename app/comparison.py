@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
-import statistics
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.interval import Difference, difference
 from app.run_request import RunRequest, new_run
 from app.sandboxes import make_sandbox
 from app.settings import Settings
@@ -30,9 +29,6 @@ PARTS: Mapping[str, Mapping[str, float]] = {  # a part, and the limits that swit
     "dispatch": {"dispatch": 0},
     "picks": {"picks": 1},
 }
-# The 97.5 % quantile of Student's distribution by degrees of freedom; beyond, that of the normal one.
-QUANTILES = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
-NORMAL = 1.96
 HEADING = "| task | without | campaigns | slower without it, % | more kernels timed without it | command |"
 _ROW = re.compile(r"^\| (?P<task>[^|]+) \| (?P<part>[^|]+) \|.*\|$", re.M)
 
@@ -43,20 +39,6 @@ class Outcome:
 
     best_us: float
     timed: int  # kernels
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A mean over paired campaigns, with the ends of its 95 % interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def text(self) -> str:
-        """For the page: `1.2 (0.4 to 2.0)`."""
-        return f"{self.mean:+.2f} ({self.low:+.2f} to {self.high:+.2f})"
 
 
 @dataclass(frozen=True)
@@ -79,15 +61,6 @@ def refuse_unknown(part: str) -> None:
     """UsageError for a part that there is not."""
     if part not in PARTS:
         raise UsageError(f"there is no part {part!r} to leave out; there are {', '.join(PARTS)}")
-
-
-def difference(values: Sequence[float]) -> Difference:
-    """Mean and Student's interval of at least two paired differences."""
-    mean = statistics.fmean(values)
-    degrees = len(values) - 1
-    quantile = QUANTILES[degrees - 1] if degrees <= len(QUANTILES) else NORMAL
-    half = quantile * statistics.stdev(values) / math.sqrt(len(values))
-    return Difference(mean, mean - half, mean + half)
 
 
 def effect(task: str, part: str, pairs: Sequence[tuple[Outcome, Outcome]]) -> Effect:

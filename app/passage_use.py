@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from app.comparison import Difference, difference
+from app.interval import Difference, difference
 from records.evaluation import Stage
 from records.literature import Shown
 
@@ -198,7 +198,7 @@ def _plain_rate(rate: Rate) -> dict[str, float]:
 
 
 def _got_further(made: Sequence[Attempt], number: int) -> bool | None:
-    """Whether the draft after the refused one reached a later stage or was right; None where there is none."""
+    """True where the draft after the refused one reached a later stage or was right; None where there is none."""
     by_number = {a.number: a for a in made}
     refused, after = by_number.get(number), by_number.get(number + 1)
     if refused is None or after is None:

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 CHUNKER = 2  # part of every derived index: raise it when passages change
 LOW, HIGH = 800, 1500  # characters: a new section starts a new passage above LOW; none is longer than HIGH
@@ -14,6 +15,9 @@ ORIGIN = "Provenance"  # a section that says what the others rest on and answers
 _ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
 _UNDERLINE = re.compile(r"([=\-~^\"'`+*])\1{2,}")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
+_GAP = re.compile(r"(\n(?:[^\S\n]*\n)+)")  # empty lines
+_MARKED = re.compile(r"^(?:#|\s*(?:```|~~~)|\s*([=\-~^\"'`+*])\1{2,}\s*$)", re.MULTILINE)  # what may be no plain text
+_TRAILING = re.compile(r"[^\S\n]+$", re.MULTILINE)
 _TICKS, _RULES = ("`", "~"), tuple("=-~^\"'`+*")
 
 
@@ -38,8 +42,7 @@ class Chunk:
         return not (self.section.rpartition(" > ")[2] == ORIGIN and "Confidence:" in self.text)
 
 
-@dataclass(frozen=True)
-class _Block:
+class _Block(NamedTuple):
     path: tuple[str, ...]
     text: str
 
@@ -79,6 +82,7 @@ def _packed(blocks: Iterator[_Block]) -> Iterator[tuple[str, str]]:
 def _blocks(body: str) -> Iterator[_Block]:
     """Paragraphs, lists, tables and fences, each under its heading path."""
     path: list[tuple[int, str]] = []
+    names: tuple[str, ...] = ()
     lines: list[str] = []
     fence = ""
 
@@ -86,41 +90,58 @@ def _blocks(body: str) -> Iterator[_Block]:
         text = "\n".join(lines).strip("\n")
         lines.clear()
         if text.strip():
-            names = tuple(name for _, name in path)
             yield from (_Block(names, piece) for piece in _pieces(text))
 
-    for line in body.split("\n"):
-        first = line.lstrip()[:1]
-        mark = _FENCE.match(line) if first in _TICKS else None
-        if fence:
-            lines.append(line)
-            if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
-                fence = ""
-                yield from flush()
+    gap = ""
+    for number, part in enumerate(_GAP.split(body)):
+        if number % 2:
+            gap = part
             continue
-        heading = _ATX.fullmatch(line) if first == "#" else None
-        under = _UNDERLINE.fullmatch(line.strip()) if first in _RULES else None
-        if mark:
-            yield from flush()
-            fence = mark[1]
-            lines.append(line)
-        elif heading:
-            yield from flush()
-            _enter(path, len(heading[1]), heading[2])
-        elif under and len(lines) == 1 and lines[0].strip() and len(line.strip()) >= len(lines[0].strip()) - 2:
-            title = lines.pop().strip()
-            _enter(path, 1 if under[1] == "=" else 2, title)
-        elif line.strip():
-            lines.append(line.rstrip())
-        else:
+        if fence:
+            lines += gap.split("\n")[1:-1]
+        elif not _MARKED.search(part):  # a paragraph of nothing but text, as most are
+            is_bare = part.isascii() and " \n" not in part and not part[-1:].isspace()
+            text = (part if is_bare else _TRAILING.sub("", part)).strip("\n")
+            if len(text) > HIGH:
+                yield from (_Block(names, piece) for piece in _pieces(text))
+            elif text.strip():
+                yield _Block(names, text)
+            continue
+        for line in part.split("\n"):
+            first = line.lstrip()[:1]
+            mark = _FENCE.match(line) if first in _TICKS else None
+            if fence:
+                lines.append(line)
+                if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
+                    fence = ""
+                    yield from flush()
+                continue
+            heading = _ATX.fullmatch(line) if first == "#" else None
+            under = _UNDERLINE.fullmatch(line.strip()) if first in _RULES else None
+            if mark:
+                yield from flush()
+                fence = mark[1]
+                lines.append(line)
+            elif heading:
+                yield from flush()
+                names = _enter(path, len(heading[1]), heading[2])
+            elif under and len(lines) == 1 and lines[0].strip() and len(line.strip()) >= len(lines[0].strip()) - 2:
+                title = lines.pop().strip()
+                names = _enter(path, 1 if under[1] == "=" else 2, title)
+            elif line.strip():
+                lines.append(line.rstrip())
+            else:
+                yield from flush()
+        if not fence:
             yield from flush()
     yield from flush()
 
 
-def _enter(path: list[tuple[int, str]], level: int, title: str) -> None:
+def _enter(path: list[tuple[int, str]], level: int, title: str) -> tuple[str, ...]:
     while path and path[-1][0] >= level:
         path.pop()
     path.append((level, " ".join(title.split())))
+    return tuple(name for _, name in path)
 
 
 def _pieces(text: str) -> Iterator[str]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +18,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from knowledge.vocabulary import Numbers, Vocabulary
 
 K1 = 1.2  # how soon repeats of a term stop counting
 B = 0.5  # how much a long passage is held back; passages are of similar size, so less than the usual 0.75
@@ -114,22 +115,21 @@ def rank(
     return [(int(number), float(scores[number])) for number in order]
 
 
-def add_segment(db: sqlite3.Connection, passages: Mapping[int, Sequence[str]]) -> None:
-    """Write the tokens of new passages, by their numbers, as one segment."""
+def add_segment(db: sqlite3.Connection, vocabulary: Vocabulary, passages: Mapping[int, Numbers]) -> None:
+    """Write the terms of new passages, by the passages' numbers, as one segment; nothing where there are none."""
     import numpy as np
 
-    known = defaultdict[str, int](int)
-    known.default_factory = known.__len__  # a term is numbered when it is first met
-    flat, numbers = array("q"), array("q")
-    for number, terms in passages.items():
-        flat.extend(map(known.__getitem__, terms))
-        numbers.extend([number] * len(terms))
-    keys, counts = np.unique((np.asarray(flat) << 32) | np.asarray(numbers), return_counts=True)
+    if not passages:
+        return
+    terms = np.concatenate(list(passages.values()))
+    owners = np.repeat(list(passages), [len(found) for found in passages.values()])
+    keys, counts = np.unique((terms << 32) | owners, return_counts=True)
     entries = np.zeros(len(keys), _ENTRY)
     entries["passage"], entries["count"] = keys & 0xFFFFFFFF, np.minimum(counts, 255)
-    ends = np.cumsum(np.bincount(keys >> 32, minlength=len(known))).tolist()
-    places = sorted(known.items())
-    rows = ((term, entries[ends[i - 1] if i else 0 : ends[i]].tobytes()) for term, i in places)
+    used, starts = np.unique(keys >> 32, return_index=True)
+    ends = [*starts[1:].tolist(), len(keys)]
+    places = zip((vocabulary.names[term] for term in used.tolist()), starts.tolist(), ends, strict=True)
+    rows = ((term, entries[start:end].tobytes()) for term, start, end in sorted(places))
     _write(db, 0, rows)
     level = 0
     while db.execute("SELECT COUNT(*) FROM segments WHERE level = ?", (level,)).fetchone()[0] >= FAN:

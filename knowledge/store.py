@@ -15,17 +15,18 @@ from knowledge.dense import DenseIndex
 from knowledge.document_files import find_files, require_any
 from knowledge.documents import Added, Citation, Document, make_text
 from knowledge.embedder import Embedder, EmbedderError
-from knowledge.intake import Item, batches, prepared, put
+from knowledge.intake import Item, batches, prepared, put, ready
 from knowledge.reader import DocumentReader
 from knowledge.scoring import fuse, spread
 from knowledge.tables import Cut, Tables
-from knowledge.tokens import tokens
+from knowledge.vocabulary import shared, tokens
 from records.errors import DocumentError, KnowledgeError, UsageError
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangDocument
 
     from knowledge.retriever import NotesRetriever
+    from knowledge.vocabulary import Numbers
 
 NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
@@ -215,7 +216,9 @@ class KnowledgeStore:
         """Store one batch in one commit."""
         if all(isinstance(item.made, Added) and item.made.status == "unchanged" for item in items) and not shipped:
             return [item.made for item in items if isinstance(item.made, Added)]
-        fresh: dict[int, Sequence[str]] = {}
+        vocabulary = shared()
+        fresh: dict[int, Numbers] = {}
+        items = ready(items, vocabulary)
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
@@ -223,8 +226,7 @@ class KnowledgeStore:
                 gone = [(uri,) for (uri,) in db.execute("SELECT uri FROM documents") if uri.startswith(_SHIPPED)]
                 db.executemany("DELETE FROM documents WHERE uri = ?", [row for row in gone if row[0] not in keep])
             outcomes = [put(db, item, fresh) for item in items]
-            if fresh:
-                postings.add_segment(db, fresh)
+            postings.add_segment(db, vocabulary, fresh)
             if shipped or any(outcome.status in ("added", "replaced") for outcome in outcomes):
                 tables.touch(db)
         return outcomes

@@ -8,16 +8,23 @@ import time
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knowledge import postings
 from knowledge.chunks import CHUNKER, Chunk, cut
 from knowledge.documents import Document, Text
-from knowledge.tokens import TOKENISER, tokens
+from knowledge.tokens import TOKENISER
+from knowledge.vocabulary import Vocabulary, shared
 from records.errors import KnowledgeError
 
+if TYPE_CHECKING:
+    from knowledge.vocabulary import Numbers
+
 VERSION = 2  # of the tables
+_BATCH = 200  # documents that are derived again at once
 MOMENT_S = 10.0  # that a reader waits: the file is shut only while a last connection closes or a first one opens
 DERIVED = f"c{CHUNKER}-t{TOKENISER}"  # what passages and postings were made by
 _SCHEMA = (
@@ -63,18 +70,27 @@ class Passage:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document with its passages and their tokens: what can be made without the database."""
+    """A document with its passages, and their terms once they are counted: what can be made without the database."""
 
     text: Text
     chunks: tuple[Chunk, ...]
-    terms: tuple[tuple[str, ...], ...]
+    terms: tuple[Numbers, ...] = ()  # by a vocabulary, with repeats
 
     @classmethod
     def of(cls, text: Text) -> Cut:
-        """Cut and tokenise; a passage that only says what others rest on has no tokens, so nothing finds it."""
-        chunks = tuple(cut(text.title, text.body))
-        terms = (tokens(f"{text.title}\n{c.section}\n{c.text}") if c.is_evidence else () for c in chunks)
-        return cls(text, chunks, tuple(tuple(found) for found in terms))
+        """Cut a document into its passages."""
+        return cls(text, tuple(cut(text.title, text.body)))
+
+    @property
+    def told(self) -> list[str]:
+        """The words of each passage; none of one that only says what others rest on, so nothing finds it."""
+        return [f"{self.text.title}\n{c.section}\n{c.text}" if c.is_evidence else "" for c in self.chunks]
+
+
+def counted(cuts: Sequence[Cut], vocabulary: Vocabulary) -> list[Cut]:
+    """Documents with their terms; all at once, since each call of numpy has a price of its own."""
+    terms = iter(vocabulary.terms([told for made in cuts for told in made.told]))
+    return [replace(made, terms=tuple(islice(terms, len(made.chunks)))) for made in cuts]
 
 
 class Tables:
@@ -200,13 +216,13 @@ def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: st
     return int(row[0])
 
 
-def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, Sequence[str]]:
+def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, Numbers]:
     """Make these the document's passages: new ones come in, missing ones go; the tokens of the new by number."""
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
     kept = {chunk.id for chunk in made.chunks}
     db.executemany("DELETE FROM chunks WHERE number = ?", [(number,) for i, number in old.items() if i not in kept])
     rows = []
-    added: dict[int, Sequence[str]] = {}
+    added: dict[int, Numbers] = {}
     last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
     for chunk, terms in zip(made.chunks, made.terms, strict=True):
         if chunk.id in old:
@@ -223,18 +239,22 @@ def derive(db: sqlite3.Connection) -> int:
     """Make passages and postings again from the stored documents; the number of passages."""
     for table in ("chunks", "postings", "segments", "placed"):
         db.execute(f"DELETE FROM {table}")
-    added: dict[int, Sequence[str]] = {}
-    for number, title, body in db.execute("SELECT number, title, body FROM documents").fetchall():
-        text = Text("", "", title, "", "", "", (), zlib.decompress(body).decode("utf-8", "surrogatepass"))
-        added |= put_chunks(db, number, Cut.of(text))
-        if len(added) >= 2000:
-            postings.add_segment(db, added)
-            added = {}
-    if added:
-        postings.add_segment(db, added)
+    rows = db.execute("SELECT number, title, body FROM documents")
+    while some := rows.fetchmany(_BATCH):
+        vocabulary = shared()
+        texts = [Text("", "", title, "", "", "", (), _unpacked(body)) for _, title, body in some]
+        made = counted([Cut.of(text) for text in texts], vocabulary)
+        added: dict[int, Numbers] = {}
+        for (number, _, _), one in zip(some, made, strict=True):
+            added |= put_chunks(db, number, one)
+        postings.add_segment(db, vocabulary, added)
     set_meta(db, "derived", DERIVED)
     touch(db)
     return int(db.execute("SELECT COUNT(*) FROM chunks").fetchone()[0])
+
+
+def _unpacked(body: bytes) -> str:
+    return zlib.decompress(body).decode("utf-8", "surrogatepass")
 
 
 def _upgrade(db: sqlite3.Connection) -> None:

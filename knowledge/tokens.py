@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from functools import lru_cache
 
 TOKENISER = 1  # part of every derived index: raise it when tokens change
@@ -75,55 +76,41 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Phrases and their concepts by the phrase's first word."""
-    table: dict[tuple[str, ...], str] = {}
+def _tables() -> tuple[dict[str, list[str]], dict[tuple[str, ...], str]]:
+    """Concepts by word, and by phrase of two or three words."""
+    words, phrases = defaultdict[str, list[str]](list), dict[tuple[str, ...], str]()
     for group in _SYNONYMS:
         for phrase in group:
-            table[tuple(stem(part) for part in re.split(r"[ _]+", phrase))] = "=" + group[0].replace(" ", "-")
-    by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for parts, concept in table.items():
-        by_first.setdefault(parts[0], []).append((parts, concept))
-    return by_first
+            found, concept = tuple(stem(part) for part in re.split(r"[ _]+", phrase)), "=" + group[0].replace(" ", "-")
+            if len(found) == 1:
+                words[found[0]] = [concept]
+            else:
+                phrases[found] = concept
+    return dict(words), phrases
 
 
-_BY_FIRST = _phrases()
+CONCEPTS, PHRASES = _tables()
+_SPACED = str.maketrans({chr(code): " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")})
+
+
+def split(text: str) -> list[str]:
+    """The words of a text in their order, as they stand."""
+    if text.isascii():
+        return text.translate(_SPACED).split()
+    return _WORD.findall(unicodedata.normalize("NFKC", text))
 
 
 def words(text: str) -> list[str]:
     """Plain stemmed words in their order: identifiers are cut at underscores, stop words are left out."""
-    return [part for word in _WORD.findall(_normal(text)) for part in _both(word)[0]]
+    return [part for word in split(text) for part in parts(word)]
 
 
-def tokens(text: str) -> list[str]:
-    """Everything a text can be found by: words, whole identifiers, their parts, and concepts (`=lds`)."""
-    plain: list[str] = []
-    inner: list[str] = []
-    for parts, more in map(_both, _WORD.findall(_normal(text))):
-        plain += parts
-        if more:
-            inner += more
-    for start in [place for place, word in enumerate(plain) if word in _BY_FIRST]:
-        for phrase, concept in _BY_FIRST[plain[start]]:
-            if len(phrase) == 1 or tuple(plain[start : start + len(phrase)]) == phrase:
-                inner.append(concept)
-    return plain + inner
-
-
-def _normal(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFKC", text)
-
-
-@lru_cache(maxsize=262144)
-def _both(word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return _parts(word), _identifier(word)
-
-
-def _parts(word: str) -> tuple[str, ...]:
+def parts(word: str) -> tuple[str, ...]:
+    """A word's stem, or those of the parts between underscores; nothing for a stop word."""
     return tuple(stem(part) for part in word.lower().split("_") if part and part not in _STOP)
 
 
-def _identifier(word: str) -> tuple[str, ...]:
+def identifier(word: str) -> tuple[str, ...]:
     """The whole and the inner parts of an identifier; nothing for a plain word."""
     bare = word.strip("_")
     if bare.isalpha() and (bare.islower() or bare.istitle() or bare.isupper()):

@@ -6,9 +6,14 @@ import sqlite3
 import numpy as np
 
 from knowledge import postings
-from knowledge.tokens import tokens
+from knowledge.vocabulary import Vocabulary, tokens
 
 TEXTS = {1: "lds bank conflicts and padding of lds rows", 2: "the lds is small", 3: "matrix cores multiply tiles"}
+
+
+def add(db: sqlite3.Connection, number: int, text: str) -> None:
+    words = Vocabulary()
+    postings.add_segment(db, words, {number: words.terms([text])[0]})
 
 
 def made(texts: dict[int, str], arch: str = "") -> sqlite3.Connection:
@@ -21,7 +26,7 @@ def made(texts: dict[int, str], arch: str = "") -> sqlite3.Connection:
     for number, text in texts.items():
         db.execute("INSERT INTO chunks VALUES(?, ?, ?)", (number, number, len(tokens(text))))
         db.execute("INSERT INTO documents VALUES(?, ?)", (number, arch if number == 1 else ""))
-        postings.add_segment(db, {number: tokens(text)})
+        add(db, number, text)
     return db
 
 
@@ -64,7 +69,7 @@ def test_bm25_agrees_with_the_formula_over_any_segments() -> None:
     assert db.execute("SELECT COUNT(*) FROM segments").fetchone()[0] < 3 * postings.FAN
     db.execute("DELETE FROM chunks WHERE number < 90")
     for n in range(100, 140):
-        postings.add_segment(db, {n: ["other"]})  # a merge without the entries that are gone
+        add(db, n, "other")  # a merge without the entries that are gone
     assert not ranked(db, "w3") or min(n for n, _ in ranked(db, "w3")) >= 90
 
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from knowledge.tokens import stem, tokens
+from knowledge.tokens import stem
+from knowledge.vocabulary import tokens
 
 
 def test_an_identifier_is_found_whole_and_by_its_parts() -> None:
