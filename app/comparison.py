@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.interval import Difference, difference
+from app.mean_interval import Difference, difference
 from app.run_request import RunRequest, new_run
 from app.sandboxes import make_sandbox
 from app.settings import Settings

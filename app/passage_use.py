@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from app.interval import Difference, difference
+from app.mean_interval import Difference, difference
 from records.evaluation import Stage
 from records.literature import Shown
 

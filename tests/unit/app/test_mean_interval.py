@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.interval import difference
+from app.mean_interval import difference
 
 
 def test_the_interval_of_two_and_of_many_values() -> None:
