@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+# Threads of numpy's that wait for each other spin: beside other test processes a product costs four times its time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from tests.support.compiler_cache import FOLDER, toolchain, withhold
 
 TESTS = Path(__file__).parent
