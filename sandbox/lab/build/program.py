@@ -120,8 +120,6 @@ class Builder:
             made = within._build(candidate, read, work, folder, CHECKS if instrumented else ())
             if isinstance(made, LabProgram):
                 _keep(work / "program", dumps(made), folder)
-                if kept is not None:
-                    shutil.copy(folder / "program", kept / "program")
             return made
         except (UnusableOutput, *UNREADABLE) as error:
             raise NoAnswer(f"the lab's compiler left nothing that can be read ({error})") from None
@@ -286,10 +284,12 @@ def _describe(candidate: Candidate, program: Elf, lds_names: set[str], path: Pat
 
 
 def _keep(program: Path, description: str, folder: Path) -> None:
-    """Move the program into the cache; the description comes last, so a half-made entry is never read."""
+    """Copy the program into the cache; the description comes last, so a half-made entry is never read."""
     folder.mkdir(parents=True, exist_ok=True)
     program.chmod(0o500)
-    os.replace(program, folder / "program")  # noqa: PTH105
+    draft = folder / f"program.{program.parent.name}"
+    shutil.copy(program, draft)  # evidence keeps its own, and may lie on another file system
+    draft.replace(folder / "program")
     _describe_in(folder, description)
 
 
