@@ -6,9 +6,11 @@ warmed, or else built by the first test that needs the compiler, while the other
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -46,6 +48,16 @@ def toolchain() -> Toolchain:
             found.warm(lambda _: None)
             stamp.touch()
     return found
+
+
+@contextlib.contextmanager
+def taking_turns(digest: str) -> Iterator[None]:
+    """Only one test process at a time makes what belongs to this digest."""
+    folder = FOLDER / "turns"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / digest[:2]).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def share_toolchain(cache: Path) -> Path:

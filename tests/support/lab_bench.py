@@ -18,7 +18,7 @@ from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Patience
 from sandbox.lab.stored_inputs import Stored
 from sandbox.target import load_target
-from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.compiler_cache import COMPILED, taking_turns, toolchain
 
 CORES = max(1, len(os.sched_getaffinity(0)) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 HEAD = "#include <hip/hip_runtime.h>\n"
@@ -51,9 +51,16 @@ def launch(
 
 
 def build(source: str, launches: Sequence[ResolvedLaunch]) -> Any:
-    """The program, or its findings."""
-    plan = Plan(tuple(Launch(x.kernel, ("1",), ("1",), "0", ("a",) * len(x.args), 1) for x in launches))
-    return lab().build(Candidate(hashlib.sha256(source.encode()).hexdigest(), source, plan), {})
+    """The program, or its findings; of many kernels, a process makes it for all others that wait for it."""
+    return _built(source, tuple((x.kernel, len(x.args)) for x in launches))
+
+
+@cache
+def _built(source: str, launches: tuple[tuple[str, int], ...]) -> Any:
+    plan = Plan(tuple(Launch(kernel, ("1",), ("1",), "0", ("a",) * count, 1) for kernel, count in launches))
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    with taking_turns(digest):
+        return lab().build(Candidate(digest, source, plan), {})
 
 
 def execute(

@@ -4,12 +4,16 @@ A case starts with `//== NAME | OPTION=VALUE ...`. Lines that end in `//-` stand
 end in `//+` in the twin only; `// BUG: KIND` marks the line that must be reported (`~4`: within four lines).
 Options: block, grid, lds, deadline, limits, covers; args=x,y,3; kernels=a:x,w;k:w,y; x, y, w give lengths. `a|b` is a
 in the faulty kernel and b in its twin.
+
+The kernels of a file are one program, each in a namespace and under a number of its own: a build costs as much as forty
+executions. Alone stays what accesses LDS or a table outside of it, where another kernel's variable could lie, and what
+is over a limit of the whole program.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,6 +34,7 @@ from tests.support.lab_bench import HEAD, build, lab, launch
 
 FOLDER = Path(__file__).parent / "corpus"
 _MARK = re.compile(r"// BUG: (\w+)(?: ~(\d+))?")
+_KERNEL = re.compile(r"__global__[^;{(]*\bvoid\s+\w+(?=\s*\()")
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,13 @@ class Case:
 
     file: str
     name: str
-    source: str
+    source: str  # of the program that it is in
     options: dict[str, str] = field(default_factory=dict)
     kind: str = ""
     line: int = 0
     slack: int = 0
+    suffix: str = ""  # of the names of its kernels in that program
+    program: tuple[ResolvedLaunch, ...] = ()  # launches of all kernels of that program; its own where there are none
 
     @property
     def id(self) -> str:
@@ -52,12 +59,41 @@ class Case:
 def cases() -> Iterator[tuple[Case, Case]]:
     """Every faulty kernel with its twin."""
     for path in sorted(FOLDER.glob("*.hip")):
-        for text in path.read_text(encoding="utf-8").split("//== ")[1:]:
-            head, _, body = text.partition("\n")
-            name, _, options = (part.strip() for part in head.partition("|"))
-            chosen = dict(option.split("=", 1) for option in re.split(r"\s+(?=\w+=)", options) if option)
-            case = Case(path.stem, name, HEAD, chosen)
-            yield _variant(case, body, "//-", "//+", 0), _variant(case, body, "//+", "//-", -1)
+        yield from _together([_read(path.stem, text) for text in path.read_text(encoding="utf-8").split("//== ")[1:]])
+
+
+def _together(pairs: Sequence[tuple[Case, Case]]) -> Iterator[tuple[Case, Case]]:
+    """The pairs of a file, as parts of one program but for those that must be alone."""
+    text, placed = HEAD, list[tuple[Case, ...]]()
+    for number, pair in enumerate(pairs):
+        parts = list[Case]()
+        for case in pair:
+            if _is_alone(pair[0]):
+                parts.append(case)
+                continue
+            suffix = f"_{number}{'' if case.kind else '_twin'}"
+            text += f"namespace c{suffix} {{\n"
+            line = case.line and case.line - 1 + text.count("\n")  # 1: of the header
+            text += _KERNEL.sub(rf"\g<0>{suffix}", case.source.removeprefix(HEAD)) + "\n}\n"
+            parts.append(replace(case, line=line, suffix=suffix))
+        placed.append(tuple(parts))
+    program = tuple(launch for parts in placed for case in parts if case.suffix for launch in launches(case))
+    for pair in placed:
+        first, second = (replace(case, source=text, program=program) if case.suffix else case for case in pair)
+        yield first, second
+
+
+def _is_alone(faulty: Case) -> bool:
+    is_outside = faulty.kind == "out_of_bounds" and re.search(r"__shared__|__constant__", faulty.source) is not None
+    return is_outside or "limits" in faulty.options
+
+
+def _read(file: str, text: str) -> tuple[Case, Case]:
+    head, _, body = text.partition("\n")
+    name, _, options = (part.strip() for part in head.partition("|"))
+    chosen = dict(option.split("=", 1) for option in re.split(r"\s+(?=\w+=)", options) if option)
+    case = Case(file, name, HEAD, chosen)
+    return _variant(case, body, "//-", "//+", 0), _variant(case, body, "//+", "//-", -1)
 
 
 def _variant(case: Case, body: str, kept: str, dropped: str, choice: int) -> Case:
@@ -89,7 +125,7 @@ def launches(case: Case) -> list[ResolvedLaunch]:
         kernel, _, args = part.partition(":")
         made.append(
             launch(
-                kernel,
+                kernel + case.suffix,
                 [int(a) if a.isdigit() else a for a in args.split(",")],
                 numbers["grid"],
                 numbers["block"],
@@ -104,7 +140,7 @@ def findings(case: Case) -> tuple[Finding, ...]:
     plan = ResolvedPlan(tuple(launches(case)), {})
     if "limits" in case.options:
         return _limits(case, plan)
-    program = build(case.source, plan.launches)
+    program = build(case.source, case.program or plan.launches)
     assert isinstance(program, LabProgram), program
     numbers = {name: int(case.options.get(name, "1024")) for name in ("x", "y", "w")}
     values = np.random.default_rng(7).random(numbers["x"]).astype(np.float32)
