@@ -34,6 +34,9 @@ class ChangeBook(Protocol):
     def together(self, handles: Sequence[str]) -> tuple[str, ...]:
         """Those of them that may be tried at once."""
 
+    def refusals(self, source: str) -> tuple[str, ...]:
+        """Changes that do not apply to this text, each with the reason."""
+
     def apply(self, source: str, handle: str) -> str:
         """The changed text; the text itself where the change does not apply."""
 
@@ -102,8 +105,14 @@ class Exploration:
 
     @property
     def without_gain(self) -> tuple[str, ...]:
-        """The steps that gained nothing when they were tried last and are not in the best kernel."""
-        return tuple(f"{name}: no gain" for name in self._lost if name not in self.best.changes and "=" not in name)
+        """The steps that gained nothing when they were tried last, and the changes that do not apply to the parent."""
+        tried = tuple(f"{name}: no gain" for name in self._lost if name not in self.best.changes and "=" not in name)
+        return tried + self.refusals
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """The changes that do not apply to the parent's text, with a reason each."""
+        return self._changes.refusals(self.probes[0].prepared.source)
 
     @property
     def _left(self) -> int:

@@ -35,8 +35,9 @@ def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     chosen = search.best
     settled = {"is_settled": search.is_settled}
     if chosen is search.probes[0]:
-        made = {**fresh(trial, 0, Draft(base.source)), **settled}
+        made = {**fresh(trial, 0, Draft(base.source, skipped=search.without_gain)), **settled}
         reason = f"no change of {base.attempt.id} and no other value of a tunable gains"
+        reason += "; what does not apply and why stands in the report" if search.refusals else ""
         return {**made, **end(updated(state, **made), runtime, "duplicate", reason)}
     same = [p for p in search.probes if p.prepared.id == chosen.prepared.id and p.timing.time_us]
     ranked = sorted(same, key=lambda p: (p is not chosen, p.timing.time_us or 0.0))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from agents.author import Assignment
 from agents.playbook import moves
 from agents.playbook.moves import BY_NAME, SAFE_TOGETHER
+from agents.playbook.refusals import refusals
 from agents.source import SourceError, read
 from records.evaluation import Evaluation
 from tasks.task import Task
@@ -14,14 +15,14 @@ from tasks.task import Task
 HELP = 60.0  # of a change that relieves what binds; one that does not gains little, however good it is elsewhere
 _SHARED = ("block_rows", "wave_rows", "loop_tile", "tile_in_lds", "privatise")  # fewer accesses, or wider ones
 NEEDS: Mapping[str, tuple[str, ...]] = {  # what relieves a binding resource, by a part of its name
-    "hbm": (*_SHARED, "items", "unroll", "restrict", "swap_threads", "nontemporal"),
+    "hbm": (*_SHARED, "items", "prefetch", "unroll", "restrict", "swap_threads", "nontemporal"),
     "l1": (*_SHARED, "register_tile", "swap_threads", "unroll"),
     "vmem": ("items", "swap_threads", "unroll"),
     "lds": ("lds_padding", "swap_threads"),
     "valu": ("fast_math", "items"),
     "trans": ("fast_math",),
-    "latency": (*_SHARED, "register_tile", "block_size", "unroll"),
-    "launch": ("block_size", "items"),
+    "latency": (*_SHARED, "split_sum", "prefetch", "register_tile", "block_size", "unroll"),
+    "launch": ("block_size", "items", "grid_stride"),
     "l2": (*_SHARED, "xcd_order", "swap_grid"),
     "mall": (*_SHARED, "xcd_order", "swap_grid"),
     "mfma": ("launch_bounds",),
@@ -56,6 +57,13 @@ class Changes:
     def promise(self, handle: str, evaluation: Evaluation) -> float:
         """Its usual gain, and more where it relieves what binds the kernel or keeps registers from spilling."""
         return promise(handle.split(":")[0], evaluation)
+
+    def refusals(self, source: str) -> tuple[str, ...]:
+        """The changes that were not offered for each kernel of a text, with a reason each."""
+        try:
+            return refusals(source, self.offers(source))
+        except SourceError as error:
+            return (f"no change applies: {error}",)
 
     def apply(self, source: str, handle: str) -> str:
         """The changed text; the text itself where the change does not apply."""

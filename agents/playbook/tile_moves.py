@@ -112,7 +112,7 @@ def _turned(work: WorkItems) -> Turned | None:
     fixed = {i.name for i in (along, across)} | {p.name for p in work.kernel.parameters}
     fixed |= {made.name for _, made in work.lead if not made.is_pointer} - assigned(work.work)
     loads, needed = list[Expression](), list[tuple[str, ...]]()
-    for node in _certain(work.work):
+    for node in certain(work.work):
         if node.kind != "index" or id(node) in targets or roots.get(node.parts[0].value, "?") in written | {"?"}:
             continue
         place = work.poly(node.parts[1])
@@ -124,11 +124,11 @@ def _turned(work: WorkItems) -> Turned | None:
     return Turned(work, along, across, tuple(loads), tuple(needed))
 
 
-def _certain(statements: tuple[BodyStatement, ...]) -> Iterator[Expression]:
+def certain(statements: tuple[BodyStatement, ...]) -> Iterator[Expression]:
     """The parts of statements that every work-item within the bounds evaluates."""
     for statement in statements:
         if statement.form == "block":
-            yield from _certain(statement.body)
+            yield from certain(statement.body)
         values = [d.value for d in statement.declared] if statement.form == "declare" else [statement.value]
         for value in values:
             if value:

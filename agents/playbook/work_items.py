@@ -108,12 +108,17 @@ def extent(launch: Mapping[str, Any], key: str, axis: str) -> str:
 def forms(file: KernelFile) -> Iterator[WorkItems]:
     """Every kernel of the file that has this form."""
     for kernel in file.kernels:
-        try:
-            found = _form(file, kernel)
-        except NotUnderstood:
-            continue
-        if found:
+        found = form_of(file, kernel)
+        if isinstance(found, WorkItems):
             yield found
+
+
+def form_of(file: KernelFile, kernel: KernelText) -> WorkItems | str:
+    """One kernel taken apart, or why it cannot be."""
+    try:
+        return _form(file, kernel)
+    except NotUnderstood as reason:
+        return str(reason)
 
 
 def assigned(statements: Sequence[BodyStatement]) -> frozenset[str]:
@@ -129,32 +134,38 @@ def assigned(statements: Sequence[BodyStatement]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _form(file: KernelFile, kernel: KernelText) -> WorkItems | None:
+def _form(file: KernelFile, kernel: KernelText) -> WorkItems:
     launches = file.launches(kernel.name)
     own = file.code[slice(*kernel.body)]
     outside, at = "", file.plan_span[1]
     for other in (*file.kernels,):
         outside, at = outside + file.code[at : other.body[0]], other.body[1]
     outside += file.code[at:]
-    if len(launches) != 1 or any(words(outside, place) for place in _PLACES):
-        return None
-    if any(LANES.search(text) or _TOGETHER.search(text) for text in (own, outside)):
-        return None
+    if len(launches) != 1:
+        raise NotUnderstood(f"the plan launches it {len(launches)} times")
+    if any(words(outside, place) for place in _PLACES):
+        raise NotUnderstood("a macro or a helper knows which work-item it is")
+    if found := next(
+        (m for text in (own, outside) for m in (LANES.search(text) or _TOGETHER.search(text),) if m), None
+    ):
+        raise NotUnderstood(f"work-items meet, or lanes are counted: {found.group().strip()}")
     if str(launches[0].get("lds", "0")) != "0" or "amdgpu_" in outside:
-        return None
+        raise NotUnderstood("it has dynamic LDS, or attributes that count waves")
     if not hides_nothing(file, kernel):
-        return None
+        raise NotUnderstood("a macro is more than an expression of its arguments")
     statements = parse_body(file.code, *kernel.body)
     first = _numbers(file, statements[:-1], launches[0], _NONE)[0]
     items = as_one_item(file, kernel, statements, launches[0], first)
     statements = items or statements
     known, indices = _numbers(file, statements, launches[0], items[-2].declared[0] if items else None)
     inner = {name for s in statements for part in s.walk() if part is not s for name in part.makes()}
-    if not indices or inner & {i.name for i in indices} or not _only_in_indices(statements, indices):
-        return None
+    if not indices:
+        raise NotUnderstood("no variable is `blockIdx * blockDim + threadIdx` with the plan's block")
+    if inner & {i.name for i in indices} or not _only_in_indices(statements, indices):
+        raise NotUnderstood("more than such variables knows which work-item it is")
     lead, guard, work = _parted(statements, {i.name for i in indices}, known)
     if _shadows(kernel, lead, work):
-        return None
+        raise NotUnderstood("one name stands for two things")
     bounds, conditions = _bounds(file, guard, {i.name for i in indices})
     bounded = tuple(replace(i, bound=bounds.get(i.name, "")) for i in indices)
     return WorkItems(file, kernel, launches[0], bounded, lead, conditions, work, known, bool(items))

@@ -19,6 +19,9 @@ class LineChanges:
     def together(self, handles: Sequence[str]) -> tuple[str, ...]:
         return tuple(handle for handle in handles if handle in self._safe)
 
+    def refusals(self, source: str) -> tuple[str, ...]:
+        return ()
+
     def apply(self, source: str, handle: str) -> str:
         return f"{source}// did {handle}\n{self._book[handle]}"
 

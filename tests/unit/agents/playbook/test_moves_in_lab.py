@@ -29,6 +29,12 @@ CHANGES = (
     ("layer_norm", "wave_rows:layer_norm.64"),
     ("small_gemm", "loop_tile:gemm"),
     ("small_gemm", "register_tile:gemm"),
+    ("bias_gelu", "grid_stride:bias_gelu"),
+    ("cross_entropy", "prefetch:cross_entropy"),
+    ("layer_norm", "prefetch:layer_norm"),
+    ("small_gemm", "prefetch:gemm"),
+    ("small_gemm", "split_sum:gemm"),
+    ("batched_gemv", "split_sum:gemv"),
     ("transpose_add", "tile_in_lds:transpose_add"),
     ("transpose_add", "items:transpose_add"),
 )
