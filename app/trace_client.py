@@ -21,6 +21,6 @@ class TraceClient(Client):
 
     @property
     def info(self) -> LangSmithInfo:
-        """What the endpoint can do, but for compressed traces, which are sent by a pool of threads."""
+        """Abilities of the endpoint, without compressed traces, which are sent by a pool of threads."""
         found: LangSmithInfo = super().info
         return LangSmithInfo(**{**dict(found), "instance_flags": {}})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.redaction import redacted
@@ -101,6 +102,14 @@ class TraceView:
             return text
         digest = f", sha256 {hashlib.sha256(text.encode()).hexdigest()[:16]}" if mode == "digest" else ""
         return f"[text of {len(text)} characters{digest}]"
+
+
+def view_of(settings: Settings) -> TraceView:
+    """The view with the settings' keys and with rules for what looks like a key."""
+    from langsmith.anonymizer import StringNodeRule, create_secret_anonymizer
+
+    rules = [StringNodeRule(pattern=re.compile(re.escape(s)), replace="[removed]") for s in settings.secrets()]
+    return TraceView(settings, str(Path.home()), create_secret_anonymizer(extra_rules=rules))
 
 
 def evaluation_told(made: Evaluation) -> dict[str, Any]:

@@ -6,16 +6,14 @@ import contextlib
 import importlib.util
 import logging
 import os
-import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from pathlib import Path
 from uuid import UUID
 
 from app.screen import note
 from app.settings import Settings
-from app.trace_view import TraceView
+from app.trace_view import view_of
 from records.errors import SettingsError
 
 ANSWER_S, FLUSH_S = 0.9, 1.0  # waits at the end of a program: for a first answer, for what was not sent yet
@@ -31,13 +29,11 @@ class Traces:
 
     def __init__(self, settings: Settings) -> None:
         """Nothing is sent yet."""
-        from langsmith.anonymizer import StringNodeRule, create_secret_anonymizer
         from urllib3.util import Retry
 
         from app.trace_client import TraceClient
 
-        rules = [StringNodeRule(pattern=re.compile(re.escape(s)), replace="[removed]") for s in settings.secrets()]
-        self.view = TraceView(settings, str(Path.home()), create_secret_anonymizer(extra_rules=rules))
+        self.view = view_of(settings)
         self.project = settings.langsmith_project
         self._where = settings.langsmith_endpoint or "LangSmith"
         self._faults: list[str] = []

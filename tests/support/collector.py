@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 TENANT, PROJECT_ID = "6f0f7c6e-0000-4000-8000-000000000001", "6f0f7c6e-0000-4000-8000-000000000002"
 PROJECT = {"id": PROJECT_ID, "tenant_id": TENANT, "name": "mine", "reference_dataset_id": None}
@@ -20,6 +21,8 @@ class Collector:
         self.paths: list[str] = []
         self.bodies: list[bytes] = []
         self.feedback: list[dict[str, Any]] = []
+        self.datasets: list[dict[str, Any]] = []
+        self.examples: list[dict[str, Any]] = []
         collector = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -28,6 +31,13 @@ class Collector:
 
             def do_GET(self) -> None:
                 collector.paths.append(self.path)
+                asked = urlsplit(self.path)
+                wanted = {name: values[0] for name, values in parse_qs(asked.query).items()}
+                if asked.path == "/datasets":
+                    return self._answer([d for d in collector.datasets if d["name"] == wanted.get("name", d["name"])])
+                if asked.path == "/examples":
+                    begin = int(wanted.get("offset", 0))
+                    return self._answer(collector.examples[begin : begin + int(wanted.get("limit", 100))])
                 if self.path.startswith("/sessions"):
                     return self._answer([PROJECT])
                 return self._answer(
@@ -47,6 +57,14 @@ class Collector:
             def do_POST(self) -> None:
                 collector.paths.append(self.path)
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                if self.path == "/datasets":
+                    made = {**json.loads(body), "id": PROJECT_ID, "created_at": "2026-11-22T00:00:00+00:00"}
+                    collector.datasets.append(made)
+                    return self._answer(made)
+                if self.path.startswith("/examples"):
+                    rows = [{**row, "created_at": "2026-11-22T00:00:00+00:00"} for row in json.loads(body)]
+                    collector.examples += rows
+                    return self._answer(rows)
                 if self.path.startswith("/feedback"):
                     collector.feedback.append(json.loads(body))
                 else:
