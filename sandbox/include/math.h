@@ -1,3 +1,3 @@
-// The device functions of hip/math_functions.h under their C name.
+// The device functions of hip/overloaded_functions.h under their C name.
 #pragma once
-#include <hip/math_functions.h>
+#include <hip/overloaded_functions.h>

@@ -6,6 +6,7 @@
 #include <hip/hip_vector_types.h>
 #include <hip/math_functions.h>
 #include <hip/special_functions.h>
+#include <hip/overloaded_functions.h>
 #include <hip/device_functions.h>
 #include <hip/warp_functions.h>
 #include <hip/atomic_functions.h>
