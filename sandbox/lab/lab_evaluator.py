@@ -22,6 +22,7 @@ from sandbox.evidence import Evidence
 from sandbox.lab.build.kernel_names import unlike_symbols
 from sandbox.lab.confirmed_case import confirmed_rows
 from sandbox.lab.controlled import Controlled, unknown_to_caches
+from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
 from sandbox.lab.listed_case import ListedCase
@@ -151,7 +152,8 @@ class LabEvaluator(SandboxBase):
         if built is None:
             return evaluation
         with self._turn:
-            forecast = predict(self._lab, built, self.target, evaluation.resources)
+            budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
+            forecast = predict(self._lab, built, self.target, evaluation.resources, budget)
         if forecast.findings:
             return replace(evaluation, verdict=rejected("time", forecast.findings), seconds=time.monotonic() - started)
         return replace(
@@ -261,16 +263,15 @@ class LabEvaluator(SandboxBase):
     def _execute(self, evaluation: Evaluation, built: Built) -> Evaluation:
         inputs, rows = self._inputs_of(built.prepared.task), list[CaseResult]()
         judge = Judge(self._lab, built, self._patience, self._exact, inputs.listed)
-        for case, variant in self._cases(built.prepared):
-            findings = self._refused(built, case)
+        budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
+        benchmarks = ((case, None) for case in built.prepared.task.benchmarks)
+        for case, variant in (*self._cases(built.prepared), *benchmarks):
+            findings = self._refused(built, case) or budget.exceeded_before(case.name)
             if not findings:
-                row, findings = ListedCase(judge, case, variant, inputs).run()
+                is_timed = case.role == "benchmark"
+                timed = TimedCase(judge, case, inputs.of(case), inputs.rng) if is_timed else None
+                row, findings = (timed or ListedCase(judge, case, variant, inputs)).run()
                 rows.append(row)
-            if findings:
-                return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
-        for case in built.prepared.task.benchmarks:
-            row, findings = TimedCase(judge, case, inputs.of(case), inputs.rng).run()
-            rows.append(row)
             if findings:
                 return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
         return replace(evaluation, verdict=judged(()), cases=tuple(rows))

@@ -32,6 +32,12 @@ class Patience:
     accesses: int = 400_000_000  # memory accesses of one listed case above which workgroups are sampled
     deadline_s: float = 15.0  # for one case
     confirm_s: float = 120.0  # of processor time for all benchmark cases of a kernel that leads
+    cases: float = 12.0  # deadlines of one case that the executions of all cases together may take
+
+    @property
+    def total_s(self) -> float:
+        """Processor time of all executions of one verification."""
+        return self.cases * self.deadline_s
 
 
 EXACT = Patience(accesses=4_000_000, deadline_s=60.0)  # exact matrix instructions take some 40 times as long

@@ -21,6 +21,7 @@ from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.cost.hot_lines import hot_lines
 from sandbox.lab.cost.occupancy import l1_sharers
 from sandbox.lab.counted_case import CountedCase
+from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Buffer, Lab
 from sandbox.lab.lab_verify import Built
 from sandbox.target import Target
@@ -39,8 +40,10 @@ class Prediction:
     hot_lines: tuple[HotLine, ...] = ()
 
 
-def predict(lab: Lab, built: Built, target: Target, resources: tuple[Resources, ...]) -> Prediction:
-    """Count and bound every benchmark case."""
+def predict(
+    lab: Lab, built: Built, target: Target, resources: tuple[Resources, ...], budget: ExecutionBudget | None = None
+) -> Prediction:
+    """Count and bound every benchmark case, within a budget of processor time."""
     seed = int(same_times(built.prepared, built.compilation)[:16], 16)
     task, code = built.prepared.task, {k.name: k.blocks for k in built.compilation.kernels}
     inputs = lab.stored_inputs(task)
@@ -53,7 +56,8 @@ def predict(lab: Lab, built: Built, target: Target, resources: tuple[Resources, 
         plan = built.prepared.plan(case)
         buffers = tuple(Buffer(name, data, "input") for name, data in inputs.of(case).items())
         sharers = l1_sharers(plan, resources, code, target)
-        counted, findings = CountedCase(lab, built, case, buffers, sharers, seed).run()
+        findings = budget.exceeded_before(case.name) if budget else ()
+        counted, findings = ((), findings) if findings else CountedCase(lab, built, case, buffers, sharers, seed).run()
         if findings:
             return Prediction((), {}, "", findings)
         flops, compulsory_bytes = task.work(case)

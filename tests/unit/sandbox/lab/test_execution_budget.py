@@ -1,0 +1,42 @@
+"""All cases of a candidate together have a budget of processor time, in a verification and in an estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sandbox.lab.execution_budget import ExecutionBudget
+from sandbox.lab.lab_verify import EXACT, Patience
+from tasks.loader import load_task
+from tests.support.lab_bench import evaluator
+
+
+@dataclass
+class Clock:
+    """As much of a lab as a budget looks at."""
+
+    cpu_s: float
+
+
+def test_a_case_that_begins_within_the_budget_is_executed_and_the_next_is_not() -> None:
+    lab = Clock(100.0)
+    budget = ExecutionBudget.begin(lab, 10.0)  # what others spent before is not counted
+    assert budget.exceeded_before("first") == ()
+    lab.cpu_s = 109.9
+    assert budget.exceeded_before("second") == ()
+    lab.cpu_s = 110.5
+    (found,) = budget.exceeded_before("third")
+    assert (found.kind, found.case) == ("timeout", "third") and "10 s of processor time" in found.message
+
+
+def test_the_budget_is_a_stated_number_of_deadlines() -> None:
+    assert (Patience().total_s, EXACT.total_s, Patience(deadline_s=2.0).total_s) == (180.0, 720.0, 24.0)
+
+
+def test_a_verification_ends_where_its_cases_have_used_it_up() -> None:
+    task = load_task("row_softmax")
+    said = evaluator(7, Patience(cases=1e-9))
+    verified = said.verify(said.prepare(task.seeds[0].read_text(encoding="utf-8"), task))
+    assert not verified.verdict.accepted and verified.verdict.code == "B.5"
+    assert [finding.kind for finding in verified.verdict.findings] == ["timeout"] and len(verified.cases) == 1
+    estimated = said.estimate(said.prepare(task.seeds[1].read_text(encoding="utf-8"), task))
+    assert [finding.kind for finding in estimated.verdict.findings] == ["timeout"]
