@@ -147,7 +147,7 @@ int main(int count, char** words) {
     if (is("exit")) return 0;
     if (is("crash")) raise(SIGSEGV);
     if (is("hang"))
-        for (;;) {}
+        for (;;) pause();  // a bomb of the cage spins
     ks::read_request(words[1], count > 2 ? words[2] : nullptr, request);
     char total[32];
     snprintf(total, sizeof total, "%llu", (unsigned long long)request.launches[0].total());

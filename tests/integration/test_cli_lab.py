@@ -101,9 +101,20 @@ def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.Captu
     assert re.search(r"^  rows=8192,cols=1024 .*\d\*", out, re.MULTILINE)  # the star marks what binds
 
 
-@pytest.mark.slow
-def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(capsys: pytest.CaptureFixture[str], place: Path) -> None:
-    assert run_command(["demo", "--generations", "1", "--json"]) == 0
+FEW = ["--generations", "1", "--picks", "1", "--tunings", "2", "--limit", "explorations=3", "--limit", "dispatch=0"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["run", "row_softmax", "--author", "playbook", *FEW], marks=pytest.mark.slow),
+        pytest.param(["demo", "--generations", "1"], marks=pytest.mark.long),
+    ],
+)
+def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
+    capsys: pytest.CaptureFixture[str], place: Path, words: list[str]
+) -> None:
+    assert run_command([*words, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     best = answer["best"]
     assert best["speedup_over_seed"] > 1
@@ -126,7 +137,7 @@ def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")
-    assert run_command(["run", "row_softmax", "--author", "llm", "--generations", "1", "--json"]) == 3
+    assert run_command(["run", "row_softmax", "--author", "llm", *FEW, "--json"]) == 3
     out, err = capsys.readouterr()
     assert out == ""
     before, last = err.rstrip("\n").splitlines()[-2:]
