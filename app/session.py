@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from app import wiring
-from app.machine import describe
-from app.report import Extras, tell, write_report
-from app.report.leaders import best_attempt, yardsticks
+from app.page.leaders import best_attempt, yardsticks
+from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
 from app.settings import Settings
 from app.task_folders import open_task
 from app.tracing import current_traces
-from records.errors import LedgerError, TaskError, UsageError
+from records.errors import LedgerError, UsageError
 from records.experiment import Extension, Run
 from records.files import write_whole
 from records.ledger import Ledger
@@ -230,20 +229,6 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
             best.experiment_id in given,
         ),
     )
-
-
-def publish(settings: Settings, ledger: Any, artefacts: Any, run: Run, path: Path) -> Path:
-    """Write a run's report; data that are gone, such as a deleted task, are left out."""
-    from sandbox.target import load_target
-
-    words: dict[str, str] = {}
-    with suppress(TaskError):
-        task = open_task(settings, run.task, run.target)
-        words |= {"task_title": task.title, "task_description": task.description.strip()}
-    with suppress(UsageError):
-        words["target_title"] = load_target(run.target).title
-    extras = Extras(**words, environment=describe(settings), secrets=settings.secrets(), home=str(Path.home()))
-    return write_report(tell(ledger, artefacts, run.id, extras), path)
 
 
 def write_text(path: Path, text: str) -> None:

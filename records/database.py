@@ -44,6 +44,11 @@ class Database:
         with self._lock:
             self._connection.close()
 
+    def forbid_writing(self) -> None:
+        """Have SQLite refuse every statement that would write, from now on: for a program that only shows."""
+        with self._lock:
+            self._connection.execute("PRAGMA query_only = ON")
+
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
         """Make one commit of all that this thread writes within the block; other threads wait, so keep it short."""

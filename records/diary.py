@@ -38,6 +38,12 @@ class Diary(Database):
         )
         return tuple(Event(number, kind, json.loads(body), at) for number, kind, body, at in rows)
 
+    def last_event(self, run_id: str = "") -> int:
+        """Number of the last event of a run, or of all runs; 0 before the first one."""
+        query, named = ("WHERE run_id = ?", (run_id,)) if run_id else ("", ())
+        (number,) = self._row(f"SELECT coalesce(max(number), 0) FROM events {query}", named)
+        return int(number)
+
     def copy_events(self, origin_id: str, run_id: str, upto: int) -> None:
         """Copy the events of the generations up to this one from one run's diary into another's, once."""
         with self._writing() as db:

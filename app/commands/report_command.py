@@ -19,7 +19,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Write the report of a run as one HTML page that loads nothing from outside."""
-    from app.session import publish
+    from app.pages import publish
     from app.settings import load_settings
     from app.wiring import find_run, open_records
 

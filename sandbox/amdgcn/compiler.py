@@ -165,6 +165,10 @@ class Compiler:
         except OSError as error:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
+    def stored(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation | None:
+        """What was compiled earlier, or None; nothing is run."""
+        return _load(self._path(self._key(candidate, tunables)))
+
     def warm(self) -> None:
         """Make what every compilation needs; the first one makes it otherwise."""
         try:

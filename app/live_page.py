@@ -1,0 +1,102 @@
+"""The live page on a socket: who may reach it, its token, and the server."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+import webbrowser
+from pathlib import Path
+
+import uvicorn
+
+from app.disassembly import disassembler
+from app.machine import describe
+from app.page.gate import Gate
+from app.page.sheets import Extras
+from app.page.web import Site, application
+from app.pages import extras_of
+from app.screen import note, say
+from app.settings import Settings
+from app.wiring import open_records
+from records.errors import UsageError
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+LAST_WORDS_S = 1  # for streams that are open when the server ends
+
+
+def serve(settings: Settings, host: str, port: int, opens: bool) -> None:
+    """Serve until the keyboard interrupts; UsageError where the address cannot be listened on."""
+    ledger, artefacts = open_records(settings, create=False)
+    with ledger, listening(host, port) as door:
+        ledger.forbid_writing()
+        environment = describe(settings)
+        site = Site(
+            ledger,
+            artefacts,
+            Extras(secrets=settings.secrets(), home=str(Path.home())),
+            lambda run: extras_of(settings, run, environment),
+            lambda run: disassembler(settings, run, compiles=True),
+        )
+        token, bound = secrets.token_urlsafe(24), door.getsockname()[1]
+        gate = Gate(application(site), token, frozenset(f"{name}:{bound}" for name in names_of(host)))
+        address = f"http://{names_of(host)[-1]}:{bound}/?token={token}"
+        say(f"the runs of {settings.runs_folder} are shown at\n\n    {address}\n")
+        if not is_loopback(host):
+            note(
+                f"kernel-scientist: other machines can reach {host}, and without encryption: whoever sees this address "
+                "reads sources and prompts; `ssh -L` needs no --host"
+            )
+        say("Ctrl-C ends it; nothing can be changed through it")
+        if opens:
+            webbrowser.open(address)
+        config = uvicorn.Config(
+            gate,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=LAST_WORDS_S,
+        )
+        try:
+            uvicorn.Server(config).run(sockets=[door])
+        except KeyboardInterrupt:  # which the server hands on after it has ended
+            return
+
+
+def names_of(host: str) -> tuple[str, ...]:
+    """The values of `Host` that name this page, without the port; the last one stands in its address."""
+    if is_loopback(host):
+        return (*LOOPBACK, "127.0.0.1" if host in LOOPBACK else f"[{host}]" if ":" in host else host)
+    if host in ("0.0.0.0", "::"):
+        return (*LOOPBACK, socket.gethostname())
+    return (*LOOPBACK, f"[{host}]" if ":" in host else host)
+
+
+def is_loopback(host: str) -> bool:
+    """True where no other machine can reach this address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens there; UsageError in one sentence where none can."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        door = socket.socket(family, kind, protocol)
+        try:
+            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            door.bind(place)
+        except BaseException:
+            door.close()
+            raise
+        return door
+    except OSError as error:
+        raise UsageError(
+            f"cannot listen on {host}, port {port} ({error.strerror}); choose another --port, 0 for any free one"
+        ) from None

@@ -1,0 +1,118 @@
+// One run at a glance: its figures, the best time so far, its best candidate's cases, and what happens now.
+
+const X_AXES = [["count", "candidates"], ["time", "time"], ["cost", "cost"]];
+
+// The dots of a run by the chosen axis, in the order in which they were recorded.
+function courseOf(book, axis) {
+  const start = book.head.created_at || (book.lines.find((line) => line.at) || {}).at || "";
+  const ordered = book.lines.some((line) => line.at) ? [...book.lines].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)) : book.lines;
+  const dots = [], stairs = [];
+  ordered.forEach((line, n) => {
+    const x = axis === "count" ? n + 1 : axis === "time" ? (line.at && start ? between(start, line.at) / 60 : null) : line.usd;
+    if (x === null) return;
+    const isTimed = line.time_us !== null && line.kind === book.head.kind && line.status === "accepted";
+    dots.push({ x, y: isTimed ? line.time_us : null, state: stateOf(line, book), item: line });
+    if (isTimed && line.is_record && (!stairs.length || line.time_us < stairs[stairs.length - 1].y)) stairs.push({ x, y: line.time_us });
+  });
+  return { dots, stairs };
+}
+
+function xAxis(axis) {
+  if (axis === "time") return { label: "minutes since the run began", format: (v) => inCount(v), low: 0 };
+  if (axis === "cost") return { label: "USD paid to the model", format: (v) => inUsd(v), low: 0 };
+  return { label: "candidates judged", format: (v) => (Number.isInteger(v) ? inCount(v) : "") };
+}
+
+function axesOf(book) {
+  const hasTime = book.lines.some((line) => line.at), hasCost = book.head.usd > 0 && book.lines.some((line) => line.usd !== null);
+  return X_AXES.filter(([name]) => name === "count" || (name === "time" ? hasTime : hasCost));
+}
+
+function tipOf(line) {
+  const found = line.gain_pct === null ? null : h("div", {}, `hoped ${hopeOf(line)}, found ${signed(line.gain_pct)}`);
+  return [h("b", {}, line.id), " ", tag(line.status), h("div", {}, firstLine(line.title)),
+    h("div", {}, line.time_us === null ? line.reason : `${inUs(line.time_us)} ${line.kind}${line.over_seed ? `, ${inTimes(line.over_seed)} the best seed` : ""}`), found];
+}
+
+const hopeOf = (line) => (line.hoped_min_pct || line.hoped_max_pct ? `${line.hoped_min_pct.toFixed(0)}–${line.hoped_max_pct.toFixed(0)} %` : DASH);
+
+function curve(view) {
+  const { book, ui } = view, axes = axesOf(book), axis = axes.some(([name]) => name === ui.axis) ? ui.axis : "count";
+  const { dots, stairs } = courseOf(book, axis);
+  if (!stairs.length) return h("p", { class: "nothing" }, book.lines.length ? "No candidate was timed yet." : "There is no candidate yet.");
+  const lines = book.roofline_us ? [{ isGuide: false, isLeft: true, state: "light", label: `speed of light ${inUs(book.roofline_us)}`, points: [{ x: Math.min(...dots.map((d) => d.x)), y: book.roofline_us }, { x: Math.max(...dots.map((d) => d.x)), y: book.roofline_us }] }] : [];
+  return h("div", {},
+    h("div", { class: "bar-of" }, h("h2", {}, `Best time so far, ${book.head.kind}`), axes.length > 1 ? choice("horizontal axis", axes, axis, (value) => { ui.axis = value; view.again(); }) : null),
+    plot({
+      height: 320, label: "best time so far", dots, lines, stairs: [{ points: stairs, state: "best" }], tip: tipOf, pick: (line) => view.open(line.id),
+      x: xAxis(axis), y: { label: `${book.head.kind} time, geometric mean (log)`, format: (v) => shortest(inUs(v)), isLog: true },
+    }));
+}
+
+function headline(book) {
+  const head = book.head, best = book.lines.find((line) => line.id === head.best_id), verified = `${inCount(head.accepted)} verified`;
+  return h("dl", { class: "figures" },
+    figure(`best, ${head.kind || "no time"}`, inUs(head.best_us)),
+    figure("× best seed, tuned", inTimes(head.over_seed)),
+    figure("× naive seed", inTimes(head.over_naive)),
+    figure("of the roofline", best && best.roofline ? inShare(best.roofline) : DASH, best && best.bound ? `bound by ${best.bound}` : ""),
+    figure("candidates", inCount(head.candidates), verified),
+    figure("generation", `${head.generations}`, head.of_generations ? `of ${head.of_generations}` : ""),
+    figure("cost", inUsd(head.usd), head.calls ? counted(head.calls, "call") : "no calls"),
+    figure("time", head.seen_at ? inSeconds(between(head.created_at, head.seen_at)) : DASH));
+}
+
+function casesOf(book) {
+  if (!book.shapes.length) return null;
+  return h("section", {}, h("h2", {}, "Benchmark cases of the best candidate"), table([
+    ["case", (row) => row.measurement.case, "mono"],
+    ["time", (row) => inUs(row.measurement.time_us), "n"],
+    ["best seed", (row) => inUs(row.seed_us), "n"],
+    ["speed-up", (row) => (row.seed_us ? inTimes(row.seed_us / row.measurement.time_us) : DASH), "n"],
+    ["of the roofline", (row) => (row.measurement.roofline_us ? [meter(row.measurement.roofline_us / row.measurement.time_us), inShare(row.measurement.roofline_us / row.measurement.time_us)] : DASH), "n"],
+    ["bound by", (row) => row.measurement.bound || DASH],
+  ], book.shapes), book.coverage ? h("p", { class: "note" }, book.coverage) : null);
+}
+
+const SAID = {
+  generation: (p) => `generation ${p.generation}${p.of ? ` of ${p.of}` : ""}`,
+  selected: (p) => `building on ${p.base}: ${p.why}`,
+  planned: (p) => `planned ${p.experiments}`,
+  stage: (p) => `${p.experiment} ${p.stage}`,
+  attempt: (p) => `${p.attempt} ${p.status}${p.geomean_us ? `, ${inUs(p.geomean_us)}` : p.reason ? `: ${p.reason}` : ""}`,
+  best: (p) => `best so far ${inUs(p.best_us)} (${p.attempt})`,
+  stopped: (p) => `stopped: ${p.reason}`,
+  literature: (p) => `read ${p.title}: ${p.section}`,
+  warning: (p) => `warning: ${p.message}`,
+};
+
+function sentenceOf(event) {
+  const say = SAID[event.kind];
+  return say ? say(event.payload) : `${event.kind} ${Object.entries(event.payload).map(([name, value]) => `${name} ${value}`).join(", ")}`;
+}
+
+function activity(view) {
+  const events = view.events.slice(-60).reverse();
+  return h("section", { class: "activity" }, h("h2", {}, data.isLive ? "Diary" : "End of the diary"),
+    h("ol", { class: "diary", tabindex: "0" }, events.map((event) => h("li", { class: `e-${event.kind.replace(/\W/g, "")}` }, h("time", {}, atClock(event.at)), h("span", {}, sentenceOf(event)))),
+      events.length ? null : h("li", { class: "nothing" }, "nothing yet")));
+}
+
+function pairs(title, record) {
+  const rows = Object.entries(record).filter(([, value]) => value !== null && value !== "");
+  return rows.length ? h("details", {}, h("summary", {}, title), h("dl", { class: "pairs" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]))) : null;
+}
+
+function overview(view) {
+  const { book } = view, head = book.head;
+  const kind = head.kind === "predicted" ? "All times are predicted from counted work and published rates; none was measured on a GPU." : head.kind === "measured" ? "All times were measured on a GPU." : "";
+  return h("div", { class: "overview" },
+    headline(book),
+    h("p", { class: "note" }, [kind, head.stop_reason && `${head.status === "paused" ? "Paused" : "Ended"}: ${head.stop_reason}.`].filter(Boolean).join(" ")),
+    h("div", { class: "columns" }, h("section", { class: "wide" }, curve(view)), activity(view)),
+    casesOf(book),
+    h("section", { class: "about" }, h("h2", {}, "About this run"),
+      book.task_description ? h("details", {}, h("summary", {}, `Task: ${book.task_title || head.task}`), h("pre", { class: "said" }, book.task_description)) : null,
+      pairs("Settings", { target: book.target_title || head.target, on: head.on, author: head.author, seed: book.seed, ...book.config }),
+      pairs("Environment", { ...book.environment, "isolation of compiler and kernels": book.isolation })));
+}

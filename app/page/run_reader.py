@@ -1,0 +1,205 @@
+"""A run's records gathered for the page. What never changes is read once, so that a live page costs little."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from app.coverage import coverage_text
+from app.page.leaders import Yardsticks, leaders, yardsticks
+from app.page.lines import Costs, Judged, call_line, candidate_line, gain_over, head_of, judged, light_us, literature
+from app.page.sheets import CallText, CandidateLine, CandidateSheet, Extras, RunBook, RunHead, Shape
+from records.artefacts import ArtefactStore
+from records.errors import LedgerError, UsageError
+from records.evaluation import CODES, Evaluation, Verdict
+from records.experiment import Attempt, Event, ModelCall
+from records.ledger import Ledger
+
+LAST_EVENTS = 200
+LOST = "(this text is missing from the artefact store or damaged)"
+
+
+class RunReader:
+    """One run, read again as it grows. Safe for threads that take turns."""
+
+    def __init__(self, ledger: Ledger, artefacts: ArtefactStore, run_id: str, extras: Extras | None = None) -> None:
+        """Raise UsageError when there is no such run."""
+        self.run_id = ledger.run(run_id).id
+        self.extras = extras or Extras()
+        self._ledger = ledger
+        self._artefacts = artefacts
+        self._judged: dict[str, Judged] = {}
+
+    def head(self) -> RunHead:
+        """The run in one line."""
+        ledger, run = self._ledger, self._ledger.run(self.run_id)
+        attempts = ledger.attempts(run.id)
+        leading = leaders(attempts, ledger)
+        best = leading[-1] if leading else None
+        return head_of(run, attempts, yardsticks(attempts, ledger), best, ledger.events(run.id), ledger.calls(run.id))
+
+    def book(self) -> RunBook:
+        """The run as it stands; LedgerError when a record is damaged."""
+        ledger, run = self._ledger, self._ledger.run(self.run_id)
+        events, attempts = ledger.events(run.id), ledger.attempts(run.id)
+        seeds, leading = yardsticks(attempts, ledger), leaders(attempts, ledger)
+        calls = ledger.calls(run.id)
+        best = leading[-1] if leading else None
+        shown = self._shapes(best, seeds.best)
+        extras = self.extras
+        return RunBook(
+            head=head_of(run, attempts, seeds, best, events, calls),
+            row=events[-1].number if events else 0,
+            task_title=extras.task_title,
+            task_description=extras.task_description,
+            target_title=extras.target_title,
+            config=run.config,
+            seed=run.seed,
+            environment=extras.environment,
+            isolation="; ".join(filter(None, dict.fromkeys(self._facts(a).isolation for a in attempts))),
+            coverage=self._coverage(best),
+            rates=extras.rates,
+            naive_id=seeds.naive.id if seeds.naive else "",
+            seed_id=seeds.best.id if seeds.best else "",
+            roofline_us=light_us([s.measurement for s in shown]),
+            lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
+            shapes=shown,
+            calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
+            literature=literature(events),
+            refuted=tuple(dict.fromkeys(a.lesson for a in attempts if a.standing == "refuted")),
+            events=events[-LAST_EVENTS:],
+        )
+
+    def sheet(self, attempt_id: str) -> CandidateSheet:
+        """One candidate whole; UsageError where the run has none of this id."""
+        ledger, run_id = self._ledger, self.run_id
+        attempt = ledger.attempt(run_id, attempt_id)
+        if attempt is None:
+            raise UsageError(f"the run {run_id} has no candidate {attempt_id!r}")
+        experiment = ledger.experiment(run_id, attempt.experiment_id)
+        found = ledger.evaluation(attempt.evaluation_key) or _nothing(attempt)
+        seed = yardsticks(ledger.attempts(run_id, 0), ledger).best
+        return CandidateSheet(
+            id=attempt.id,
+            source=self._text(attempt.source),
+            parent=attempt.parent_id or "",
+            seed=seed.id if seed else "",
+            description=experiment.description if experiment else "",
+            rubric=experiment.rubric if experiment else (),
+            report=attempt.report,
+            skipped=attempt.skipped,
+            critique=attempt.critique,
+            lesson=attempt.lesson,
+            standing=attempt.standing,
+            reason=attempt.reason,
+            code=attempt.code,
+            meaning=CODES.get(attempt.code, ""),
+            stage=attempt.stage,
+            tunables=attempt.tunables,
+            inert=attempt.inert,
+            arms=attempt.arms,
+            contrasts=self._contrasts(attempt),
+            findings=found.verdict.findings,
+            cases=found.cases,
+            measurements=found.measurements,
+            resources=found.resources,
+            counters=found.counters,
+            kernel_counters=found.kernel_counters,
+            hot_lines=found.hot_lines,
+            explanation=found.explanation,
+            isolation=found.isolation,
+            seconds=found.seconds,
+            calls=self._calls_of(attempt),
+        )
+
+    def call(self, number: int) -> CallText:
+        """The texts of one call; UsageError where the run has none of this number."""
+        calls = self._ledger.calls(self.run_id)
+        if not 0 <= number < len(calls):
+            raise UsageError(f"the run {self.run_id} has no call {number}")
+        call = calls[number]
+        return CallText(call_line(number, call), self._text(call.prompt), self._text(call.reply or ""))
+
+    def source_of(self, attempt_id: str) -> tuple[str, Mapping[str, int]]:
+        """The source of a candidate as tuned, and its tunables; LedgerError where it is lost."""
+        attempt = self._ledger.attempt(self.run_id, attempt_id)
+        if attempt is None:
+            raise UsageError(f"the run {self.run_id} has no candidate {attempt_id!r}")
+        return self._artefacts.text(attempt.source), attempt.tunables
+
+    def _lines(
+        self,
+        attempts: Sequence[Attempt],
+        seeds: Yardsticks,
+        records: set[str],
+        events: Sequence[Event],
+        calls: Sequence[ModelCall],
+    ) -> tuple[CandidateLine, ...]:
+        experiments = {e.id: e for e in self._ledger.experiments(self.run_id)}
+        at = {str(e.payload.get("attempt")): e.at for e in events if e.kind == "attempt"}
+        by_id, costs = {a.id: a for a in attempts}, Costs(calls)
+        return tuple(
+            candidate_line(
+                a,
+                experiments.get(a.experiment_id),
+                self._facts(a),
+                gain_pct=gain_over(a, by_id.get(a.parent_id or "")),
+                over_seed=seeds.over_best(a) if a.status == "accepted" else None,
+                is_record=a.id in records,
+                at=at.get(a.id, ""),
+                usd=costs.by(at.get(a.id, "")),
+            )
+            for a in attempts
+        )
+
+    def _facts(self, attempt: Attempt) -> Judged:
+        known = self._judged.get(attempt.evaluation_key)
+        if known is None:
+            evaluation = self._ledger.evaluation(attempt.evaluation_key)
+            known = Judged() if evaluation is None else judged(evaluation)
+            self._judged[attempt.evaluation_key] = known
+        return known
+
+    def _shapes(self, best: Attempt | None, seed: Attempt | None) -> tuple[Shape, ...]:
+        """The best candidate's cases; the seed's time only where it is of the same kind."""
+        found = self._ledger.evaluation(best.evaluation_key) if best else None
+        before = self._ledger.evaluation(seed.evaluation_key) if seed else None
+        times = {(m.case, m.kind): m.time_us for m in before.measurements} if before else {}
+        return tuple(Shape(m, times.get((m.case, m.kind))) for m in found.measurements) if found else ()
+
+    def _coverage(self, best: Attempt | None) -> str:
+        """The sentence on the winner's confirmation, or on its verification where it was not confirmed."""
+        if best is None:
+            return ""
+        read = self._ledger.evaluation
+        found = read(best.evaluation_key, "confirm") or read(best.evaluation_key)
+        return coverage_text(found.cases) if found else ""
+
+    def _contrasts(self, attempt: Attempt) -> tuple[str, ...]:
+        """Sentences on how it did where it was timed in turns with another one."""
+        compared = self._ledger.comparisons(attempt.evaluation_key)
+        if not compared:
+            return ()
+        attempts = self._ledger.attempts(self.run_id)
+        names = {a.evaluation_key: a.id for a in reversed(attempts) if a.status == "accepted"}
+        if names.get(attempt.evaluation_key) != attempt.id:
+            return ()
+        return tuple(f"{c.text} against {names[c.incumbent]}" for c in compared if c.incumbent in names)
+
+    def _calls_of(self, attempt: Attempt) -> tuple[int, ...]:
+        return tuple(
+            n
+            for n, call in enumerate(self._ledger.calls(self.run_id))
+            if call.generation == attempt.generation and call.experiment_id in ("", attempt.experiment_id)
+        )
+
+    def _text(self, digest: str) -> str:
+        """A text, or a sentence in its place: a page must still open when an artefact is lost."""
+        try:
+            return self._artefacts.text(digest) if digest else ""
+        except (LedgerError, UnicodeDecodeError):
+            return LOST
+
+
+def _nothing(attempt: Attempt) -> Evaluation:
+    """An evaluation without content, for an attempt that has none."""
+    return Evaluation(attempt.evaluation_key, attempt.candidate_id, attempt.tunables, Verdict("parse", False, "A.2"))

@@ -1,0 +1,173 @@
+"""Headless Chromium, driven over its own debugging pipe: no driver program, no port, no package."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    "--headless=new",
+    "--disable-gpu",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--mute-audio",
+    "--remote-debugging-pipe",
+)
+PATIENCE_S = 90.0  # for a machine that is busy: no time is asserted
+NAMED_KEYS = {"Enter": "\r", "Escape": "", "ArrowDown": "", "ArrowUp": ""}
+
+
+def browser_path() -> str | None:
+    """The browser of this machine, or None."""
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+class Browser:
+    """One browser with one page. Use it in a `with` block."""
+
+    def __init__(self, width: int = 1280, height: int = 800, scheme: str = "light") -> None:
+        self._folder = tempfile.mkdtemp(prefix="ks-browser-")
+        down, self._send = os.pipe()
+        self._receive, up = os.pipe()
+        path = browser_path()
+        assert path is not None
+        command = [path, *FLAGS, "--no-sandbox", f"--user-data-dir={self._folder}"]
+        environment = {**os.environ, "HOME": self._folder}
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", f'exec "$@" 3<&{down} 4>&{up}', "sh", *command],
+            pass_fds=(down, up),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        os.close(down)
+        os.close(up)
+        self._rest, self._number, self._session = b"", 0, ""
+        self._answers: dict[int, dict[str, Any]] = {}
+        self.faults: list[str] = []  # exceptions, refusals by the policy, dialogs
+        self.requests: list[str] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.size(width, height)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._send)
+        os.close(self._receive)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """One command of the debugging protocol and its answer."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._send, json.dumps(message).encode() + b"\0")
+        deadline = time.monotonic() + PATIENCE_S
+        while self._number not in self._answers:
+            self._read(max(0.0, deadline - time.monotonic()), method)
+        answer = self._answers.pop(self._number)
+        assert "error" not in answer, f"{method}: {answer['error']}"
+        return answer["result"]  # type: ignore[no-any-return]
+
+    def size(self, width: int, height: int) -> None:
+        """Set the size of the window in CSS pixels."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+
+    def open(self, address: str) -> None:
+        """Go to an address and wait until its program has put something into `main`."""
+        self.call("Page.navigate", url=address)
+        self.wait("document.readyState === 'complete' && document.querySelector('main')?.childNodes.length > 0")
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page; a promise is waited for."""
+        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in found, f"{script}: {found['exceptionDetails']}"
+        return found["result"].get("value")
+
+    def wait(self, condition: str) -> Any:
+        """Wait until an expression is true."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not (value := self.run(condition)):
+            assert time.monotonic() < deadline, f"never true: {condition}; the page says {self.text()[:2000]!r}"
+            time.sleep(0.05)
+        return value
+
+    def text(self, selector: str = "body") -> str:
+        """The text that a reader sees."""
+        return str(self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''"))
+
+    def click(self, selector: str) -> None:
+        """Click on the first element of a selector as a mouse does."""
+        place = f"document.querySelector({json.dumps(selector)})"
+        self.wait(f"!!{place}")
+        self.run(f"{place}.scrollIntoView({{block: 'nearest'}})")
+        x, y = self.run(f"(() => {{const b = {place}.getBoundingClientRect(); return [b.x + b.width/2, b.y + b.height/2]}})()")
+        self.point(x, y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def point(self, x: float, y: float) -> None:
+        """Move the pointer."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            text = NAMED_KEYS.get(key, key)
+            for kind in ("keyDown", "keyUp"):
+                given = {"text": text} if text and kind == "keyDown" else {}
+                self.call("Input.dispatchKeyEvent", type=kind, key=key, **given)
+
+    def picture(self, path: Path, kind: str = "png", **options: Any) -> Path:
+        """Take a picture of the window."""
+        data = self.call("Page.captureScreenshot", format=kind, **options)["data"]
+        path.write_bytes(base64.b64decode(data))
+        return path
+
+    def _read(self, patience_s: float, method: str) -> None:
+        ready, _, _ = select.select([self._receive], [], [], patience_s)
+        assert ready, f"the browser did not answer {method}"
+        data = os.read(self._receive, 1 << 20)
+        assert data, "the browser ended"
+        *messages, self._rest = (self._rest + data).split(b"\0")
+        for message in messages:
+            self._take(json.loads(message))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "id" in message:
+            self._answers[message["id"]] = message
+            return
+        kind, told = message.get("method", ""), message.get("params", {})
+        if kind == "Runtime.exceptionThrown":
+            self.faults.append(f"exception: {told['exceptionDetails'].get('exception', {}).get('description', told)}")
+        elif kind == "Log.entryAdded" and told["entry"]["level"] == "error":
+            self.faults.append(f"{told['entry']['source']}: {told['entry']['text']}")
+        elif kind == "Page.javascriptDialogOpening":
+            self.faults.append(f"dialog: {told['message']}")
+        elif kind == "Network.requestWillBeSent":
+            self.requests.append(told["request"]["url"])
