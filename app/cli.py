@@ -69,7 +69,21 @@ def _register(module: ModuleType) -> None:
     app.command(name, short_help=_purpose(module))(module.command)
 
 
-for _module in (demo, run, resume, status, stop, runs, serve, ablate, check, isa, report_command, export, tasks_command):
+for _module in (
+    demo,
+    run,
+    resume,
+    status,
+    stop,
+    runs,
+    serve,
+    ablate,
+    check,
+    isa,
+    report_command,
+    export,
+    tasks_command,
+):
     _register(_module)
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))

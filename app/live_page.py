@@ -22,7 +22,21 @@ from app.wiring import open_records
 from records.errors import UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-LAST_WORDS_S = 1  # for streams that are open when the server ends
+LAST_WORDS_S = 3  # for streams that are open when the server ends
+
+
+class PageServer(uvicorn.Server):
+    """A server that ends the streams of its pages first, for they would keep it."""
+
+    def __init__(self, config: uvicorn.Config, site: Site) -> None:
+        """Made by `serve`."""
+        super().__init__(config)
+        self._site = site
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then wait for the answers under way."""
+        self._site.ends.set()
+        await super().shutdown(sockets)
 
 
 def serve(settings: Settings, host: str, port: int, opens: bool) -> None:
@@ -60,15 +74,13 @@ def serve(settings: Settings, host: str, port: int, opens: bool) -> None:
             timeout_graceful_shutdown=LAST_WORDS_S,
         )
         try:
-            uvicorn.Server(config).run(sockets=[door])
+            PageServer(config, site).run(sockets=[door])
         except KeyboardInterrupt:  # which the server hands on after it has ended
             return
 
 
 def names_of(host: str) -> tuple[str, ...]:
     """The values of `Host` that name this page, without the port; the last one stands in its address."""
-    if is_loopback(host):
-        return (*LOOPBACK, "127.0.0.1" if host in LOOPBACK else f"[{host}]" if ":" in host else host)
     if host in ("0.0.0.0", "::"):
         return (*LOOPBACK, socket.gethostname())
     return (*LOOPBACK, f"[{host}]" if ":" in host else host)
@@ -92,6 +104,7 @@ def listening(host: str, port: int) -> socket.socket:
         try:
             door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             door.bind(place)
+            door.listen()  # before its address is printed
         except BaseException:
             door.close()
             raise

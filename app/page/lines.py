@@ -156,11 +156,21 @@ def light_us(measurements: Sequence[Measurement]) -> float | None:
     return geomean_us(tuple(replace(m, time_us=m.roofline_us) for m in measurements))
 
 
-def literature(events: Sequence[Event]) -> tuple[ReadPassage, ...]:
-    """The passages that a run was given, each once."""
-    told = (e.payload for e in events if e.kind == "literature")
-    words = ("title", "section", "source")
-    return tuple(dict.fromkeys(ReadPassage(*(str(p.get(word) or "") for word in words)) for p in told))
+def literature(events: Sequence[Event], experiments: Sequence[Experiment]) -> tuple[ReadPassage, ...]:
+    """The passages that a run was given, each once, with its readers and the experiments that cite it."""
+    read: dict[tuple[str, ...], list[str]] = {}
+    for payload in (e.payload for e in events if e.kind == "literature"):
+        name = tuple(str(payload.get(word) or "") for word in ("passage", "title", "section", "source"))
+        read.setdefault(name, []).append(str(payload.get("role") or ""))
+    return tuple(
+        ReadPassage(
+            *name,
+            roles=tuple(filter(None, dict.fromkeys(roles))),
+            times=len(roles),
+            cited_by=tuple(e.id for e in experiments if name[0] and name[0] in e.cites),
+        )
+        for name, roles in read.items()
+    )
 
 
 def call_line(number: int, call: ModelCall) -> CallLine:

@@ -64,7 +64,7 @@ class RunReader:
             lines=self._lines(attempts, seeds, {a.id for a in leading}, events, calls),
             shapes=shown,
             calls=tuple(call_line(n, call) for n, call in enumerate(calls)),
-            literature=literature(events),
+            literature=literature(events, ledger.experiments(run.id)),
             refuted=tuple(dict.fromkeys(a.lesson for a in attempts if a.standing == "refuted")),
             events=events[-LAST_EVENTS:],
         )
@@ -84,6 +84,7 @@ class RunReader:
             parent=attempt.parent_id or "",
             seed=seed.id if seed else "",
             description=experiment.description if experiment else "",
+            cites=experiment.cites if experiment else (),
             rubric=experiment.rubric if experiment else (),
             report=attempt.report,
             skipped=attempt.skipped,

@@ -168,9 +168,13 @@ class CallText:
 class ReadPassage:
     """A passage of the literature that the run was given."""
 
+    id: str
     title: str
     section: str
     source: str
+    roles: tuple[str, ...]  # who read it
+    times: int  # prompts that quoted it
+    cited_by: tuple[str, ...]  # experiments whose idea rests on it
 
 
 @dataclass(frozen=True)
@@ -208,6 +212,7 @@ class CandidateSheet:
     parent: str
     seed: str
     description: str
+    cites: tuple[str, ...]  # ids of passages
     rubric: tuple[str, ...]
     report: tuple[str, ...]
     skipped: tuple[str, ...]

@@ -15,9 +15,9 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from app.page.cleaning import as_json, json_of
-from app.page.export import script, served_shell, style
 from app.page.run_reader import RunReader
 from app.page.sheets import Disassemble, Extras
+from app.page.single_file import script, served_shell, style
 from records.artefacts import ArtefactStore
 from records.codec import to_plain
 from records.errors import MachineError, ScientistError, UsageError
@@ -52,6 +52,7 @@ class Site:
     blot: Extras  # texts to redact where no run is at hand
     extras: Callable[[Run], Extras]
     disassembles: Callable[[Run], Disassemble]
+    ends: threading.Event = field(default_factory=threading.Event)  # set when the server is to end: streams stop
     _readers: dict[str, RunReader] = field(default_factory=dict)
     _heads: dict[str, tuple[Any, Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -158,7 +159,7 @@ async def _stream(site: Site, run_id: str, after: int) -> AsyncIterator[str]:
     """Rows as they come, and the status where it changes; a comment now and then keeps the connection."""
     standing, quiet_s = "", 0.0
     yield "retry: 1000\n\n"
-    while True:
+    while not site.ends.is_set():
         try:
             found = await run_in_threadpool(site.news, run_id, after)
             now = await run_in_threadpool(site.standing, run_id)

@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -29,8 +30,12 @@ FLAGS = (
     "--mute-audio",
     "--remote-debugging-pipe",
 )
+PLACED = (  # the pipe is on descriptors 3 and 4 of the browser
+    "import fcntl, os, sys; down, up = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3]); "
+    "os.dup2(down, 3); os.dup2(up, 4); os.execv(sys.argv[3], sys.argv[3:])"
+)
 PATIENCE_S = 90.0  # for a machine that is busy: no time is asserted
-NAMED_KEYS = {"Enter": "\r", "Escape": "", "ArrowDown": "", "ArrowUp": ""}
+NAMED_KEYS = {"Enter": ("\r", 13), "Escape": ("", 27), "ArrowDown": ("", 40), "ArrowUp": ("", 38)}
 
 
 def browser_path() -> str | None:
@@ -50,7 +55,7 @@ class Browser:
         command = [path, *FLAGS, "--no-sandbox", f"--user-data-dir={self._folder}"]
         environment = {**os.environ, "HOME": self._folder}
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$@" 3<&{down} 4>&{up}', "sh", *command],
+            [sys.executable, "-S", "-c", PLACED, str(down), str(up), *command],
             pass_fds=(down, up),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -63,6 +68,13 @@ class Browser:
         self._answers: dict[int, dict[str, Any]] = {}
         self.faults: list[str] = []  # exceptions, refusals by the policy, dialogs
         self.requests: list[str] = []
+        try:
+            self._begin(width, height, scheme)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+
+    def _begin(self, width: int, height: int, scheme: str) -> None:
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
@@ -112,7 +124,7 @@ class Browser:
     def wait(self, condition: str) -> Any:
         """Wait until an expression is true."""
         deadline = time.monotonic() + PATIENCE_S
-        while not (value := self.run(condition)):
+        while not (value := self.run(f"(value => value instanceof Element || value)({condition})")):
             assert time.monotonic() < deadline, f"never true: {condition}; the page says {self.text()[:2000]!r}"
             time.sleep(0.05)
         return value
@@ -126,7 +138,9 @@ class Browser:
         place = f"document.querySelector({json.dumps(selector)})"
         self.wait(f"!!{place}")
         self.run(f"{place}.scrollIntoView({{block: 'nearest'}})")
-        x, y = self.run(f"(() => {{const b = {place}.getBoundingClientRect(); return [b.x + b.width/2, b.y + b.height/2]}})()")
+        x, y = self.run(
+            f"(() => {{const b = {place}.getBoundingClientRect(); return [b.x + b.width/2, b.y + b.height/2]}})()"
+        )
         self.point(x, y)
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
@@ -138,9 +152,10 @@ class Browser:
     def press(self, *keys: str) -> None:
         """Press keys, one after the other."""
         for key in keys:
-            text = NAMED_KEYS.get(key, key)
+            text, number = NAMED_KEYS.get(key, (key, 0))
             for kind in ("keyDown", "keyUp"):
-                given = {"text": text} if text and kind == "keyDown" else {}
+                given: dict[str, Any] = {"text": text} if text and kind == "keyDown" else {}
+                given |= {"windowsVirtualKeyCode": number} if number else {}
                 self.call("Input.dispatchKeyEvent", type=kind, key=key, **given)
 
     def picture(self, path: Path, kind: str = "png", **options: Any) -> Path:

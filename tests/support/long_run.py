@@ -147,7 +147,7 @@ class LongRun:
         if generation:
             self._call(generation, name, "coder", 0.042)
         source = self._source(parent[2] if parent else self._base, title, generation, slot)
-        evaluation = self._evaluation(f"key-{name}", time_us, source)
+        evaluation = self._evaluation(f"{self.run_id}-{name}", time_us, source)
         self.ledger.add_evaluation(self.run.id, evaluation)
         attempt = self._attempt(name, generation, parent, evaluation, source, feature)
         self.ledger.add_attempt(attempt)
@@ -255,7 +255,7 @@ class LongRun:
             t("explanation", "row_softmax is bound by the memory bandwidth (HBM): 50.6 of 54.6 us."),
             f"code-{key}",
             2.5,
-            {t("kernel", "row_softmax"): {"SQ_WAVES": 28439.0}},
+            {t("kernel", "row_softmax"): {t("counter", "TCC_READ"): 1e6, "SQ_WAVES": 28439.0}},
             tuple(
                 HotLine(line, "row_softmax", {"l1_clocks": 5e6 * (n + 1)}, {"l1_clocks": 0.3 / (n + 1)})
                 for n, line in enumerate(draw.sample(lines, 5))

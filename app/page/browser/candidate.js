@@ -53,7 +53,7 @@ function outcome(view, line, sheet) {
       ["of the roofline", (m) => (m.roofline_us ? [meter(m.roofline_us / m.time_us), inShare(m.roofline_us / m.time_us)] : DASH), "n"], ["bound by", (m) => m.bound || DASH],
       ["next", (m) => Object.entries(m.resources_us).filter(([name]) => name !== m.bound).sort((a, b) => b[1] - a[1]).slice(0, 2).map(([name, value]) => `${name} ${inUs(value)}`).join(", ") || DASH],
     ], sheet.measurements)) : null,
-    planOf(sheet),
+    planOf(view, sheet),
     casesTable(sheet));
 }
 
@@ -64,12 +64,17 @@ function excerptOf(source, number) {
   return h("div", { class: "code" }, h("table", {}, h("tbody", {}, rows.map((text, n) => h("tr", { class: first + n === number ? "fault" : "" }, h("td", { class: "no" }, String(first + n)), h("td", { class: "text" }, highlighted(text)))))));
 }
 
-function planOf(sheet) {
+function passageOf(view, id) {
+  const passage = view.book.literature.find((one) => one.id === id);
+  return passage ? `${passage.title}: ${passage.section} (${passage.source})` : id;
+}
+
+function planOf(view, sheet) {
   const tunables = Object.entries(sheet.tunables);
   return h("section", {}, h("h3", {}, "Plan and report"), sheet.description ? h("p", {}, sheet.description) : null,
     tunables.length ? h("p", { class: "mono" }, tunables.map(([name, value]) => `${name}=${value}`).join("  ")) : null,
     sheet.inert.length ? h("p", { class: "note" }, `No difference by: ${sheet.inert.join(", ")}`) : null,
-    bullets("Asked for", sheet.rubric), bullets("Done, by the writer's own report", sheet.report), bullets("Left out", sheet.skipped), bullets("Conditions", sheet.arms),
+    bullets("Rests on", sheet.cites.map((id) => passageOf(view, id))), bullets("Asked for", sheet.rubric), bullets("Done, by the writer's own report", sheet.report), bullets("Left out", sheet.skipped), bullets("Conditions", sheet.arms),
     sheet.critique ? [h("h4", {}, "The critic"), h("p", {}, sheet.critique)] : null,
     sheet.lesson ? [h("h4", {}, sheet.standing ? `Learnt (${sheet.standing})` : "Learnt"), h("p", {}, sheet.lesson)] : null);
 }

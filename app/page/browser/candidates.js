@@ -46,7 +46,7 @@ class Candidates {
     this.descent = descentOf(book);
     this.rows = orderedRows(book, ui, this.descent);
     const deepest = Math.max(1, ...this.rows.map((row) => row.depth));
-    this.step = Math.max(2, Math.min(14, 130 / deepest));
+    this.indent = Math.max(2, Math.min(14, 130 / deepest));
     this.count.textContent = this.rows.length === book.lines.length ? counted(book.lines.length, "candidate") : `${inCount(this.rows.length)} of ${inCount(book.lines.length)}`;
     this.list.set(this.rows);
   }
@@ -54,7 +54,7 @@ class Candidates {
   row({ line, depth, guides, isLast }) {
     const { book } = this.view, state = stateOf(line, book), isChosen = line.id === this.chosen;
     return h("div", { class: `row ${state}`, role: "option", id: `row-${line.id}`, "aria-selected": String(isChosen), "data-id": line.id, click: () => this.view.open(line.id), title: line.reason || null },
-      h("span", { class: "name" }, branch({ line, depth, guides, isLast }, this.step, this.descent, state), h("span", { class: "mono id" }, line.number ? line.id : line.id.replace(/-a0$/, "")), " ", h("span", { class: "idea" }, firstLine(line.title))),
+      h("span", { class: "name" }, branch({ line, depth, guides, isLast }, this.indent, this.descent, state), h("span", { class: "mono id" }, line.number ? line.id : line.id.replace(/-a0$/, "")), " ", h("span", { class: "idea" }, firstLine(line.title))),
       h("span", { class: "n" }, line.generation ? hopeOf(line) : ""),
       h("span", { class: `n ${line.gain_pct === null || !line.generation ? "" : line.gain_pct > 0 ? "gain" : "loss"}` }, line.gain_pct === null || !line.generation ? (line.status === "accepted" ? "" : line.code === "OK" ? line.status : `${line.status} ${line.code}`) : signed(line.gain_pct)),
       h("span", { class: "n time" }, line.time_us === null ? "" : inUs(line.time_us)),
@@ -67,6 +67,7 @@ class Candidates {
     if (index >= 0) this.list.show(index);
     else this.list.draw(true);
     this.list.element.setAttribute("aria-activedescendant", `row-${id}`);
+    this.element.classList.toggle("has-one", Boolean(id));
     await this.sheetAgain();
   }
 

@@ -59,7 +59,10 @@ function rejected(view) {
 function learnt(view) {
   const { book } = view, lessons = new Map();
   for (const line of book.lines) if (line.lesson && line.standing !== "refuted" && !lessons.has(line.lesson)) lessons.set(line.lesson, line);
-  return h("div", {}, h("h2", {}, "Literature used"), table([["title", (row) => row.title], ["section", (row) => row.section], ["source", (row) => row.source]], book.literature, { empty: "no passage was looked up" }),
+  return h("div", {}, h("h2", {}, "Literature used"), table([
+    ["title", (row) => row.title], ["section", (row) => row.section], ["source", (row) => row.source], ["read by", (row) => row.roles.join(", ") || DASH], ["prompts", (row) => inCount(row.times), "n"],
+    ["cited by", (row) => (row.cited_by.length ? row.cited_by.map((id, n) => [n ? ", " : "", link(view, `${id}-a0`)]) : "")],
+  ], book.literature, { empty: "no passage was looked up" }),
     h("h2", {}, "Lessons"), table([["lesson", (line) => line.lesson, "wide"], ["standing", (line) => (line.standing ? tag(line.standing) : "")], ["from", (line) => link(view, line.id)]], [...lessons.values()], { empty: "none yet" }),
     book.refuted.length ? [h("h2", {}, "Refuted by an ablation"), h("ul", {}, book.refuted.map((text) => h("li", {}, text)))] : null);
 }

@@ -76,14 +76,14 @@ function machineListing(rows, source) {
   for (const row of rows) {
     if (row.line !== line) items.push({ line: row.line, text: (lines[row.line - 1] || "").trim() || "(no source line)", isHead: true });
     line = row.line;
-    if (row.label) items.push({ label: row.label, depth: row.depth });
+    if (row.label) items.push({ mark: row.label });
     items.push(row);
   }
   const list = new VirtualList({
     height: 19, role: "list", label: "machine code",
     render: (item) => {
       if (item.isHead) return h("div", { class: "machine head", role: "listitem" }, h("span", { class: "no" }, item.line ? String(item.line) : ""), h("span", {}, highlighted(item.text)));
-      if (item.label) return h("div", { class: "machine", role: "listitem" }, h("span", { class: "no" }), h("span", { class: "asm-label" }, `${item.label}:`));
+      if (item.mark) return h("div", { class: "machine", role: "listitem" }, h("span", { class: "no" }), h("span", { class: "asm-label" }, `${item.mark}:`));
       const [mnemonic, ...operands] = item.text.split(" ");
       return h("div", { class: "machine", role: "listitem" }, h("span", { class: "no" }, "│".repeat(Math.min(4, item.depth))),
         h("span", { class: `mnemonic ${GROUPS[item.group] || ""}` }, mnemonic), h("span", {}, operands.join(" ")));

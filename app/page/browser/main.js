@@ -144,7 +144,7 @@ async function showCandidates(view, isUpdate) {
   app.main.replaceChildren(app.candidates.element);
   const isNarrow = matchMedia("(max-width: 60rem)").matches;
   await app.candidates.choose(app.place.candidate || (isNarrow ? "" : view.book.head.best_id));
-  if (app.candidates) { app.candidates.list.element.focus({ preventScroll: true }); app.candidates.element.classList.toggle("has-one", Boolean(app.place.candidate)); }
+  if (app.candidates) app.candidates.list.element.focus({ preventScroll: true });
 }
 
 function help() {

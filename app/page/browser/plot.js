@@ -122,14 +122,14 @@ function stairsOf(places, right) {
 function labelOf(line, place, right, bottom, x, y) {
   const places = line.points.map(place), inside = places.filter((p) => p.px >= MARGIN.left - 1 && p.px <= right + 1 && p.py >= 0 && p.py <= bottom);
   if (line.isLeft && inside.length) return s("text", { class: `label ${line.state}`, x: MARGIN.left + 6, y: inside[0].py - 6 }, line.label);
-  const top = MARGIN.top + 16, [from, last] = [places[0], places[places.length - 1]];
-  if (places.length === 2 && last.py < top) { // it leaves through the upper edge: a line of two points is straight here
+  const top = MARGIN.top + 12, [from, last] = [places[0], places[places.length - 1]];
+  if (places.length === 2 && last.py < 2) { // it leaves through the upper edge: a line of two points is straight here
     const px = from.px + ((from.py - top) / (from.py - last.py)) * (last.px - from.px);
     return from.py <= top || px > right ? s("text") : s("text", { class: `label ${line.state || ""}`, x: px - 8, y: top - 2, "text-anchor": "end" }, line.label);
   }
   const end = inside[inside.length - 1];
   if (!end) return s("text");
-  return s("text", { class: `label ${line.state || ""}`, x: Math.min(end.px, right) - 4, y: end.py - 6, "text-anchor": "end" }, line.label);
+  return s("text", { class: `label ${line.state || ""}`, x: Math.min(end.px, right) - 4, y: Math.max(11, end.py - 6), "text-anchor": "end" }, line.label);
 }
 
 function pointer(dots, options, tip, width) {

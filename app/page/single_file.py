@@ -35,7 +35,7 @@ SCRIPTS = (
     "main.js",
 )
 PIECE = 32  # candidates, or calls, that are packed together: what one click unpacks
-SHELL = """<!DOCTYPE html>
+SHELL = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

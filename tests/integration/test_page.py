@@ -1,0 +1,388 @@
+"""The page in a real browser: every view, live, by keyboard, with hostile text, from disk, on several screens."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.page import RunReader, write_report
+from app.page.sheets import Extras
+from app.page.single_file import FOLDER
+from tests.support.browser import Browser, browser_path
+from tests.support.long_run import LongRun
+from tests.support.payloads import PAYLOADS
+
+pytest.importorskip("starlette")
+
+from tests.support.page_server import RATES, Served, served, some_machine
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser_path() is None, reason="there is no Chromium on this machine (Debian: chromium)"),
+]
+
+VIEWS = ("overview", "candidates", "roofline", "strategies", "rejected", "learnt", "spend")
+SHEETS = ("outcome", "source", "changes", "counters", "machine", "prompts")
+FIELDS = (
+    "title", "description", "rubric", "finding", "reason", "critique", "report", "lesson", "strategy", "prompt",
+    "reply", "literature", "kernel", "counter", "explanation", "model", "source", "stop_reason", "author", "task",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongRun]:
+    made = LongRun(tmp_path_factory.mktemp("page"))
+    made.write(90)
+    yield made
+    made.ledger.close()
+
+
+@pytest.fixture(scope="module")
+def page(run: LongRun) -> Iterator[Served]:
+    with served(run.folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Browser]:
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(shared: Browser) -> Browser:
+    shared.size(1280, 800)
+    shared.faults.clear()
+    shared.requests.clear()
+    return shared
+
+
+def visit(browser: Browser, run_id: str, view: str, candidate: str = "") -> None:
+    rest = f"/{candidate}" if candidate else ""
+    browser.run(f"location.hash = {json.dumps(f'#/run/{run_id}/{view}{rest}')}")
+    browser.wait(f"document.querySelector('nav a[aria-current=page]')?.hash.endsWith('/{view}')")
+    browser.wait("document.querySelector('main').innerText.length > 20")
+    if view == "candidates":
+        browser.wait("document.querySelector('.pane .sheet')?.childNodes.length")
+
+
+def sheet(browser: Browser, name: str) -> str:
+    browser.click(f"[data-sheet={name}]")
+    browser.wait(f"document.querySelector('[data-sheet={name}]')?.getAttribute('aria-selected') === 'true'")
+    return browser.text(".sheet")
+
+
+def chosen(browser: Browser) -> str:
+    return str(browser.run("document.querySelector('.row[aria-selected=true]')?.dataset.id ?? ''"))
+
+
+def test_every_view_shows_its_part_of_the_run_and_asks_nobody_else(
+    browser: Browser, page: Served, run: LongRun
+) -> None:
+    browser.open(page.address)
+    assert run.run.id in browser.text("tbody")
+    assert "token" not in browser.run("location.href")  # it stays out of the history
+    book = RunReader(run.ledger, run.artefacts, run.run.id).book()
+    expected = {
+        "overview": [
+            "90",
+            f"{book.head.accepted} verified",
+            "Best time so far, predicted",
+            "rows=8192,cols=1024",
+            "stopped:",
+        ],
+        "candidates": ["90 candidates", book.head.best_id.removesuffix("-a0"), "Outcome"],
+        "roofline": ["fp32 vector 163.4 TFLOP/s", "HBM 5.30 TB/s", "A perfect kernel stands at 0.625"],
+        "strategies": ["Order blocks by XCD", "Predicted and found", "most innovative", "T12-O8-R0"],
+        "rejected": ["rejected", "over limit", "guard the tail"],
+        "learnt": ["Online normaliser", "arXiv 1805.02867", "over g000"],
+        "spend": ["planner", "coder", "Cost over time", "generation 11"],
+    }
+    for view in VIEWS:
+        visit(browser, run.run.id, view)
+        if view == "roofline":
+            browser.run(
+                "[...document.querySelectorAll('.choice button')].find(b => b.innerText === 'whole roof').click()"
+            )
+            browser.wait("document.querySelector('main svg').textContent.includes('TFLOP')")
+        if view == "rejected":
+            browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+        text = browser.run("document.querySelector('main').textContent")
+        for words in expected[view]:
+            assert words in text, view
+    assert browser.faults == []
+    assert {url.split("/")[2] for url in browser.requests if "://" in url} == {f"127.0.0.1:{page.port}"}
+
+
+def test_the_curve_can_be_read_against_candidates_time_and_cost(browser: Browser, page: Served, run: LongRun) -> None:
+    browser.open(page.address)
+    visit(browser, run.run.id, "overview")
+    seen = set()
+    for name, label in (
+        ("time", "minutes since the run began"),
+        ("cost", "USD paid to the model"),
+        ("candidates", "judged"),
+    ):
+        browser.run(f"[...document.querySelectorAll('.choice button')].find(b => b.innerText === '{name}').click()")
+        browser.wait(f"document.querySelector('.plot svg').textContent.includes({json.dumps(label)})")
+        seen.add(browser.run("document.querySelector('.line.best').getAttribute('d')"))
+    assert len(seen) == 3
+    box = browser.run("(b => [b.x, b.y, b.width, b.height])(document.querySelector('.area').getBoundingClientRect())")
+    for share in range(1, 20):
+        browser.point(box[0] + box[2] * share / 20, box[1] + box[3] * 0.6)
+        if browser.run("!document.querySelector('.tip').hidden"):
+            break
+    assert "µs predicted" in browser.text(".tip")
+
+
+def test_a_candidate_shows_source_changes_counters_machine_code_and_prompts(
+    browser: Browser, page: Served, run: LongRun
+) -> None:
+    reader = RunReader(run.ledger, run.artefacts, run.run.id)
+    book = reader.book()
+    bad = next(line for line in book.lines if line.status == "rejected")
+    found = reader.sheet(bad.id).findings[0]
+    browser.open(page.address)
+    visit(browser, run.run.id, "candidates", bad.id)
+    browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{bad.id}')")
+    assert found.message in sheet(browser, "outcome")
+    sheet(browser, "source")
+    beside = browser.run(f"document.querySelector('#L{found.line}').nextSibling.innerText")
+    assert found.message in beside
+    best = book.head.best_id
+    visit(browser, run.run.id, "candidates", best)
+    browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{best}')")
+    assert "Predicted" in sheet(browser, "outcome") and "over the parent" in browser.text(".sheet")
+    sheet(browser, "source")
+    hot = reader.sheet(best).hot_lines[0]
+    assert "%" in browser.run(f"document.querySelector('#L{hot.line} .cost').innerText")
+    assert browser.run("[...document.querySelectorAll('.sheet .text')].map(e => e.textContent).join('\\n')") == (
+        reader.sheet(best).source.rstrip("\n")
+    )
+    assert "parent" in sheet(browser, "changes")
+    marks = browser.run("document.querySelectorAll('.sheet tr.add').length")
+    browser.run(
+        "[...document.querySelectorAll('.sheet .choice button')].find(b => b.innerText.startsWith('seed')).click()"
+    )
+    browser.wait(f"document.querySelectorAll('.sheet tr.add').length > {marks}")
+    assert "TCC_READ" in sheet(browser, "counters") and "l1 clocks" in browser.text(".sheet")
+    assert "global_load_dwordx4" in sheet(browser, "machine") and "3 instructions" in browser.text(".sheet")
+    assert "planner" in sheet(browser, "prompts") and "coder" in browser.text(".sheet")
+    browser.run("document.querySelectorAll('details.call')[1].open = true")
+    browser.wait("document.querySelector('.sheet').innerText.includes('You are the coder')")
+    assert browser.faults == []
+
+
+def test_everything_can_be_done_by_keyboard(browser: Browser, page: Served, run: LongRun) -> None:
+    browser.open(page.address)
+    browser.press("j", "Enter")
+    browser.wait("location.hash.includes('/run/')")
+    for number, view in enumerate(VIEWS, 1):
+        browser.press(str(number))
+        browser.wait(f"document.querySelector('nav a[aria-current=page]')?.hash.endsWith('/{view}')")
+    browser.press("2")
+    best = browser.wait("document.querySelector('.row[aria-selected=true]')?.dataset.id")
+    order = browser.run(
+        "[...document.querySelectorAll('.lineage .row')].sort((a, b) => a.offsetTop - b.offsetTop)"
+        ".map(row => row.dataset.id)"
+    )
+    after = order[order.index(best) + 1]
+    browser.press("j")
+    browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{after}')")
+    assert chosen(browser) == after
+    browser.press("k", "p")
+    parent = next(line.parent_id for line in run.ledger.attempts(run.run.id) if line.id == best)
+    browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{parent} ')")
+    browser.press("b", "]")
+    browser.wait("document.querySelector('[data-sheet=source]')?.getAttribute('aria-selected') === 'true'")
+    browser.press("[", "[")
+    browser.wait("document.querySelector('[data-sheet=prompts]')?.getAttribute('aria-selected') === 'true'")
+    browser.press("/", *"xcd", "Enter")
+    browser.wait("document.querySelector('.index .note').innerText.includes(' of 90')")
+    assert {"Order blocks by XCD"} == set(
+        browser.run("[...document.querySelectorAll('.lineage .idea')].map(e => e.innerText)")
+    )
+    browser.press("?")
+    browser.wait("document.querySelector('dialog[open]')?.innerText.includes('next, previous')")
+    browser.press("Escape")
+    browser.wait("!document.querySelector('dialog')")
+    browser.press("u")
+    browser.wait("location.hash === '#/'")
+    assert browser.faults == []
+
+
+def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browser: Browser, tmp_path: Path) -> None:
+    made = LongRun(tmp_path)
+    made.start(40)
+    with served(tmp_path) as page:
+        browser.open(page.address)
+        visit(browser, made.run.id, "overview")
+        assert "live" in browser.text(".state")
+        for n in range(6):
+            made.grow(n)
+        browser.wait("[...document.querySelectorAll('.figures dd')].some(e => e.firstChild.textContent === '8')")
+        browser.wait("document.querySelector('.diary').innerText.includes('g001-e6-a0')")
+        visit(browser, made.run.id, "candidates", "g001-e1-a0")
+        browser.wait("document.querySelector('.sheet-head')?.innerText.includes('g001-e1-a0')")
+        made.grow(6)
+        browser.wait("document.querySelector('.index .note').innerText === '9 candidates'")
+        assert chosen(browser) == "g001-e1-a0"
+        page.stop()
+        browser.wait("document.querySelector('.state').innerText.includes('connection lost')")
+        port = page.port
+    made.grow(7)
+    with served(tmp_path, port):
+        browser.wait("document.querySelector('.index .note').innerText === '10 candidates'")
+        made.ledger.finish(made.run.id, "done", "the end of this test")
+        browser.wait("document.querySelector('.top .tag').innerText === 'done'")
+        browser.press("u")
+        browser.wait("document.querySelector('tbody')?.innerText.includes('done')")
+        LongRun(tmp_path, run_id="another-run").start(10)
+        browser.wait("document.querySelector('h1').innerText === '2 runs'")
+    made.ledger.close()
+
+
+def test_two_runs_are_compared_side_by_side(browser: Browser, tmp_path: Path) -> None:
+    for name, seed, size in (("run-a", 3, 30), ("run-b", 4, 50)):
+        made = LongRun(tmp_path, run_id=name, seed=seed)
+        made.write(size)
+        made.ledger.close()
+    with served(tmp_path) as page:
+        browser.open(page.address)
+        for name in ("run-a", "run-b"):
+            browser.click(f"input[aria-label='choose {name}']")
+        browser.run("[...document.querySelectorAll('button')].find(b => b.innerText.startsWith('compare')).click()")
+        browser.wait("document.querySelector('.compare')?.innerText.includes('From the best of a to the best of b')")
+        text = browser.text(".compare")
+        for words in ("run-a", "run-b", "candidates until the best", "30, ", "50, ", "a over b", "generations"):
+            assert words in text
+        assert browser.run("document.querySelectorAll('.compare .line.best, .compare .line.second').length") == 2
+    assert browser.faults == []
+
+
+def everywhere(browser: Browser, run_id: str, candidates: tuple[str, ...]) -> str:
+    """The text of every view, with every part of some candidates and all that can be unfolded."""
+    said = []
+    for view in VIEWS:
+        visit(browser, run_id, view)
+        browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+        said.append(browser.run("document.body.textContent"))
+    for candidate in candidates:
+        visit(browser, run_id, "candidates", candidate)
+        browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{candidate}')")
+        for name in SHEETS:
+            sheet(browser, name)
+            if name == "prompts":
+                browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+                browser.wait("document.querySelectorAll('.talk pre').length || !document.querySelector('details.call')")
+            said.append(browser.run("document.body.textContent"))
+    return "\n".join(said)
+
+
+def hostile(folder: Path) -> tuple[LongRun, tuple[str, ...]]:
+    """A run whose every text tries to become more than text, and some of its candidates."""
+    made = LongRun(folder, texts=lambda field, text: f"{field} {text} {' '.join(PAYLOADS)}", run_id="hostile")
+    made.write(14)
+    lines = RunReader(made.ledger, made.artefacts, "hostile").book().lines
+    accepted = next(line.id for line in lines if line.generation and line.status == "accepted")
+    return made, (accepted, next(line.id for line in lines if line.status == "rejected"))
+
+
+def test_sixty_payloads_in_twenty_fields_run_nothing_live_or_from_disk(browser: Browser, tmp_path: Path) -> None:
+    assert len(PAYLOADS) >= 60 and len(FIELDS) >= 10
+    made, candidates = hostile(tmp_path)
+    with served(tmp_path) as page:
+        browser.open(page.address)
+        live = everywhere(browser, "hostile", candidates)
+    path = write_report(
+        RunReader(made.ledger, made.artefacts, "hostile", Extras(PAYLOADS[0], PAYLOADS[1], PAYLOADS[2], RATES)),
+        tmp_path / "hostile.html",
+        some_machine,
+    )
+    browser.requests.clear()
+    browser.open(path.as_uri())
+    stored = everywhere(browser, "hostile", candidates)
+    for text in (live, stored):
+        for field in FIELDS:
+            assert f"{field} " in text, field
+        assert text.count("<script>alert(1)</script>") > len(FIELDS)
+    assert browser.faults == []
+    assert {url for url in browser.requests if not url.startswith("file://")} == set()
+    assert (
+        browser.run("document.querySelectorAll('main script, main iframe, main img, main object, main base').length")
+        == 0
+    )
+    made.ledger.close()
+
+
+def test_the_exported_file_is_the_same_page_and_needs_nothing(browser: Browser, run: LongRun, tmp_path: Path) -> None:
+    reader = RunReader(run.ledger, run.artefacts, run.run.id, Extras("Softmax of each row", rates=RATES))
+    path = write_report(reader, tmp_path / "a report.html", some_machine)
+    browser.open(path.as_uri())
+    browser.wait("document.querySelector('.figures')")
+    best = reader.book().head.best_id
+    text = everywhere(browser, run.run.id, (best, "g001-e1-a0"))
+    for words in (
+        "Softmax of each row",
+        "Order blocks by XCD",
+        "You are the coder",
+        "global_load_dwordx4",
+        "TCC_READ",
+        "arXiv",
+    ):
+        assert words in text
+    browser.run("location.hash = '#/run/another'")
+    browser.wait("document.querySelector('main').innerText.includes('this file holds the run')")
+    assert browser.faults == []
+    assert {url.split("#")[0].split("?")[0] for url in browser.requests} == {path.as_uri()}
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_no_view_is_wider_than_the_screen(browser: Browser, page: Served, run: LongRun, width: int) -> None:
+    browser.size(width, 900)
+    browser.open(page.address)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    for view in VIEWS:
+        visit(browser, run.run.id, view)
+        assert browser.run("document.documentElement.scrollWidth") <= width, view
+
+
+def test_the_page_and_the_token_are_shown_to_nobody_else(browser: Browser, page: Served) -> None:
+    """Another origin in the same browser gets nothing: no data by fetch, no frame, no stream, no script of ours."""
+    browser.open(page.address)
+    with_cookie = browser.run("fetch('/api/runs').then(r => r.status)")
+    browser.call("Page.navigate", url=f"http://localhost:{page.port}/")
+    browser.wait("document.readyState === 'complete' && location.hostname === 'localhost'")
+    refused = browser.run("document.body.innerText")
+    other = f"http://127.0.0.1:{page.port}/api/runs"
+    across = browser.run(f"fetch({json.dumps(other)}, {{credentials: 'include'}}).then(r => r.status, e => 'refused')")
+    assert (with_cookie, across) == (200, "refused")
+    assert "not the page's own" in refused
+
+
+DIFFERENCES = """
+(() => { %s
+  let seed = 7; const draw = n => (seed = (seed * 48271) %% 2147483647) %% n;
+  const text = () => Array.from({length: draw(30)}, () => ["a", "b", "  c", "}", ""][draw(5)]).join("\\n") + "\\n";
+  for (let n = 0; n < 2000; n++) {
+    const before = text(), after = text(), rows = difference(before, after), a = linesOf(before), b = linesOf(after);
+    const kept = sign => rows.filter(r => r.sign !== sign).map(r => r.text).join("\\n");
+    if (kept("+") !== a.join("\\n") || kept("-") !== b.join("\\n")) return `wrong: ${JSON.stringify([before, after])}`;
+    const is_off = r => (r.before && a[r.before - 1] !== r.text) || (r.after && b[r.after - 1] !== r.text);
+    if (rows.some(is_off)) return "numbers";
+    const gaps = shortened(rows).reduce((s, r) => s + (r.sign === "gap" ? Number(r.text.split(" ")[0]) : 1), 0);
+    if (gaps !== rows.length) return "gaps";
+  }
+  const long = Array.from({length: 40}, (_, n) => String(n)).join("\\n") + "\\n";
+  return shortened(difference(long, long.replace("20\\n", "twenty\\n"))).map(r => r.sign).join("");
+})()
+"""
+
+
+def test_both_texts_can_be_read_out_of_a_difference(browser: Browser) -> None:
+    signs: Any = browser.run(DIFFERENCES % (FOLDER / "difference.js").read_text(encoding="utf-8"))
+    assert signs == "gap   -+   gap"

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from records.errors import LedgerError
+from records.ledger import Ledger
+from tests.support.long_run import LongRun
+
+pytest.importorskip("starlette")
+
+from tests.support.page_server import TOKEN, Served, served
+
+COOKIE = "kernel_scientist_{port}=" + TOKEN
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongRun]:
+    made = LongRun(tmp_path_factory.mktemp("page"))
+    made.write(40)
+    yield made
+    made.ledger.close()
+
+
+@pytest.fixture(scope="module")
+def page(run: LongRun) -> Iterator[Served]:
+    with served(run.folder) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def asked(page: Served, path: str, **headers: str) -> Iterator[http.client.HTTPResponse]:
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", page.port, timeout=60)) as connection:
+        given = {name.replace("_", "-"): text for name, text in headers.items()}
+        connection.request("GET", path, headers={"Cookie": COOKIE.format(port=page.port), **given})
+        with connection.getresponse() as answer:
+            yield answer
+
+
+def told(page: Served, path: str) -> Any:
+    with asked(page, path) as answer:
+        assert answer.headers["content-type"].startswith("application/json")
+        return json.loads(answer.read())
+
+
+def messages(answer: http.client.HTTPResponse, count: int) -> list[dict[str, str]]:
+    """The next messages of a stream, without its comments."""
+    found, now = list[dict[str, str]](), dict[str, str]()
+    while len(found) < count:
+        line = answer.readline().decode().rstrip("\n")
+        assert line or now or answer.fp is not None, "the stream ended"
+        if not line:
+            found += [now] if "data" in now else []
+            now = {}
+        elif not line.startswith(":"):
+            name, _, text = line.partition(": ")
+            now[name] = text
+    return found
+
+
+def test_the_data_of_a_run_are_the_reader_s(page: Served, run: LongRun) -> None:
+    (head,) = told(page, "/api/runs")["runs"]
+    assert (head["id"], head["status"], head["candidates"]) == (run.run.id, "done", 40)
+    book = told(page, f"/api/runs/{run.run.id}")
+    assert book["head"] == head
+    last = book["lines"][-1]["id"]
+    sheet = told(page, f"/api/runs/{run.run.id}/candidates/{last}")
+    assert sheet["id"] == last and "__global__" in sheet["source"]
+    assert (
+        told(page, f"/api/runs/{run.run.id}/candidates/{last}/machine")["kernels"]["row_softmax"][2]["text"]
+        == "s_endpgm"
+    )
+    call = told(page, f"/api/runs/{run.run.id}/calls/0")
+    assert (call["call"]["role"], "You are the planner" in call["prompt"]) == ("planner", True)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/runs/nothing",
+        "/api/runs/2026",  # the beginning of an id is for the command line
+        "/api/runs/{run}/candidates/g999-e9-a9",
+        "/api/runs/{run}/candidates/%00",
+        "/api/runs/{run}/candidates/x/machine",
+        "/api/runs/{run}/calls/100000",
+        "/api/events?run=nothing",
+    ],
+)
+def test_what_there_is_not_is_one_sentence(page: Served, run: LongRun, path: str) -> None:
+    with asked(page, path.replace("{run}", run.run.id)) as answer:
+        assert answer.status == 404
+        assert len(json.loads(answer.read())["error"].splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/page.css", "/../pyproject.toml", "/api/runs/..%2f..%2fetc", "/api", "/api/runs/{run}/calls/-1", "/docs"],
+)
+def test_there_are_no_other_addresses(page: Served, run: LongRun, path: str) -> None:
+    with asked(page, path.replace("{run}", run.run.id)) as answer:
+        assert answer.status == 404
+
+
+def test_a_stream_goes_on_after_the_row_that_was_read_last(page: Served, run: LongRun) -> None:
+    row = told(page, f"/api/runs/{run.run.id}")["row"]
+    events = run.ledger.events(run.run.id)
+    with asked(page, f"/api/events?run={run.run.id}&after={row - 3}") as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        found = messages(answer, 4)
+    assert [m.get("id") for m in found] == [str(e.number) for e in events[-3:]] + [None]
+    assert [json.loads(m["data"])["kind"] for m in found[:3]] == [e.kind for e in events[-3:]]
+    assert found[3]["event"] == "standing"
+    with asked(page, f"/api/events?run={run.run.id}&after=0", Last_Event_ID=str(row - 1)) as answer:
+        assert [m.get("id") for m in messages(answer, 2)] == [str(row), None]
+
+
+@pytest.mark.parametrize("after", ["-1", "x", "9" * 40, "1.5", "", "\u0661"])
+def test_a_row_that_is_none_is_the_beginning(page: Served, run: LongRun, after: str) -> None:
+    with asked(page, f"/api/events?run={run.run.id}&after={quote(after)}") as answer:
+        (first,) = messages(answer, 1)
+    assert first["id"] == str(run.ledger.events(run.run.id)[0].number)
+
+
+def test_new_rows_and_a_new_status_arrive_while_the_stream_is_open(tmp_path: Path) -> None:
+    made = LongRun(tmp_path)
+    made.start(10)
+    with served(tmp_path) as page:
+        row = told(page, f"/api/runs/{made.run.id}")["row"]
+        path = "/api/events?run={}&after={}"
+        with asked(page, path.format(made.run.id, row)) as answer, asked(page, path.format("", row)) as all_runs:
+            assert messages(answer, 1)[0]["event"] == messages(all_runs, 1)[0]["event"] == "standing"
+            made.candidate(1, 1, 100.0)
+            first = next(m for m in iter(lambda: messages(answer, 1)[0], {}) if "g001-e1-a0" in m["data"])
+            assert (first["event"], json.loads(first["data"])["kind"]) == ("row", "attempt")
+            assert messages(all_runs, 1)[0]["event"] == "runs"
+            made.ledger.finish(made.run.id, "paused", "the budget is used up", "budget")
+            told_of = next(m for m in iter(lambda: messages(answer, 1)[0], {}) if m["event"] == "standing")
+            assert json.loads(told_of["data"]) == [[made.run.id, "paused", "budget", "the budget is used up"]]
+    made.ledger.close()
+
+
+def test_the_page_s_ledger_refuses_to_write(run: LongRun) -> None:
+    with Ledger(run.folder / "ledger.db") as ledger:
+        ledger.forbid_writing()
+        before = run.ledger.last_event()
+        with pytest.raises(LedgerError, match="cannot be written to"):
+            ledger.event(run.run.id, "stage", {})
+        with pytest.raises(LedgerError, match="cannot be written to"):
+            ledger.finish(run.run.id, "failed")
+        assert run.ledger.last_event() == before
