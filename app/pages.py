@@ -1,4 +1,4 @@
-"""What a run's page says beyond its records, from the settings, the task and the target."""
+"""Words and rates of a run's page that are not in its records: from the settings, the task and the target."""
 
 from __future__ import annotations
 

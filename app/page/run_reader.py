@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from app.coverage import coverage_text
 from app.page.leaders import Yardsticks, leaders, yardsticks
-from app.page.lines import Costs, Judged, call_line, candidate_line, gain_over, head_of, judged, light_us, literature
+from app.page.run_lines import (
+    Costs,
+    Judged,
+    call_line,
+    candidate_line,
+    gain_over,
+    head_of,
+    judged,
+    light_us,
+    literature,
+)
 from app.page.sheets import CallText, CandidateLine, CandidateSheet, Extras, RunBook, RunHead, Shape
 from records.artefacts import ArtefactStore
 from records.errors import LedgerError, UsageError

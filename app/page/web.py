@@ -114,9 +114,6 @@ def application(site: Site) -> Starlette:
     async def js(request: Request) -> Response:
         return Response(script(), media_type="text/javascript")
 
-    async def icon(request: Request) -> Response:
-        return Response(status_code=204)
-
     async def runs(request: Request) -> Response:
         return await _answer(site.runs)
 
@@ -144,7 +141,7 @@ def application(site: Site) -> Starlette:
             Route("/", document),
             Route("/page.css", css),
             Route("/page.js", js),
-            Route("/favicon.ico", icon),
+            Route("/favicon.ico", lambda request: Response(status_code=204)),
             Route("/api/runs", runs),
             Route("/api/runs/{run}", run),
             Route("/api/runs/{run}/candidates/{candidate}", candidate),

@@ -166,7 +166,7 @@ class Compiler:
             raise ToolchainError(f"the compiler's cache {self.cache} cannot be used ({error.strerror})") from None
 
     def stored(self, candidate: Candidate, tunables: Mapping[str, int]) -> Compilation | None:
-        """What was compiled earlier, or None; nothing is run."""
+        """The compilation of an earlier time, or None; nothing is run."""
         return _load(self._path(self._key(candidate, tunables)))
 
     def warm(self) -> None:

@@ -1,36 +1,26 @@
-"""The page in a real browser: every view, live, by keyboard, with hostile text, from disk, on several screens."""
+"""The page in a real browser: every view and every part of a candidate, by keyboard, live, two runs side by side."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from app.page import RunReader, write_report
-from app.page.sheets import Extras
-from app.page.single_file import FOLDER
+from app.page import RunReader
 from tests.support.browser import Browser, browser_path
 from tests.support.long_run import LongRun
-from tests.support.payloads import PAYLOADS
+from tests.support.page_visits import VIEWS, chosen, sheet, visit
 
 pytest.importorskip("starlette")
 
-from tests.support.page_server import RATES, Served, served, some_machine
+from tests.support.page_server import Served, served
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(browser_path() is None, reason="there is no Chromium on this machine (Debian: chromium)"),
 ]
-
-VIEWS = ("overview", "candidates", "roofline", "strategies", "rejected", "learnt", "spend")
-SHEETS = ("outcome", "source", "changes", "counters", "machine", "prompts")
-FIELDS = (
-    "title", "description", "rubric", "finding", "reason", "critique", "report", "lesson", "strategy", "prompt",
-    "reply", "literature", "kernel", "counter", "explanation", "model", "source", "stop_reason", "author", "task",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -59,25 +49,6 @@ def browser(shared: Browser) -> Browser:
     shared.faults.clear()
     shared.requests.clear()
     return shared
-
-
-def visit(browser: Browser, run_id: str, view: str, candidate: str = "") -> None:
-    rest = f"/{candidate}" if candidate else ""
-    browser.run(f"location.hash = {json.dumps(f'#/run/{run_id}/{view}{rest}')}")
-    browser.wait(f"document.querySelector('nav a[aria-current=page]')?.hash.endsWith('/{view}')")
-    browser.wait("document.querySelector('main').innerText.length > 20")
-    if view == "candidates":
-        browser.wait("document.querySelector('.pane .sheet')?.childNodes.length")
-
-
-def sheet(browser: Browser, name: str) -> str:
-    browser.click(f"[data-sheet={name}]")
-    browser.wait(f"document.querySelector('[data-sheet={name}]')?.getAttribute('aria-selected') === 'true'")
-    return browser.text(".sheet")
-
-
-def chosen(browser: Browser) -> str:
-    return str(browser.run("document.querySelector('.row[aria-selected=true]')?.dataset.id ?? ''"))
 
 
 def test_every_view_shows_its_part_of_the_run_and_asks_nobody_else(
@@ -262,127 +233,3 @@ def test_two_runs_are_compared_side_by_side(browser: Browser, tmp_path: Path) ->
             assert words in text
         assert browser.run("document.querySelectorAll('.compare .line.best, .compare .line.second').length") == 2
     assert browser.faults == []
-
-
-def everywhere(browser: Browser, run_id: str, candidates: tuple[str, ...]) -> str:
-    """The text of every view, with every part of some candidates and all that can be unfolded."""
-    said = []
-    for view in VIEWS:
-        visit(browser, run_id, view)
-        browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
-        said.append(browser.run("document.body.textContent"))
-    for candidate in candidates:
-        visit(browser, run_id, "candidates", candidate)
-        browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{candidate}')")
-        for name in SHEETS:
-            sheet(browser, name)
-            if name == "prompts":
-                browser.run("document.querySelectorAll('details').forEach(d => d.open = true)")
-                browser.wait("document.querySelectorAll('.talk pre').length || !document.querySelector('details.call')")
-            said.append(browser.run("document.body.textContent"))
-    return "\n".join(said)
-
-
-def hostile(folder: Path) -> tuple[LongRun, tuple[str, ...]]:
-    """A run whose every text tries to become more than text, and some of its candidates."""
-    made = LongRun(folder, texts=lambda field, text: f"{field} {text} {' '.join(PAYLOADS)}", run_id="hostile")
-    made.write(14)
-    lines = RunReader(made.ledger, made.artefacts, "hostile").book().lines
-    accepted = next(line.id for line in lines if line.generation and line.status == "accepted")
-    return made, (accepted, next(line.id for line in lines if line.status == "rejected"))
-
-
-def test_sixty_payloads_in_twenty_fields_run_nothing_live_or_from_disk(browser: Browser, tmp_path: Path) -> None:
-    assert len(PAYLOADS) >= 60 and len(FIELDS) >= 10
-    made, candidates = hostile(tmp_path)
-    with served(tmp_path) as page:
-        browser.open(page.address)
-        live = everywhere(browser, "hostile", candidates)
-    path = write_report(
-        RunReader(made.ledger, made.artefacts, "hostile", Extras(PAYLOADS[0], PAYLOADS[1], PAYLOADS[2], RATES)),
-        tmp_path / "hostile.html",
-        some_machine,
-    )
-    browser.requests.clear()
-    browser.open(path.as_uri())
-    stored = everywhere(browser, "hostile", candidates)
-    for text in (live, stored):
-        for field in FIELDS:
-            assert f"{field} " in text, field
-        assert text.count("<script>alert(1)</script>") > len(FIELDS)
-    assert browser.faults == []
-    assert {url for url in browser.requests if not url.startswith("file://")} == set()
-    assert (
-        browser.run("document.querySelectorAll('main script, main iframe, main img, main object, main base').length")
-        == 0
-    )
-    made.ledger.close()
-
-
-def test_the_exported_file_is_the_same_page_and_needs_nothing(browser: Browser, run: LongRun, tmp_path: Path) -> None:
-    reader = RunReader(run.ledger, run.artefacts, run.run.id, Extras("Softmax of each row", rates=RATES))
-    path = write_report(reader, tmp_path / "a report.html", some_machine)
-    browser.open(path.as_uri())
-    browser.wait("document.querySelector('.figures')")
-    best = reader.book().head.best_id
-    text = everywhere(browser, run.run.id, (best, "g001-e1-a0"))
-    for words in (
-        "Softmax of each row",
-        "Order blocks by XCD",
-        "You are the coder",
-        "global_load_dwordx4",
-        "TCC_READ",
-        "arXiv",
-    ):
-        assert words in text
-    browser.run("location.hash = '#/run/another'")
-    browser.wait("document.querySelector('main').innerText.includes('this file holds the run')")
-    assert browser.faults == []
-    assert {url.split("#")[0].split("?")[0] for url in browser.requests} == {path.as_uri()}
-
-
-@pytest.mark.parametrize("width", [390, 1280, 1920])
-def test_no_view_is_wider_than_the_screen(browser: Browser, page: Served, run: LongRun, width: int) -> None:
-    browser.size(width, 900)
-    browser.open(page.address)
-    assert browser.run("document.documentElement.scrollWidth") <= width
-    for view in VIEWS:
-        visit(browser, run.run.id, view)
-        assert browser.run("document.documentElement.scrollWidth") <= width, view
-
-
-def test_the_page_and_the_token_are_shown_to_nobody_else(browser: Browser, page: Served) -> None:
-    """Another origin in the same browser gets nothing: no data by fetch, no frame, no stream, no script of ours."""
-    browser.open(page.address)
-    with_cookie = browser.run("fetch('/api/runs').then(r => r.status)")
-    browser.call("Page.navigate", url=f"http://localhost:{page.port}/")
-    browser.wait("document.readyState === 'complete' && location.hostname === 'localhost'")
-    refused = browser.run("document.body.innerText")
-    other = f"http://127.0.0.1:{page.port}/api/runs"
-    across = browser.run(f"fetch({json.dumps(other)}, {{credentials: 'include'}}).then(r => r.status, e => 'refused')")
-    assert (with_cookie, across) == (200, "refused")
-    assert "not the page's own" in refused
-
-
-DIFFERENCES = """
-(() => { %s
-  let seed = 7; const draw = n => (seed = (seed * 48271) %% 2147483647) %% n;
-  const text = () => Array.from({length: draw(30)}, () => ["a", "b", "  c", "}", ""][draw(5)]).join("\\n") + "\\n";
-  for (let n = 0; n < 2000; n++) {
-    const before = text(), after = text(), rows = difference(before, after), a = linesOf(before), b = linesOf(after);
-    const kept = sign => rows.filter(r => r.sign !== sign).map(r => r.text).join("\\n");
-    if (kept("+") !== a.join("\\n") || kept("-") !== b.join("\\n")) return `wrong: ${JSON.stringify([before, after])}`;
-    const is_off = r => (r.before && a[r.before - 1] !== r.text) || (r.after && b[r.after - 1] !== r.text);
-    if (rows.some(is_off)) return "numbers";
-    const gaps = shortened(rows).reduce((s, r) => s + (r.sign === "gap" ? Number(r.text.split(" ")[0]) : 1), 0);
-    if (gaps !== rows.length) return "gaps";
-  }
-  const long = Array.from({length: 40}, (_, n) => String(n)).join("\\n") + "\\n";
-  return shortened(difference(long, long.replace("20\\n", "twenty\\n"))).map(r => r.sign).join("");
-})()
-"""
-
-
-def test_both_texts_can_be_read_out_of_a_difference(browser: Browser) -> None:
-    signs: Any = browser.run(DIFFERENCES % (FOLDER / "difference.js").read_text(encoding="utf-8"))
-    assert signs == "gap   -+   gap"

@@ -18,41 +18,9 @@ from records.artefacts import ArtefactStore
 from records.evaluation import CaseResult, Evaluation, Finding, HotLine, Measurement, Resources, Verdict
 from records.experiment import Attempt, Credit, Experiment, ModelCall, Run, Usage
 from records.ledger import Ledger
+from tests.support.long_run_words import CASES, FAULTS, IDEAS, LITERATURE, STOP
 
 SOURCE = Path(__file__).resolve().parents[2] / "tasks" / "row_softmax" / "seed_tunable.hip"
-CASES = (("rows=8192,cols=1024", 12.66), ("rows=8192,cols=4096", 50.65), ("rows=2048,cols=16384", 50.65))
-IDEAS = (
-    ("Keep the row in registers", "Read x once; the second pass uses what is already in registers.", "K1"),
-    ("Vectorise loads to 16 bytes", "dwordx4 loads where the row's start is aligned, a scalar head otherwise.", "V16"),
-    ("Two rows a block", "Hide latency of the reduction by interleaving a second row.", "B128"),
-    ("Split the reduction over waves", "Reduce in a wave first, then over LDS once.", "S1"),
-    ("Online maximum and sum", "One pass keeps maximum and rescaled sum together.", "L1"),
-    ("Order blocks by XCD", "Neighbouring rows share an L2.", "G1"),
-)
-STOP = "the budget of 2000 candidates is used up"
-CALLS = (("planner", 0.031), ("coder", 0.042), ("critic", 0.006))
-FAULTS = (
-    (
-        "out_of_bounds",
-        "B.3",
-        "execute",
-        "the load reads element {n} of x, which has {m}; guard the tail with `col < cols`",
-    ),
-    (
-        "race",
-        "C.1",
-        "execute",
-        "lanes 0 and 64 write LDS word {n} between two barriers; add __syncthreads() after the loop",
-    ),
-    (
-        "wrong_result",
-        "C.4",
-        "correct",
-        "the error is {n} times the baseline's own, {m} is allowed; accumulate in float32",
-    ),
-    ("compile_error", "A.1", "compile", "use of undeclared identifier 'rowMax{n}'"),
-    ("over_limit", "B.4", "compile", "the kernel needs {n} bytes of LDS, 65536 is the limit; use smaller tiles"),
-)
 
 
 @dataclass
@@ -120,8 +88,7 @@ class LongRun:
 
     def candidate(self, generation: int, slot: int, time_us: float | None) -> Attempt:
         """One experiment and its attempt."""
-        t, draw = self.texts, self._random
-        name = f"g{generation:03d}-e{slot}"
+        t, draw, name = self.texts, self._random, f"g{generation:03d}-e{slot}"
         parent = self._parent() if generation else None
         title, words, feature = draw.choice(IDEAS)
         if not generation:
@@ -151,17 +118,8 @@ class LongRun:
         self.ledger.add_evaluation(self.run.id, evaluation)
         attempt = self._attempt(name, generation, parent, evaluation, source, feature)
         self.ledger.add_attempt(attempt)
-        self._event(
-            "attempt",
-            attempt.id,
-            generation=generation,
-            experiment=name,
-            attempt=attempt.id,
-            status=attempt.status,
-            geomean_us=attempt.geomean_us,
-            time_kind=attempt.time_kind,
-            reason=attempt.reason,
-        )
+        told = {word: getattr(attempt, word) for word in ("status", "geomean_us", "time_kind", "reason")}
+        self._event("attempt", attempt.id, generation=generation, experiment=name, attempt=attempt.id, **told)
         if generation % 5 == 1 and slot == 1:
             words = {key: t("literature", said) for key, said in LITERATURE[generation % len(LITERATURE)].items()}
             self._event("literature", f"{generation}", **words)
@@ -299,13 +257,6 @@ class LongRun:
             dated = [(at, key) for key, at in self._times]
             db.executemany("UPDATE events SET at = ? WHERE key = ?", dated)
             db.executemany("UPDATE calls SET at = ? WHERE key = ?", dated)
-
-
-LITERATURE = (
-    {"title": "CDNA3 memory hierarchy", "section": "Infinity Cache", "source": "CDNA3 white paper, section 4"},
-    {"title": "Softmax", "section": "Online normaliser", "source": "arXiv 1805.02867"},
-    {"title": "Reductions", "section": "Across a wave", "source": "CDNA3 ISA guide, DPP"},
-)
 
 
 def main() -> None:

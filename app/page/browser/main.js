@@ -46,10 +46,10 @@ async function route() {
     else { app.book = null; app.candidates = null; if (place.kind === "runs") await openRuns(); else follow(null); }
     if (app.place !== place) return;
     const isStep = isSame && before && before.view === place.view && place.view === "candidates" && app.candidates;
-    if (isStep) { bar(); await app.candidates.choose(place.candidate); }
+    if (isStep) { masthead(); await app.candidates.choose(place.candidate); }
     else { app.candidates = null; await show(); window.scrollTo(0, 0); }
   } catch (error) {
-    if (app.place === place) { bar(); app.main.replaceChildren(h("p", { class: "loss" }, error.message), data.isLive ? h("p", {}, h("a", { href: "#/" }, "all runs")) : ""); }
+    if (app.place === place) { masthead(); app.main.replaceChildren(h("p", { class: "loss" }, error.message), data.isLive ? h("p", {}, h("a", { href: "#/" }, "all runs")) : ""); }
   }
 }
 
@@ -105,7 +105,7 @@ function standingIsNew(rows) {
   return rows.some(([id, status, pause]) => !told.has(id) || told.get(id).status !== status || told.get(id).pause !== pause);
 }
 
-function bar() {
+function masthead() {
   const { book, place } = app, home = data.isLive ? h("a", { class: "home", href: "#/" }, "Kernel Scientist") : h("span", { class: "home" }, "Kernel Scientist");
   const tabs = book ? h("nav", { "aria-label": "views" }, VIEWS.map(([name, text], n) => h("a", { href: `#/run/${encodeURIComponent(book.head.id)}/${name}`, "aria-current": name === place.view ? "page" : null, title: `key ${n + 1}` }, text))) : null;
   const title = book ? h("span", { class: "title" }, h("b", {}, book.head.task), h("span", { class: "mono" }, ` ${book.head.id} `), tag(book.head.status)) : null;
@@ -115,7 +115,7 @@ function bar() {
 
 async function show(isUpdate) {
   const { place } = app, view = viewOf();
-  bar();
+  masthead();
   document.body.classList.toggle("split", place.kind === "run" && place.view === "candidates");
   if (place.kind === "run" && place.view === "candidates") return showCandidates(view, isUpdate);
   const held = document.activeElement, typed = held && held.matches && held.matches("input[type=search]") ? [held.selectionStart, held.selectionEnd] : null;

@@ -74,6 +74,13 @@ def test_the_program_holds_every_script_and_nothing_that_makes_code_of_text() ->
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), name
 
 
+def test_no_name_stands_twice_in_the_program() -> None:
+    """All scripts share one scope, where a later function would silently replace an earlier one."""
+    declared = re.compile(r"^(?:async )?(?:function|const|let|class) (\w+)", re.M)
+    names = [name for path in FOLDER.glob("*.js") for name in declared.findall(path.read_text(encoding="utf-8"))]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_secrets_and_home_are_blotted_out_wherever_they_stand(notebook: Any) -> None:
     canary = "sk-canary-0123456789abcdef"
     notebook.texts = lambda name: f"{name} {canary} /houses/ada/work/x.hip"

@@ -144,7 +144,7 @@ def candidate_line(
 
 
 def gain_over(attempt: Attempt, parent: Attempt | None) -> float | None:
-    """How much faster than its parent, both as tuned, in per cent of the new time."""
+    """Gain over the parent, both as tuned, in per cent of the new time."""
     faster = Yardsticks(None, parent).over_best(attempt) if attempt.status == "accepted" else None
     return (faster - 1) * 100 if faster else None
 

@@ -1,0 +1,166 @@
+"""The page in a real browser with hostile text, from disk, on several screens, and asked for by strangers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.page import RunReader, write_report
+from app.page.single_file import FOLDER
+from app.page.sheets import Extras
+from tests.support.browser import Browser, browser_path
+from tests.support.long_run import LongRun
+from tests.support.page_visits import VIEWS, everywhere, visit
+from tests.support.payloads import PAYLOADS
+
+pytest.importorskip("starlette")
+
+from tests.support.page_server import RATES, Served, served, some_machine
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(browser_path() is None, reason="there is no Chromium on this machine (Debian: chromium)"),
+]
+
+
+FIELDS = (
+    "title", "description", "rubric", "finding", "reason", "critique", "report", "lesson", "strategy", "prompt",
+    "reply", "literature", "kernel", "counter", "explanation", "model", "source", "stop_reason", "author", "task",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongRun]:
+    made = LongRun(tmp_path_factory.mktemp("page"))
+    made.write(90)
+    yield made
+    made.ledger.close()
+
+
+@pytest.fixture(scope="module")
+def page(run: LongRun) -> Iterator[Served]:
+    with served(run.folder) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Browser]:
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def browser(shared: Browser) -> Browser:
+    shared.size(1280, 800)
+    shared.faults.clear()
+    shared.requests.clear()
+    return shared
+
+
+def hostile(folder: Path) -> tuple[LongRun, tuple[str, ...]]:
+    """A run whose every text tries to become more than text, and some of its candidates."""
+    made = LongRun(folder, texts=lambda field, text: f"{field} {text} {' '.join(PAYLOADS)}", run_id="hostile")
+    made.write(14)
+    lines = RunReader(made.ledger, made.artefacts, "hostile").book().lines
+    accepted = next(line.id for line in lines if line.generation and line.status == "accepted")
+    return made, (accepted, next(line.id for line in lines if line.status == "rejected"))
+
+
+def test_sixty_payloads_in_twenty_fields_run_nothing_live_or_from_disk(browser: Browser, tmp_path: Path) -> None:
+    assert len(PAYLOADS) >= 60 and len(FIELDS) >= 10
+    made, candidates = hostile(tmp_path)
+    with served(tmp_path) as page:
+        browser.open(page.address)
+        live = everywhere(browser, "hostile", candidates)
+    path = write_report(
+        RunReader(made.ledger, made.artefacts, "hostile", Extras(PAYLOADS[0], PAYLOADS[1], PAYLOADS[2], RATES)),
+        tmp_path / "hostile.html",
+        some_machine,
+    )
+    browser.requests.clear()
+    browser.open(path.as_uri())
+    stored = everywhere(browser, "hostile", candidates)
+    for text in (live, stored):
+        for field in FIELDS:
+            assert f"{field} " in text, field
+        assert text.count("<script>alert(1)</script>") > len(FIELDS)
+    assert browser.faults == []
+    assert {url for url in browser.requests if not url.startswith("file://")} == set()
+    assert (
+        browser.run("document.querySelectorAll('main script, main iframe, main img, main object, main base').length")
+        == 0
+    )
+    made.ledger.close()
+
+
+def test_the_exported_file_is_the_same_page_and_needs_nothing(browser: Browser, run: LongRun, tmp_path: Path) -> None:
+    reader = RunReader(run.ledger, run.artefacts, run.run.id, Extras("Softmax of each row", rates=RATES))
+    path = write_report(reader, tmp_path / "a report.html", some_machine)
+    browser.open(path.as_uri())
+    browser.wait("document.querySelector('.figures')")
+    best = reader.book().head.best_id
+    text = everywhere(browser, run.run.id, (best, "g001-e1-a0"))
+    for words in (
+        "Softmax of each row",
+        "Order blocks by XCD",
+        "You are the coder",
+        "global_load_dwordx4",
+        "TCC_READ",
+        "arXiv",
+    ):
+        assert words in text
+    browser.run("location.hash = '#/run/another'")
+    browser.wait("document.querySelector('main').innerText.includes('this file holds the run')")
+    assert browser.faults == []
+    assert {url.split("#")[0].split("?")[0] for url in browser.requests} == {path.as_uri()}
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_no_view_is_wider_than_the_screen(browser: Browser, page: Served, run: LongRun, width: int) -> None:
+    browser.size(width, 900)
+    browser.open(page.address)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    for view in VIEWS:
+        visit(browser, run.run.id, view)
+        assert browser.run("document.documentElement.scrollWidth") <= width, view
+
+
+def test_the_page_and_the_token_are_shown_to_nobody_else(browser: Browser, page: Served) -> None:
+    """Another origin in the same browser gets nothing: no data by fetch, no frame, no stream, no script of ours."""
+    browser.open(page.address)
+    with_cookie = browser.run("fetch('/api/runs').then(r => r.status)")
+    browser.call("Page.navigate", url=f"http://localhost:{page.port}/")
+    browser.wait("document.readyState === 'complete' && location.hostname === 'localhost'")
+    refused = browser.run("document.body.innerText")
+    other = f"http://127.0.0.1:{page.port}/api/runs"
+    across = browser.run(f"fetch({json.dumps(other)}, {{credentials: 'include'}}).then(r => r.status, e => 'refused')")
+    assert (with_cookie, across) == (200, "refused")
+    assert "not the page's own" in refused
+
+
+DIFFERENCES = """
+(() => { %s
+  let seed = 7; const draw = n => (seed = (seed * 48271) %% 2147483647) %% n;
+  const text = () => Array.from({length: draw(30)}, () => ["a", "b", "  c", "}", ""][draw(5)]).join("\\n") + "\\n";
+  for (let n = 0; n < 2000; n++) {
+    const before = text(), after = text(), rows = difference(before, after), a = linesOf(before), b = linesOf(after);
+    const kept = sign => rows.filter(r => r.sign !== sign).map(r => r.text).join("\\n");
+    if (kept("+") !== a.join("\\n") || kept("-") !== b.join("\\n")) return `wrong: ${JSON.stringify([before, after])}`;
+    const is_off = r => (r.before && a[r.before - 1] !== r.text) || (r.after && b[r.after - 1] !== r.text);
+    if (rows.some(is_off)) return "numbers";
+    const gaps = shortened(rows).reduce((s, r) => s + (r.sign === "gap" ? Number(r.text.split(" ")[0]) : 1), 0);
+    if (gaps !== rows.length) return "gaps";
+  }
+  const long = Array.from({length: 40}, (_, n) => String(n)).join("\\n") + "\\n";
+  return shortened(difference(long, long.replace("20\\n", "twenty\\n"))).map(r => r.sign).join("");
+})()
+"""
+
+
+def test_both_texts_can_be_read_out_of_a_difference(browser: Browser) -> None:
+    signs: Any = browser.run(DIFFERENCES % (FOLDER / "difference.js").read_text(encoding="utf-8"))
+    assert signs == "gap   -+   gap"
