@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.page import RunReader, write_report
-from app.page.single_file import FOLDER
 from app.page.sheets import Extras
+from app.page.single_file import FOLDER
 from tests.support.browser import Browser, browser_path
 from tests.support.long_run import LongRun
 from tests.support.page_visits import VIEWS, everywhere, visit
