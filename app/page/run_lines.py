@@ -158,10 +158,12 @@ def light_us(measurements: Sequence[Measurement]) -> float | None:
 
 def literature(events: Sequence[Event], experiments: Sequence[Experiment]) -> tuple[ReadPassage, ...]:
     """The passages that a run was given, each once, with its readers and the experiments that cite it."""
-    read: dict[tuple[str, ...], list[str]] = {}
+    read: dict[tuple[str, str, str, str], list[str]] = {}
     for payload in (e.payload for e in events if e.kind == "literature"):
-        name = tuple(str(payload.get(word) or "") for word in ("passage", "title", "section", "source"))
-        read.setdefault(name, []).append(str(payload.get("role") or ""))
+        passage, title, section, source, role = (
+            str(payload.get(word) or "") for word in ("passage", "title", "section", "source", "role")
+        )
+        read.setdefault((passage, title, section, source), []).append(role)
     return tuple(
         ReadPassage(
             *name,
