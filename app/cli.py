@@ -29,6 +29,7 @@ from app.commands import (
     knowledge_command,
     mcp_command,
     memory_command,
+    preferences,
     report_command,
     resume,
     run,
@@ -82,6 +83,7 @@ for _module in (
     isa,
     report_command,
     export,
+    preferences,
     tasks_command,
 ):
     _register(_module)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from app.mean_interval import Difference, difference
 from app.run_request import RunRequest, new_run
 from app.sandboxes import make_sandbox
+from app.schemes import SCHEMES
 from app.settings import Settings
 from app.task_folders import open_task
 from records.errors import UsageError
@@ -28,6 +29,7 @@ PARTS: Mapping[str, Mapping[str, float]] = {  # a part, and the limits that swit
     "causes": {"ablations": 0},
     "dispatch": {"dispatch": 0},
     "picks": {"picks": 1},
+    **{f"beyond-{name}": limits for name, limits in SCHEMES.items()},
 }
 HEADING = "| task | without | campaigns | slower without it, % | more kernels timed without it | command |"
 _ROW = re.compile(r"^\| (?P<task>[^|]+) \| (?P<part>[^|]+) \|.*\|$", re.M)

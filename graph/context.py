@@ -73,6 +73,8 @@ class Limits:
     explorations: int = 24  # estimates for changes of a verified kernel and its tunables together; 0: none
     islands: int = 1  # populations that take turns, generation by generation
     migration: int = 3  # each island's turn of this number builds on kernels of all of them; 0: never
+    greedy: int = 0  # 1: each generation builds on the fastest kernel, and the author is not asked which
+    inspiration: int = 0  # from this generation on base and reference are drawn from the fastest five; 0: never
     bandit: int = 0  # 1: which rules pick experiments follows from what they gained for their kernels; 0: each in turn
     answers: int = 1  # a generation without a gain is answered by a named change of the search; 0: by none
     attainable_fraction: float = 0.98  # stop when so much of the speed is reached that roofline and launch leave

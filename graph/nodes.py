@@ -23,7 +23,7 @@ from graph.queries import of_cost
 from graph.remembering import gather
 from graph.seeds import begin
 from graph.state import SCHEMA_VERSION, Pick, State
-from graph.steering import another_cell, answer_to, pool, reason_to_stop, rules_of
+from graph.steering import another_cell, answer_to, choice_of, pool, reason_to_stop, rules_of
 from records.errors import MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 
@@ -79,7 +79,8 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     )  # of a dispatch none is built on
     try:
         step = Step(context.run.id, generation)
-        chosen = context.author.select(step, context.assignment, members)
+        ruled = choice_of(context, generation, fastest, members)
+        chosen = ruled or context.author.select(step, context.assignment, members)
     except MalformedReply as error:
         chosen = Selection(fastest, leader.parent_id, "the fastest kernel, because the selector gave no answer")
         emit(runtime, "warning", f"{generation}:select", generation=generation, message=str(error))
@@ -87,7 +88,7 @@ def select(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     answer = answer_to(context, state["stagnant"])
     if answer == "another_cell" and base == fastest:
         base = another_cell(context, generation, base, members)
-    others = [chosen.reference_id, fastest, *sorted(known)]
+    others = [chosen.reference_id] if ruled else [chosen.reference_id, fastest, *sorted(known)]
     reference = next((other for other in others if other in known and other != base), None)
     emit(
         runtime,

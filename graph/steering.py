@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from typing import Literal
 
-from agents.author import Member
+from agents.author import Member, Selection
 from graph.archive import on_island
 from graph.context import Context
 from graph.population import attainable_fraction, roofline_fraction
@@ -13,6 +14,7 @@ from graph.state import State
 from records.evaluation import Evaluation
 from records.quantity import counted
 
+INSPIRING = 5  # of the fastest kernels
 Answer = Literal["", "another_cell", "most_innovative"]  # to stagnation
 
 
@@ -20,6 +22,17 @@ def pool(context: Context, generation: int, members: Sequence[Member]) -> list[M
     """The kernels that this generation may build on; all of them where its island has none."""
     limits, born = context.limits, context.history.born(generation)
     return on_island(members, born, generation, limits.islands, limits.migration) or list(members)
+
+
+def choice_of(context: Context, generation: int, fastest: str, members: Sequence[Member]) -> Selection | None:
+    """The kernels that a rule of the search chooses in place of the author; None where the author is asked."""
+    limits = context.limits
+    if limits.inspiration and generation >= limits.inspiration:
+        top = sorted(members, key=lambda m: (m.geomean_us, m.id))[:INSPIRING]
+        drawn = random.Random(f"{context.run.seed} {generation}").sample(top, min(2, len(top)))
+        why = f"drawn from the fastest {len(top)}, so that the search does not collapse onto one"
+        return Selection(drawn[0].id, drawn[1].id if len(drawn) > 1 else None, why)
+    return Selection(fastest, None, "the fastest kernel, which each generation builds on") if limits.greedy else None
 
 
 def answer_to(context: Context, stagnant: int) -> Answer:

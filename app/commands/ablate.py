@@ -10,7 +10,7 @@ import typer
 from app.commands.options import Json, TargetName, TaskName
 from app.screen import emit, note, say
 
-WITHOUT = "A part: exploration, tuner, answers, attainable, causes, dispatch or picks."
+WITHOUT = "A part: exploration, tuner, answers, attainable, causes, dispatch, picks, or beyond-paper, -fsr, -seki."
 
 
 def command(

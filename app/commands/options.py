@@ -56,6 +56,21 @@ Explorations = Annotated[
         help="Estimates for known changes of a kernel and its tunables together; 24 when not given, 0: none.",
     ),
 ]
+Tunings = Annotated[
+    int | None,
+    typer.Option(
+        "--tunings", min=1, show_default=False, help="Choices of tunables estimated for a kernel; 24 when not given."
+    ),
+]
+Search = Annotated[
+    str | None,
+    typer.Option(
+        "--search",
+        metavar="NAME",
+        show_default=False,
+        help="A published search in place of the default one: paper, fsr or seki; other options still count.",
+    ),
+]
 LimitValues = Annotated[
     list[str] | None,
     typer.Option(

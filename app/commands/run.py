@@ -23,12 +23,14 @@ from app.commands.options import (
     NoDispatch,
     NoSeeds,
     On,
+    Search,
     Shapes,
     Starts,
     TargetName,
     TaskName,
     Trace,
     Tries,
+    Tunings,
 )
 from app.screen import emit, format_times, format_us, note, parts_text, say
 from records.errors import MachineError
@@ -48,7 +50,7 @@ def command(
     budget_usd: Budget = None,
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     picks: Annotated[int, typer.Option("--picks", min=1, help="Experiments tried in a generation.")] = 3,
-    tunings: Annotated[int, typer.Option("--tunings", min=1, help="Choices of tunables estimated for a kernel.")] = 24,
+    tunings: Tunings = None,
     start: Starts = None,
     no_seeds: NoSeeds = False,
     from_memory: FromMemory = False,
@@ -57,6 +59,7 @@ def command(
     tries: Tries = None,
     ablations: Ablations = None,
     explorations: Explorations = None,
+    search: Search = None,
     limit: LimitValues = None,
     shape: Shapes = None,
     approve: Approve = False,
@@ -67,13 +70,15 @@ def command(
 ) -> None:
     """Search for a faster kernel; exit 0 if a verified one beats the best seed as tuned, 1 if none does."""
     from app.run_request import RunRequest, named_limits
+    from app.schemes import limits_of_scheme
     from app.settings import load_settings, with_isolation
     from app.tracing import tracing
 
     limits: dict[str, float | None]
     limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
     limits |= {"explorations": explorations, "memory_tokens": memory, "dispatch": 0 if no_dispatch else None}
-    limits |= named_limits(limit or [])
+    given = {name: value for name, value in limits.items() if value is not None}
+    limits = {**limits_of_scheme(search), **given, **named_limits(limit or [])}
     settings = with_isolation(load_settings(), isolation)
     asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
     request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked)
