@@ -212,3 +212,12 @@ def parse_expression(code: str, start: int, end: int) -> Expression:
     if reader.peek():
         raise NotUnderstood(f"more behind the expression: {reader.peek()}")
     return node
+
+
+def joined(node: Expression, operator: str) -> Iterator[Expression]:
+    """The parts of a chain of one operator, such as `&&`, from the left."""
+    if node.kind == "binary" and node.value == operator:
+        for part in node.parts:
+            yield from joined(part, operator)
+    else:
+        yield node

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from agents.cpp.expression import Expression
+from agents.cpp.expression import Expression, joined
 from agents.playbook.statement_view import Edit, StatementView
 from agents.source import KernelFile, KernelText, closing, words
 
@@ -32,7 +31,7 @@ def early_return(view: StatementView) -> list[Edit]:
     it, code = view.it, view.file.code
     if it.form != "if" or it.other or not it.value or view.around is not view.body or it is not view.body[-1]:
         return []
-    tests = list(_joined(it.value))
+    tests = list(joined(it.value, "&&"))
     inner = {d.name for s in it.body for d in s.declared}
     outer = {d.name for s in view.body for d in s.declared} | {p.name for p in view.kernel.parameters}
     numbers = any(_is_whole(s.type) and not d.is_pointer for s in it.body for d in s.declared)
@@ -46,14 +45,6 @@ def early_return(view: StatementView) -> list[Edit]:
         (it.start, brace + 1, f"if ({' || '.join(turned)}) return;"),
         (closing(code, brace), closing(code, brace) + 1, ""),
     ]
-
-
-def _joined(node: Expression) -> Iterator[Expression]:
-    if node.kind == "binary" and node.value == "&&":
-        for part in node.parts:
-            yield from _joined(part)
-    else:
-        yield node
 
 
 def plain_guard(view: StatementView) -> list[Edit]:

@@ -102,7 +102,7 @@ def _slot(split: Split, part: str) -> str:
 
 
 def _axes(work: WorkItems) -> list[tuple[str, str, str]]:
-    """How many there are along each axis and which one this is, in the kernel's terms, and how many in the plan's."""
+    """Count and number along each axis in the kernel's terms, and the count in the plan's."""
     found = [(i.bound, i.name, items_of(work, i.axis)) for i in reversed(work.indices)]
     others = [axis for axis in "xy" if not work.index(axis) and work.extent("grid", axis) != "1"]
     return [(f"gridDim.{axis}", f"blockIdx.{axis}", f"({work.extent('grid', axis)})") for axis in others] + found

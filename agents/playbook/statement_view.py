@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agents.cpp.expression import Expression
+from agents.cpp.expression import Expression, joined
 from agents.cpp.statement import BodyStatement, Declared
 from agents.source import KernelFile, KernelText, words
 
@@ -68,11 +68,7 @@ def sum_step(view: StatementView, node: Expression, name: str) -> str:
 
 def terms_of(node: Expression) -> Iterator[Expression]:
     """The parts of a sum."""
-    if node.kind == "binary" and node.value == "+":
-        for part in node.parts:
-            yield from terms_of(part)
-    else:
-        yield node
+    return joined(node, "+")
 
 
 def moved_within(last: BodyStatement, name: str) -> Expression | None:

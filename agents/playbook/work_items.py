@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents.cpp.expression import Expression, NotUnderstood, parse_expression
+from agents.cpp.expression import Expression, NotUnderstood, joined, parse_expression
 from agents.cpp.polynomial import ONE, Polynomial, atom, polynomial
 from agents.cpp.statement import BodyStatement, Declared, parse_body
 from agents.playbook.grid_loops import as_one_item, hides_nothing
@@ -276,7 +276,7 @@ def _bounds(
     """The upper bound of each index, and the other conditions as text."""
     bounds, others = dict[str, str](), list[str]()
     for condition, sense in guard:
-        for node in _joined(condition, "&&" if sense else "||"):
+        for node in joined(condition, "&&" if sense else "||"):
             below = _below(node, sense)
             if below and below[0] in indices and below[0] not in bounds and not below[1].names() & indices:
                 bounds[below[0]] = file.source[below[1].start : below[1].end]
@@ -284,14 +284,6 @@ def _bounds(
                 text = file.source[node.start : node.end]
                 others.append(f"({text})" if sense else f"!({text})")
     return bounds, tuple(others)
-
-
-def _joined(node: Expression, operator: str) -> Iterator[Expression]:
-    if node.kind == "binary" and node.value == operator:
-        for part in node.parts:
-            yield from _joined(part, operator)
-    else:
-        yield node
 
 
 def _below(node: Expression, sense: bool) -> tuple[str, Expression] | None:
