@@ -1,8 +1,10 @@
-"""The place of the right note among the documents found, for judged questions, beside other searches.
+"""The places of the documents that answer judged questions, beside other searches over the same passages.
 
-Each question has one note that answers it. `--pages FOLDER` adds documents that answer none, as distraction: a checkout
-of ROCm's or HIP's documentation. A search's documents are those of its best passages, each once. An embedding model in
-the settings adds a row; the bounds are of a bootstrap over the questions.
+312 questions: half of them identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
+documents that answer it, judged by reading. A third was written after ranking was tuned and is reported as unseen.
+`--pages FOLDER` adds the pages that `benchmarks.retrieval_pages` writes; without them, questions that only pages answer
+are left out. A search's documents are those of its best passages, each once. An embedding model in the settings adds a
+row; the bounds are of a bootstrap over the questions.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,31 +29,49 @@ from knowledge.reader import DocumentReader
 from knowledge.store import NOTES, KnowledgeStore
 from records.errors import DocumentError
 
-QUESTIONS = Path(__file__).resolve().parent.parent / "tests/data/retrieval_questions.jsonl"
+QUESTIONS = Path(__file__).resolve().parent.parent / "tests/data/retrieval_judged.jsonl"
 PASSAGES, DOCUMENTS = 60, 10
 DRAWS = 2000
 
-Ranking = Callable[[dict[str, str]], list[str]]  # a question to the names of documents, the best first
+Question = Mapping[str, Any]
+Ranking = Callable[[Question], list[str]]  # a question to the names of documents, the best first
 
 
-def gains(ranking: Ranking, questions: Sequence[dict[str, str]]) -> list[float]:
-    """For each question the gain at ten: 1 where the right document is first, 0 where it is not among ten."""
-    found = []
+def gains(ranking: Ranking, questions: Sequence[Question]) -> list[float]:
+    """For each question the normalised discounted gain at ten: 1 where the right documents come first, 0 where none."""
+    made = []
     for asked in questions:
-        names = list(dict.fromkeys(ranking(asked)))[:DOCUMENTS]
-        found.append(1 / math.log2(names.index(asked["expected"]) + 2) if asked["expected"] in names else 0.0)
-    return found
+        names, right = list(dict.fromkeys(ranking(asked)))[:DOCUMENTS], asked["expected"]
+        found = sum(1 / math.log2(place + 2) for place, name in enumerate(names) if name in right)
+        made.append(found / sum(1 / math.log2(place + 2) for place in range(min(len(right), DOCUMENTS))))
+    return made
 
 
-def own(store: KnowledgeStore) -> Ranking:
+def read_questions(pages: Sequence[Path]) -> list[Question]:
+    """The judged questions with those of their documents that are here."""
+    rows = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        row["expected"] = [e for e in row["expected"] if "/" not in e or any((page / e).exists() for page in pages)]
+    return [row for row in rows if row["expected"]]
+
+
+def name_of(uri: str, pages: Sequence[Path]) -> str:
+    """The name by which judged questions know a document."""
+    if uri.startswith("shipped:"):
+        return uri.removeprefix("shipped:").removesuffix(".md")
+    inside = [page.resolve() for page in pages if Path(uri).is_relative_to(page.resolve())]
+    return Path(uri).relative_to(inside[0]).as_posix() if inside else uri
+
+
+def own(store: KnowledgeStore, pages: Sequence[Path]) -> Ranking:
     """The store's search as a run asks it; documents by name."""
-    name = {d.id: d.uri.removeprefix("shipped:").removesuffix(".md") for d in store.documents()}
+    name = {d.id: name_of(d.uri, pages) for d in store.documents()}
     return lambda asked: [
         name[hit.document] for hit in store.search(asked["question"], PASSAGES, asked.get("arch", "gfx942"))
     ]
 
 
-def others(store: KnowledgeStore) -> list[tuple[str, Ranking]]:
+def others(store: KnowledgeStore, pages: Sequence[Path]) -> list[tuple[str, Ranking]]:
     """The rivals over the same passages; those for other GPUs are left out of their answers, as ours does."""
     texts, owners = [], []
     with DocumentReader() as reader:
@@ -64,10 +85,10 @@ def others(store: KnowledgeStore) -> list[tuple[str, Ranking]]:
             for chunk in cut(document.title, body):
                 if chunk.is_evidence:
                     texts.append(f"{document.title}\n{chunk.section}\n{chunk.text}")
-                    owners.append((path.stem if is_shipped else document.uri, document.arch.split()))
+                    owners.append((name_of(document.uri, pages), document.arch.split()))
 
     def ranked(search: Callable[[str, int], list[int]]) -> Ranking:
-        def ranking(asked: dict[str, str]) -> list[str]:
+        def ranking(asked: Question) -> list[str]:
             arch = asked.get("arch", "gfx942")
             places = search(asked["question"], 4 * PASSAGES)
             return [owners[p][0] for p in places if not owners[p][1] or arch in owners[p][1]][:PASSAGES]
@@ -80,37 +101,53 @@ def others(store: KnowledgeStore) -> list[tuple[str, Ranking]]:
 def main() -> int:
     """Print the figures of every search."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=Path, action="append", default=[], help="documents that answer no question")
+    parser.add_argument("--pages", type=Path, action="append", default=[], help="pages that some questions are about")
     arguments = parser.parse_args()
-    questions = [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    questions = read_questions(arguments.pages)
     settings = load_settings()
     with tempfile.TemporaryDirectory() as folder:
         store = KnowledgeStore(Path(folder))
         store.ensure_shipped()
         if arguments.pages:
             store.add(arguments.pages)
-        rows = [("words", own(store)), *others(store)]
+        rows = [("words", own(store, arguments.pages)), *others(store, arguments.pages)]
         if settings.embedding_model:
             dense = make_store(settings.model_copy(update={"knowledge_folder": Path(folder)}))
             dense.embed()
-            rows.append((settings.embedding_model, own(dense)))
+            rows.append((settings.embedding_model, own(dense, arguments.pages)))
         return report(f"Retrieval, {len(questions)} questions", figures(rows, questions))
 
 
-def figures(rows: Sequence[tuple[str, Ranking]], questions: Sequence[dict[str, str]]) -> list[Figure]:
-    """Mean gain and recall of each search; of the words' ratio to each rival the lower bound of 95 %."""
+def figures(rows: Sequence[tuple[str, Ranking]], questions: Sequence[Question]) -> list[Figure]:
+    """Mean gain and recall of each search over all questions, over the unseen ones, and the words' by kind.
+
+    Of the words' ratio to each rival the mean and the lower bound of 95 %.
+    """
     found = {name: np.array(gains(ranking, questions)) for name, ranking in rows}
+    unseen = np.array([bool(asked.get("unseen")) for asked in questions])
+    made = []
+    for part, chosen in (("", np.ones(len(questions), bool)), ("unseen.", unseen)):
+        if chosen.any():
+            made += _compared(part, {name: gain[chosen] for name, gain in found.items()})
+    for kind in sorted({str(asked.get("kind", "")) for asked in questions}):
+        own_gains = found["words"][[asked.get("kind", "") == kind for asked in questions]]
+        key = f"retrieval_quality.words.{kind or 'any'}.ndcg10"
+        made.append(Figure(key, float(own_gains.mean()), "", "all kinds", float(found["words"].mean())))
+    return made
+
+
+def _compared(part: str, found: Mapping[str, Any]) -> list[Figure]:
     best = found["words"]
     draws = np.random.default_rng(0).integers(0, len(best), (DRAWS, len(best)))
     made = []
     for name, gain in found.items():
-        key = f"retrieval_quality.{name.lower().replace(' ', '_')}"
+        key = f"retrieval_quality.{part}{name.lower().replace(' ', '_')}"
         made.append(Figure(f"{key}.ndcg10", float(gain.mean()), "", "by words", float(best.mean())))
         made.append(Figure(f"{key}.recall10", float((gain > 0).mean()), "", "by words", float((best > 0).mean())))
         if name != "words":
             ratios = best[draws].mean(axis=1) / np.maximum(gain[draws].mean(axis=1), 1e-9)
-            low = float(np.quantile(ratios, 0.025))
-            made.append(Figure(f"{key}.words_over_it", low, "", "the mean ratio", float(best.mean() / gain.mean())))
+            low, mean = float(np.quantile(ratios, 0.025)), float(best.mean() / gain.mean())
+            made.append(Figure(f"{key}.words_over_it", mean, "", "its lower bound of 95 %", low))
     return made
 
 

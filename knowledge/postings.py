@@ -7,6 +7,7 @@ of every term; arrays take about 5. Nothing else is needed of it: tokens, weight
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from knowledge.vocabulary import Numbers, Vocabulary
 
 K1 = 1.2  # how soon repeats of a term stop counting
-B = 0.5  # how much a long passage is held back; passages are of similar size, so less than the usual 0.75
+B = 0.75  # how much a long passage is held back
+NOTE = 1.3  # worth of a shipped note, which is written for the questions asked here, over a page from elsewhere
+HISTORY = 0.7  # worth of a list of changes, which names everything and explains nothing
 FAN = 8  # segments of one level become one of the next
 
 SCHEMA = (
@@ -31,6 +34,8 @@ SCHEMA = (
     "CREATE TABLE IF NOT EXISTS segments("
     "number INTEGER PRIMARY KEY, level INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL)",
 )
+SHIPPED = "shipped:"  # begins the place of a shipped note
+_HISTORIES = re.compile(r"(?i)change_?log|changes\.|release.?notes|/archive/|/highlights/")
 _ENTRY = [("passage", "<u4"), ("count", "u1")]
 
 
@@ -42,6 +47,7 @@ class Facts:
     lengths: NDArray[np.int64]  # tokens; 0 where there is no such passage
     documents: NDArray[np.int64]
     arches: Mapping[int, frozenset[str]]  # of the documents that are not for every GPU
+    worths: Mapping[int, float]  # of the documents whose worth is not 1
     masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # filled as asked for
 
     def allowed(self, arch: str | None) -> NDArray[np.bool_]:
@@ -61,6 +67,17 @@ class Facts:
 
         mean = self.lengths.sum() / max(1, self.living)
         return np.where(self.lengths > 0, K1 * (1.0 - B + B * self.lengths / (mean or 1.0)), np.inf)
+
+    @cached_property
+    def priors(self) -> NDArray[np.float64]:
+        """The worth of each passage's document."""
+        import numpy as np
+
+        found = np.ones(int(self.documents.max(initial=0)) + 1)
+        found[[number for number in self.worths if number < len(found)]] = [
+            worth for number, worth in self.worths.items() if number < len(found)
+        ]
+        return np.where(self.documents >= 0, found[self.documents], 1.0)
 
     @cached_property
     def living(self) -> int:
@@ -87,7 +104,13 @@ def read_facts(db: sqlite3.Connection, epoch: str, old: Facts | None = None) -> 
         lengths[:start], documents[:start] = old.lengths, old.documents
     lengths[flat[:, 0]], documents[flat[:, 0]] = flat[:, 2], flat[:, 1]
     arches = db.execute("SELECT number, arch FROM documents WHERE arch <> ''")
-    return Facts(epoch, lengths, documents, {number: frozenset(names.split()) for number, names in arches})
+    places = db.execute("SELECT number, uri FROM documents")
+    worths = {number: worth for number, uri in places if (worth := _worth(uri)) != 1.0}
+    return Facts(epoch, lengths, documents, {number: frozenset(names.split()) for number, names in arches}, worths)
+
+
+def _worth(uri: str) -> float:
+    return NOTE if uri.startswith(SHIPPED) else HISTORY if _HISTORIES.search(uri) else 1.0
 
 
 def rank(
@@ -106,6 +129,7 @@ def rank(
         having = int(np.isfinite(norm).sum())
         idf = math.log(1.0 + (living - having + 0.5) / (having + 0.5))
         scores[passages] += counts * (weight * idf * (K1 + 1.0)) / (counts + norm)
+    scores *= facts.priors
     scores[~allowed] = 0.0
     found = np.flatnonzero(scores)
     if len(found) > k:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
 LEXICAL, DENSE = 1.0, 0.5  # weights of the two rankings: instruction names make words worth more than vectors
-_SHIPPED, _GIVEN = "shipped:", "text:"
+_GIVEN = "text:"
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class KnowledgeStore:
             if tables.get_meta(db, "shipped") == state:
                 return []
             withheld = {row[0] for row in db.execute("SELECT uri FROM withheld")}
-        named = [(file, _SHIPPED + file.name) for file in files if _SHIPPED + file.name not in withheld]
+        named = [(file, postings.SHIPPED + file.name) for file in files if postings.SHIPPED + file.name not in withheld]
         with DocumentReader() as reader:
             items = [Item(uri, "", Cut.of(reader.read(file, uri=uri))) for file, uri in named]
         return self._put(items, shipped=state)
@@ -116,7 +116,7 @@ class KnowledgeStore:
     def documents(self, mine: bool = False) -> list[Document]:
         """Every document, by title; with `mine`, without the shipped notes."""
         with self._tables.reading() as db:
-            return [d for d in tables.list_documents(db) if not (mine and d.uri.startswith(_SHIPPED))]
+            return [d for d in tables.list_documents(db) if not (mine and d.uri.startswith(postings.SHIPPED))]
 
     def remove(self, wanted: str) -> list[Document]:
         """Take documents out: one by its id or a unique beginning of it, else all whose place matches a pattern.
@@ -130,7 +130,7 @@ class KnowledgeStore:
         with self._tables.changing() as db:
             for document in found:
                 db.execute("DELETE FROM documents WHERE id = ?", (document.id,))
-                if document.uri.startswith(_SHIPPED):
+                if document.uri.startswith(postings.SHIPPED):
                     db.execute("INSERT OR IGNORE INTO withheld VALUES(?)", (document.uri,))
             tables.touch(db)
         return found
@@ -223,7 +223,9 @@ class KnowledgeStore:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
                 keep = {item.uri for item in items}
-                gone = [(uri,) for (uri,) in db.execute("SELECT uri FROM documents") if uri.startswith(_SHIPPED)]
+                gone = [
+                    (uri,) for (uri,) in db.execute("SELECT uri FROM documents") if uri.startswith(postings.SHIPPED)
+                ]
                 db.executemany("DELETE FROM documents WHERE uri = ?", [row for row in gone if row[0] not in keep])
             outcomes = [put(db, item, fresh) for item in items]
             postings.add_segment(db, vocabulary, fresh)

@@ -83,8 +83,13 @@ class Cut:
 
     @property
     def told(self) -> list[str]:
-        """The words of each passage; none of one that only says what others rest on, so nothing finds it."""
-        return [f"{self.text.title}\n{c.section}\n{c.text}" if c.is_evidence else "" for c in self.chunks]
+        """The words of each passage, those of its headings twice, since they say what it is about.
+
+        None of one that only says what others rest on, so nothing finds it.
+        """
+        title = self.text.title
+        heads = [f"{title}\n{title}\n{c.section}\n{c.section}" for c in self.chunks]
+        return [f"{head}\n{c.text}" if c.is_evidence else "" for head, c in zip(heads, self.chunks, strict=True)]
 
 
 def counted(cuts: Sequence[Cut], vocabulary: Vocabulary) -> list[Cut]:

@@ -7,7 +7,7 @@ import unicodedata
 from collections import defaultdict
 from functools import lru_cache
 
-TOKENISER = 1  # part of every derived index: raise it when tokens change
+TOKENISER = 2  # part of every derived index: raise it when tokens change or weigh otherwise
 
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
@@ -23,7 +23,7 @@ _STOP = frozenset(
 
 # Phrases that mean one thing, compared word by word after stemming; the first is the name of the concept.
 _SYNONYMS = (
-    ("lds", "shared memory", "local data share", "smem", "shared mem"),
+    ("lds", "shared memory", "local data share", "smem", "shared mem", "on chip memory"),
     ("wavefront", "wave", "warp", "wave64", "subgroup"),
     ("mfma", "tensor core", "matrix core", "matrix instruction", "mma", "wmma", "matrix unit"),
     ("workgroup", "work group", "thread block", "threadblock", "cta", "block"),

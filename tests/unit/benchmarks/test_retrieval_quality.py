@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
+from pathlib import Path
 
-from benchmarks.retrieval_quality import figures, gains
+from benchmarks.retrieval_quality import QUESTIONS as QUESTIONS_FILE
+from benchmarks.retrieval_quality import figures, gains, read_questions
 from benchmarks.search_rivals import fts5
+from knowledge.store import NOTES
 
-QUESTIONS = [{"question": "a", "expected": "x"}, {"question": "b", "expected": "y"}]
+QUESTIONS = [{"question": "a", "expected": ["x"]}, {"question": "b", "expected": ["y"], "unseen": True}]
 
 
 def test_the_gain_falls_with_the_place_of_the_right_document() -> None:
@@ -13,12 +18,32 @@ def test_the_gain_falls_with_the_place_of_the_right_document() -> None:
     assert gains(lambda _: [str(i) for i in range(10)] + ["x", "y"], QUESTIONS) == [0.0, 0.0]
 
 
+def test_several_right_documents_share_the_gain() -> None:
+    both = [{"question": "a", "expected": ["x", "y"]}]
+    assert gains(lambda _: ["x", "y"], both) == [1.0]
+    assert gains(lambda _: ["x", "z"], both) == [1 / (1 + 1 / math.log2(3))]
+
+
 def test_the_bound_of_a_ratio_is_below_its_mean() -> None:
     rows = [("words", lambda _: ["x", "y"]), ("worse", lambda _: ["z", "x", "y"])]
-    made = {f.figure.removeprefix("retrieval_quality."): f.value for f in figures(rows, QUESTIONS)}
-    assert made["words.recall10"] == made["worse.recall10"] == 1.0
-    assert made["words.ndcg10"] > made["worse.ndcg10"]
-    assert 1.0 < made["worse.words_over_it"] <= made["words.ndcg10"] / made["worse.ndcg10"]
+    made = {f.figure.removeprefix("retrieval_quality."): f for f in figures(rows, QUESTIONS)}
+    assert made["words.recall10"].value == made["worse.recall10"].value == 1.0
+    ratio = made["worse.words_over_it"]
+    assert ratio.value == made["words.ndcg10"].value / made["worse.ndcg10"].value
+    assert 1.0 < ratio.anchor_value <= ratio.value
+    assert made["unseen.words.ndcg10"].value == 1 / math.log2(3)
+
+
+def test_the_judged_questions_are_enough_of_each_kind_and_name_documents_once(tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in QUESTIONS_FILE.read_text(encoding="utf-8").splitlines()]
+    kinds = Counter(row["kind"] for row in rows)
+    assert sum(kinds.values()) >= 300
+    assert min(kinds.values()) >= 75
+    assert sum("unseen" in row for row in rows) >= len(rows) // 3
+    assert len({row["question"] for row in rows}) == len(rows)
+    here = read_questions([tmp_path])
+    assert {e for row in here for e in row["expected"]} <= {note.stem for note in NOTES.glob("*.md")}
+    assert 200 < len(here) < len(rows)
 
 
 def test_a_rival_finds_the_passage() -> None:

@@ -20,12 +20,12 @@ def made(texts: dict[int, str], arch: str = "") -> sqlite3.Connection:
     """A database with each text in a segment of its own."""
     db = sqlite3.connect(":memory:")
     db.execute("CREATE TABLE chunks(number INTEGER PRIMARY KEY, document INTEGER, length INTEGER)")
-    db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT)")
+    db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT, uri TEXT)")
     for statement in postings.SCHEMA:
         db.execute(statement)
     for number, text in texts.items():
         db.execute("INSERT INTO chunks VALUES(?, ?, ?)", (number, number, len(tokens(text))))
-        db.execute("INSERT INTO documents VALUES(?, ?)", (number, arch if number == 1 else ""))
+        db.execute("INSERT INTO documents VALUES(?, ?, ?)", (number, arch if number == 1 else "", f"/d/{number}"))
         add(db, number, text)
     return db
 
@@ -40,7 +40,7 @@ def test_bm25_prefers_the_rarer_and_more_frequent_word() -> None:
     assert [n for n, _ in ranked(db, "lds padding")] == [1, 2]
     assert [n for n, _ in ranked(db, "tensor cores")] == [3]
     assert [n for n, _ in ranked(db, "shared memory", arch="gfx942")] == [2]
-    assert [n for n, _ in ranked(db, "shared memory", arch="SM_90")] == [1, 2]
+    assert [n for n, _ in ranked(db, "shared memory", arch="SM_90")] == [2, 1]
     assert ranked(db, "nothing of this") == []
 
 
@@ -83,3 +83,10 @@ def test_facts_after_a_change_are_those_of_a_fresh_look() -> None:
     db.execute("DELETE FROM chunks WHERE number = 2")
     db.execute("INSERT INTO chunks VALUES(7, 1, 4)")
     assert postings.read_facts(db, "3", grown).lengths.tolist() == postings.read_facts(db, "3").lengths.tolist()
+
+
+def test_a_shipped_note_comes_before_a_page_and_a_history_after_it() -> None:
+    db = made({1: "padding of lds rows", 2: "padding of lds rows", 3: "padding of lds rows"})
+    db.execute("UPDATE documents SET uri = '/src/CHANGELOG.md' WHERE number = 1")
+    db.execute("UPDATE documents SET uri = 'shipped:lds.md' WHERE number = 3")
+    assert [n for n, _ in ranked(db, "lds padding")] == [3, 2, 1]

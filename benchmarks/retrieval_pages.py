@@ -1,0 +1,87 @@
+"""Real pages for the benchmarks of retrieval, out of clones that you have made.
+
+`git clone https://github.com/OWNER/NAME FOLDER/OWNER+NAME` makes one, bare or not; it may lie in `repo` there. Each
+is read at the commit named here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from benchmarks.figure import Figure, report
+from knowledge.document_files import NO_DOCUMENTS
+
+SOURCES: Mapping[str, str] = {  # repository and commit
+    "ROCm/HIP": "c5e11fcac8249ce4f7e70157588ff9661a870b59",
+    "ROCm/ROCm": "e396b4898f459db094bfd60b876f419f77eb9f09",
+    "ROCm/composable_kernel": "8e22e1ae31bbf7086f69d8724e027676791d351a",
+    "ROCm/rocPRIM": "0ce43c037bd90b88b90ac15ebf697307ca5a932d",
+    "ROCm/rocm-blogs": "c9a603f2d10700ba973a4a4150374c6979a8f9d2",
+    "ROCm/rocm-examples": "7dfb7d402794c33031be2847eaa06ee6732f07cb",
+    "ROCm/rocm-systems": "1b1610fc2b2ab32af71e6e04e4d4a6a4ae597992",
+}
+ENDINGS = (".md", ".rst", ".html", ".ipynb", ".pdf")
+LEAST_BYTES = 400  # smaller pages are stubs
+
+
+def place_of(clones: Path, repository: str) -> Path | None:
+    """The clone's git folder, or None where there is none."""
+    owner, _, name = repository.partition("/")
+    for folder in (clones / f"{owner}+{name}" / "repo", clones / f"{owner}+{name}", clones / name):
+        if (folder / "HEAD").exists() or (folder / ".git").exists():
+            return folder
+    return None
+
+
+def export(git: Path, commit: str, to: Path) -> int:
+    """Write the pages of a commit under a folder; how many. Blobs that a partial clone lacks are left out."""
+    listed = subprocess.run(
+        ["git", "-C", str(git), "ls-tree", "-rz", "--name-only", commit], stdout=subprocess.PIPE, check=True
+    )
+    names = [name for name in listed.stdout.decode().split("\0") if _is_page(Path(name))]
+    asked = "".join(f"{commit}:{name}\n" for name in names)
+    batch = ["git", "-C", str(git), "cat-file", "--batch"]
+    answer = subprocess.run(batch, input=asked.encode(), stdout=subprocess.PIPE, check=True).stdout
+    place = count = 0
+    for name in names:
+        line, _, _ = answer[place:].partition(b"\n")
+        place += len(line) + 1
+        if line.endswith(b" missing"):
+            continue
+        size = int(line.split()[-1])
+        if size >= LEAST_BYTES:
+            target = to / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(answer[place : place + size])
+            count += 1
+        place += size + 1
+    return count
+
+
+def _is_page(name: Path) -> bool:
+    is_hidden = any(part.startswith(".") for part in name.parts)
+    return name.suffix.lower() in ENDINGS and name.name.lower() not in NO_DOCUMENTS and not is_hidden
+
+
+def main() -> int:
+    """Write the pages and print how many there are."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--clones", type=Path, required=True, help="folder of clones")
+    parser.add_argument("--to", type=Path, required=True, help="folder for the pages; made where it is missing")
+    arguments = parser.parse_args()
+    figures = []
+    for repository, commit in SOURCES.items():
+        git = place_of(arguments.clones, repository)
+        if git is None:
+            parser.error(f"there is no clone of {repository} in {arguments.clones}; see --help")
+        count = export(git, commit, arguments.to / repository.replace("/", "+"))
+        figures.append(Figure(f"retrieval_pages.{repository}", count, "pages", "commit", 1.0))
+    return report("Pages", figures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
