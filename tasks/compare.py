@@ -212,6 +212,22 @@ def _judge(
     return Match(False, score, found.message, found.pattern)
 
 
+def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:
+    """The largest error that an element of a right output may have, in the reference's shape, float64.
+
+    An output within it everywhere may still fail by the root mean square or the 99.9th percentile of its errors.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        want, base = to_float64(reference), to_float64(baseline)
+        finite = np.isfinite(want) & np.isfinite(to_float64(reference.astype(dtype)))
+        own = _measures(np.abs(base - want)[finite & np.isfinite(base)])
+        floor = _floor(_measures(np.abs(want[finite])), dtype)
+        most = np.full(want.shape, tolerance.ratio * own.largest + floor.largest)
+        if tolerance.rtol is None:
+            return most
+        return np.asarray(np.minimum(most, _Slack.of(want, tolerance).part(...) + tolerance.rtol * np.abs(want)))
+
+
 def _at(values: Array, chosen: Array) -> Array:
     """The chosen values in a row; all of them, which is the rule, without a copy."""
     return values.ravel() if chosen.all() else np.asarray(values[chosen])

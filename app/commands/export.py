@@ -1,13 +1,14 @@
-"""`export`: a run's best kernel, or its attempts as a dataset."""
+"""`export`: a verified kernel for use elsewhere, or a run's attempts as a dataset."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from app.commands.options import Json, RunId
+from app.commands.check import Choices, tunables_of
+from app.commands.options import Json, On
 from app.screen import emit, say
 from records.errors import UsageError
 from records.quantity import counted
@@ -18,35 +19,79 @@ if TYPE_CHECKING:
     from records.experiment import Run
     from records.ledger import Ledger
 
+ChosenForm = Literal["file", "hip", "torch"]
+
 
 def command(
-    run: RunId,
+    kernel: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN|FILE",
+            help="A run, of which the best kernel is taken (an id, the beginning of one, or `last`), or a .hip file.",
+            show_default=False,
+        ),
+    ],
+    as_: Annotated[
+        ChosenForm,
+        typer.Option(
+            "--as",
+            help="file: the .hip file itself; hip: a folder with launcher, self-check and CMake file; torch: a Python "
+            "module for PyTorch.",
+        ),
+    ] = "file",
     dataset: Annotated[
-        bool,
-        typer.Option("--dataset", help="Its attempts as a dataset: to LangSmith where a key is set, or to a file."),
+        bool, typer.Option("--dataset", help="Of a run: its attempts, to LangSmith where a key is set, or to a file.")
     ] = False,
+    task: Annotated[str, typer.Option("--task", help="Of a file: a task's name or folder.", show_default=False)] = "",
+    target: Annotated[str, typer.Option("--target", help="Of a file: the GPU it is for.")] = "mi300x",
+    on: On = "lab",
+    unchecked: Annotated[bool, typer.Option("--unchecked", help="Of a file: ask for no verdict first.")] = False,
+    set_: Choices = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="FILE", help="Where to write it; in the run's folder by default.", show_default=False
-        ),
+        typer.Option("--out", help="Its place; by default the run's folder, TASK_hip/ or TASK_torch.py here."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over files of an earlier export.")] = False,
     json: Json = False,
 ) -> None:
-    """Write a run's best kernel to a file; with --dataset its attempts, as JSON lines or as a dataset of LangSmith."""
+    """Write a verified kernel: the file, or with a generated host half for use outside of this project."""
+    from app.exports.exporting import files_of, kernel_of_file, kernel_of_run, write_new
     from app.settings import load_settings
+
+    settings, is_file = load_settings(), Path(kernel).is_file()
+    if not is_file and (task or set_ or unchecked):
+        raise UsageError(f"{kernel} is no file here, and a run has its own task and tunables: leave these options")
+    if is_file and (dataset or as_ == "file"):
+        raise UsageError(f"{kernel} is a file: name a form, --as hip or --as torch, or give a run")
+    if dataset or as_ == "file":
+        told, line = _of_run(settings, kernel, dataset, out)
+        emit(told) if json else say(line)
+        return
+    if is_file and not task:
+        raise UsageError(f"name the task that {kernel} is for: --task NAME")
+    found = (
+        kernel_of_file(settings, Path(kernel), task, target, on, tunables_of(set_ or []), unchecked)
+        if is_file
+        else kernel_of_run(settings, kernel)
+    )
+    place, files, line = files_of(settings, found, as_, out)
+    write_new(files, force)
+    if json:
+        emit({"path": str(place), "form": as_, "files": [str(path) for path in files]})
+    else:
+        say(f"{place}: {line}")
+
+
+def _of_run(settings: Settings, name: str, dataset: bool, out: Path | None) -> tuple[dict[str, Any], str]:
+    """The best kernel's file or the dataset, written: an answer and a line."""
     from app.wiring import find_run, open_records
 
-    settings = load_settings()
     ledger, artefacts = open_records(settings, create=False)
     with ledger:
-        found = find_run(ledger, run)
+        found = find_run(ledger, name)
         write = _dataset if dataset else _kernel
-        told, lines = write(settings, ledger, artefacts, found, out)
-    if json:
-        emit({"run_id": found.id, **told})
-    else:
-        say(lines)
+        told, line = write(settings, ledger, artefacts, found, out)
+    return {"run_id": found.id, **told}, line
 
 
 def _kernel(

@@ -1,0 +1,118 @@
+"""A kernel of a run or of a file, written in one of the forms of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from app.screen import note
+from app.verdict import show
+from records.errors import UsageError
+from records.quantity import counted
+
+if TYPE_CHECKING:
+    from app.exports.provenance import Provenance
+    from app.settings import Settings
+    from records.evaluation import Evaluation
+
+ExportForm = Literal["hip", "torch"]
+
+
+@dataclass(frozen=True)
+class ExportedKernel:
+    """A kernel to export, and what is known of it."""
+
+    source: str
+    tunables: Mapping[str, int]
+    task: str
+    target: str
+    run: str = ""  # run and attempt
+    evaluation: Evaluation | None = None
+
+
+def files_of(
+    settings: Settings, kernel: ExportedKernel, form: ExportForm, out: Path | None
+) -> tuple[Path, dict[Path, bytes], str]:
+    """The place, the files with their contents, and a line about them."""
+    from app.exports.hip_project import hip_project
+    from app.exports.launcher import Launcher
+    from app.exports.torch_module import torch_module
+    from app.task_folders import open_task
+    from sandbox.candidate.prepare import Preparer
+    from sandbox.target import load_target
+
+    task, target = open_task(settings, kernel.task, kernel.target), load_target(kernel.target)
+    prepared = Preparer().prepare(kernel.source, task, kernel.tunables or None)
+    launcher, known = Launcher(prepared, target), _provenance(kernel, prepared.id, f"{target.title} ({target.arch})")
+    if form == "torch":
+        place = out or Path(f"{launcher.name}_torch.py")
+        files = {place: torch_module(launcher, target, known).encode()}
+    else:
+        place = out or Path(f"{launcher.name}_hip")
+        files = {place / path: content for path, content in hip_project(launcher, target, known).items()}
+    return place, files, f"{task.title.rstrip('.')} for the {target.title}, {counted(len(files), 'file')}"
+
+
+def kernel_of_file(
+    settings: Settings, path: Path, task: str, target: str, on: str, chosen: Mapping[str, int], unchecked: bool
+) -> ExportedKernel:
+    """A file, after the verdict on it; exit 1 with the verdict where it is refused."""
+    from app.commands.check import read_source
+    from app.judged import judge
+
+    source = read_source(path)
+    if unchecked:
+        return ExportedKernel(source, chosen, task, target)
+    note(f"checking {path.name} on {on}")
+    made = judge(settings, source, task, target, on, tunables=chosen)
+    if not made.verdict.accepted:
+        show(made, source, path.name)
+        raise typer.Exit(1)
+    return ExportedKernel(source, chosen, task, target, evaluation=made)
+
+
+def kernel_of_run(settings: Settings, name: str) -> ExportedKernel:
+    """The best kernel of a run."""
+    from app.session import summary
+    from app.wiring import find_run, open_records
+
+    ledger, artefacts = open_records(settings, create=False)
+    with ledger:
+        run = find_run(ledger, name)
+        best = summary(ledger, run, settings.runs_folder / run.id, 0.0).best
+        if best is None:
+            raise UsageError(f"the run {run.id} has no verified kernel yet")
+        attempt = ledger.attempt(run.id, best.id)
+        if attempt is None:
+            raise UsageError(f"the run {run.id} has no attempt {best.id}")
+        made = ledger.evaluation(attempt.evaluation_key)
+        said = f"{run.id}, attempt {attempt.id}"
+        return ExportedKernel(artefacts.text(attempt.source), attempt.tunables, run.task, run.target, said, made)
+
+
+def _provenance(kernel: ExportedKernel, digest: str, target: str) -> Provenance:
+    from app.exports.provenance import Provenance
+
+    made = kernel.evaluation
+    if made is None:
+        return Provenance(kernel.task, target, digest, kernel.run)
+    kind = made.time_kind or ""
+    where = "on a GPU" if kind == "measured" else "by execution in the lab, which emulates the GPU's functions on a CPU"
+    return Provenance(kernel.task, target, digest, kernel.run, where, made.geomean_us, kind)
+
+
+def write_new(files: Mapping[Path, bytes], force: bool) -> None:
+    """All files, or none where one is there already."""
+    there = [path for path in files if path.exists()]
+    if there and not force:
+        raise UsageError(f"{there[0]} is there already: name another place with --out, or give --force")
+    for path, content in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written ({error.strerror}): name another place with --out") from None

@@ -1,0 +1,75 @@
+"""The device code of one candidate, ready to stand beside others in one C++ file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sandbox.candidate.parse import plan_span
+from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
+
+
+@dataclass(frozen=True)
+class DetachedText:
+    """The text without plan and includes, and what it needs around it."""
+
+    body: str
+    includes: tuple[str, ...]  # <hip/hip_runtime.h>, in the order of the file
+    macros: tuple[str, ...]  # names that it defines, which must not reach the code behind it
+
+
+def kernel_text(source: str) -> DetachedText:
+    """A candidate's code; lines keep their order."""
+    text = source[plan_span(source)[1] + len("+++*/") :].strip("\n") + "\n"
+    pieces, at = list[str](), 0
+    includes, macros = dict[str, None](), dict[str, None]()
+    for row in rows(scan(text)):
+        if not is_directive(row) or len(row) < 3:
+            continue
+        word = row[1].text
+        if word == "include":
+            includes[row[2].text] = None
+            pieces.append(text[at : row[0].start])
+            at = row[-1].end if row[-1].kind != "end" else row[-1].start
+        elif word == "define":
+            macros[row[2].text] = None
+    pieces.append(text[at:])
+    return DetachedText("".join(pieces).strip("\n") + "\n", tuple(includes), tuple(macros))
+
+
+def qualified(source: str, kernel: str) -> str:
+    """The kernel's name with the namespaces in which it is defined."""
+    spaces, words = list[str | None](), list[Token]()
+    for token in scan(source):
+        if token.kind == "end":
+            continue
+        if token.text == "{" and token.kind == "mark":
+            spaces.append(_namespace(words))
+        elif token.text == "}" and token.kind == "mark" and spaces:
+            spaces.pop()
+        elif token.kind == "name" and token.text == kernel and None not in spaces and _is_kernel(words):
+            return "::".join([*(space for space in spaces if space), kernel])
+        words = [*words, token][-64:] if token.text not in (";", "}") or token.kind != "mark" else []
+    return kernel
+
+
+def _namespace(words: list[Token]) -> str | None:
+    """The name before a brace: empty for one without a name and for `extern "C"`, None where none is opened."""
+    texts = [word.text for word in words]
+    if texts[-2:] == ["extern", '"C"']:
+        return ""
+    if "namespace" not in texts:
+        return None
+    at = len(texts) - 1 - texts[::-1].index("namespace")
+    return "".join(texts[at + 1 :]) if all(t == "::" or t.isidentifier() for t in texts[at + 1 :]) else None
+
+
+def _is_kernel(words: list[Token]) -> bool:
+    return any(word.text == "__global__" for word in words)
+
+
+def names_of(tunables: Mapping[str, int], kernels: Mapping[str, str]) -> str:
+    """The macros around a body: a value for each tunable, and kernels under names of their own."""
+    rows = [f"#define {name} {value}" for name, value in tunables.items()]
+    rows += [f"#define {name} {other}" for name, other in kernels.items() if name != other]
+    return "\n".join(rows)

@@ -1,0 +1,33 @@
+"""The origin of an exported kernel, in the sentences that every export carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Facts about the kernel; empty strings where they are not known."""
+
+    task: str
+    target: str  # in words: AMD Instinct MI300X (gfx942)
+    digest: str  # SHA-256 of the normalised source
+    run: str = ""  # run and attempt
+    verified_on: str = ""  # the lab, or a device's name
+    time_us: float | None = None  # geometric mean over the benchmark cases
+    time_kind: str = ""  # measured or predicted
+
+
+def lines_of(known: Provenance) -> list[str]:
+    """Sentences of at most 110 characters."""
+    rows = [
+        f"A kernel for the task {known.task} on the {known.target}, exported by GPU Kernel Scientist.",
+        f"Source {known.digest[:16]}" + (f", of the run {known.run}." if known.run else "."),
+        f"Verified: {known.verified_on}."
+        if known.verified_on
+        else "Not verified by this export: `kernel-scientist check` gives a verdict.",
+    ]
+    if known.time_us is not None:
+        kind = "Predicted time, never measured" if known.time_kind == "predicted" else "Measured time"
+        rows.append(f"{kind}: {known.time_us:.2f} us, geometric mean over the benchmark cases.")
+    return rows

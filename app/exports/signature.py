@@ -1,0 +1,76 @@
+"""The arguments of an exported kernel: the task's buffers, and the dims that no shape of an input gives."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+
+from tasks.expressions import names_in
+from tasks.task import Task, TensorSpec
+
+ELEMENT_TYPES = {
+    "f64": "double",
+    "f32": "float",
+    "i64": "long long",
+    "i32": "int",
+    "i16": "short",
+    "i8": "signed char",
+    "u8": "unsigned char",
+    "bool": "bool",
+}
+
+
+@dataclass(frozen=True)
+class Extent:
+    """A dim as the extent of an input along an axis, divided by a number."""
+
+    tensor: str
+    axis: int
+    divisor: int = 1
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Everything that a caller hands over, in order: inputs, outputs, then the dims in `asked`."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    dims: tuple[str, ...]
+    found: dict[str, Extent]  # dims that follow from an input's shape
+    asked: tuple[str, ...]  # the others
+
+    @property
+    def buffers(self) -> tuple[TensorSpec, ...]:
+        """Inputs, then outputs."""
+        return (*self.inputs, *self.outputs)
+
+
+def signature_of(task: Task) -> Signature:
+    """The task's."""
+    dims = tuple(task.tests[0].dims)
+    found = dict[str, Extent]()
+    for tensor in task.inputs:
+        for axis, text in enumerate(tensor.shape):
+            names = names_in(text)
+            if len(names) == 1 and (name := next(iter(names))) not in found and (divisor := _divisor(text)):
+                found[name] = Extent(tensor.name, axis, divisor)
+    return Signature(task.inputs, task.outputs, dims, found, tuple(name for name in dims if name not in found))
+
+
+def identifier(name: str) -> str:
+    """A task's name as a C identifier."""
+    made = re.sub(r"\W", "_", name)
+    return made if made[:1].isalpha() else f"k_{made}"
+
+
+def _divisor(text: str) -> int:
+    """1 for `n`, c for `c * n` and `n * c`, 0 for anything else."""
+    match ast.parse(text, mode="eval").body:
+        case ast.Name():
+            return 1
+        case ast.BinOp(left=ast.Constant(value=int() as by), op=ast.Mult(), right=ast.Name()):
+            return by
+        case ast.BinOp(left=ast.Name(), op=ast.Mult(), right=ast.Constant(value=int() as by)):
+            return by
+    return 0

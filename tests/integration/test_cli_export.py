@@ -1,0 +1,74 @@
+"""`export`: files from a kernel file and from a run, and one sentence for what cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli import run_command
+
+ROOT = Path(__file__).parents[2]
+SEED = ROOT / "tasks" / "row_softmax" / "seed.hip"
+
+
+@pytest.fixture(autouse=True)
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_file_becomes_a_project_and_is_never_written_over_unasked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["export", str(SEED), "--task", "row_softmax", "--unchecked", "--as", "hip"]
+    assert run_command(words) == 0
+    made = tmp_path / "row_softmax_hip"
+    names = {path.name for path in made.iterdir()}
+    assert names == {"row_softmax.hip", "row_softmax.h", "self_check.hip", "CMakeLists.txt", "README.md", "data"}
+    assert "Not verified" in (made / "README.md").read_text(encoding="utf-8")
+    (made / "README.md").write_text("mine", encoding="utf-8")
+    capsys.readouterr()
+    assert run_command(words) == 2
+    assert "give --force" in capsys.readouterr().err
+    assert (made / "README.md").read_text(encoding="utf-8") == "mine"
+    assert run_command([*words, "--force"]) == 0
+    assert (made / "README.md").read_text(encoding="utf-8") != "mine"
+
+
+def test_a_module_for_pytorch_and_an_answer_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["export", str(SEED), "--task", "row_softmax", "--unchecked", "--as", "torch", "--target", "h200", "--json"]
+    assert run_command(words) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["path"] == "row_softmax_torch.py" and said["form"] == "torch"
+    compile((tmp_path / said["path"]).read_text(encoding="utf-8"), said["path"], "exec")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing"], "kernel-scientist demo"),
+        ([str(SEED), "--as", "hip"], "--task NAME"),
+        ([str(SEED), "--task", "row_softmax"], "name a form"),
+        ([str(SEED), "--dataset"], "give a run"),
+        ([str(SEED), "--as", "hip", "--task", "no_task", "--unchecked"], "no_task"),
+        ([str(SEED), "--as", "hip", "--task", "fp8_block_gemm", "--unchecked"], "cannot be exported"),
+        (["last", "--task", "row_softmax"], "is no file here"),
+        (
+            [str(SEED), "--as", "hip", "--task", "row_softmax", "--unchecked", "--out", "/proc/none/x"],
+            "cannot be written",
+        ),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["export", *words]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and said in lines[0]
+
+
+def test_a_wrong_kernel_is_not_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = tmp_path / "wrong.hip"
+    wrong.write_text(SEED.read_text(encoding="utf-8").replace("expf(", "exp2f("), encoding="utf-8")
+    assert run_command(["export", str(wrong), "--task", "row_softmax", "--as", "hip"]) == 1
+    assert not (tmp_path / "row_softmax_hip").exists()
+    assert "rejected" in capsys.readouterr().out
