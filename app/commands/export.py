@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +16,7 @@ from records.errors import UsageError
 from records.quantity import counted
 
 if TYPE_CHECKING:
+    from app.exports.exporting import ExportForm
     from app.settings import Settings
     from records.artefacts import ArtefactStore
     from records.experiment import Run
@@ -55,7 +58,6 @@ def command(
     json: Json = False,
 ) -> None:
     """Write a verified kernel: the file, or with a generated host half for use outside of this project."""
-    from app.exports.exporting import files_of, kernel_of_file, kernel_of_run, write_new
     from app.settings import load_settings
 
     settings, is_file = load_settings(), Path(kernel).is_file()
@@ -63,23 +65,43 @@ def command(
         raise UsageError(f"{kernel} is no file here, and a run has its own task and tunables: leave these options")
     if is_file and (dataset or as_ == "file"):
         raise UsageError(f"{kernel} is a file: name a form, --as hip or --as torch, or give a run")
-    if dataset or as_ == "file":
-        told, line = _of_run(settings, kernel, dataset, out)
-        emit(told) if json else say(line)
-        return
     if is_file and not task:
         raise UsageError(f"name the task that {kernel} is for: --task NAME")
-    found = (
-        kernel_of_file(settings, Path(kernel), task, target, on, tunables_of(set_ or []), unchecked)
-        if is_file
-        else kernel_of_run(settings, kernel)
-    )
-    place, files, line = files_of(settings, found, as_, out)
-    write_new(files, force)
-    if json:
-        emit({"path": str(place), "form": as_, "files": [str(path) for path in files]})
+    if dataset or as_ == "file":
+        told, line = _of_run(settings, kernel, dataset, out)
     else:
-        say(f"{place}: {line}")
+        chosen = tunables_of(set_ or [])
+        given = _Given(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
+        told, line = _for_elsewhere(settings, kernel, given, as_, out, force)
+    emit(told) if json else say(line)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """A kernel file with the options that it needs."""
+
+    path: Path
+    task: str
+    target: str
+    on: str
+    tunables: Mapping[str, int]
+    unchecked: bool
+
+
+def _for_elsewhere(
+    settings: Settings, name: str, given: _Given | None, form: ExportForm, out: Path | None, force: bool
+) -> tuple[dict[str, Any], str]:
+    """The kernel with its host half, written: an answer and a line."""
+    from app.exports.exporting import files_of, kernel_of_file, kernel_of_run, write_new
+
+    if given is None:
+        kernel = kernel_of_run(settings, name)
+    else:
+        words = (given.path, given.task, given.target, given.on, given.tunables, given.unchecked)
+        kernel = kernel_of_file(settings, *words)
+    place, files, line = files_of(settings, kernel, form, out)
+    write_new(files, force)
+    return {"path": str(place), "form": form, "files": [str(path) for path in files]}, f"{place}: {line}"
 
 
 def _of_run(settings: Settings, name: str, dataset: bool, out: Path | None) -> tuple[dict[str, Any], str]:
