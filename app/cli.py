@@ -21,6 +21,7 @@ import typer
 
 from app.commands import (
     ablate,
+    cache_command,
     check,
     demo,
     doctor,
@@ -89,6 +90,7 @@ for _module in (
     _register(_module)
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))
+app.add_typer(cache_command.app, name="cache", short_help=_purpose(cache_command))
 for _module in (mcp_command, doctor, test):
     _register(_module)
 

@@ -25,6 +25,7 @@ LOG = "log.txt"
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
 START_S = 120.0  # until the process has the run's lock; the graph is imported first
 TICK_S = 0.05
+TIDY_S = 60.0  # for the process that asked to end
 
 
 def detach(settings: Settings, ledger: Ledger, run: Run, options: Sequence[str] = ()) -> int:
@@ -70,6 +71,15 @@ def stop(ledger: Ledger, run: Run, patience_s: float) -> bool:
             return False
         time.sleep(TICK_S)
     return True
+
+
+def tidy(settings: Settings) -> None:
+    """Have another process bring the cache within its bound, once this one has ended; nothing waits for it."""
+    from app.cache import is_due
+
+    if is_due(settings.cache_folder):
+        pid = _spawn(settings, Path(os.devnull), ["cache", "prune", "--wait-s", str(TIDY_S)])
+        os.setpriority(os.PRIO_PROCESS, pid, 19)
 
 
 def _spawn(settings: Settings, log: Path, words: Sequence[str]) -> int:

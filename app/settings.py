@@ -41,6 +41,8 @@ class Settings(BaseSettings):
     """Where runs are kept, one folder each."""
     cache_folder: Path = Field(default_factory=_cache_folder)
     """Compiled kernels and the compiler's own cache; may be deleted at any time."""
+    cache_mib: int = Field(default=4096, ge=0)
+    """Most that compiled kernels may take of the disk; a run removes what was not used for longest."""
     knowledge_folder: Path | None = None
     """The knowledge store; `knowledge` in the cache folder when not given."""
     cores: int | None = Field(default=None, ge=1)

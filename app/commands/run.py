@@ -136,6 +136,9 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
 
 def finish(result: RunResult, session: Session, json: bool) -> None:
     """Print what came of it; exit 1 where no kernel beats the best seed, or where the run waits for answers."""
+    from app.detached import tidy
+
+    tidy(session.settings)
     if json:
         emit(asdict(result))
     else:

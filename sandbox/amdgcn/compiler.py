@@ -30,6 +30,7 @@ from sandbox.amdgcn.build_budget import BuildBudget
 from sandbox.amdgcn.front_end import LIMITS, FrontEnd, Tools, begins_with_header, header_digests
 from sandbox.amdgcn.listing import ListedKernel, kernels_in, plain_listing
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.cache_use import use
 from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
 from sandbox.candidate.code_identity import code_id
 from sandbox.candidate.diagnostics import (
@@ -129,6 +130,7 @@ class Compiler:
         self.target = target
         self.evidence = evidence
         self.cache = cache.resolve()  # the virtual file system needs paths without links
+        use(self.cache)
         self._front_end = FrontEnd(
             Tools(toolchain, evidence, limits), self.cache, (*FLAGS, f"--offload-arch={target.arch}")
         )

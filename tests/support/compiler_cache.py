@@ -37,6 +37,10 @@ def toolchain() -> Toolchain:
     if _WITHHELD:
         pytest.skip("needs the compiler", allow_module_level=True)
     found = find_toolchain(_OWN)
+    (FOLDER / "kernels").mkdir(parents=True, exist_ok=True)
+    pruned = FOLDER / "kernels" / "pruned"  # never due: the next run of the tests finds all that this one compiled
+    pruned.touch()
+    os.utime(pruned, (2**32, 2**32))
     stamp = FOLDER / f"warmed-{found.zig.stat().st_mtime_ns}"
     FOLDER.mkdir(parents=True, exist_ok=True)
     with (FOLDER / "warmed.lock").open("w") as lock:

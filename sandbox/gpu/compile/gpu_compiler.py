@@ -20,6 +20,7 @@ from records.codec import dumps, loads
 from records.errors import ToolchainError
 from records.evaluation import Finding
 from records.files import write_whole
+from sandbox.cache_use import use
 from sandbox.candidate.diagnostics import (
     MAX_FINDINGS,
     SOURCE,
@@ -125,6 +126,7 @@ class GpuCompiler:
     ) -> None:
         """`cache` may be shared by any number of processes; `runtime_library` is opened instead of the usual one."""
         self.target = target
+        use(cache.resolve())
         self._cache = cache.resolve() / "device"
         self._deadline_s = deadline_s
         self._pool = CompilePool(target.vendor, self._cache / "work", workers, runtime_library or "")
