@@ -4,7 +4,7 @@
 
 Each is searched by a run of one generation, with the playbook as author and `LIMIT` kernels timed at most, the naive
 one among them. A kernel counts when the lab has verified it. Figures are shares of the lab's roofline. `--other` takes
-second versions of the same operations in another style: no change of the playbook was made with them in view.
+second versions of the same operations by another author in other styles: `while` loops, moving pointers, macros.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ def figures(found: Mapping[str, Outcome], is_other: bool) -> list[Figure]:
             f"kernels at {HIGH} or more",
             "naive ones",
             sum(made.start >= HIGH for made in found.values()),
-            "" if is_other else f">= {GOAL}",
+            f">= {GOAL}",
         )
     )
     least = min((made.gain for made in slow), default=0.0)
-    goal = "" if is_other else f">= {GAIN}"
-    rows.append(Figure(f"{label}.least_gain", least, "times", f"of {len(slow)} that began below {LOW}", 1.0, goal))
+    slowest = f"of {len(slow)} that began below {LOW}"
+    rows.append(Figure(f"{label}.least_gain", least, "times", slowest, 1.0, f">= {GAIN}"))
     most = max(made.timed for made in found.values())
     rows.append(Figure(f"{label}.most_timed", most, "kernels timed", "the limit", LIMIT, f"<= {LIMIT}"))
     return rows
