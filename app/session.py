@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from app import wiring
-from app.page.leaders import best_attempt, yardsticks
+from app.page.leaders import best_attempt, retuned, yardsticks
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
 from app.settings import Settings
@@ -226,7 +226,7 @@ def summary(ledger: Any, run: Run, folder: Path, seconds: float) -> RunResult:
             best.time_kind or "",
             seeds.over_best(best),
             seeds.over_naive(best),
-            best.experiment_id in given,
+            bool(given) and best.id in {a.id for a in retuned(attempts) if a.generation or a.experiment_id in given},
         ),
     )
 

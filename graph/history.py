@@ -112,6 +112,7 @@ class History:
         titles = {e.id: e.title for e in experiments}
         last = {a.experiment_id: a for a in attempts}
         last |= {a.experiment_id: a for a in attempts if a.status == "accepted"}  # those that failed were repaired
+        again = self._again(attempts)
         for attempt in attempts:
             if attempt.status == "accepted":
                 if not attempt.arms:  # a dispatch is made of kernels and is none to build on
@@ -119,7 +120,7 @@ class History:
             elif attempt.status != "tried" and last[attempt.experiment_id].status != "accepted":
                 title = titles.get(attempt.experiment_id, attempt.experiment_id)
                 self._failures.append(f"{title}: {attempt.code or attempt.status}: {attempt.reason}")
-            if attempt.lesson and attempt.standing != "refuted":
+            if attempt.lesson and attempt.standing != "refuted" and attempt.id not in again:
                 self._lessons.append(attempt.lesson)
         self._explored |= {a.id for a in attempts if a.is_settled}
         self._explored |= {e.parent_id for e in experiments if e.picked_as == "explore" and e.parent_id}
@@ -128,11 +129,27 @@ class History:
                 continue  # nobody planned it
             if experiment.generation:
                 self._tried.append(experiment.title)
-            outcome = self._outcome(experiment, last.get(experiment.id))
+            final = last.get(experiment.id)
+            outcome = None if final is not None and final.id in again else self._outcome(experiment, final)
             written = sum(a.experiment_id == experiment.id for a in attempts)
             self._bandit.add(experiment.picked_as, outcome.found_pct if outcome else None, written)
             if outcome is not None:
                 self._calibration.add(outcome)
+
+    def _again(self, attempts: Sequence[Attempt]) -> frozenset[str]:
+        """The accepted kernels that an earlier one of their generation has made: two threads may have one idea.
+
+        They stay kernels of the run, but a gain is learnt from and rewarded once.
+        """
+        known, found = dict[tuple[object, ...], str](), set[str]()
+        for attempt in (a for a in attempts if a.status == "accepted" and a.generation):
+            made, own = self._ledger.evaluation(attempt.evaluation_key), tuple(sorted(attempt.tunables.items()))
+            key: tuple[object, ...] = (attempt.parent_id, attempt.candidate_id, own)
+            if made is not None and made.time_kind == "predicted" and made.code_object:
+                key = (attempt.parent_id, made.code_object, own, *sorted(times_us(made).items()))
+            if known.setdefault(key, attempt.experiment_id) != attempt.experiment_id:
+                found.add(attempt.id)
+        return frozenset(found)
 
     def _admit(self, attempt: Attempt, titles: Mapping[str, str]) -> None:
         member = _member(attempt, evidence(self._ledger, attempt), titles)

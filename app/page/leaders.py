@@ -65,7 +65,17 @@ def yardsticks(attempts: Sequence[Attempt], ledger: Ledger) -> Yardsticks:
     """The seeds of a run that its best kernel is told against."""
     seeds = [a for a in attempts if a.generation == 0]
     naive = next((a for a in seeds if a.status == "accepted"), None)
-    return Yardsticks(naive, best_attempt(seeds, ledger))
+    return Yardsticks(naive, best_attempt(retuned(attempts), ledger))
+
+
+def retuned(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """The kernels of generation 0, and what is one of them with other values of its tunables: no idea is in those."""
+    texts, found = set[str](), list[Attempt]()
+    for attempt in attempts:
+        if attempt.generation == 0 or (attempt.draft and attempt.draft in texts):
+            found.append(attempt)
+            texts |= {attempt.source, attempt.draft} - {""}
+    return found
 
 
 def _ratio(seed: Attempt | None, seed_us: float | None, attempt: Attempt | None) -> float | None:

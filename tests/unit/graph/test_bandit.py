@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
+
+import pytest
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.author import Idea, Specimen, Step
 from graph.bandit import Bandit
+from graph.history import History
 from graph.nodes import RULES
 from tests.support.scripted_run import Bench
 
@@ -72,3 +76,23 @@ def test_a_parent_in_other_words_is_found_before_it_is_tuned(tmp_path: Path) -> 
         assert made.status == status
         asked = [key for purpose, key in bench.sandbox.calls if purpose == "estimate"]
         assert len(asked) == (2 if status == "duplicate" else 4), "the seed's two choices, and the other kernel's"
+
+
+def test_one_kernel_of_two_siblings_is_rewarded_and_learnt_from_once(tmp_path: Path) -> None:
+    """Two experiments of a generation may write the same kernel; the second has cost its kernels and gained nothing."""
+
+    def write(step: Step, base: Specimen) -> str:
+        same = "// time_us = 50\n// code = one\n"
+        return f"{same}// {step.experiment_id}\n" if not step.experiment_id.endswith("e3") else "// time_us = 80\n"
+
+    def three(generation: int) -> list[Idea]:
+        return [Idea(f"idea {n}", "", (), 10.0 * n, 20.0 * n, 30.0 * n) for n in (1, 2, 3)]
+
+    bench = Bench(tmp_path, write, planner=three, picks=3)
+    bench.drive()
+    history = History(bench.context.ledger, bench.context.run.id)
+    accepted = [a for a in bench.attempts().values() if a.status == "accepted" and a.generation]
+    assert [a.geomean_us for a in sorted(accepted, key=lambda a: a.id)] == pytest.approx([50, 50, 80])
+    rewards = sorted(arm.reward for rule, arm in history.bandit(2).arms.items() if rule in NAMES)
+    assert rewards == pytest.approx([0.0, math.log2(100 / 80), 1.0])
+    assert sum("idea" in lesson for lesson in history.memory(2).lessons) == 2
