@@ -213,7 +213,7 @@ def test_the_report_and_the_exported_file_are_those_of_the_table(
     assert is_dispatch(Path(result.best.path).read_text())
     page = (tmp_path / "run" / "report.html").read_text()
     assert "table of kernels by shape" in page
-    assert "n &lt;= 128" in page
+    assert r"n \u003c= 128" in page
 
 
 def test_a_table_to_begin_with_is_judged_whole_and_in_its_parts(tmp_path: Path) -> None:
