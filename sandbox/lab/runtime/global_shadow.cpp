@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include "release.h"
+
 namespace ks {
 
 // workgroup << 37 | clock since its start << 16 | mask of bytes << 12 | more than one workgroup << 11 | as in LDS
@@ -16,7 +18,6 @@ struct RegionShadow {
     uint8_t* written;
 };
 static RegionShadow g_shadow[kMaxRegions + 2];
-static uint64_t g_released[1 << 16];  // by workgroup: its number << 32 | the clock of what it has released
 
 static void* zeroed(uint64_t bytes, bool is_sparse) {
     void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -27,6 +28,7 @@ static void* zeroed(uint64_t bytes, bool is_sparse) {
 }
 
 void prepare_global_shadow(const Request& request) {
+    prepare_releases();
     const bool is_sparse = request.is_sparse();
     for (uint32_t i = 1; i <= g_memory.count; i++) {
         const Region& region = g_memory.region[i];
@@ -48,18 +50,10 @@ static uint64_t group_of(Record record) { return record >> (16 + kClockBits); }
 static uint64_t clock_of(Record record) { return record >> 16 & kLastClock; }
 static uint64_t epoch_of(Record record) { return record >> 16; }
 
-// Of another workgroup of this launch: ordered when it released after the touch, and this one has looked at a flag.
-static bool released(Record record) {
-    if (!t_worker->acquired) return false;
-    uint64_t entry = __atomic_load_n(&g_released[group_of(record) & 0xFFFF], __ATOMIC_RELAXED);
-    return entry >> 32 == group_of(record) && (entry & 0xFFFFFFFF) > clock_of(record);
-}
-
-static void release_and_acquire(Worker& worker, bool writes) {
+static void release_and_acquire(Worker& worker, uint64_t address, bool reads, bool writes) {
     worker.acquired = true;
-    if (!writes || !worker.agent_fence) return;
-    uint64_t group = worker.group & kGroups;
-    __atomic_store_n(&g_released[group & 0xFFFF], group << 32 | since_start(worker.agent_fence), __ATOMIC_SEQ_CST);
+    const uint64_t fence = worker.agent_fence ? since_start(worker.agent_fence) : 0;
+    meet_at(worker, address / 4 + 1, worker.group & kGroups, fence, reads, writes);
 }
 
 static Order order_globally(Record record, Record self, uint64_t first_group) {
@@ -70,7 +64,9 @@ static Order order_globally(Record record, Record self, uint64_t first_group) {
         if (clock == kLastClock) return kOrdered;  // not known
         return order_of(record & ~kMany, clock + t_worker->group_start, self, true);
     }
-    return (record & self & kAtomicBit) || released(record) ? kOrdered : kRacing;
+    // Of another workgroup of this launch: ordered when it released after the touch, and this one looked where it did.
+    const uint64_t said = clock_of(record), clock = said == kLastClock ? 0 : said;  // the last one stands for all later
+    return (record & self & kAtomicBit) || is_behind(*t_worker, group, clock) ? kOrdered : kRacing;
 }
 
 static void meet(Record record, Record self, uint64_t first_group, Hazard hazard, const Touch& touch, uint64_t place,
@@ -138,13 +134,14 @@ static void read_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t
         meet(writer, self, first_group, kReadAfterWrite, touch, shadow.writer_place[word], false);
 }
 
-void meet_at_flag(bool writes) { release_and_acquire(*t_worker, writes); }
+void meet_at_flag(uint64_t address, bool reads, bool writes) { release_and_acquire(*t_worker, address, reads, writes); }
 
 void touch_global(uint32_t region, uint64_t offset, const Touch& touch) {
     RegionShadow& shadow = g_shadow[region];
     if (!shadow.writer) return;
     Worker& worker = *t_worker;
-    if (touch.flags & kAtomically) release_and_acquire(worker, touch.flags & kWrites);
+    if (touch.flags & kAtomically)
+        release_and_acquire(worker, touch.address, touch.flags & kReads, touch.flags & kWrites);
     bool early = !all_written(shadow.written + offset, touch.size, touch.flags);
     if ((touch.flags & kReads) && early) suspect_unwritten(touch);
     Record self = (worker.group & kGroups) << (16 + kClockBits) | since_start(worker.clock) << 16 | t_lane->flat |

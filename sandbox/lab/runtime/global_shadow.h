@@ -5,6 +5,6 @@
 namespace ks {
 
 void prepare_global_shadow(const Request& request);
-void meet_at_flag(bool writes);  // an atomic on a variable of the candidate's own
+void meet_at_flag(uint64_t address, bool reads, bool writes);  // an atomic on a variable of the candidate's own
 
 }  // namespace ks

@@ -213,7 +213,7 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
     }
     check_elsewhere(address, size, write, atomic && (flags & kReads), place);
     if (atomic && write) t_hot.atomic = true;
-    if (atomic && t_hot.shadow) meet_at_flag(write);
+    if (atomic && t_hot.shadow) meet_at_flag(address, flags & kReads, write);
 }
 
 void check_access(uint64_t address, uint64_t size, bool write, uint64_t place) {

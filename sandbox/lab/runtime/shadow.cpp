@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "global_shadow.h"
+#include "release.h"
 
 namespace ks {
 
@@ -55,6 +56,7 @@ void begin_shadow(Worker& worker, uint64_t linear) {
     worker.group = worker.launch_group + linear + 1;
     worker.agent_fence = 0;
     worker.acquired = false;
+    forget_others(worker);
     for (uint32_t i = 0; i < worker.lane_count; i++) {
         Lane& lane = worker.lanes[i];
         lane.fence[0] = lane.fence[1] = lane.published[0] = lane.published[1] = 0;

@@ -94,6 +94,7 @@ void wait_in_wave(uint64_t site) {
 static uint64_t barrier_site(const Lane& lane) { return ((uint64_t*)lane.sp)[1]; }
 
 void pause_lane() {
+    if (finding_count()) abandon();  // what it waits for may have ended with a finding
     Lane& self = *t_lane;
     self.apart = __safestack_unsafe_stack_ptr;
     self.wave->ready |= bit(self);

@@ -2,8 +2,8 @@
 
 A case starts with `//== NAME | OPTION=VALUE ...`. Lines that end in `//-` stand in the faulty kernel only, lines that
 end in `//+` in the twin only; `// BUG: KIND` marks the line that must be reported (`~4`: within four lines).
-Options: block, grid, lds, deadline, limits, covers; args=x,y,3; kernels=a:x,w;k:w,y; x, y, w give lengths. `a|b` is a
-in the faulty kernel and b in its twin.
+Options: block, grid, lds, deadline, limits, covers; args=x,y,3; kernels=a:x,w;k:w,y; x, y, w, c give lengths. `a|b` is
+a in the faulty kernel and b in its twin.
 
 The kernels of a file are one program, each in a namespace and under a number of its own: a build costs as much as forty
 executions. Alone stays what accesses LDS or a table outside of it, where another kernel's variable could lie, and what
@@ -142,14 +142,14 @@ def findings(case: Case) -> tuple[Finding, ...]:
         return _limits(case, plan)
     program = build(case.source, case.program or plan.launches)
     assert isinstance(program, LabProgram), program
-    numbers = {name: int(case.options.get(name, "1024")) for name in ("x", "y", "w")}
+    numbers = {name: int(case.options.get(name, "1" if name == "c" else "1024")) for name in ("x", "y", "w", "c")}
     values = np.random.default_rng(7).random(numbers["x"]).astype(np.float32)
     buffers = (
         Buffer("x", values, "input"),
         Buffer("y", np.zeros(numbers["y"], np.float32), "output"),
         Buffer("h", np.zeros(1024, np.float16), "output"),
         Buffer("w", np.zeros(numbers["w"], np.float32), "workspace"),
-        Buffer("c", np.zeros(1, np.uint32), "workspace"),
+        Buffer("c", np.zeros(numbers["c"], np.uint32), "workspace"),
     )
     done = lab().execute(ExecutionRequest(program, plan, buffers, deadline_s=float(case.options.get("deadline", "20"))))
     if done.findings or "covers" not in case.options:
