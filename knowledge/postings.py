@@ -140,10 +140,10 @@ def rank(
 
 
 def add_segment(db: sqlite3.Connection, vocabulary: Vocabulary, passages: Mapping[int, Numbers]) -> None:
-    """Write the terms of new passages, by the passages' numbers, as one segment; nothing where there are none."""
+    """Write the terms of new passages, by the passages' numbers, as one segment; nothing where there is no term."""
     import numpy as np
 
-    if not passages:
+    if not sum(map(len, passages.values())):
         return
     terms = np.concatenate(list(passages.values()))
     owners = np.repeat(list(passages), [len(found) for found in passages.values()])

@@ -24,7 +24,8 @@ class Quotation:
     @property
     def head(self) -> str:
         """Id, title, section and source in one line."""
-        where = f"{self.title}: {self.section}" if self.section else self.title
+        inside = self.section.removeprefix(self.title).removeprefix(" > ")  # a page's first heading is its title
+        where = f"{self.title}: {inside}" if inside else self.title
         return f"[{self.id}] {where} (source: {self.source})"
 
     @property

@@ -90,3 +90,9 @@ def test_a_shipped_note_comes_before_a_page_and_a_history_after_it() -> None:
     db.execute("UPDATE documents SET uri = '/src/CHANGELOG.md' WHERE number = 1")
     db.execute("UPDATE documents SET uri = 'shipped:lds.md' WHERE number = 3")
     assert [n for n, _ in ranked(db, "lds padding")] == [3, 2, 1]
+
+
+def test_passages_of_stop_words_alone_are_kept_and_not_found() -> None:
+    db = made({1: "a", 2: "the"})
+    assert db.execute("SELECT COUNT(*) FROM segments").fetchone()[0] == 0
+    assert ranked(db, "lds") == []

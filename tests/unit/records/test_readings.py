@@ -45,4 +45,6 @@ def test_the_head_of_a_quotation_names_its_id_and_source_and_its_size_counts_bot
     passage = Quotation("p1", "d1", "banks", "LDS > padding", "a book", "x" * 400)
     assert passage.head == "[p1] banks: LDS > padding (source: a book)"
     assert passage.tokens == -(-(len(passage.head) + 1 + 400) // 4)
+    assert replace(passage, section="banks > rows").head == "[p1] banks: rows (source: a book)"
+    assert replace(passage, section="banks").head == replace(passage, section="").head
     assert replace(passage, section="").head == "[p1] banks (source: a book)"
