@@ -203,7 +203,7 @@ def _got_further(made: Sequence[Attempt], number: int) -> bool | None:
     refused, after = by_number.get(number), by_number.get(number + 1)
     if refused is None or after is None:
         return None
-    if after.status in ("accepted", "tried"):
+    if after.code == "OK":  # right, or the same kernel as an earlier one
         return True
     reached = [STAGES.index(a.stage) if a.stage in STAGES else -1 for a in (refused, after)]
     return reached[1] > reached[0]

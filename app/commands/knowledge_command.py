@@ -217,12 +217,17 @@ def stats(
     table(
         ["id", "title", "experiments", "cited", "accepted", "gain, %", "repaired"],
         [
-            [r.key, " - ".join((r.title, r.section)) if r.section else r.title, str(r.experiments), str(r.cited),
+            [r.key, _named(r), str(r.experiments), str(r.cited),
              r.accepted.text, _gain(r), r.repaired.text]
             for r in rows
         ],
         right=[2, 3],
     )  # fmt: skip
+
+
+def _named(row: UseRow) -> str:
+    inside = row.section.removeprefix(row.title).removeprefix(" > ")
+    return f"{row.title}: {inside}" if inside else row.title
 
 
 def _gain(row: UseRow) -> str:

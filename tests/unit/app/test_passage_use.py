@@ -43,7 +43,7 @@ def experiment(ledger: Ledger, slot: int, read: list[str], statuses: list[str], 
         gain = Credit(idea_pct=more.get("gain")) if status == "accepted" else Credit()
         ledger.add_attempt(
             Attempt(f"{name}-a{number}", RUN.id, name, 1, number, "c", "s", status, "k", credit=gain,  # type: ignore[arg-type]
-                    stage="compile" if status == "rejected" else "time")
+                    stage="compile" if status == "rejected" else "time", code="OK" if status == "accepted" else "A.1")
         )  # fmt: skip
 
 
