@@ -1,0 +1,83 @@
+"""Text to vectors by a sentence model in a folder of your own, in this process. Nothing is downloaded or sent."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from knowledge.embedder import EmbedderError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_TOKENS = 512  # of a passage; the rest does not count
+_END_BYTES = 1 << 20  # at either end of the model, by which it is told from others
+
+
+class FolderEmbedder:
+    """A folder with `tokenizer.json`, and `model.onnx` in it or in `onnx`, as sentence-transformers exports them."""
+
+    def __init__(self, folder: Path) -> None:
+        """EmbedderError where a file is missing; the model is loaded when it is first asked."""
+        places = [folder / "model.onnx", folder / "onnx" / "model.onnx"]
+        self._model = next((place for place in places if place.is_file()), places[0])
+        self._words = folder / "tokenizer.json"
+        for path in (self._model, self._words):
+            if not path.is_file():
+                raise EmbedderError(
+                    f"the embedding model {folder} has no {path.relative_to(folder)}; export it to ONNX"
+                )
+        self.id = f"{folder.name} {self._digest()}"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The mean of each text's token vectors, or the model's own vector where it gives one for each text."""
+        import numpy as np
+
+        encoded = self._tokenizer.encode_batch(list(texts))
+        columns = {
+            "input_ids": [row.ids for row in encoded],
+            "attention_mask": [row.attention_mask for row in encoded],
+            "token_type_ids": [row.type_ids for row in encoded],
+        }
+        wanted = [asked.name for asked in self._session.get_inputs()]
+        if unknown := [name for name in wanted if name not in columns]:
+            raise EmbedderError(f"the embedding model {self._model} wants {unknown[0]}, which no text has")
+        feed = {name: np.array(columns[name], np.int64) for name in wanted}
+        found = np.asarray(self._session.run(None, feed)[0], np.float32)
+        if found.ndim != 3:
+            return found
+        mask = np.array(columns["attention_mask"], np.float32)[:, :, None]
+        mean: NDArray[np.float32] = (found * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1.0)
+        return mean
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        from tokenizers import Tokenizer
+
+        made = Tokenizer.from_file(str(self._words))
+        made.enable_truncation(MOST_TOKENS)
+        made.enable_padding()
+        return made
+
+    @cached_property
+    def _session(self) -> Any:
+        import onnxruntime
+        from onnxruntime.capi import onnxruntime_pybind11_state as faults
+
+        try:
+            return onnxruntime.InferenceSession(str(self._model), providers=["CPUExecutionProvider"])
+        except (faults.Fail, faults.InvalidProtobuf, faults.InvalidGraph, faults.NotImplemented, RuntimeError) as error:
+            raise EmbedderError(f"the embedding model {self._model} is no ONNX model that can be run") from error
+
+    def _digest(self) -> str:
+        made = hashlib.sha256(self._words.read_bytes())
+        with self._model.open("rb") as file:
+            made.update(file.read(_END_BYTES))
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _END_BYTES))
+            made.update(file.read() + str(size).encode())
+        return made.hexdigest()[:12]
