@@ -76,10 +76,11 @@ def execute(
     exact: bool = False,
     l1_sharers: int = 1,
     workgroups: tuple[tuple[int, ...] | None, ...] = (),
+    program_of: Sequence[ResolvedLaunch] = (),
 ) -> Execution:
-    """Build and run; the source must build."""
+    """Build and run; the source must build. `program_of`: launches of all its kernels, where others are run as well."""
     text = HEAD + source
-    program = build(text, launches)
+    program = build(text, program_of or launches)
     assert isinstance(program, LabProgram), program
     buffers = [
         Buffer(n, a, role)
