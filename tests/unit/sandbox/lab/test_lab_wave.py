@@ -34,9 +34,31 @@ __global__ void k(const long* values, {kind}* out) {{
     return [int(v) for v in done.outputs["y"].tolist()]
 
 
-@pytest.mark.parametrize("width", [2, 4, 8, 16, 32, 64])
-@pytest.mark.parametrize("amount", [0, 1, 3, 17])
-def test_shuffles_stay_in_their_segment(width: int, amount: int) -> None:
+WIDTHS, AMOUNTS = (2, 4, 8, 16, 32, 64), (0, 1, 3, 17)
+SHUFFLES = ("__shfl", "__shfl_up", "__shfl_down", "__shfl_xor")
+
+
+@pytest.fixture(scope="module")
+def shuffled() -> Lanes:
+    """By width, amount and function: one kernel for all."""
+    calls = [(name, amount, width) for width in WIDTHS for amount in AMOUNTS for name in SHUFFLES]
+    done = execute(
+        f"""
+__global__ void k(const long* x, long* y) {{
+    int i = threadIdx.x;
+    {" ".join(f"y[{64 * n} + i] = {name}(x[i], {m}, {w});" for n, (name, m, w) in enumerate(calls))}
+}}""",
+        [launch("k", ["x", "y"])],
+        {"x": X << 20 | X},
+        {"y": np.zeros(64 * len(calls), np.int64)},
+    )
+    assert done.findings == ()
+    return done.outputs["y"].reshape(len(WIDTHS), len(AMOUNTS), len(SHUFFLES), 64)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("amount", AMOUNTS)
+def test_shuffles_stay_in_their_segment(shuffled: Lanes, width: int, amount: int) -> None:
     start, rank = LANE // width * width, LANE % width
     expected = {
         "__shfl": X[start + amount % width],
@@ -44,18 +66,7 @@ def test_shuffles_stay_in_their_segment(width: int, amount: int) -> None:
         "__shfl_down": np.where(rank + amount < width, X[(LANE + amount) % 64], X),
         "__shfl_xor": np.where((LANE ^ amount) < start + width, X[(LANE ^ amount) % 64], X),
     }
-    names = list(expected)
-    done = execute(
-        f"""
-__global__ void k(const long* x, long* y) {{
-    int i = threadIdx.x;
-    {" ".join(f"y[{64 * n} + i] = {name}(x[i], {amount}, {width});" for n, name in enumerate(names))}
-}}""",
-        [launch("k", ["x", "y"])],
-        {"x": X << 20 | X},
-        {"y": np.zeros(256, np.int64)},
-    )
-    for row, name in zip(done.outputs["y"].reshape(4, 64), names, strict=True):
+    for row, name in zip(shuffled[WIDTHS.index(width), AMOUNTS.index(amount)], SHUFFLES, strict=True):
         assert np.array_equal(row, expected[name] << 20 | expected[name]), name
 
 
@@ -86,28 +97,42 @@ def test_pull_and_push_permutations() -> None:
     assert lanes("y = __builtin_amdgcn_ds_permute(4 * (lane / 2), x)") == [*X[1::2].tolist(), *[0] * 32]
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        0x401F,
-        0x041F,
-        0x0818,
-        0x00E0,
-        0x7C1F,
-        0x801B,
-        0x80E4,
-        0x8000,
-        0xC020,
-        0xC467,
-        0xC3FF,
-        0xC0B0,
-        0xE000,
-        0xE010,
-        0xE018,
-        0xE01F,
-    ],
-)
-def test_swizzles(pattern: int) -> None:
+PATTERNS = [
+    0x401F,
+    0x041F,
+    0x0818,
+    0x00E0,
+    0x7C1F,
+    0x801B,
+    0x80E4,
+    0x8000,
+    0xC020,
+    0xC467,
+    0xC3FF,
+    0xC0B0,
+    0xE000,
+    0xE010,
+    0xE018,
+    0xE01F,
+]
+
+
+@pytest.fixture(scope="module")
+def swizzled() -> dict[int, list[int]]:
+    """By pattern: one kernel for all."""
+    body = "".join(f"y[{64 * n} + i] = __builtin_amdgcn_ds_swizzle(v, 0x{p:X});\n" for n, p in enumerate(PATTERNS))
+    done = execute(
+        f"__global__ void k(const long* x, int* y) {{ int i = threadIdx.x, v = x[i];\n{body}}}",
+        [launch("k", ["x", "y"])],
+        {"x": X},
+        {"y": np.zeros(64 * len(PATTERNS), np.int32)},
+    )
+    assert done.findings == ()
+    return dict(zip(PATTERNS, done.outputs["y"].reshape(-1, 64).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_swizzles(swizzled: dict[int, list[int]], pattern: int) -> None:
     half = LANE % 32
     if pattern < 0x8000:
         source = ((half & pattern % 32) | pattern >> 5 & 31) ^ pattern >> 10
@@ -120,10 +145,10 @@ def test_swizzles(pattern: int) -> None:
         turn, mask = (pattern >> 5 & 31) * (-1 if pattern & 0x400 else 1), pattern & 31
         source = (half & mask) | ((half + turn) & ~mask & 31)
     expected = X[LANE // 32 * 32 + source]
-    assert lanes(f"y = __builtin_amdgcn_ds_swizzle(x, 0x{pattern:X})") == expected.tolist()
+    assert swizzled[pattern] == expected.tolist()
 
 
-def test_the_swizzle_of_an_fft_takes_the_lanes_that_the_isa_lists() -> None:
+def test_the_swizzle_of_an_fft_takes_the_lanes_that_the_isa_lists(swizzled: dict[int, list[int]]) -> None:
     listed = {
         0xE000: "00 10 08 18 04 14 0c 1c 02 12 0a 1a 06 16 0e 1e 01 11 09 19 05 15 0d 1d 03 13 0b 1b 07 17 0f 1f",
         0xE010: "00 08 04 0c 02 0a 06 0e 01 09 05 0d 03 0b 07 0f 10 18 14 1c 12 1a 16 1e 11 19 15 1d 13 1b 17 1f",
@@ -131,7 +156,7 @@ def test_the_swizzle_of_an_fft_takes_the_lanes_that_the_isa_lists() -> None:
     for pattern, text in listed.items():
         source = np.array([int(lane, 16) for lane in text.split()])
         expected = np.concatenate([X[:32][source], X[32:][source]])
-        assert lanes(f"y = __builtin_amdgcn_ds_swizzle(x, 0x{pattern:X})") == expected.tolist()
+        assert swizzled[pattern] == expected.tolist()
 
 
 def dpp_source(control: int) -> Lanes:
