@@ -33,10 +33,14 @@ def prefix() -> str:
 
 def _sweep(folder: Path) -> None:
     """Remove what processes that were killed have left in memory."""
+    ended = dict[str, bool]()  # by number: one process may have hundreds of names there
     for name in os.listdir(folder):  # noqa: PTH208 - at each execution, and a Path for each takes longer
-        left, owner = folder / name, name.removeprefix("ks-lab-").partition("-")[0]
-        if not name.startswith("ks-lab-") or not owner.isdigit() or Path("/proc", owner).exists():
+        owner = name.removeprefix("ks-lab-").partition("-")[0] if name.startswith("ks-lab-") else ""
+        if owner not in ended:
+            ended[owner] = owner.isdigit() and not Path("/proc", owner).exists()
+        if not ended[owner]:
             continue
+        left = folder / name
         if left.is_dir():
             shutil.rmtree(left, ignore_errors=True)
         else:
