@@ -27,12 +27,14 @@ from sandbox.lab import executor_request
 from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.process import ProcessLimits, run
+from sandbox.recent import Recent
 from sandbox.target import Target, load_target
 from tasks.dtypes import numpy_dtype
 
 Bytes = npt.NDArray[np.uint8]
 Allocations = Mapping[int, Bytes]  # by address
 DEADLINE_S = 20.0
+KEPT_BYTES = 4 << 20  # of one launch
 BUILT_IN = "".join(
     f"#include <hip/{p.name}>\n" for p in sorted((INCLUDE / "hip").glob("*.h")) if not p.name.startswith("ks_")
 )  # as hipRTC, which includes HIP's headers itself
@@ -46,6 +48,9 @@ _NARROW = {
     "__hip_fp8_e4m3": "e4m3fn",
     "__hip_fp8_e5m2": "e5m2",
 }
+
+
+_RAN: Recent[bytes, tuple[tuple[str, ...], tuple[bytes, ...]]] = Recent(64)  # how the last launches ended
 
 
 @dataclass
@@ -111,7 +116,10 @@ class Workshop:
         packed: bytes,
         memory: Allocations,
     ) -> list[str]:
-        """Run one launch on these allocations; the kinds of the lab's findings about memory and time."""
+        """Run one launch on these allocations; the kinds of the lab's findings about memory and time.
+
+        A kernel sees its arguments and these allocations and nothing else, so an equal launch has an equal end.
+        """
         program = image.program = image.program or self._program(image)
         values = list(_unpacked(image.source, kernel, packed))
         used = [
@@ -122,9 +130,33 @@ class Workshop:
                 for v, b in zip(values, kernel.buffers or (), strict=True)
             )
         ]
-        buffers = [executor_request.Buffer(f"{at:x}", memory[at], "workspace") for at in used]
+        spans = {at: memory[at] for at in used}
+        key = _key((program.path, kernel.name, *grid, *block, dynamic), values, spans)
+        known = _RAN.known(key)
+        if known is None:
+            kinds = self._launched(program, kernel, grid, block, dynamic, values, spans)
+            kept = tuple(span.tobytes() for span in spans.values())
+            if sum(map(len, kept)) <= KEPT_BYTES:
+                _RAN.keep(key, (kinds, kept))
+            return list(kinds)
+        kinds, kept = known
+        for span, data in zip(spans.values(), kept, strict=True):
+            span[:] = np.frombuffer(data, np.uint8)
+        return list(kinds)
+
+    def _launched(
+        self,
+        program: LabProgram,
+        kernel: ImageKernel,
+        grid: Sequence[int],
+        block: Sequence[int],
+        dynamic: int,
+        values: Sequence[int | float],
+        memory: Allocations,
+    ) -> tuple[str, ...]:
+        buffers = [executor_request.Buffer(f"{at:x}", data, "workspace") for at, data in memory.items()]
         layout = executor_request.lay_out(buffers, count=False)
-        places = {at: region.address for at, region in zip(used, layout.regions, strict=True)}
+        places = {at: region.address for at, region in zip(memory, layout.regions, strict=True)}
         args = tuple(
             ScalarArg("f64", v) if isinstance(v, float) else ScalarArg("i64", _moved(v, places, memory)) for v in values
         )
@@ -135,14 +167,14 @@ class Workshop:
         room = memory_folder(self.cache, layout.memory)
         with tempfile.TemporaryDirectory(prefix=prefix(), dir=room) as folder:
             seen = self._run(Path(folder), program, plan, layout)
-        return [str(row["kind"]) for row in seen["findings"]]
+        return tuple(str(row["kind"]) for row in seen["findings"])
 
     def _run(
         self, folder: Path, program: LabProgram, plan: ResolvedPlan, layout: executor_request.MemoryLayout
     ) -> dict[str, Any]:
         """Recording leaves contents as they are, where the lab would begin with memory that was never set."""
         total = int(np.prod(plan.launches[0].grid))
-        work = executor_request.Work((total,), 1, 2, DEADLINE_S, 256, 128, checks=0)
+        work = executor_request.Work((total,), 1, 1, DEADLINE_S, 256, 128, checks=0)
         executor_request.write(folder, program, plan, layout, work)
         with (folder / "memory.bin").open("r+b") as file:
             for region in layout.regions:
@@ -204,6 +236,17 @@ def _unpacked(source: str, kernel: ImageKernel, packed: bytes) -> Any:
             else struct.unpack("<Q" if buffer else _REALS[size] if real else _INTEGERS[size], packed[at : at + size])[0]
         )
         at += size
+
+
+def _key(launch: tuple[str | int, ...], values: Sequence[int | float], memory: Allocations) -> bytes:
+    """All that decides how a launch ends: arguments, pointers as distances, contents."""
+    distances = {at: number << 48 for number, at in enumerate(memory)}
+    moved = [v if isinstance(v, float) else _moved(v, distances, memory) for v in values]
+    pointers = [isinstance(v, int) and _moved(v, {at: at + 1 for at in memory}, memory) != v for v in values]
+    digest = hashlib.blake2b(repr((launch, moved, pointers, [data.nbytes for data in memory.values()])).encode())
+    for data in memory.values():
+        digest.update(data)
+    return digest.digest()
 
 
 def _moved(value: int, places: Mapping[int, int], memory: Allocations) -> int:
