@@ -25,7 +25,7 @@ KERNELS = {
     "row_softmax": ROOT / "examples" / "row_softmax_h200.hip",
     "rms_norm": ROOT / "examples" / "rms_norm_h200.hip",
     "fp8_block_gemm": ROOT / "examples" / "fp8_block_gemm_h200.hip",
-    "transpose": ROOT / "tasks" / "transpose" / "seed_tunable.hip",
+    "transpose": ROOT / "tasks" / "transpose" / "seed_tiled.hip",
 }
 KNOWN = Provenance("a task", "NVIDIA H200 (sm_90a)", "0" * 64)
 NVCC = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
@@ -35,11 +35,10 @@ pytestmark = [
 ]
 # Runs in a process of its own: the module twice, under torch.compile too, and the project's own launcher on its inputs.
 COMPARED = """
-import ctypes, importlib.util, sys
+import ctypes, importlib, pathlib, sys
 import torch
-spec = importlib.util.spec_from_file_location("exported", sys.argv[1])
-module = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(module)
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]).parent))
+module = importlib.import_module(pathlib.Path(sys.argv[1]).stem)
 name, types = sys.argv[2], sys.argv[3].split(",")
 function = getattr(module, name)
 torch.manual_seed(1)
