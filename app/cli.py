@@ -23,6 +23,7 @@ from app.commands import (
     ablate,
     cache_command,
     check,
+    completion,
     demo,
     doctor,
     export,
@@ -77,7 +78,6 @@ for _module in (
     resume,
     status,
     stop,
-    runs,
     serve,
     ablate,
     check,
@@ -88,10 +88,11 @@ for _module in (
     tasks_command,
 ):
     _register(_module)
+app.add_typer(runs.app, name="runs", short_help=_purpose(runs))
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))
 app.add_typer(cache_command.app, name="cache", short_help=_purpose(cache_command))
-for _module in (mcp_command, doctor, test):
+for _module in (mcp_command, doctor, completion, test):
     _register(_module)
 
 
@@ -152,6 +153,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 def _invoke(arguments: Sequence[str]) -> int:
     streams = sys.stdout, sys.stderr
+    if completion.is_asked():
+        completion.prepare()
     try:
         return int(app(args=list(arguments), prog_name=NAME, standalone_mode=False) or 0)
     except SystemExit as end:  # typer's answer to every broken pipe, ours or not: exit 1, which here is a clean no

@@ -95,6 +95,11 @@ _HOMES = {
 claim()
 
 
+def __dir__() -> list[str]:
+    """The names that are documented and stable."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> Any:
     """Import on first use, so that one name does not cost the import of everything."""
     if name == "Result":

@@ -101,4 +101,9 @@ class ArtefactStore:
     def _path(self, digest: str) -> Path:
         if not _DIGEST.fullmatch(digest):
             raise LedgerError(f"{digest[:80]!r} is not the digest of an artefact; the record that names it is damaged")
-        return self.folder / digest[:2] / digest[2:4] / digest
+        return path_of(self.folder, digest)
+
+
+def path_of(folder: Path, digest: str) -> Path:
+    """The place of content that is a file."""
+    return folder / digest[:2] / digest[2:4] / digest

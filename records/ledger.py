@@ -22,13 +22,14 @@ from records.lifecycle import Lifecycle
 from records.memories import Memories
 from records.payments import Payments
 from records.readings import Readings
+from records.removal import Removal
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
 Record = TypeVar("Record")
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
-class Ledger(Lifecycle, Payments, Memories, Readings):
+class Ledger(Lifecycle, Payments, Memories, Readings, Removal):
     """The truth about all runs of one run folder. Every method raises LedgerError when the file is at fault."""
 
     # Experiments and attempts

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Json, Trace
+from app.commands.options import Json, Quiet, Trace
 from app.commands.run import drive, finish
 from app.screen import note, say
 
@@ -17,6 +17,7 @@ def command(
     generations: Annotated[int, typer.Option("--generations", min=1, help="Stop after so many generations.")] = 3,
     seed: Annotated[int, typer.Option("--seed", help="Drives every random choice of the run.")] = 0,
     trace: Trace = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Make a softmax kernel for the MI300X faster, on this machine, without a model and without a GPU."""
@@ -25,15 +26,17 @@ def command(
     from app.tracing import tracing
 
     settings = load_settings()
-    (note if json else say)(
-        "A softmax kernel for AMD MI300X. It is compiled for that GPU for real, executed and verified on this\n"
-        "machine's processor, and its time is predicted from counted work and published rates: every time below\n"
-        "is predicted, none is measured.\n"
-    )
+    tell = note if json else say
+    if not quiet:
+        tell(
+            "A softmax kernel for AMD MI300X. It is compiled for that GPU for real, executed and verified on this\n"
+            "machine's processor, and its time is predicted from counted work and published rates: every time below\n"
+            "is predicted, none is measured.\n"
+        )
     limits = dict(SMALL, generations=generations)
     request = RunRequest("row_softmax", author="playbook", on="lab", seed=seed, limits=limits)
     with tracing(settings, trace):
         from app.session import open_session
 
         with open_session(settings, request) as session:
-            finish(drive(session, settings, json), session, json)
+            finish(drive(session, settings, json, quiet=quiet), session, json)

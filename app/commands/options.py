@@ -7,6 +7,25 @@ from typing import Annotated
 
 import typer
 
+
+def shipped_tasks() -> list[str]:
+    """Names for a shell to complete; read from the folders, because a shell waits for them."""
+    return sorted(path.parent.name for path in (Path(__file__).parents[2] / "tasks").glob("*/task.toml"))
+
+
+def known_runs() -> list[str]:
+    """Names for a shell to complete, the newest first."""
+    from app.settings import load_settings
+    from records.errors import ScientistError
+
+    try:
+        folder = load_settings().runs_folder
+        found = sorted((path.parent.name for path in folder.glob("*/events.jsonl")), reverse=True)
+    except (ScientistError, OSError):
+        return []
+    return ["last", *found]
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON answer on standard output.")]
 TargetName = Annotated[str, typer.Option("--target", help="The GPU to optimise for, such as mi300x or h200.")]
 On = Annotated[
@@ -18,7 +37,13 @@ On = Annotated[
     ),
 ]
 TaskName = Annotated[
-    str, typer.Argument(metavar="TASK", help="A task's name or the path of a task folder.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="TASK",
+        help="A task's name or the path of a task folder.",
+        show_default=False,
+        autocompletion=shipped_tasks,
+    ),
 ]
 Isolation = Annotated[
     str | None,
@@ -129,10 +154,17 @@ Approve = Annotated[
     typer.Option("--approve", help="Ask before the experiments of each generation, and before money above the budget."),
 ]
 RunId = Annotated[
-    str, typer.Argument(metavar="RUN", help="A run's id, the beginning of one, or `last`.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="A run's id, the beginning of one, or `last`.",
+        show_default=False,
+        autocompletion=known_runs,
+    ),
 ]
 Trace = Annotated[bool, typer.Option("--trace", help="Send traces to LangSmith, with keys removed.")]
 Detach = Annotated[
     bool,
     typer.Option("--detach", help="Run in the background, beyond this terminal; `status` shows it, `stop` pauses it."),
 ]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print the result alone, without progress.")]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Detach, Isolation, Json, RunId, Trace
+from app.commands.options import Detach, Isolation, Json, Quiet, RunId, Trace
 from app.commands.run import drive, finish, send_off
 
 
@@ -33,6 +33,7 @@ def command(
     isolation: Isolation = None,
     trace: Trace = False,
     detach: Detach = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Continue a run where it stopped, or beyond its end; nothing that was paid for is asked again."""
@@ -47,4 +48,4 @@ def command(
             if detach:
                 more = [*([] if budget_usd is None else ["--budget-usd", str(budget_usd)]), *(["--yes"] if yes else [])]
                 return send_off(session, isolation, trace, json, more)
-            finish(drive(session, settings, json, says_yes=yes), session, json)
+            finish(drive(session, settings, json, says_yes=yes, quiet=quiet), session, json)

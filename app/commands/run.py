@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ from app.commands.options import (
     NoDispatch,
     NoSeeds,
     On,
+    Quiet,
     Search,
     Shapes,
     Starts,
@@ -66,6 +68,7 @@ def command(
     isolation: Isolation = None,
     trace: Trace = False,
     detach: Detach = False,
+    quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Search for a faster kernel; exit 0 if a verified one beats the best seed as tuned, 1 if none does."""
@@ -88,7 +91,7 @@ def command(
         with open_session(settings, request) as session:
             if detach:
                 return send_off(session, isolation, trace, json)
-            finish(drive(session, settings, json, chosen=author is None), session, json)
+            finish(drive(session, settings, json, chosen=author is None, quiet=quiet), session, json)
 
 
 def send_off(session: Session, isolation: str | None, trace: bool, json: bool, more: Sequence[str] = ()) -> None:
@@ -108,7 +111,9 @@ def send_off(session: Session, isolation: str | None, trace: bool, json: bool, m
     say(f"log          {log}")
 
 
-def drive(session: Session, settings: Settings, json: bool, chosen: bool = False, says_yes: bool = False) -> RunResult:
+def drive(
+    session: Session, settings: Settings, json: bool, chosen: bool = False, says_yes: bool = False, quiet: bool = False
+) -> RunResult:
     """Run a session with progress on the screen; Ctrl-C leaves a run that can be resumed, and says how."""
     from app.approval import asking
     from app.progress import Watcher
@@ -122,10 +127,12 @@ def drive(session: Session, settings: Settings, json: bool, chosen: bool = False
         else ""
     )
     where = run.on if ":" in run.on else f"the {run.on}"
-    tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
+    if not quiet:
+        tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
+    watcher = Watcher(run, session.context.ledger, json)
     try:
-        with stoppable(_told), Watcher(run, session.context.ledger, json).watching() as watcher:
-            return session.drive(watcher, asking(watcher.paused, says_yes))
+        with stoppable(_told), nullcontext() if quiet else watcher.watching():
+            return session.drive((lambda _: None) if quiet else watcher, asking(watcher.paused, says_yes))
     except KeyboardInterrupt:
         note(f"\ninterrupted; resume with: kernel-scientist resume {run.id}")
         raise typer.Exit(INTERRUPTED) from None

@@ -1,51 +1,155 @@
-"""`runs`: every run of this folder."""
+"""`runs`: every run of this folder, filtered; two compared; some removed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import shutil
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
 
-from app.commands.options import Json
+import typer
+
+from app.commands.options import Json, RunId
 from app.screen import emit, format_times, format_us, say, table
+from records.errors import UsageError
 
 if TYPE_CHECKING:
     from app.session import RunResult
+    from app.settings import Settings
     from records.experiment import Run
+    from records.ledger import Ledger
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, help="List the runs, oldest first.")
+STATES = ("running", "paused", "done", "failed")
+NAMES = ["run", "task", "target", "author", "status", "generations", "attempts"]
+UNITS = {"h": 3600, "d": 86400, "w": 604800}
 
 
-def command(json: Json = False) -> None:
+@app.callback()
+def list_(
+    context: typer.Context,
+    task: Annotated[str, typer.Option("--task", help="Only runs on this task.", show_default=False)] = "",
+    target: Annotated[str, typer.Option("--target", help="Only runs for this GPU.", show_default=False)] = "",
+    state: Annotated[str, typer.Option("--state", help=f"Only {', '.join(STATES)}.", show_default=False)] = "",
+    since: Annotated[
+        str,
+        typer.Option("--since", metavar="WHEN", help="Begun since a date or within 12h, 3d, 2w.", show_default=False),
+    ] = "",
+    json: Json = False,
+) -> None:
     """List the runs, oldest first."""
+    if context.invoked_subcommand is not None:
+        return
     from app.session import summary
     from app.settings import load_settings
     from app.wiring import open_records
 
+    if state and state not in STATES:
+        raise UsageError(f"--state is one of {', '.join(STATES)}, not {state!r}")
+    begin = moment(since) if since else None
     settings = load_settings()
     if not (settings.runs_folder / "ledger.db").exists():
         emit([]) if json else say(f"there are no runs in {settings.runs_folder}; `kernel-scientist demo` makes one")
         return
     ledger, _ = open_records(settings, create=False)
     with ledger:
-        found = [(run, summary(ledger, run, settings.runs_folder / run.id, 0.0)) for run in ledger.runs()]
+        chosen = [r for r in ledger.runs() if _is_wanted(r, task, target, state, begin)]
+        found = [(run, summary(ledger, run, settings.runs_folder / run.id, 0.0)) for run in chosen]
     if json:
         emit([_run_json(run, result) for run, result in found])
+    elif found:
+        table(
+            [*NAMES, "best", "", "x best seed", "x naive", "USD"],
+            [_cells(run, result) for run, result in found],
+            right=[5, 6, 7, 9, 10, 11],
+        )
+    else:
+        say("no run is like that; `kernel-scientist runs` lists all")
+
+
+@app.command()
+def compare(left: RunId, right: RunId, json: Json = False) -> None:
+    """Show two runs side by side; times are compared where they are of one kind, task and GPU."""
+    from app.session import summary
+
+    settings, ledger = _opened()
+    with ledger:
+        runs = [_found(ledger, name) for name in (left, right)]
+        results = [summary(ledger, run, settings.runs_folder / run.id, 0.0) for run in runs]
+    told = [_run_json(run, result) for run, result in zip(runs, results, strict=True)]
+    first, second = (result.best for result in results)
+    same = all(told[0][name] == told[1][name] for name in ("task", "target", "time_kind"))
+    speedup = first.geomean_us / second.geomean_us if first and second and same and second.geomean_us else None
+    if json:
+        emit({"left": told[0], "right": told[1], "speedup": None if speedup is None else round(speedup, 4)})
         return
-    table(
-        [
-            "run",
-            "task",
-            "target",
-            "author",
-            "status",
-            "generations",
-            "attempts",
-            "best",
-            "",
-            "x best seed",
-            "x naive",
-            "USD",
-        ],
-        [_cells(run, result) for run, result in found],
-        right=[5, 6, 7, 9, 10, 11],
-    )
+    rows = [[name.replace("_", " "), *(_shown(name, each[name]) for each in told)] for name in told[0]]
+    table(["", "left", "right"], rows)
+    if speedup is None:
+        say("\nthe best kernels cannot be compared: another task, GPU or kind of time, or none was verified")
+    else:
+        say(f"\nthe right run's best kernel has {speedup:.3f} times the left one's speed ({told[0]['time_kind']})")
+
+
+@app.command()
+def remove(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Ids, or their beginnings.", show_default=False)],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Remove runs with their records, files and what was paid for in them; this cannot be undone."""
+    from records.artefacts import path_of
+
+    settings, ledger = _opened()
+    with ledger:
+        found = list(dict.fromkeys(_found(ledger, name).id for name in runs))
+        at_work = [run.id for run in ledger.runs() if ledger.driver(run.id) is not None]
+        if at_work:
+            raise UsageError(f"{at_work[0]} is at work; runs can be removed when all have ended or were stopped")
+        if not yes and not typer.confirm(f"remove {', '.join(found)} for good?", default=False, err=True):
+            raise typer.Exit(1)
+        for run_id in found:
+            for digest in ledger.remove(run_id):
+                path_of(settings.runs_folder / "artefacts", digest).unlink(missing_ok=True)
+            shutil.rmtree(settings.runs_folder / run_id, ignore_errors=True)
+            (settings.runs_folder / "locks" / f"{run_id}.lock").unlink(missing_ok=True)
+        ledger.shrink()
+    if json:
+        emit({"removed": found})
+    else:
+        for run_id in found:
+            say(f"removed {run_id}")
+
+
+def moment(text: str) -> datetime:
+    """A date, a time in ISO 8601, or so long ago: 12h, 3d, 2w; UsageError for anything else."""
+    number, unit = text[:-1], text[-1:]
+    if number.isdecimal() and unit in UNITS and int(number) < 10_000:
+        return datetime.now(UTC) - timedelta(seconds=int(number) * UNITS[unit])
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"--since is a date such as 2026-11-22, or 12h, 3d, 2w; not {text!r}") from None
+    return at if at.tzinfo else at.astimezone()
+
+
+def _opened() -> tuple[Settings, Ledger]:
+    from app.settings import load_settings
+    from app.wiring import open_records
+
+    settings = load_settings()
+    return settings, open_records(settings, create=False)[0]
+
+
+def _found(ledger: Ledger, name: str) -> Run:
+    from app.wiring import find_run
+
+    return find_run(ledger, name)
+
+
+def _is_wanted(run: Run, task: str, target: str, state: str, begin: datetime | None) -> bool:
+    if begin is not None and (not run.created_at or datetime.fromisoformat(run.created_at) < begin):
+        return False
+    return task in ("", run.task) and target in ("", run.target) and state in ("", run.status)
 
 
 def _run_json(run: Run, result: RunResult) -> dict[str, Any]:
@@ -67,6 +171,12 @@ def _run_json(run: Run, result: RunResult) -> dict[str, Any]:
         "speedup_over_seed": best.speedup_over_seed if best else None,
         "speedup_over_naive_seed": best.speedup_over_naive_seed if best else None,
     }
+
+
+def _shown(name: str, value: Any) -> str:
+    if name == "geomean_us":
+        return format_us(value)
+    return format_times(value) if name.startswith("speedup") else "-" if value is None else str(value)
 
 
 def _cells(run: Run, result: RunResult) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.commands.options import Json
+from app.commands.options import Json, known_runs
 from app.screen import emit, format_seconds, format_times, format_us, say
 from records.quantity import counted
 
@@ -22,6 +22,7 @@ def command(
             metavar="[RUN]",
             help="A run's id, the beginning of one, or `last`; all at work by default.",
             show_default=False,
+            autocompletion=known_runs,
         ),
     ] = None,
     json: Json = False,

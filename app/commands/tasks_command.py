@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.commands.options import Json
-from app.screen import emit, say
+from app.screen import emit, say, table
 from records.quantity import counted
 
 if TYPE_CHECKING:
@@ -33,13 +33,17 @@ def command(
     lint: Annotated[bool, typer.Option("--lint", help="Look for weaknesses; exit 1 where there are any.")] = False,
     json: Json = False,
 ) -> None:
-    """List the tasks with their shapes, types and seeds."""
+    """List the tasks; with names, show shapes, types and seeds of each."""
     loaded = _loaded(names, target)
     if lint:
         _lint(loaded, json)
         return
     if json:
         emit([_task_json(task, target or task.targets[0]) for task in loaded])
+        return
+    if not names:
+        rows = [[t.name, ", ".join(t.targets), str(len(t.tests)), str(len(t.benchmarks)), t.title] for t in loaded]
+        table(["task", "targets", "tests", "benchmarks", "title"], rows, right=[2, 3])
         return
     for number, task in enumerate(loaded):
         say(("" if number == 0 else "\n") + f"{task.name}: {task.title}")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
+from tasks.loader import task_names
 from tests.support.compiler_cache import share_toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,6 +78,8 @@ def test_tasks_are_listed_with_shapes_types_and_seeds(capsys: pytest.CaptureFixt
     assert task["inputs"] == [{"name": "x", "dtype": "f32", "shape": ["rows", "cols"], "layout": "row_major"}]
     assert task["seeds"][0] == "seed.hip"
     assert run_command(["tasks"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == task_names()
+    assert run_command(["tasks", *task_names()]) == 0
     out = capsys.readouterr().out
     assert "x: f32[rows, cols]" in out
     assert "fp8_block_gemm" in out

@@ -1,0 +1,54 @@
+"""Runs taken out of the ledger, with all that no other run rests on."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from records.database import Database
+
+_DIGEST = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+_HEIR = "SELECT a.run_id FROM attempts AS a WHERE a.evaluation_key = {} AND a.run_id <> ? ORDER BY a.rowid LIMIT 1"
+_SHARED = {"evaluations": "evaluations.key", "comparisons": "comparisons.challenger"}  # found by later runs
+
+
+class Removal(Database):
+    """The part of the ledger that removes."""
+
+    def remove(self, run_id: str) -> tuple[str, ...]:
+        """Remove a run's records and the texts that only they name; the digests of these, for their files.
+
+        Evaluations and comparisons of kernels that another run has attempts of are handed to that run. No run of the
+        file may be at work: it could be about to name a text that nothing names yet.
+        """
+        with self._writing() as db:
+            tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            owned = [t for t in tables if any(c[1] == "run_id" for c in db.execute(f"PRAGMA table_info({t})"))]
+            named = set(_digests(db, owned, run_id)) | set(_digests(db, ["runs"], run_id, "id"))
+            for table, key in _SHARED.items():
+                heir = _HEIR.format(key)
+                query = f"UPDATE {table} SET run_id = ({heir}) WHERE run_id = ? AND EXISTS ({heir})"
+                db.execute(query, (run_id, run_id, run_id))
+            for table in owned:
+                db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
+            db.execute("DELETE FROM runs WHERE id = ?", (run_id,))
+            gone = tuple(sorted(named - set(_digests(db, [*owned, "runs"]))))
+            db.executemany("DELETE FROM artefacts WHERE digest = ?", [(digest,) for digest in gone])
+            self._recent.clear()
+            return gone
+
+    def shrink(self) -> None:
+        """Give the space of what was removed back to the disk."""
+        with self._lock:
+            self._connection.execute("VACUUM")
+
+
+def _digests(db: sqlite3.Connection, tables: Sequence[str], run_id: str = "", column: str = "run_id") -> Iterator[str]:
+    """Every digest in the texts of a run's rows, or of all."""
+    for table in tables:
+        where, values = (f"WHERE {column} = ?", (run_id,)) if run_id else ("", ())
+        for row in db.execute(f"SELECT * FROM {table} {where}", values):
+            for value in row:
+                if isinstance(value, str):
+                    yield from _DIGEST.findall(value)
