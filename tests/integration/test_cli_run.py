@@ -205,58 +205,15 @@ def test_check_json_has_the_fields_of_the_design_then_the_evidence() -> None:
         {"x": 1.0},
     )
     answer = verdict_json(evaluation)
-    assert list(answer) == [
-        "accepted",
-        "stage",
-        "code",
-        "isolation",
-        "findings",
-        "resources",
-        "cases",
-        "counters",
-        "kernel_counters",
-        "hot_lines",
-        "explanation",
-    ]
+    parts = "accepted stage code isolation findings resources cases counters kernel_counters hot_lines explanation"
+    assert list(answer) == parts.split()
     assert answer["findings"] == [{"kind": "race", "line": 3, "message": "mend it"}]
-    assert answer["resources"] == {
-        "vgpr": 30,
-        "agpr": 4,
-        "sgpr": 20,
-        "lds_bytes": 64,
-        "scratch_bytes": 16,
-        "waves_per_simd": 4,
-    }
-    assert answer["cases"] == [
-        {
-            "name": "n=4",
-            "correct": True,
-            "error": 0.5,
-            "time_us": None,
-            "time_kind": None,
-            "ci_low": None,
-            "ci_high": None,
-            "warm_us": None,
-            "bound": None,
-            "roofline_fraction": None,
-            "resources_us": None,
-            **WHOLE,
-        },
-        {
-            "name": "n=64",
-            "correct": True,
-            "error": 0.25,
-            "time_us": 10.0,
-            "time_kind": "predicted",
-            "ci_low": 9.0,
-            "ci_high": 11.0,
-            "warm_us": None,
-            "bound": "hbm",
-            "roofline_fraction": 0.5,
-            "resources_us": {},
-            **WHOLE,
-        },
-    ]
+    wanted = {"vgpr": 30, "agpr": 4, "sgpr": 20, "lds_bytes": 64, "scratch_bytes": 16, "waves_per_simd": 4}
+    assert answer["resources"] == wanted
+    timed = ["time_us", "time_kind", "ci_low", "ci_high", "warm_us", "bound", "roofline_fraction", "resources_us"]
+    untimed = {"name": "n=4", "correct": True, "error": 0.5, **dict.fromkeys(timed), **WHOLE}
+    measured = dict(zip(timed, (10.0, "predicted", 9.0, 11.0, None, "hbm", 0.5, {}), strict=True))
+    assert answer["cases"] == [untimed, {"name": "n=64", "correct": True, "error": 0.25, **measured, **WHOLE}]
 
 
 def test_a_run_that_waits_says_for_what_and_goes_on(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

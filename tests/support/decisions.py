@@ -28,15 +28,12 @@ CRITICISED = ("if (threadIdx.x < 8) { __syncthreads(); }", "unsigned m = __ballo
 
 
 def runs(folder: Path) -> Iterator[Row]:
-    """Whole runs: attempts of every outcome, and every kind of pause."""
+    """Whole runs: attempts of every outcome, and every kind of pause but that for answers from elsewhere."""
     from dataclasses import replace
 
-    from graph.doubles import TableSandbox
     from graph.drive import drive
     from records.errors import BudgetExhausted, LabError
-    from sandbox.remote.spool import Spool
     from tests.support.scripted_run import Bench, faster
-    from tests.support.stations import make_context, through, work
 
     def budget(step: Any, base: Any) -> str:
         raise BudgetExhausted("the next call could cost more than is left")
@@ -50,36 +47,46 @@ def runs(folder: Path) -> Iterator[Row]:
     def unread(event: Any) -> None:
         raise BrokenPipeError
 
-    def outcome(context: Any) -> Row:
-        run = context.ledger.run(context.run.id)
-        attempts = context.ledger.attempts(run.id)
-        rows = [[a.id, a.status, a.code, a.stage] for a in attempts]
-        return f"{folder.name} run", [run.status, run.pause, rows], [run.stop_reason, *(a.reason for a in attempts)]
-
     for name, writer in (("faster", faster), ("budget", budget), ("machine", machine)):
         bench = Bench(folder / name, writer)
-        with_pause = _left(bench.drive)
-        yield name, [with_pause, outcome(bench.context)[1]], outcome(bench.context)[2]
+        yield _outcome(name, bench.context, _left(bench.drive))
     for name, progress in (("interrupted", interrupted), ("unread", unread)):
         bench = Bench(folder / name)
-        with_pause = _left(lambda b=bench, p=progress: drive(b.context, b.folder / "checkpoint.db", p))
-        yield name, [with_pause, outcome(bench.context)[1]], outcome(bench.context)[2]
+        left = _left(lambda b=bench, p=progress: drive(b.context, b.folder / "checkpoint.db", p))
+        yield _outcome(name, bench.context, left)
     bench = Bench(folder / "approval", faster)
     asking = replace(bench.context, approves=True)
-    with_pause = _left(lambda: drive(asking, bench.folder / "checkpoint.db", ask=lambda question: None))
-    yield "approval", [with_pause, outcome(asking)[1]], outcome(asking)[2]
+    left = _left(lambda: drive(asking, bench.folder / "checkpoint.db", ask=lambda question: None))
+    yield _outcome("approval", asking, left)
     bench = Bench(folder / "bad seed", faster, "// fail compile line 3\n")
-    yield "bad seed", [_left(bench.drive), outcome(bench.context)[1]], outcome(bench.context)[2]
+    yield _outcome("bad seed", bench.context, _left(bench.drive))
+
+
+def waits(folder: Path) -> Iterator[Row]:
+    """A run that waits for answers through a spool; the first ones come damaged, and are put aside and asked again."""
+    from graph.doubles import TableSandbox
+    from graph.drive import drive
+    from sandbox.remote.spool import Spool
+    from tests.support.stations import make_context, through, work
+
     place = folder / "spool"
     context = make_context(folder / "spooled", through(Spool(place)))
-    for step in range(12):  # the first results come damaged: they are put aside and asked for again
+    for step in range(12):
         drive(context, folder / "spooled" / "checkpoint.db")
-        yield f"spool {step}", [*outcome(context)[1], len(list((place / "refused").iterdir()))], outcome(context)[2]
+        yield _outcome(f"spool {step}", context, str(len(list((place / "refused").iterdir()))))
         if context.ledger.run(context.run.id).status == "done":
             break
         work(place, context.assignment.task, TableSandbox())
         for result in (place / "results").iterdir() if not step else ():
             result.write_bytes(result.read_bytes()[:-40])
+
+
+def _outcome(name: str, context: Any, left: str) -> Row:
+    """A run's status, pause and attempts after it was left in this way."""
+    run = context.ledger.run(context.run.id)
+    attempts = context.ledger.attempts(run.id)
+    decided = [left, run.status, run.pause, [[a.id, a.status, a.code, a.stage] for a in attempts]]
+    return name, decided, [run.stop_reason, *(a.reason for a in attempts)]
 
 
 def _left(drive: Callable[[], Any]) -> str:
@@ -160,7 +167,8 @@ def main(folder: str) -> None:
     """All of it, to standard output."""
     import contextlib
 
-    parts = (plans, compilers, comparisons, limits, drivers, devices, critics, executions, runs, conversations, faults)
+    parts = (plans, compilers, comparisons, limits, drivers, devices, critics, executions, runs, waits)
+    parts += (conversations, faults)
     made: dict[str, Any] = {}
     with contextlib.redirect_stdout(sys.stderr):
         for part in parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from agents.author import Assignment, Idea, Member, Specimen
@@ -48,61 +49,29 @@ def seeds() -> list[tuple[str, Path]]:
 
 def specimen(task: Task, source: str, generation: int = 0, bound: str = "hbm") -> Specimen:
     """A kernel with plausible evidence."""
-    measured = tuple(
-        Measurement(
-            c.name,
-            100.0 + i,
-            "predicted",
-            "lab:mi300x",
-            100.0,
-            100.0,
-            bound=bound,
-            resources_us={"hbm": 100.0 + i, "lds": 3.5},
-            roofline_us=20.0,
-        )
-        for i, c in enumerate(task.benchmarks)
-    )
-    evaluation = Evaluation(
-        "key",
-        "c" * 64,
-        {},
-        Verdict("time", True, "OK"),
-        (Resources("k", 64, 0, 32, 0, 0, 8, {"valu": 12}),),
-        (),
-        measured,
-        {"SQ_LDS_BANK_CONFLICT": 1234.0},
-        "line 9 reads a whole line for each value",
-        "o" * 64,
-        1.0,
-    )
+    found = evidence(task, bound)
+    parent = "g000-e0-a0" if generation else None
     experiment = Experiment(
-        f"g{generation:03d}-e0",
-        "run-1",
-        generation,
-        0,
-        "g000-e0-a0" if generation else None,
-        None,
-        "the seed",
-        "as shipped",
-        ("one",),
+        f"g{generation:03d}-e0", "run-1", generation, 0, parent, None, "the seed", "as shipped", ("one",)
     )
-    attempt = Attempt(
-        f"{experiment.id}-a0",
-        "run-1",
-        experiment.id,
-        generation,
-        0,
-        "c" * 64,
-        "d" * 64,
-        "accepted",
-        "key",
-        experiment.parent_id,
-        geomean_us=100.0,
-        time_kind="predicted",
-        lesson="a first lesson",
-    )
-    parents = {m.case: 2 * m.time_us for m in measured} if generation else {}
-    return Specimen(attempt, experiment, source, evaluation, parents)
+    place = (f"{experiment.id}-a0", "run-1", experiment.id, generation, 0)
+    attempt = Attempt(*place, "c" * 64, "d" * 64, "accepted", "key", parent, lesson="a first lesson")
+    attempt = replace(attempt, geomean_us=100.0, time_kind="predicted")
+    parents = {m.case: 2 * m.time_us for m in found.measurements} if generation else {}
+    return Specimen(attempt, experiment, source, found, parents)
+
+
+def evidence(task: Task, bound: str) -> Evaluation:
+    """The evaluation of a right kernel with a time for each benchmark case."""
+    measured = []
+    for number, case in enumerate(task.benchmarks):
+        resources = {"hbm": 100.0 + number, "lds": 3.5}
+        row = (case.name, 100.0 + number, "predicted", "lab:mi300x", 100.0, 100.0)
+        measured.append(Measurement(*row, bound=bound, resources_us=resources, roofline_us=20.0))
+    registers = (Resources("k", 64, 0, 32, 0, 0, 8, {"valu": 12}),)
+    right, counters = Verdict("time", True, "OK"), {"SQ_LDS_BANK_CONFLICT": 1234.0}
+    why = "line 9 reads a whole line for each value"
+    return Evaluation("key", "c" * 64, {}, right, registers, (), tuple(measured), counters, why, "o" * 64, 1.0)
 
 
 def idea(move: str = "", title: str = "wider loads") -> Idea:
