@@ -175,3 +175,23 @@ def test_uneven_work_is_counted_at_more_places() -> None:
     )
     reads = uneven.counters["SQ_INSTS_VMEM_RD"] / twice.counters["SQ_INSTS_VMEM_RD"]
     assert 0.2 < reads < 5  # the mean of 48 draws, of which 1 in 16 does 17 times as much
+
+
+def after(body: str, times: int) -> str:
+    """The rows, each made so many times, and a second launch of as many workgroups that runs this body."""
+    made = plain("rows", f"for (int i = 0; i < {times}; ++i) row(x, y, b, cols);")
+    launch = f'[[launch]]\nkernel = "second"\ngrid = ["rows"]\nblock = ["64"]\nargs = [{ARGUMENTS}]\n+++*/'
+    head = 'extern "C" __global__ void second(const float* x, float* y, int rows, int cols) {'
+    return f"{made.replace('+++*/', launch, 1)}{head}\n    const int b = blockIdx.x;\n    {body}\n}}\n"
+
+
+def test_a_launch_with_nothing_to_do_on_a_shape_is_beside_one_that_is_too_long_to_count_whole() -> None:
+    idle = counted(after("if (cols > 64) row(x, y, b, cols);", 6_000))
+    assert idle.verdict.accepted, idle.verdict.findings
+
+
+def test_one_workgroup_that_works_among_idle_ones_of_a_second_launch_is_counted() -> None:
+    hidden = counted(after("if (b == 4321) for (int r = 0; r < rows; ++r) row(x, y, r, cols);", 1))
+    assert hidden.counters["SQ_INSTS_VMEM_RD"] == pytest.approx(
+        2 * counted(ONE_EACH).counters["SQ_INSTS_VMEM_RD"], rel=0.1
+    )
