@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 from app.coverage import coverage_text
 from app.page.leaders import Yardsticks, leaders, yardsticks
@@ -81,18 +82,27 @@ class RunReader:
 
     def sheet(self, attempt_id: str) -> CandidateSheet:
         """One candidate whole; UsageError where the run has none of this id."""
+        return self._sheet(self._attempt(attempt_id), _Whole(self._ledger, self.run_id))
+
+    def sheets(self) -> Iterator[CandidateSheet]:
+        """All candidates whole, in the order of the book's lines."""
+        whole = _Whole(self._ledger, self.run_id)
+        return (self._sheet(attempt, whole) for attempt in whole.attempts)
+
+    def texts(self) -> Iterator[CallText]:
+        """The texts of all calls, in their order."""
+        calls = self._ledger.calls(self.run_id)
+        return (self._call_text(n, call) for n, call in enumerate(calls))
+
+    def _sheet(self, attempt: Attempt, whole: _Whole) -> CandidateSheet:
         ledger, run_id = self._ledger, self.run_id
-        attempt = ledger.attempt(run_id, attempt_id)
-        if attempt is None:
-            raise UsageError(f"the run {run_id} has no candidate {attempt_id!r}")
         experiment = ledger.experiment(run_id, attempt.experiment_id)
         found = ledger.evaluation(attempt.evaluation_key) or _nothing(attempt)
-        seed = yardsticks(ledger.attempts(run_id, 0), ledger).best
         return CandidateSheet(
             id=attempt.id,
             source=self._text(attempt.source),
             parent=attempt.parent_id or "",
-            seed=seed.id if seed else "",
+            seed=whole.seed_id,
             description=experiment.description if experiment else "",
             cites=experiment.cites if experiment else (),
             rubric=experiment.rubric if experiment else (),
@@ -108,7 +118,7 @@ class RunReader:
             tunables=attempt.tunables,
             inert=attempt.inert,
             arms=attempt.arms,
-            contrasts=self._contrasts(attempt),
+            contrasts=self._contrasts(attempt, whole),
             findings=found.verdict.findings,
             cases=found.cases,
             measurements=found.measurements,
@@ -119,7 +129,7 @@ class RunReader:
             explanation=found.explanation,
             isolation=found.isolation,
             seconds=found.seconds,
-            calls=self._calls_of(attempt),
+            calls=whole.calls_of(attempt),
         )
 
     def call(self, number: int) -> CallText:
@@ -127,15 +137,21 @@ class RunReader:
         calls = self._ledger.calls(self.run_id)
         if not 0 <= number < len(calls):
             raise UsageError(f"the run {self.run_id} has no call {number}")
-        call = calls[number]
+        return self._call_text(number, calls[number])
+
+    def _call_text(self, number: int, call: ModelCall) -> CallText:
         return CallText(call_line(number, call), self._text(call.prompt), self._text(call.reply or ""))
 
     def source_of(self, attempt_id: str) -> tuple[str, Mapping[str, int]]:
         """The source of a candidate as tuned, and its tunables; LedgerError where it is lost."""
-        attempt = self._ledger.attempt(self.run_id, attempt_id)
-        if attempt is None:
-            raise UsageError(f"the run {self.run_id} has no candidate {attempt_id!r}")
+        attempt = self._attempt(attempt_id)
         return self._artefacts.text(attempt.source), attempt.tunables
+
+    def _attempt(self, attempt_id: str) -> Attempt:
+        found = self._ledger.attempt(self.run_id, attempt_id)
+        if found is None:
+            raise UsageError(f"the run {self.run_id} has no candidate {attempt_id!r}")
+        return found
 
     def _lines(
         self,
@@ -185,23 +201,15 @@ class RunReader:
         found = read(best.evaluation_key, "confirm") or read(best.evaluation_key)
         return coverage_text(found.cases) if found else ""
 
-    def _contrasts(self, attempt: Attempt) -> tuple[str, ...]:
+    def _contrasts(self, attempt: Attempt, whole: _Whole) -> tuple[str, ...]:
         """Sentences on how it did where it was timed in turns with another one."""
         compared = self._ledger.comparisons(attempt.evaluation_key)
         if not compared:
             return ()
-        attempts = self._ledger.attempts(self.run_id)
-        names = {a.evaluation_key: a.id for a in reversed(attempts) if a.status == "accepted"}
+        names = whole.names
         if names.get(attempt.evaluation_key) != attempt.id:
             return ()
         return tuple(f"{c.text} against {names[c.incumbent]}" for c in compared if c.incumbent in names)
-
-    def _calls_of(self, attempt: Attempt) -> tuple[int, ...]:
-        return tuple(
-            n
-            for n, call in enumerate(self._ledger.calls(self.run_id))
-            if call.generation == attempt.generation and call.experiment_id in ("", attempt.experiment_id)
-        )
 
     def _text(self, digest: str) -> str:
         """A text, or a sentence in its place: a page must still open when an artefact is lost."""
@@ -209,6 +217,42 @@ class RunReader:
             return self._artefacts.text(digest) if digest else ""
         except (LedgerError, UnicodeDecodeError):
             return LOST
+
+
+class _Whole:
+    """What the sheets of a run share, read when it is first needed."""
+
+    def __init__(self, ledger: Ledger, run_id: str) -> None:
+        self._ledger = ledger
+        self._run_id = run_id
+
+    @cached_property
+    def attempts(self) -> tuple[Attempt, ...]:
+        """All of them, in the order of the book's lines."""
+        return self._ledger.attempts(self._run_id)
+
+    @cached_property
+    def seed_id(self) -> str:
+        """The best seed as tuned; "" where none was verified."""
+        best = yardsticks(self._ledger.attempts(self._run_id, 0), self._ledger).best
+        return best.id if best else ""
+
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """The first verified attempt of each evaluation."""
+        return {a.evaluation_key: a.id for a in reversed(self.attempts) if a.status == "accepted"}
+
+    @cached_property
+    def _places(self) -> Mapping[tuple[int | None, str], list[int]]:
+        found: dict[tuple[int | None, str], list[int]] = {}
+        for number, call in enumerate(self._ledger.calls(self._run_id)):
+            found.setdefault((call.generation, call.experiment_id), []).append(number)
+        return found
+
+    def calls_of(self, attempt: Attempt) -> tuple[int, ...]:
+        """Numbers of the calls for its generation and for its experiment."""
+        wanted = {"", attempt.experiment_id}
+        return tuple(sorted(n for name in wanted for n in self._places.get((attempt.generation, name), ())))
 
 
 def _nothing(attempt: Attempt) -> Evaluation:

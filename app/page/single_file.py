@@ -79,11 +79,11 @@ def render(reader: RunReader, disassemble: Disassemble | None = None) -> str:
     """The page as text. Machine code is in it for the candidates that led, where `disassemble` has it."""
     book, extras = reader.book(), reader.extras
     css, js = style(), script()
-    sheets = [to_plain(reader.sheet(line.id)) for line in book.lines]
+    sheets = [to_plain(sheet) for sheet in reader.sheets()]
     blocks = [
         _block("application/json", "book", as_json(book, extras)),
         *_packed("sheets", sheets, reader),
-        *_packed("calls", [to_plain(reader.call(n)) for n in range(len(book.calls))], reader),
+        *_packed("calls", [to_plain(text) for text in reader.texts()], reader),
         *_packed("machines", [_machines(reader, book, disassemble)], reader),
     ]
     policy = (

@@ -1,0 +1,131 @@
+"""The live page with a run of 2,000 candidates in headless Chromium: the wait for the first picture and for each step.
+
+The ledger is made up (`tests/support/long_run.py`), the server and the browser are real. The first picture is the
+browser's own `first-contentful-paint` after the address is opened, and the moment from which the view's content stands.
+A step is measured in the page, from the key or the click to the second animation frame after its content has changed,
+so that its picture is in. The anchor of each is the same with a run of 100 candidates.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from app.page import RunReader, write_report
+from benchmarks.figure import Figure, report
+from tests.support.browser import Browser, browser_path
+from tests.support.long_run import LongRun
+from tests.support.page_server import served
+
+MANY, FEW = 2000, 100
+SAMPLES = 5
+KEYS = 12
+PAINTED = """
+(() => new Promise(done => {
+  const shown = () => document.querySelector(%r)?.childNodes.length > 0;
+  const look = () => shown() ? requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))) :
+    requestAnimationFrame(look);
+  look();
+}))()
+"""
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
+STEP = """
+(() => new Promise(done => {
+  const before = (%(state)s), start = performance.now(), patience = start + 20000;
+  const frame = requestAnimationFrame, end = () => frame(() => frame(() => done(performance.now() - start)));
+  const look = () => (%(state)s) !== before || performance.now() > patience ? end() : frame(look);
+  %(act)s;
+  look();
+}))()
+"""
+KEY = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: %r, bubbles: true, cancelable: true}))"
+SHEET = (
+    "document.querySelector('.sheet-head .mono')?.innerText + document.querySelector('[aria-selected=true].row')?.id"
+)
+SEARCH = "(f => {f.value = %r; f.dispatchEvent(new Event('input'))})(document.querySelector('input[type=search]'))"
+
+
+def opened(browser: Browser, address: str, selector: str) -> tuple[float, float]:
+    """Milliseconds to the first paint and to the view's content."""
+    browser.call("Page.navigate", url="about:blank")  # else a new fragment alone would load nothing
+    browser.call("Page.navigate", url=address)
+    browser.wait("document.readyState !== 'loading' && location.protocol !== 'about:'")
+    whole = float(browser.run(PAINTED % selector))
+    return float(browser.run(PAINT)), whole
+
+
+def step(browser: Browser, act: str, state: str) -> float:
+    """Milliseconds of one step."""
+    return float(browser.run(STEP % {"act": act, "state": state}))
+
+
+def steps(browser: Browser, run_id: str) -> dict[str, float]:
+    """The median of each kind of step, in milliseconds; the worst of them for the keys."""
+    view = "document.querySelector('nav [aria-current]')?.hash + document.querySelector('main').childNodes.length"
+    found: dict[str, list[float]] = {}
+    for _ in range(SAMPLES):
+        for name in ("overview", "roofline", "strategies", "rejected", "spend", "candidates"):
+            act = f"location.hash = '#/run/{run_id}/{name}'"
+            found.setdefault(f"to_{name}", []).append(step(browser, act, view))
+        for _ in range(KEYS):
+            found.setdefault("next_candidate", []).append(step(browser, KEY % "j", SHEET))
+        rows = "document.querySelector('.lineage .rows').innerText"
+        scroll = "document.querySelector('.lineage').scrollTop += 900 + Math.random()"
+        found.setdefault("scroll", []).append(step(browser, scroll, rows))
+        for words in ("xcd", ""):
+            found.setdefault("filter", []).append(step(browser, SEARCH % words, rows))
+        for name in ("source", "changes"):
+            act = f"document.querySelector('[data-sheet={name}]').click()"
+            text = "document.querySelector('.sheet')?.innerText"
+            found.setdefault(name, []).append(step(browser, act, text))
+        browser.run("document.querySelector('[data-sheet=outcome]').click()")
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def measured(folder: Path, candidates: int) -> dict[str, float]:
+    """All figures of a run of this length, in milliseconds."""
+    made = LongRun(folder)
+    made.write(candidates)
+    file = write_report(RunReader(made.ledger, made.artefacts, made.run_id), folder / "report.html")
+    with served(folder) as page, Browser() as browser:
+        browser.open(page.address)
+        address = f"{page.address}#/run/{made.run_id}/"
+        firsts = {
+            "overview": [opened(browser, f"{address}overview", ".figures") for _ in range(SAMPLES)],
+            "candidates": [opened(browser, f"{address}candidates", ".lineage .rows") for _ in range(SAMPLES)],
+            "file": [
+                opened(browser, f"{file.as_uri()}#/run/{made.run_id}/overview", ".figures") for _ in range(SAMPLES)
+            ],
+        }
+        found = {f"open.{name}": statistics.median(whole for _, whole in values) for name, values in firsts.items()}
+        browser.open(f"{address}overview")
+        moved = steps(browser, made.run_id)
+    made.ledger.close()
+    return found | {f"step.{name}": value for name, value in moved.items()} | {"file.mb": file.stat().st_size / 1e6}
+
+
+def main() -> int:
+    """Measure both lengths and print the figures."""
+    if browser_path() is None:
+        sys.exit("there is no Chromium on this machine (Debian: chromium)")
+    with tempfile.TemporaryDirectory() as many, tempfile.TemporaryDirectory() as few:
+        long, short = measured(Path(many), MANY), measured(Path(few), FEW)
+    anchor = f"the same with {FEW} candidates"
+    figures = [
+        Figure(f"page.{name}", long[name] / 1000, "s", anchor, short[name] / 1000, "< 2.0")
+        for name in long
+        if name.startswith("open.")
+    ]
+    figures += [
+        Figure(f"page.{name}", long[name], "ms", anchor, short[name], "< 200")
+        for name in long
+        if name.startswith("step.")
+    ]
+    figures.append(Figure("page.file", long["file.mb"], "MB", anchor, short["file.mb"]))
+    return report(f"The live page with {MANY:,} candidates", figures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
