@@ -170,6 +170,13 @@ BENCHMARKS = (
         0.2,
         stored=True,
     ),
+    Benchmark(
+        "page",
+        "The live page",
+        "A made-up run of 2,000 candidates in headless Chromium: the wait for the page, and for each step in it.",
+        3,
+        needs=("chromium",),
+    ),
     Benchmark("faults", "Faults on a GPU", "200 faults in a row on an H200.", 0.2, stored=True),
     Benchmark(
         "compile_rate",
