@@ -214,6 +214,8 @@ def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browse
         browser.wait("document.querySelector('tbody')?.innerText.includes('done')")
         LongRun(tmp_path, run_id="another-run").start(10)
         browser.wait("document.querySelector('h1').innerText === '2 runs'")
+    with served(tmp_path, port, "another-token"):
+        browser.wait("document.querySelector('.state').innerText.includes('token is gone')")
     made.ledger.close()
 
 

@@ -48,15 +48,15 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(folder: Path, port: int = 0, extras: Extras | None = None) -> Iterator[Served]:
+def served(folder: Path, port: int = 0, token: str = TOKEN) -> Iterator[Served]:
     """Serve the ledger of a folder."""
-    words = extras or Extras("Softmax of each row", "y = softmax(x)", "AMD Instinct MI300X", RATES, {"python": "3.11"})
+    words = Extras("Softmax of each row", "y = softmax(x)", "AMD Instinct MI300X", RATES, {"python": "3.11"})
     with Ledger(folder / "ledger.db") as ledger, socket.create_server(("127.0.0.1", port)) as door:
         ledger.forbid_writing()
         artefacts = ArtefactStore(folder / "artefacts", ledger)
         site = Site(ledger, artefacts, words, lambda run: words, lambda run: some_machine)
         bound = door.getsockname()[1]
-        gate = Gate(application(site), TOKEN, frozenset({f"127.0.0.1:{bound}"}))
+        gate = Gate(application(site), token, frozenset({f"127.0.0.1:{bound}"}))
         server = PageServer(uvicorn.Config(gate, log_level="error", lifespan="off", ws="none"), site)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]})
         thread.start()
@@ -66,6 +66,6 @@ def served(folder: Path, port: int = 0, extras: Extras | None = None) -> Iterato
             thread.join()
 
         try:
-            yield Served(bound, f"http://127.0.0.1:{bound}/?token={TOKEN}", stop)
+            yield Served(bound, f"http://127.0.0.1:{bound}/?token={token}", stop)
         finally:
             stop()

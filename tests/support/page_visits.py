@@ -16,7 +16,7 @@ def visit(browser: Browser, run_id: str, view: str, candidate: str = "") -> None
     browser.wait(f"document.querySelector('nav a[aria-current=page]')?.hash.endsWith('/{view}')")
     browser.wait("document.querySelector('main').innerText.length > 20")
     if view == "candidates":
-        browser.wait("document.querySelector('.pane .sheet')?.childNodes.length")
+        browser.wait("document.querySelector('.pane .sheet, .pane > .nothing')?.childNodes.length")
 
 
 def sheet(browser: Browser, name: str) -> str:

@@ -85,6 +85,7 @@ class Stream {
       if (source.readyState === EventSource.CLOSED && this.source === source) {
         this.rest();
         this.later = setTimeout(() => this.open(), 2000);
+        ask("/api/runs").catch((error) => this.state("lost", error instanceof TypeError ? "" : error.message)); // why it was refused
       }
     });
     for (const name of ["row", "runs", "standing"]) {

@@ -63,6 +63,7 @@ function compact(value) {
 }
 
 function inSeconds(seconds) {
+  if (!Number.isFinite(seconds)) return DASH;
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min`;

@@ -72,12 +72,12 @@ function follow(run, row) {
   app.stream = null;
   app.state.textContent = "";
   if (!data.isLive || run === null) return;
-  app.stream = new Stream(run, row, (name, value) => take(run, name, value), (state) => { app.state.className = `state ${state}`; stateText(state); });
+  app.stream = new Stream(run, row, (name, value) => take(run, name, value), (state, said) => { app.state.className = `state ${state}`; stateText(state, said); });
 }
 
-function stateText(state) {
+function stateText(state, said) {
   const head = app.book && app.book.head, isOn = !head || head.status === "running";
-  app.state.textContent = state === "lost" ? "connection lost, trying again" : isOn ? "live" : "";
+  app.state.textContent = state === "lost" ? said || "connection lost, trying again" : isOn ? "live" : "";
 }
 
 // One row of the ledger: into the diary at once; the run is read again soon, and not more often than it helps.
@@ -102,7 +102,7 @@ function take(run, name, value) {
 
 function standingIsNew(rows) {
   const told = new Map((app.book ? [app.book.head] : app.runs || []).map((run) => [run.id, run]));
-  return rows.some(([id, status, pause]) => !told.has(id) || told.get(id).status !== status || told.get(id).pause !== pause);
+  return rows.length !== told.size || rows.some(([id, status, pause]) => !told.has(id) || told.get(id).status !== status || told.get(id).pause !== pause);
 }
 
 function masthead() {
