@@ -220,7 +220,7 @@ class RunReader:
 
 
 class _Whole:
-    """What the sheets of a run share, read when it is first needed."""
+    """Records that the sheets of a run share, read when they are first needed."""
 
     def __init__(self, ledger: Ledger, run_id: str) -> None:
         self._ledger = ledger
