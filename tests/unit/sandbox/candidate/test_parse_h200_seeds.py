@@ -16,6 +16,7 @@ from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.target import load_target
 from tasks.loader import load_task, task_names
 from tasks.task import Task
+from tests.support.compiler_cache import COMPILED
 
 SEEDS = [(task, path) for task in (load_task(name, "h200") for name in task_names()) for path in task.seeds]
 PLAIN = [(task, path) for task, path in SEEDS if path.name in ("seed.hip", "seed_tiled.hip")]
@@ -26,8 +27,8 @@ def name(value: Task | Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def compiler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GpuCompiler]:
-    made = GpuCompiler(load_target("h200"), tmp_path_factory.mktemp("cache"), workers=2)
+def compiler() -> Iterator[GpuCompiler]:
+    made = GpuCompiler(load_target("h200"), COMPILED, workers=2)
     try:
         assert made.version
     except ToolchainError as error:

@@ -112,11 +112,19 @@ def test_double_precision_negates_by_the_same_bits(name: str) -> None:
         assert np.array_equal(from_lanes(name, done.outputs[f"d{bits}"]), expected), bits
 
 
-@pytest.mark.parametrize("modifiers", ["0, 0, 1", "1, 0, 0", "0, 1, 0"])
+ABSENT = ("0, 0, 1", "1, 0, 0", "0, 1, 0")
+
+
+@pytest.mark.parametrize("modifiers", ABSENT)
 @pytest.mark.parametrize("name", [n for n in DENSE if n not in LANES and "f64" not in n])
 def test_a_modifier_that_an_instruction_does_not_have_is_refused(name: str, modifiers: str) -> None:
-    found = build(HEAD + kernel(0, name, modifiers), [launch("k0", ["a", "b", "c", "d"])])
-    assert [f.kind for f in found] == ["compile_error"] and "must be 0" in found[0].message
+    kernels = [kernel(number, name, each) for number, each in enumerate(ABSENT)]
+    found = build(HEAD + "".join(kernels), [launch(f"k{number}", ["a", "b", "c", "d"]) for number in range(3)])
+    assert [f.kind for f in found] == ["compile_error"] * 3, "one for each kernel"
+    line = (HEAD + "".join(kernels)).split("\n").index(
+        next(row for row in kernels[ABSENT.index(modifiers)].split("\n") if modifiers in row)
+    ) + 1
+    assert [f.line for f in found].count(line) == 1 and all("must be 0" in f.message for f in found)
 
 
 def test_a_matrix_instruction_that_half_the_wave_reaches_is_a_finding() -> None:
