@@ -75,6 +75,8 @@ def _expanded(path: Path) -> list[Path]:
         return [path]
     if path.exists() or path.is_symlink():
         raise DocumentError(f"{path} is neither a file nor a folder; name a document or a folder of them")
+    if str(path).startswith(("http:/", "https:/")):  # a Path has lost the second stroke
+        raise DocumentError(f"{path} is an address, and nothing is fetched; save the page and add the file")
     is_pattern = glob.has_magic(str(path))
     names = sorted(glob.glob(str(path), recursive=True)) if is_pattern else []  # noqa: PTH207 - Path.glob: no absolute ones
     matched = [Path(name) for name in names]

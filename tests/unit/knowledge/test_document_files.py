@@ -73,3 +73,8 @@ def test_a_name_that_is_no_text_can_be_stored(tmp_path: Path) -> None:
     store = KnowledgeStore(tmp_path / "store")
     assert [a.status for a in store.add([tmp_path])] == ["added"]
     assert [h.title for h in store.search("eland")] == ["\\udcff"]
+
+
+def test_an_address_is_not_fetched_and_said_so() -> None:
+    with pytest.raises(DocumentError, match="nothing is fetched; save the page"):
+        find_files([Path("https://example.org/page.html")])
