@@ -136,14 +136,15 @@ class _Project:
         return _CMAKE.format(
             name=self._name,
             language="CUDA" if self._is_cuda else "HIP",
-            arch=self._arch,
+            arch=f"{self._arch}-real" if self._is_cuda else self._arch,
             suffix=self._suffix,
             flags=self._flags(),
         )
 
     def _readme(self, cases: list[str]) -> str:
         name, suffix = self._name, self._suffix
-        compiler = f"nvcc -arch=sm_{self._arch}" if self._is_cuda else f"hipcc --offload-arch={self._arch}"
+        arch = f"-gencode=arch=compute_{self._arch},code=sm_{self._arch}"  # no code for other GPUs beside it
+        compiler = f"nvcc {arch}" if self._is_cuda else f"hipcc --offload-arch={self._arch}"
         files = f"{name}.{suffix} self_check.{suffix}"
         values = ", ".join(f"{scalar.name} = {scalar.value}" for scalar in self._task.scalars)
         scalars = f"The task's scalars have the values that the kernel was verified with: {values}.\n" if values else ""

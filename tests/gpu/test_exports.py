@@ -81,7 +81,12 @@ def project(name: str, folder: Path) -> Path:
 
 
 def compiled(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    flags = ["-arch=sm_90a", "-std=c++20", "--expt-relaxed-constexpr", "--extra-device-vectorization"]
+    flags = [
+        "-gencode=arch=compute_90a,code=sm_90a",
+        "-std=c++20",
+        "--expt-relaxed-constexpr",
+        "--extra-device-vectorization",
+    ]
     command = [NVCC, *flags, "-I.", "-Iinclude", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
