@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from knowledge.markup import from_rst
@@ -165,11 +165,6 @@ def clean(text: str) -> str:
         return unified.translate(_NO_CONTROL)
     bad = [c for c in set(unified) if c not in _KEPT and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co")]
     return unified.translate(dict.fromkeys(map(ord, bad))) if bad else unified
-
-
-def with_uri(text: Text, uri: str) -> Text:
-    """The same document at another place."""
-    return replace(text, uri=uri)
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
