@@ -91,8 +91,14 @@ class Endpoint:
         return self.api_key if self.api_key.get_secret_value() else SecretStr("none")
 
     def model_for(self, role: str) -> str:
-        """The model that plays this role."""
-        return self.models.get(role, self.model)
+        """The model that plays this role; the first where several take turns."""
+        return self.models_for(role)[0]
+
+    def models_for(self, role: str) -> tuple[str, ...]:
+        """The models of a role; the coder may have several, with commas between their names."""
+        named = self.models.get(role, self.model)
+        several = tuple(name.strip() for name in named.split(",") if name.strip()) if role == "coder" else ()
+        return several or (named,)
 
     def price_of(self, model: str) -> Price:
         """The price of one model."""

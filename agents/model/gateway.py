@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from agents.author import Step
 from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import Endpoint, add
+from agents.model.panel import model_of
 from agents.model.structured_output import Form, ReplyError, clean, instruction, objects, response_format
 from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, Tool, ToolsRefused, calls_a_tool
 from agents.model.transport import Options, Rejected, Transport
@@ -108,7 +109,7 @@ class Gateway:
                         "use another model for this role, then resume the run"
                     ) from None
                 mended = True
-                self._distrust(role, raw.text, form)
+                self._distrust(model_of(self.ledger, role, step, self.endpoint.models_for(role)), raw.text, form)
                 talk = [
                     *asked,
                     Message("assistant", raw.text[:QUOTED_CHARS] or "(empty)"),
@@ -150,7 +151,7 @@ class Gateway:
         tools: Sequence[Tool] = (),
     ) -> RawReply:
         """The stored answer of this very request, or a new one, stored before it is returned."""
-        model = self.endpoint.model_for(role)
+        model = model_of(self.ledger, role, step, self.endpoint.models_for(role))
         prompt, offered = transcribed(talk), [tool.document() for tool in tools]
         key = call_key(role, step, prompt + (json.dumps(offered) if offered else ""), max_tokens)
         stored = self.ledger.call(key)
@@ -214,9 +215,8 @@ class Gateway:
             rung = max(options.rung, known.rung) if known else options.rung
             self._options[model] = replace(options, rung=rung)
 
-    def _distrust(self, role: str, text: str, form: Form[Any]) -> None:
+    def _distrust(self, model: str, text: str, form: Form[Any]) -> None:
         """A server that was given a schema and returned no JSON at all does not bear this rung: step down."""
-        model = self.endpoint.model_for(role)
         options = self.options(model)
         if form.schema is not None and options.rung < 3 and len(text) < QUOTED_CHARS and not any(objects(text)):
             self._remember(model, replace(options, rung=max(2, options.rung + 1)))

@@ -1,0 +1,95 @@
+"""Several models for one role: which of them an experiment is given, by what each gained for its money so far.
+
+The rule is UCB1 (Auer, Cesa-Bianchi and Fischer 2002). A reward is the doublings of speed that an experiment gained, 1
+at most, over what an experiment of that model costs beside the others'. It rests on earlier generations only, so that a
+resumed run asks the same models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agents.author import Step
+from records.experiment import Attempt, ModelCall
+from records.ledger import Ledger
+
+WIDTH = 0.25  # of the confidence term: most experiments gain far less than a doubling
+UNWRITTEN = ("explore", "dispatch")  # experiments that no model writes
+
+
+@dataclass(frozen=True)
+class ModelRecord:
+    """One model's experiments so far."""
+
+    experiments: int = 0
+    reward: float = 0.0
+    price: float = 0.0  # money of its calls, or tokens where none of the models has a price
+
+    def index(self, total: int, usual: float) -> float:
+        """The optimistic reward for what an experiment usually costs; infinite for a model that was never asked."""
+        if not self.experiments:
+            return math.inf
+        share = self.price / self.experiments / usual if usual else 1.0
+        bonus = WIDTH * math.sqrt(2 * math.log(max(2, total)) / self.experiments)
+        return self.reward / self.experiments / max(share, 0.1) + bonus
+
+
+def model_of(ledger: Ledger, role: str, step: Step, models: Sequence[str]) -> str:
+    """The model that an experiment's questions of this role go to; the first where there is no experiment."""
+    if len(models) == 1 or not step.experiment_id:
+        return models[0]
+    planned = [e.id for e in ledger.experiments(step.run_id, step.generation) if e.picked_as not in UNWRITTEN]
+    place = planned.index(step.experiment_id) if step.experiment_id in planned else 0
+    return draws(models, records_of(ledger, role, step, models), place + 1)[place]
+
+
+def draws(models: Sequence[str], known: Mapping[str, ModelRecord], count: int) -> list[str]:
+    """The models of so many experiments that begin at once; of equal ones the first that is named."""
+    records, drawn = {model: known.get(model, ModelRecord()) for model in models}, list[str]()
+    while len(drawn) < count:
+        total = sum(r.experiments for r in records.values())
+        usual = sum(r.price for r in records.values()) / total if total else 0.0
+        model = max(models, key=lambda name: records[name].index(total, usual))
+        drawn.append(model)
+        made = records[model]
+        each = max(1, made.experiments)  # as it went so far, until it is known
+        records[model] = replace(
+            made,
+            experiments=made.experiments + 1,
+            reward=made.reward + made.reward / each,
+            price=made.price + (made.price / each or usual),
+        )
+    return drawn
+
+
+def records_of(ledger: Ledger, role: str, step: Step, models: Sequence[str]) -> dict[str, ModelRecord]:
+    """What the models gained and cost in earlier generations."""
+    calls = [c for c in ledger.calls(step.run_id) if _counts(c, role, step.generation) and c.model in models]
+    is_priced = any(c.usage.usd for c in calls)
+    gains = _gains(ledger.attempts(step.run_id))
+    found = dict[str, ModelRecord]()
+    for experiment in dict.fromkeys(c.experiment_id for c in calls):
+        mine = [c for c in calls if c.experiment_id == experiment]
+        tokens = float(sum(c.usage.prompt_tokens + c.usage.completion_tokens for c in mine))
+        made = found.get(mine[0].model, ModelRecord())
+        reward = min(1.0, math.log2(1 + max(0.0, gains.get(experiment, 0.0)) / 100))
+        price = sum(c.usage.usd for c in mine) if is_priced else tokens
+        found[mine[0].model] = ModelRecord(made.experiments + 1, made.reward + reward, made.price + price)
+    return found
+
+
+def _counts(call: ModelCall, role: str, generation: int) -> bool:
+    is_earlier = call.generation is not None and 0 < call.generation < generation
+    return call.role == role and is_earlier and call.state == "done" and bool(call.experiment_id)
+
+
+def _gains(attempts: Sequence[Attempt]) -> dict[str, float]:
+    """The gain that each experiment's change is shown to give, in per cent."""
+    found = dict[str, float]()
+    for attempt in attempts:
+        shown = attempt.credit.shown_pct if attempt.credit.shown_pct is not None else attempt.credit.idea_pct
+        if attempt.status == "accepted" and attempt.standing != "refuted" and shown is not None:
+            found[attempt.experiment_id] = shown
+    return found
