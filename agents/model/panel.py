@@ -65,7 +65,7 @@ def draws(models: Sequence[str], known: Mapping[str, ModelRecord], count: int) -
 
 
 def records_of(ledger: Ledger, role: str, step: Step, models: Sequence[str]) -> dict[str, ModelRecord]:
-    """What the models gained and cost in earlier generations."""
+    """Gains and costs of the models in earlier generations."""
     calls = [c for c in ledger.calls(step.run_id) if _counts(c, role, step.generation) and c.model in models]
     is_priced = any(c.usage.usd for c in calls)
     gains = _gains(ledger.attempts(step.run_id))
