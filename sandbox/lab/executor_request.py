@@ -21,7 +21,7 @@ from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
 from tasks.dtypes import stored
 
-MAGIC = 0x4B534C4142303039
+MAGIC = 0x4B534C4142303130
 LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
 GRANULE = 65536
 NONE = (1 << 64) - 1
@@ -102,6 +102,7 @@ class Work:
     checks: int = 2  # 0: bounds only, 1: all but unwritten buffers, 2: all; see runtime/shadow.h
     exact: bool = False  # matrix instructions round as the hardware does
     shuffled: bool = False  # another wave begins in each workgroup
+    backwards: bool = False  # the last workgroup begins
     device: tuple[int, ...] = (64, 64, 128, 16, 64, 1)  # from `wave` to `joins_global` in runtime/request.h's header
     phases: bytes = b""  # conflict groups, see phases.py
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # the numbers of `blocks`; None: evenly spread, or all
@@ -221,6 +222,7 @@ def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work:
         int(work.exact),
         *work.device,
         int(work.shuffled),
+        int(work.backwards),
     ]
 
 

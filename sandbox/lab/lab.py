@@ -57,6 +57,7 @@ class ExecutionRequest:
     workgroups: tuple[tuple[int, ...] | None, ...] = ()  # of each launch: these numbers (x + gx * (y + gy * z)) only,
     # in any order, each once; None: as `blocks` says
     shuffled: bool = False  # another wave begins in each workgroup, so that nothing rests on their order
+    backwards: bool = False  # the last workgroup begins: none may rest on what those before it have done
     exact: bool = False  # multiply matrices as CDNA3's matrix cores round, not in the accumulator's type; slower
     checks: Checks = "all"  # "bounds": neither races nor unwritten memory
     recorded: int = RECORDED_BLOCKS  # of each launch, when counting
@@ -176,6 +177,7 @@ class Lab:
             line_bytes=int(memory["line_bytes"]),
             exact=request.exact,
             shuffled=request.shuffled,
+            backwards=request.backwards,
             checks=_checks(request.checks, request.count, len(totals) > 1 and chosen != totals),
             device=_device(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),

@@ -6,7 +6,7 @@ Cases too large for that are in listed_case.py and timed_cases.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -22,6 +22,7 @@ from tasks.compare import compare
 from tasks.dtypes import numpy_dtype
 from tasks.task import Array, Case, Task, TensorSpec
 
+BACKWARDS_S = 3.0  # for an execution that may come to no end
 Rows = tuple[CaseResult, tuple[Finding, ...]]
 
 
@@ -61,6 +62,7 @@ class Judge:
     patience: Patience = Patience()
     exact: bool = False  # matrix instructions round as the hardware does; slower
     known: ListedValues | None = None  # that candidates before it have left
+    waiting: set[str] = field(default_factory=set, compare=False)  # they come to no end from the last one on
 
     @property
     def task(self) -> Task:
@@ -84,7 +86,25 @@ class Judge:
             return CaseResult(
                 name, case.role, correct=False, executed=execution.executed, compared=0.0, message=findings[0].message
             ), findings
-        return self._compare(execution, values, replace(case, name=name))
+        row, findings = self._compare(execution, values, replace(case, name=name))
+        is_alone = not execution.updated or max(prod(launch.grid) for launch in plan.launches) < 2
+        if findings or case.role == "test" or is_alone or self.built.program.path in self.waiting:
+            return row, findings
+        return self._backwards(plan, buffers, values, replace(case, name=name)) or (row, findings)
+
+    def _backwards(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], values: Values, case: Case) -> Rows | None:
+        """The row where workgroups that share a buffer begin with the last one; None where one waits for another."""
+        request = ExecutionRequest(
+            self.built.program, plan, buffers, BACKWARDS_S, exact=self.exact, shuffled=True, backwards=True
+        )
+        execution = self.lab.execute(request)
+        if any(finding.kind == "timeout" for finding in execution.findings):
+            self.waiting.add(self.built.program.path)  # that they are begun in turn is what every GPU does
+            return None
+        found = tuple(replace(finding, case=case.name) for finding in execution.findings)
+        if found:
+            return CaseResult(case.name, case.role, correct=False, compared=0.0, message=found[0].message), found
+        return self._compare(execution, values, case)
 
     def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], *, shuffled: bool) -> Execution:
         deadline_s = self.patience.deadline_s

@@ -219,7 +219,8 @@ static bool is_polling(Worker& worker, uint64_t address, uint64_t place) {
     const bool again = worker.polled == address;
     worker.polled = address;
     worker.polls = again ? worker.polls + 1 : 0;
-    if (worker.polls < kPolls || !worker.request->head.recording || !worker.launch->listed) return again;
+    const Header& asked = worker.request->head;
+    if (worker.polls < kPolls || !(asked.backwards || (asked.recording && worker.launch->listed))) return again;
     Finding finding = {};
     finding.kind = kTimeout;
     finding.write = true;

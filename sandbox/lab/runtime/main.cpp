@@ -70,7 +70,8 @@ static void work_off(Worker& worker, uint32_t index) {
         worker.recorder = recorder;
         t_hot.recording = recorder != nullptr;
         const uint64_t before = t_hot.accesses;
-        run_workgroup(worker, launch.linear(k, g_request.head.recording));
+        const uint64_t turn = g_request.head.backwards ? launch.blocks - 1 - k : k;
+        run_workgroup(worker, launch.linear(turn, g_request.head.recording));
         if (recorder) close_recorder(worker);
         worker.recorder = nullptr;
         t_hot.recording = false;

@@ -4,7 +4,7 @@
 
 namespace ks {
 
-constexpr uint64_t kMagic = 0x4b534c4142303039ull;
+constexpr uint64_t kMagic = 0x4b534c4142303130ull;
 constexpr uint64_t kGranule = 65536;  // one granule belongs to at most one buffer
 constexpr uint64_t kNone = ~0ull;
 
@@ -24,6 +24,7 @@ struct Header {
     uint64_t segment_bytes, fill_bytes, address_lanes, l1_bytes_per_clock;  // see coalescing.h
     uint64_t joins_global;  // the compiler makes one wide access of neighbouring narrow ones to buffers too
     uint64_t shuffled;      // 1: another wave begins in each workgroup
+    uint64_t backwards;     // 1: the last workgroup begins
 };
 
 struct RegionRequest {
