@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -101,27 +101,34 @@ class Session:
         `ask` answers the questions of a run that wants approval; where it answers None, the run pauses.
         KeyboardInterrupt and MachineError leave a run that can be resumed.
         """
+        from app.open_telemetry import telemetry
         from graph.drive import drive
 
         traces, trace_id = current_traces(), None
         if traces is not None:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
-        with self._logged():
-            drive(self.context, self.folder / "checkpoint.db", progress, ask=ask, trace_id=trace_id)
+        with telemetry(self.settings, self.context.run.id) as spans, self._logged(spans) as context:
+            drive(context, self.folder / "checkpoint.db", progress, ask=ask, trace_id=trace_id)
         result = self.conclude()
         if traces is not None and trace_id is not None:
             traces.score(trace_id, scores(result, self.context))
         return result
 
     @contextmanager
-    def _logged(self) -> Iterator[None]:
-        """The first and the last line that this process adds to the event log."""
-        tell, run = self.context.listener or (lambda event: None), self.context.run
+    def _logged(self, *more: Callable[[Mapping[str, Any]], None] | None) -> Iterator[Context]:
+        """The collaborators with all listeners, who are told first and last that this process drives the run."""
+        listeners = [listener for listener in (self.context.listener, *more) if listener is not None]
+
+        def tell(event: Mapping[str, Any]) -> None:
+            for listener in listeners:
+                listener(event)
+
+        run = self.context.run
         asked = {"task": run.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
         tell({"event": "begun", **asked})
         try:
-            yield
+            yield replace(self.context, listener=tell)
         finally:
             run = self.run
             tell({"event": "left", "status": run.status, "pause": run.pause, "reason": run.stop_reason})
@@ -151,9 +158,11 @@ def scores(result: RunResult, context: Context) -> dict[str, float]:
 
 def open_session(settings: Settings, request: RunRequest) -> Session:
     """A new run; nothing is written to the ledger before it is driven."""
+    from app.open_telemetry import refuse_missing
     from sandbox.target import load_target
     from tasks.linter import refuse_weak
 
+    refuse_missing(settings)
     task = open_task(settings, request.task, load_target(request.target).name)
     refuse_weak(task)
     new_run(settings, request, task)  # which refuses a bad request before a folder is made

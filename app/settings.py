@@ -105,6 +105,12 @@ class Settings(BaseSettings):
     """Where traces go; LangSmith's own address when not given."""
     langsmith_project: str = Field(default="kernel-scientist", validation_alias="LANGSMITH_PROJECT")
     """Project the traces are filed under."""
+    telemetry: bool = False
+    """Send OpenTelemetry spans of runs; off unless asked."""
+    otlp_endpoint: str | None = Field(default=None, validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
+    """Where spans go, by OTLP over HTTP; the collector of this machine when not given."""
+    otlp_headers: SecretStr | None = Field(default=None, validation_alias="OTEL_EXPORTER_OTLP_HEADERS")
+    """Headers for the collector, such as a key: `name=value,name=value`."""
     trace_sources: Literal["full", "digest", "off"] = "full"
     """Kernels, prompts and replies in traces: as they are, as size and SHA-256, or as size alone."""
 
@@ -113,7 +119,7 @@ class Settings(BaseSettings):
     def _absolute(cls, value: Path | None) -> Path | None:
         return value.expanduser().absolute() if value is not None else None
 
-    @field_validator("base_url", "embedding_base_url", "langsmith_endpoint")
+    @field_validator("base_url", "embedding_base_url", "langsmith_endpoint", "otlp_endpoint")
     @classmethod
     def _address(cls, value: str | None) -> str | None:
         if value is not None and not value.startswith(("http://", "https://")):
@@ -146,7 +152,13 @@ class Settings(BaseSettings):
             secret.get_secret_value()
             for secret in (self.api_key, self.langsmith_api_key, self.worker_token, self.spool_key)
             if secret is not None
-        )
+        ) + tuple(self.header_values().values())
+
+    def header_values(self) -> Mapping[str, str]:
+        """The headers for the collector, by their names."""
+        text = self.otlp_headers.get_secret_value() if self.otlp_headers is not None else ""
+        pairs = (part.partition("=") for part in text.split(",") if "=" in part)
+        return {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -6,21 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from app.settings import load_settings
-from app.tracing import tracing
-from records.errors import SettingsError
 from tests.support.collector import Collector, collecting, metadata
 from tests.support.endpoint import ScriptedEndpoint
 
-try:
-    HAS_EXPORTER = find_spec("opentelemetry.exporter.otlp.proto.http.trace_exporter") is not None
-except ModuleNotFoundError:
-    HAS_EXPORTER = False
 ROOT = Path(__file__).resolve().parents[2]
 DRIVER = Path(__file__).with_name("traced_run.py")
 MODEL_KEY, TRACE_KEY = "sk-canary-7c1f0e5d9b3a", "lsv2-canary-51d2c8e0aa47"
@@ -104,10 +96,3 @@ def test_a_dead_endpoint_neither_fails_nor_shows_a_key(tmp_path: Path) -> None:
     done = run(tmp_path, "ask", LANGSMITH_ENDPOINT="http://127.0.0.1:9", LANGSMITH_API_KEY=TRACE_KEY)
     assert TRACE_KEY[:12] not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.skipif(HAS_EXPORTER, reason="the OpenTelemetry exporter is installed here")
-def test_open_telemetry_without_its_packages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LANGSMITH_OTEL_ENABLED", "true")
-    with pytest.raises(SettingsError, match="LANGSMITH_OTEL_ENABLED"), tracing(load_settings(), True):
-        pass
