@@ -35,6 +35,10 @@ from records.ledger import Ledger
 from sandbox.candidate.prepare import Prepared
 from tests.support.stations import ideas, writer
 
+CALL = (  # every column of a call but the time of day
+    "key, run_id, role, model, prompt, state, reserved_usd, reply, prompt_tokens, completion_tokens, usd, "
+    "generation, experiment_id, number"
+)
 Make = Callable[[Path, "Diary"], Context]
 
 
@@ -195,7 +199,7 @@ def contents(folder: Path) -> dict[str, list[Any]]:
             "experiments": "SELECT * FROM experiments",
             "attempts": "SELECT * FROM attempts",
             "evaluations": "SELECT * FROM evaluations",
-            "calls": "SELECT * FROM calls",
+            "calls": f"SELECT {CALL} FROM calls",
             "comparisons": "SELECT * FROM comparisons",
             "spends": "SELECT * FROM spends",
             "artefacts": "SELECT digest FROM artefacts",

@@ -58,7 +58,7 @@ def timed(plain: Evaluation) -> Evaluation:
 
 @pytest.mark.long
 def test_after_fifty_playbook_generations_state_and_checkpoint_are_small(tmp_path: Path) -> None:
-    limits = Limits(generations=50, picks=3, stagnation=50, tunings=2)
+    limits = Limits(generations=50, picks=2, stagnation=50, tunings=2)
     context = replace(table_context(tmp_path, load_task("row_softmax"), Wanderer(3), limits), sandbox=Claims())
     run = drive(context, tmp_path / "checkpoint.db")
     assert run.stop_reason == "all 50 generations are used"
