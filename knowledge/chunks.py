@@ -100,12 +100,7 @@ def _blocks(body: str) -> Iterator[_Block]:
         if fence:
             lines += gap.split("\n")[1:-1]
         elif not _MARKED.search(part):  # a paragraph of nothing but text, as most are
-            is_bare = part.isascii() and " \n" not in part and not part[-1:].isspace()
-            text = (part if is_bare else _TRAILING.sub("", part)).strip("\n")
-            if len(text) > HIGH:
-                yield from (_Block(names, piece) for piece in _pieces(text))
-            elif text.strip():
-                yield _Block(names, text)
+            yield from _paragraph(names, part)
             continue
         for line in part.split("\n"):
             first = line.lstrip()[:1]
@@ -135,6 +130,16 @@ def _blocks(body: str) -> Iterator[_Block]:
         if not fence:
             yield from flush()
     yield from flush()
+
+
+def _paragraph(names: tuple[str, ...], part: str) -> Iterator[_Block]:
+    """Text without any markup, in one block or in pieces."""
+    is_bare = part.isascii() and " \n" not in part and not part[-1:].isspace()
+    text = (part if is_bare else _TRAILING.sub("", part)).strip("\n")
+    if len(text) > HIGH:
+        yield from (_Block(names, piece) for piece in _pieces(text))
+    elif text.strip():
+        yield _Block(names, text)
 
 
 def _enter(path: list[tuple[int, str]], level: int, title: str) -> tuple[str, ...]:
