@@ -81,10 +81,8 @@ def _packed(blocks: Iterator[_Block]) -> Iterator[tuple[str, str]]:
 
 def _blocks(body: str) -> Iterator[_Block]:
     """Paragraphs, lists, tables and fences, each under its heading path."""
-    path: list[tuple[int, str]] = []
-    names: tuple[str, ...] = ()
-    lines: list[str] = []
-    fence = ""
+    path, lines = list[tuple[int, str]](), list[str]()
+    names, fence = tuple[str, ...](), ""
 
     def flush() -> Iterator[_Block]:
         text = "\n".join(lines).strip("\n")
@@ -108,8 +106,8 @@ def _blocks(body: str) -> Iterator[_Block]:
             if fence:
                 lines.append(line)
                 if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
-                    fence = ""
                     yield from flush()
+                    fence = ""
                 continue
             heading = _ATX.fullmatch(line) if first == "#" else None
             under = _UNDERLINE.fullmatch(line.strip()) if first in _RULES else None
