@@ -122,9 +122,10 @@ class Browser:
         return found["result"].get("value")
 
     def wait(self, condition: str) -> Any:
-        """Wait until an expression is true."""
+        """Wait until an expression is true; one that fails, since an element is not there yet, is not."""
         deadline = time.monotonic() + PATIENCE_S
-        while not (value := self.run(f"(value => value instanceof Element || value)({condition})")):
+        asked = f"(() => {{ try {{ return {condition}; }} catch (fault) {{ return false; }} }})()"
+        while not (value := self.run(f"(value => value instanceof Element || value)({asked})")):
             assert time.monotonic() < deadline, f"never true: {condition}; the page says {self.text()[:2000]!r}"
             time.sleep(0.05)
         return value

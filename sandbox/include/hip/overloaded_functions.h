@@ -12,8 +12,9 @@ template <class T> struct ks_whole_as_double {};
 KS_WHOLE(char)
 KS_WHOLE(signed char)
 KS_WHOLE(unsigned char)
-KS_WHOLE(short) KS_WHOLE(unsigned short) KS_WHOLE(int) KS_WHOLE(unsigned) KS_WHOLE(long) KS_WHOLE(unsigned long)
-    KS_WHOLE(long long) KS_WHOLE(unsigned long long) KS_WHOLE(bool)
+KS_WHOLE(short)
+KS_WHOLE(unsigned short) KS_WHOLE(int) KS_WHOLE(unsigned) KS_WHOLE(long) KS_WHOLE(unsigned long) KS_WHOLE(long long)
+    KS_WHOLE(unsigned long long) KS_WHOLE(bool)
 #undef KS_WHOLE
 #define KS_OF_WHOLE(name) \
     template <class T> KS_INLINE typename ks_whole_as_double<T>::type name(T x) { return name(static_cast<double>(x)); }
@@ -47,7 +48,8 @@ KS_INLINE float hypot(float x, float y) { return hypotf(x, y); }
         return name(static_cast<double>(x), static_cast<double>(y));                        \
     }
 KS_MIXED(pow)
-KS_MIXED(atan2) KS_MIXED(hypot)
+KS_MIXED(atan2)
+KS_MIXED(hypot)
 #undef KS_MIXED
     KS_INLINE float pow(float x, int y) {
     return powf(x, static_cast<float>(y));

@@ -13,6 +13,7 @@ from records.errors import BudgetExhausted, LedgerError, UsageError
 from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Experiment, ModelCall, Run, Spend, Usage
 from records.ledger import Ledger
+from records.schema import SCHEMA_VERSION
 
 RUN = Run("20261121-softmax-1a", "row_softmax", "mi300x", "lab", "playbook", 7, {"generations": 4})
 EXPERIMENT = Experiment("g001-e1", RUN.id, 1, 1, "g000-e0-a0", None, "wider loads", "load four floats at once")
@@ -251,7 +252,7 @@ def foreign(path: Path) -> None:
     [
         (damaged, "is damaged"),
         (lambda path: path.write_text("no database " * 100), "is damaged"),
-        (newer, "has schema 99, this program knows 10"),
+        (newer, f"has schema 99, this program knows {SCHEMA_VERSION}"),
         (foreign, "database of another program"),
         (Path.mkdir, "cannot be written to"),
         (lambda path: path.parent.rmdir() or path.parent.write_text("in the way"), "cannot be written to"),
