@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from records.errors import PlanError
 
 FUNCTIONS = """\
+namespace plan {
 // The arithmetic of the launch plan. A division by zero gives 0.
 inline long long floor_div(long long a, long long b) {
     return b == 0 ? 0 : a / b - (a % b != 0 && (a % b < 0) != (b < 0));
@@ -16,9 +17,10 @@ inline long long floor_mod(long long a, long long b) { return b == 0 ? 0 : a - f
 inline long long ceil_div(long long a, long long b) { return b == 0 ? 0 : -floor_div(-a, b); }
 inline long long least(long long a, long long b) { return a < b ? a : b; }
 inline long long most(long long a, long long b) { return a > b ? a : b; }
+}  // namespace plan
 """
 _PLAIN: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-_CALLED: Mapping[type[ast.operator], str] = {ast.FloorDiv: "floor_div", ast.Mod: "floor_mod"}
+_CALLED: Mapping[type[ast.operator], str] = {ast.FloorDiv: "plan::floor_div", ast.Mod: "plan::floor_mod"}
 _COMPARED: Mapping[type[ast.cmpop], str] = {
     ast.Lt: "<",
     ast.LtE: "<=",
@@ -27,7 +29,7 @@ _COMPARED: Mapping[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
-_FOLDED: Mapping[str, str] = {"min": "least", "max": "most", "ceil_div": "ceil_div"}
+_FOLDED: Mapping[str, str] = {"min": "plan::least", "max": "plan::most", "ceil_div": "plan::ceil_div"}
 
 
 def in_cpp(text: str, names: Mapping[str, str]) -> str:

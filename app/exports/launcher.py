@@ -121,7 +121,7 @@ class Launcher:
         """Bytes of a workspace, rounded up to the alignment of the next."""
         names = self._dims(row)
         extents = " * ".join(in_cpp(text, names) for text in workspace.shape)
-        return f"ceil_div({size_bytes(workspace.dtype)}ll * {extents}, {ALIGNMENT_BYTES}) * {ALIGNMENT_BYTES}"
+        return f"plan::ceil_div({size_bytes(workspace.dtype)}ll * {extents}, {ALIGNMENT_BYTES}) * {ALIGNMENT_BYTES}"
 
     def _guard(self, row: _Row) -> str:
         return f"if ({condition_in_cpp(row.when, self._dims(row))}) " if row.when else ""
@@ -160,15 +160,15 @@ class Launcher:
             f"const long long grid_[3] = {{{grid}}};",
             f"const long long block_[3] = {{{block}}};",
             f"const long long lds_ = {in_cpp(launch.lds, names)};",
-            "if (!fits(grid_, block_, lds_)) return KERNEL_BAD_VALUE;",
+            "if (!plan::fits(grid_, block_, lds_)) return KERNEL_BAD_VALUE;",
         ]
         for at, text in enumerate(launch.args):
             rows += self._argument(f"argument{at}_", text, spaces, names)
         places = ", ".join(f"&argument{at}_" for at in range(len(launch.args)))
         kernel = qualified(row.prepared.source, launch.kernel)
         kernel = kernel.removesuffix(launch.kernel) + self._names(number, row)[launch.kernel]
-        if len(self._rows) > 1:
-            kernel = f"variant_{number}::{kernel}"
+        # From the global namespace on: a dim or a buffer may have the kernel's name.
+        kernel = f"::variant_{number}::{kernel}" if len(self._rows) > 1 else f"::{kernel}"
         return [
             *rows,
             f"void* arguments_[] = {{{places}}};",
@@ -196,12 +196,14 @@ class Launcher:
 
 
 FITS = """\
+namespace plan {
 inline bool fits(const long long (&grid)[3], const long long (&block)[3], long long lds) {
     for (int axis = 0; axis < 3; ++axis) {
         if (grid[axis] < 1 || grid[axis] > 2147483647ll || block[axis] < 1 || block[axis] > 1024) return false;
     }
     return lds >= 0 && lds <= 1 << 20;
 }
+}  // namespace plan
 """
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from keyword import iskeyword
 
+from records.errors import UsageError
+from sandbox.candidate.parse import RESERVED
 from tasks.expressions import names_in
 from tasks.task import Task, TensorSpec
 
@@ -47,8 +50,11 @@ class Signature:
 
 
 def signature_of(task: Task) -> Signature:
-    """The task's."""
+    """The task's. UsageError for a name that C++ or Python keeps for itself, or that an export may use."""
     dims = tuple(task.tests[0].dims)
+    for name in (*dims, *(tensor.name for tensor in (*task.inputs, *task.outputs))):
+        if iskeyword(name) or name in RESERVED or name.endswith("_"):
+            raise UsageError(f"the task's name {name!r} cannot be a name in an export; rename it in its task.toml")
     found = dict[str, Extent]()
     for tensor in task.inputs:
         for axis, text in enumerate(tensor.shape):

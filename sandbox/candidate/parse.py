@@ -48,7 +48,7 @@ _ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}(:i64|:i32)?")
 _PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic", "requires"})
 _REPEATED = ("launch", "variant")  # tables that a plan may hold several times; never both
 _LAUNCH_KEYS = frozenset({"kernel", "grid", "block", "lds", "args"})
-_RESERVED = frozenset(
+RESERVED = frozenset(
     re.findall(
         r"\w+",
         """
@@ -250,7 +250,7 @@ class _PlanReader:
 
     def _tunable(self, name: str, value: Any) -> tuple[int, ...]:
         line = self.lines.line("tunables", name)
-        if not _NAME.fullmatch(name) or name.startswith("__") or name in _RESERVED or is_ours(name):
+        if not _NAME.fullmatch(name) or name.startswith("__") or name in RESERVED or is_ours(name):
             raise PlanError(
                 f"tunables: {shown(name)} cannot be a macro's name; use a C identifier that is no keyword", line
             )

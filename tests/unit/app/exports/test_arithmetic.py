@@ -50,7 +50,7 @@ def test_random_expressions_have_the_values_that_the_plan_gives_them(tmp_path: P
 def test_conditions_are_joined_and_other_text_is_refused() -> None:
     names = {"rows": "rows", "cols": "cols"}
     joined = condition_in_cpp("rows * cols <= 64 and cols % 4 == 0", names)
-    assert joined == "((rows * cols) <= 64ll) && (floor_mod(cols, 4ll) == 0ll)"
+    assert joined == "((rows * cols) <= 64ll) && (plan::floor_mod(cols, 4ll) == 0ll)"
     for text in ("rows ** 2", "unknown + 1", "rows.bit_length()"):
         with pytest.raises(PlanError):
             in_cpp(text, names)

@@ -205,3 +205,19 @@ def test_a_candidate_that_cannot_be_judged_is_not_exported() -> None:
     refused: Prepared = prepare(PLAIN.replace('"scale"]', '"scale", "missing"]'), task())
     with pytest.raises(UsageError, match="missing"):
         Launcher(refused, TARGET)
+
+
+def test_a_kernel_with_the_name_of_a_dim_is_the_one_that_is_launched(tmp_path: Path) -> None:
+    named = PLAIN.replace('kernel = "first"', 'kernel = "rows"').replace("void first(", "void rows(")
+    made = prepare(named.replace("int rows, long long cols, int r", "int n, long long cols, int r"), task())
+    program = built(tmp_path, Launcher(made, TARGET), {"::rows": "the kernel", "::outer::inner::second": "second"})
+    case = shapes()[5]
+    assert launched(program, [(kinds(made.plan(case)), tuple(case.dims.values()))])[0].startswith("the kernel 7 ")
+
+
+@pytest.mark.parametrize("name", ["class", "lambda", "long", "scratch_"])
+def test_a_name_that_the_languages_keep_is_refused(name: str) -> None:
+    held = task()
+    tensors = (replace(held.inputs[0], name=name),)
+    with pytest.raises(UsageError, match="rename it"):
+        Launcher(prepare(PLAIN, replace(held, inputs=(*held.inputs, *tensors))), TARGET)
