@@ -1,10 +1,14 @@
-"""Shell completion: the script of bash in a real one, those of zsh and fish by what they ask."""
+"""Shell completion: each script in a real shell (zsh and fish where they are installed), and the words it is given."""
 
 from __future__ import annotations
 
 import os
+import pty
+import select
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from app.cli import run_command
 from app.commands.completion import VARIABLE
 
 ROOT = Path(__file__).resolve().parents[4]
+PATIENCE_S = 120
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
 
 
@@ -67,6 +72,41 @@ def test_what_zsh_and_fish_ask_is_answered(
     assert f"{VARIABLE}=complete_{shell}" in script and "_TYPER_COMPLETE_ARGS" in script
     given = {VARIABLE: f"complete_{shell}", "_TYPER_COMPLETE_ARGS": "kernel-scientist sto", **more}
     assert "stop" in asked(tmp_path, **given)
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+def test_a_real_fish_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["completion", "fish"]) == 0
+    asked_for = ["kernel-scientist sta", "kernel-scientist run tran", "kernel-scientist run transpose --genera"]
+    script = capsys.readouterr().out + "".join(f"complete -C '{line}'\n" for line in asked_for)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(["fish"], input=script, env=environment, capture_output=True, text=True, check=False)
+    words = [line.split("\t")[0] for line in done.stdout.splitlines()]
+    assert words == ["status", "transpose", "--generations"], done.stderr
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+def test_a_real_zsh_completes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["completion", "zsh"]) == 0
+    (tmp_path / "script").write_text("autoload -Uz compinit; compinit -u\n" + capsys.readouterr().out)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TERM": "dumb", "PS1": ""}
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execvpe("zsh", ["zsh", "-f"], environment)
+    screen, deadline = "", time.monotonic() + PATIENCE_S
+    os.write(terminal, f"source '{tmp_path / 'script'}'; echo rea''dy\n".encode())
+    for typed, shown in (
+        ("", "ready"),
+        ("kernel-scientist sta\t", "kernel-scientist status"),
+        ("\x15kernel-scientist run tran\t", "transpose"),
+    ):
+        os.write(terminal, typed.encode())
+        while shown not in screen and time.monotonic() < deadline:
+            if select.select([terminal], [], [], 1.0)[0]:
+                screen += os.read(terminal, 65536).decode(errors="replace")
+        assert shown in screen, screen
+    os.close(terminal)
+    os.waitpid(child, 0)
 
 
 def test_another_shell_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
