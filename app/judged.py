@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.sandboxes import make_sandbox, refuse_shapes_elsewhere
-from app.task_folders import open_task
+from app.task_folders import open_sound_task
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -36,7 +36,7 @@ def judge(
     from tasks.extra_shapes import with_shapes
 
     refuse_shapes_elsewhere(on, shapes)
-    loaded = with_shapes(open_task(settings, task, load_target(target).name), shapes)
+    loaded = with_shapes(open_sound_task(settings, task, load_target(target).name), shapes)
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
     prepared = sandbox.prepare(source, loaded, dict(tunables or {}) or None)
     ask = asking(sandbox)

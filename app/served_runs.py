@@ -20,7 +20,7 @@ from app import wiring
 from app.run_request import RunRequest, checked_limits, keep_request, new_run
 from app.session import Session
 from app.settings import Settings, load_settings
-from app.task_folders import open_task
+from app.task_folders import open_sound_task, open_task
 from app.tracing import Traces
 from graph.context import Context
 from graph.leaving import left
@@ -134,11 +134,9 @@ class ServedRuns:
 
     def _new(self, request: RunRequest, place: str) -> Run:
         from sandbox.target import load_target
-        from tasks.linter import refuse_weak
 
         ledger, artefacts = self._records
-        task = open_task(self.settings, request.task, load_target(request.target).name)
-        refuse_weak(task)
+        task = open_sound_task(self.settings, request.task, load_target(request.target).name)
         new_run(self.settings, request, task)  # which refuses a bad request before anything is written
         made = new_run(self.settings, request, task, keep_request(self.settings, request, task, (ledger, artefacts)))
         run = replace(made, config={**made.config, "asked": told(made, request), "begun_at": place})

@@ -16,7 +16,7 @@ from app.page.leaders import best_attempt, retuned, yardsticks
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
 from app.settings import Settings
-from app.task_folders import open_task
+from app.task_folders import open_sound_task
 from app.tracing import current_traces
 from records.errors import LedgerError, UsageError
 from records.experiment import Extension, Run
@@ -160,11 +160,9 @@ def open_session(settings: Settings, request: RunRequest) -> Session:
     """A new run; nothing is written to the ledger before it is driven."""
     from app.open_telemetry import refuse_missing
     from sandbox.target import load_target
-    from tasks.linter import refuse_weak
 
     refuse_missing(settings)
-    task = open_task(settings, request.task, load_target(request.target).name)
-    refuse_weak(task)
+    task = open_sound_task(settings, request.task, load_target(request.target).name)
     new_run(settings, request, task)  # which refuses a bad request before a folder is made
     ledger, artefacts = wiring.open_records(settings, create=True)
     try:

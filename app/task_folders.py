@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sandbox.task_host import TaskHost
     from tasks.task import Task
 
+LINTER = 1  # of the linter's rules: a task that older ones found sound is looked at again
+
 
 def open_task(settings: Settings, name_or_path: str, target: str | None = None) -> Task:
     """The task for a target, its first one when not given; TaskError or SettingsError in one sentence."""
@@ -21,6 +23,26 @@ def open_task(settings: Settings, name_or_path: str, target: str | None = None) 
     return load_task(
         name_or_path, target, lambda path, code: _host(settings.cache_folder, settings.trust_tasks)(path, code)
     )
+
+
+def open_sound_task(settings: Settings, name_or_path: str, target: str | None = None) -> Task:
+    """The same; TaskError too for a task that the linter refuses, which judges nothing."""
+    from records.errors import LedgerError
+    from records.files import write_whole
+    from tasks.linter import refuse_weak
+
+    task = open_task(settings, name_or_path, target)
+    seen = settings.cache_folder / "tasks-sound" / f"{task.digest}-{LINTER}"
+    if not seen.exists():
+        refuse_weak(task)
+        try:
+            write_whole(seen, f"{task.folder}\n".encode())
+        except OSError as error:
+            raise LedgerError(
+                f"the cache {settings.cache_folder} cannot be written to ({error.strerror}); free some space or choose "
+                "another"
+            ) from None
+    return task
 
 
 @cache

@@ -164,7 +164,7 @@ class TaskChild:
             try:
                 question = {
                     "do": do,
-                    "case": {**asdict(case), "dims": dict(case.dims)},
+                    "case": {**asdict(case), "dims": dict(case.dims), "scalars": dict(case.scalars)},
                     "rows": write_arrays(given, joined(families)),
                     "arrays": given.name,
                     "into": made.name,

@@ -108,7 +108,7 @@ class Yardstick:
 
     def judge(self, candidate: Array) -> Match:
         """Judge one output; its dtype is the one named at the start."""
-        if self._is_plain and candidate.shape == self._reference.shape:
+        if self._is_plain and self._tolerance.matched == 1 and candidate.shape == self._reference.shape:
             score = self._quick(candidate)
             if score is not None:
                 return Match(True, score)
@@ -191,7 +191,11 @@ def _judge(
         return Match(True, 0.0)
     error = np.asarray(np.abs(got - want))
     error = error if finite.all() else np.where(finite, error, 0.0)
-    mine, own = _measures(_at(error, finite)), _measures(_at(np.abs(base - want), finite & np.isfinite(base)))
+    own = _measures(_at(np.abs(base - want), finite & np.isfinite(base)))
+    if tolerance.matched < 1:
+        finite = _matched(error, want, finite, tolerance)
+        error = np.where(finite, error, 0.0)
+    mine = _measures(_at(error, finite))
     floor = _floor(_measures(np.abs(_at(want, finite))), candidate.dtype)
     score = max(
         _over(mine.largest, own.largest, floor.largest, ratio),
@@ -210,6 +214,21 @@ def _judge(
         return Match(False, score)
     found = diagnose(got, want, error, wrong, finite, score, ratio)
     return Match(False, score, found.message, found.pattern)
+
+
+def _matched(error: Array, want: Array, chosen: Array, tolerance: Tolerance) -> Array:
+    """The chosen elements without those whose errors are largest, as many as need not match."""
+    left = int((1 - tolerance.matched) * int(chosen.sum()))
+    if not left:
+        return chosen
+    scaled = error
+    if tolerance.rtol is not None:
+        limit = _Slack.of(want, tolerance).part(...) + tolerance.rtol * np.abs(want)
+        scaled = np.divide(error, limit, out=np.where(error > 0, np.inf, 0.0), where=limit > 0)
+    worst = np.argpartition(np.where(chosen, scaled, -1.0).ravel(), -left)[-left:]
+    kept = chosen.ravel().copy()
+    kept[worst] = False
+    return kept.reshape(chosen.shape)
 
 
 def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> Array:

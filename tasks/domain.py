@@ -109,7 +109,10 @@ def within(task: Task, condition: str) -> Task:
             f"{condition!r} leaves {len(rows)} unlisted shapes between those of the task {task.name}; a kernel is "
             f"verified on shapes that nobody listed, so its condition must leave at least {LEAST}"
         )
-    least = [Case(case_name(dims), dims, derived_seed(case_name(dims))) for dims in rows[:3]]
+    like = task.tests[0]
+    least = [
+        replace(like, name=name, dims=dims, seed=derived_seed(name)) for dims in rows[:3] if (name := case_name(dims))
+    ]
     return replace(made, tests=tests or tuple(least))
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from records.errors import PlanError, UsageError
 from tasks.expressions import evaluate
 from tasks.manifest import INT32, case_name, derived_seed
-from tasks.task import Case, Task
+from tasks.task import Task
 
 
 def with_shapes(task: Task, texts: Sequence[str]) -> Task:
@@ -21,7 +21,7 @@ def with_shapes(task: Task, texts: Sequence[str]) -> Task:
         name = case_name(dims)
         if name not in known:
             known.add(name)
-            extra.append(Case(name, dims, derived_seed(name)))
+            extra.append(replace(task.tests[0], name=name, dims=dims, seed=derived_seed(name), weight=1.0))
     if not extra:
         return task
     names = "\0".join(sorted(case.name for case in extra))

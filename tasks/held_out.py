@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from tasks.domain import LEAST, admits, shapes_within
+from tasks.dtypes import is_float, numpy_dtype
 from tasks.manifest import case_name
 from tasks.task import Case, Task
 
@@ -36,10 +37,10 @@ def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
             name = case_name(dims)
             if name not in known and cost(task, dims) <= limit and admits(task, dims):
                 known.add(name)
-                found.append(_case(name, dims, rng))
+                found.append(_case(task, name, dims, rng, base))
                 break
     again = bases[int(rng.integers(len(bases)))]
-    found.append(_case(f"{again.name} (new inputs)", again.dims, rng))
+    found.append(_case(task, f"{again.name} (new inputs)", again.dims, rng, again))
     return (*found[:COUNT], *_of_the_part(task, known, COUNT - len(found), rng))
 
 
@@ -48,7 +49,7 @@ def _of_the_part(task: Task, known: set[str], missing: int, rng: np.random.Gener
     new = shapes_within(task, rng, LEAST) if task.conditions and missing > 0 else []
     free = [dims for dims in new if case_name(dims) not in known]
     chosen = [free[int(at)] for at in rng.permutation(len(free))[:missing]] if free else []
-    return [_case(case_name(dims), dims, rng) for dims in (*chosen, *task.edges)]
+    return [_case(task, case_name(dims), dims, rng, task.tests[0]) for dims in (*chosen, *task.edges)]
 
 
 def affordable(task: Task) -> list[Case]:
@@ -67,8 +68,20 @@ def cost(task: Task, dims: Mapping[str, int]) -> float:
     return sum(task.work(Case("", dims, 0)))
 
 
-def _case(name: str, dims: Mapping[str, int], rng: np.random.Generator) -> Case:
-    return Case(name, dict(dims), int(rng.integers(2**32)), 1.0, "held_out")
+def _case(task: Task, name: str, dims: Mapping[str, int], rng: np.random.Generator, like: Case) -> Case:
+    """A case with the inputs that another one gives, and scalars between those that are listed."""
+    seed = int(rng.integers(2**32))
+    return Case(name, dict(dims), seed, 1.0, "held_out", unlisted_scalars(task, like, rng), like.absent)
+
+
+def unlisted_scalars(task: Task, like: Case, rng: np.random.Generator) -> Mapping[str, float | int]:
+    """A case's scalars; a real one of which the cases list several values lies between the least and the largest."""
+    found = dict(like.scalars)
+    for spec in task.scalars:
+        listed = {case.scalars[spec.name] for case in (*task.tests, *task.benchmarks)}
+        if len(listed) > 1 and is_float(numpy_dtype(spec.dtype)):
+            found[spec.name] = float(rng.uniform(min(listed), max(listed)))
+    return found
 
 
 def _step(value: int, multiple: int, rng: np.random.Generator) -> int:

@@ -74,7 +74,7 @@ def accepts(task: Task, sample: Sample, outputs: Mapping[str, Array]) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
             stored[spec.name] = outputs[spec.name].astype(numpy_dtype(spec.dtype))
         want, base = sample.reference[spec.name], sample.baseline[spec.name]
-        if not compare(stored[spec.name], want, base, task.tolerance, explain=False).correct:
+        if not compare(stored[spec.name], want, base, task.tolerance_of(spec), explain=False).correct:
             return False
     return task.check is None or bool(task.check(sample.inputs, stored, sample.case)[0])
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeVar, cast
+from typing import TypeVar
 
 from records.errors import PlanError, TaskError
-from records.evaluation import CaseRole
+from tasks.cases import INT32 as INT32
+from tasks.cases import INTEGERS, read_cases, read_scalars
+from tasks.cases import case_name as case_name
+from tasks.cases import derived_seed as derived_seed
 from tasks.dtypes import size_bytes
 from tasks.expressions import evaluate, names_in
-from tasks.table import NAME, Table
-from tasks.task import DTYPES, Case, ScalarSpec, Statement, TensorSpec
-from tasks.tolerance import Tolerance
+from tasks.origin import Origin
+from tasks.table import Table
+from tasks.task import DTYPES, ScalarSpec, Statement, TensorSpec
+from tasks.tensor_fields import BOUNDS, read_inputs, read_outputs, read_tolerance
 
-LAYOUTS = ("row_major", "column_major")
-INTEGERS = ("i64", "i32", "i16", "i8", "u8", "bool")
-INT32 = 2**31 - 1  # dims reach kernels as 32-bit ints
-BOUNDS = ("atol", "row_rtol")  # that a target may state for itself
 Spec = TypeVar("Spec", TensorSpec, ScalarSpec)
 
 
@@ -78,24 +77,28 @@ def read_manifest(path: Path, text: str) -> Manifest:
     except tomllib.TOMLDecodeError as error:
         raise TaskError(f"{path}: is not valid TOML: {error}") from None
     work = root.table("work", True)
-    tests, benchmarks = _cases(root.tables("test"), "test"), _cases(root.tables("benchmark"), "benchmark")
-    inputs = _tensors(root.tables("input"))
+    inputs, scalars = read_inputs(root.tables("input")), read_scalars(root.table("scalars", False))
+    outputs = read_outputs(root.tables("output"), inputs)
+    _check_scalars(root, scalars, (*inputs, *outputs))
+    tests = read_cases(root.tables("test"), "test", scalars, inputs)
+    benchmarks = read_cases(root.tables("benchmark"), "benchmark", scalars, inputs)
     statement = Statement(
         name=root.name("name"),
         title=root.text("title"),
         description=root.text("description"),
         targets=root.strings("targets"),
         inputs=inputs,
-        outputs=_tensors(root.tables("output")),
-        scalars=_scalars(root.table("scalars", False)),
+        outputs=outputs,
+        scalars=scalars,
         tests=tests,
         benchmarks=benchmarks,
         flops=work.text("flops"),
         bytes_moved=work.text("bytes"),
         peak=work.name("peak") if "peak" in work.left else "fp32_vector",
-        tolerance=_tolerance(root.table("tolerance", True)),
+        tolerance=read_tolerance(root.table("tolerance", True)),
         multiples=_multiples(root.table("dims", False), tests[0].dims),
         variant_names=root.strings("variants") if "variants" in root.left else (),
+        provenance=_origin(root.table("origin", False)) if "origin" in root.left else None,
         mix=root.truth("mix", not any(t.dtype in INTEGERS for t in inputs)),
     )
     adaptations = _adaptations(root.table("target", False))
@@ -108,71 +111,11 @@ def read_manifest(path: Path, text: str) -> Manifest:
     return Manifest(statement, adaptations)
 
 
-def _tolerance(table: Table) -> Tolerance:
-    tolerance = Tolerance(
-        table.number("ratio", low=1.0, inclusive=True),
-        table.number("rtol") if "rtol" in table.left else None,
-        table.number("atol", 0.0, inclusive=True),
-        table.number("row_rtol", 0.0, inclusive=True),
-    )
-    for name in BOUNDS:
-        if getattr(tolerance, name) and tolerance.rtol is None:
-            table.wrong(name, "needs 'rtol' beside it: a bound without it lets small outputs pass unseen")
+def _origin(table: Table) -> Origin:
+    names = ("form", "commit", "licence", "digest", "file")
+    found = Origin(table.text("source"), **{name: table.text(name) for name in names if name in table.left})
     table.close()
-    return tolerance
-
-
-def _tensors(tables: list[Table]) -> tuple[TensorSpec, ...]:
-    specs = []
-    for table in tables:
-        layout = cast(Literal["row_major", "column_major"], table.choice("layout", LAYOUTS, "row_major"))
-        specs.append(TensorSpec(table.name("name"), table.choice("dtype", DTYPES), table.strings("shape"), layout))
-        table.close()
-    return tuple(specs)
-
-
-def _scalars(table: Table) -> tuple[ScalarSpec, ...]:
-    specs = []
-    for name in list(table.left):
-        if not NAME.fullmatch(name):
-            table.wrong(name, "must be a name of letters, digits and underscores")
-        item = Table(table.path, f"[scalars] {name}:", table.take(name))
-        dtype, value = item.choice("dtype", DTYPES), item.take("value")
-        kinds = int if dtype in INTEGERS else (int, float)
-        if isinstance(value, bool) != (dtype == "bool") or not isinstance(value, kinds):
-            item.wrong("value", f"must be a value of type {dtype}, not {value!r}")
-        item.close()
-        specs.append(ScalarSpec(name, dtype, value))
-    return tuple(specs)
-
-
-def _cases(tables: list[Table], role: CaseRole) -> tuple[Case, ...]:
-    cases: dict[str, Case] = {}
-    for table in tables:
-        weight = table.number("weight", 1.0)
-        seed = table.integer("seed", 0, 2**32 - 1) if "seed" in table.left else None
-        dims = {}
-        for key in list(table.left):
-            if not NAME.fullmatch(key):
-                table.wrong(key, "must be a name of letters, digits and underscores")
-            dims[key] = table.integer(key, 1, INT32)
-        if not dims:
-            table.fail("has no dims")
-        name = case_name(dims)
-        if name in cases:
-            table.fail(f"repeats the case {name}")
-        cases[name] = Case(name, dims, derived_seed(name) if seed is None else seed, weight, role)
-    return tuple(cases.values())
-
-
-def case_name(dims: Mapping[str, int]) -> str:
-    """`rows=7,cols=1000`."""
-    return ",".join(f"{key}={value}" for key, value in dims.items())
-
-
-def derived_seed(name: str) -> int:
-    """The default seed of a case: 32 bits that depend on its dims only."""
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "little")
+    return found
 
 
 def _multiples(table: Table, dims: Mapping[str, int]) -> dict[str, int]:
@@ -220,6 +163,13 @@ def _check_dims(root: Table, statement: Statement) -> None:
                 root.fail(f"the {case.role} case {case.name} breaks [dims]: {name} must be a multiple of {multiple}")
 
 
+def _check_scalars(root: Table, scalars: Sequence[ScalarSpec], tensors: Sequence[TensorSpec]) -> None:
+    sizes = {name for tensor in tensors for text in tensor.shape for name in names_in(text)}
+    for spec in scalars:
+        if spec.name in sizes:
+            root.fail(f"the name {spec.name!r} is used more than once among inputs, outputs, scalars and dims")
+
+
 def _check_names(root: Table, statement: Statement) -> None:
     names = [t.name for t in statement.inputs + statement.outputs] + [s.name for s in statement.scalars]
     names += statement.tests[0].dims
@@ -232,6 +182,7 @@ def _check_expressions(root: Table, statement: Statement) -> None:
     places = [("[work] field 'flops'", statement.flops, 0), ("[work] field 'bytes'", statement.bytes_moved, 1)]
     for tensor in statement.inputs + statement.outputs:
         places += [(f"the shape of {tensor.name!r}", text, 1) for text in tensor.shape]
+        places += [(f"the strides of {tensor.name!r}", text, 0) for text in tensor.strides]
     for where, text, low in places:
         unknown = names_in(text) - set(statement.tests[0].dims)
         if unknown:

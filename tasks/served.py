@@ -61,7 +61,7 @@ def main(ask: int, tell: int) -> None:
 
 
 def _answered(function: Callable[..., Any], question: Mapping[str, Any]) -> dict[str, Any]:
-    case = Case(**question["case"])
+    case = Case(**{**question["case"], "absent": tuple(question["case"]["absent"])})
     arrays = read_arrays(Path(question["arrays"]), question["rows"])
     inputs, done = split("inputs", arrays), question["do"]
     if done in ("make_inputs", "variants"):

@@ -61,7 +61,7 @@ def planted(task: Task) -> Iterator[Shortcut]:
 
 def _on_input(task: Task, name: str, title: str, change: Change) -> Shortcut:
     def answer(sample: Sample) -> Mapping[str, Array] | None:
-        made = change(sample.inputs[name])
+        made = change(sample.inputs[name]) if name in sample.inputs else None
         if made is None:
             return None
         return task.reference({**sample.inputs, name: made.astype(sample.inputs[name].dtype)}, sample.case)
@@ -80,6 +80,8 @@ def _in_halves(
     task: Task, given: str, along: int, made: str, across: int, sample: Sample
 ) -> Mapping[str, Array] | None:
     """Each half of the output from an input whose other half is a copy of this one, as where sums stay in a tile."""
+    if given not in sample.inputs:
+        return None
     x = sample.inputs[given]
     size = x.shape[along]
     if size < 4 or sample.reference[made].shape[across] != size:

@@ -80,11 +80,12 @@ class Table:
             self.wrong(key, f"must be true or false, not {value!r}")
         return value
 
-    def strings(self, key: str) -> tuple[str, ...]:
-        """A list of at least one non-empty string."""
+    def strings(self, key: str, least: int = 1) -> tuple[str, ...]:
+        """A list of non-empty strings, of one at least where nothing else is said."""
         value = self.take(key)
-        if not isinstance(value, list) or not value or not all(isinstance(v, str) and v.strip() for v in value):
-            self.wrong(key, f"must be a list of at least one string, not {value!r}")
+        is_list = isinstance(value, list) and len(value) >= least
+        if not is_list or not all(isinstance(v, str) and v.strip() for v in value):
+            self.wrong(key, f"must be a list of {'at least one string' if least else 'strings'}, not {value!r}")
         return tuple(v.strip() for v in value)
 
     def tables(self, key: str) -> list[Table]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from records.evaluation import CaseRole
 from tasks.dtypes import Array as Array
 from tasks.dtypes import rounded
 from tasks.expressions import evaluate
+from tasks.origin import Origin
+from tasks.tensor import TensorSpec as TensorSpec
+from tasks.tensor import extent
 from tasks.tolerance import Tolerance
 
 Tensors = Mapping[str, Array]
@@ -35,30 +38,12 @@ DTYPES = (
 
 
 @dataclass(frozen=True)
-class TensorSpec:
-    """An input or output: shape is a tuple of expressions over the case's dims."""
-
-    name: str
-    dtype: str  # one of DTYPES
-    shape: tuple[str, ...]
-    layout: Literal["row_major", "column_major"] = "row_major"
-
-    def flatten(self, array: Array) -> Array:
-        """The array in the order of its memory, one dimension."""
-        return np.ravel(array, order="F" if self.layout == "column_major" else "C")
-
-    def unflatten(self, flat: Array, shape: tuple[int, ...]) -> Array:
-        """Flat memory as an array of this shape."""
-        return flat.reshape(shape, order="F" if self.layout == "column_major" else "C")
-
-
-@dataclass(frozen=True)
 class ScalarSpec:
-    """A scalar argument, the same for every case."""
+    """A scalar argument; without a value of its own each case gives one, with one a case may give another."""
 
     name: str
     dtype: str
-    value: float | int
+    value: float | int | None
 
 
 @dataclass(frozen=True)
@@ -70,6 +55,8 @@ class Case:
     seed: int
     weight: float = 1.0
     role: CaseRole = "test"
+    scalars: Mapping[str, float | int] = field(default_factory=dict)  # the value of each of the task's scalars
+    absent: tuple[str, ...] = ()  # optional inputs that are not given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +78,7 @@ class Statement:
     tolerance: Tolerance
     multiples: Mapping[str, int] = field(default_factory=dict)  # dims that must be multiples of something
     variant_names: tuple[str, ...] = ()  # the keys of the dictionary that `variants` returns
+    provenance: Origin | None = None  # where the task was taken from
     mix: bool = True  # parts of two draws of the inputs make a sound draw; False where values belong together
 
 
@@ -119,6 +107,32 @@ class Task(Statement):
         """The tensor's shape for this case."""
         return tuple(evaluate(text, case.dims) for text in tensor.shape)
 
+    def strides_of(self, tensor: TensorSpec, case: Case) -> tuple[int, ...]:
+        """The tensor's strides in elements; empty where its memory is dense."""
+        return tuple(evaluate(text, case.dims) for text in tensor.strides)
+
+    def length_of(self, tensor: TensorSpec, case: Case) -> int:
+        """Elements of the tensor's memory."""
+        shape = self.shape_of(tensor, case)
+        return extent(shape, self.strides_of(tensor, case)) if tensor.strides else prod(shape)
+
+    def flatten(self, tensor: TensorSpec, array: Array, case: Case) -> Array:
+        """The tensor's memory for this case, one dimension."""
+        return tensor.flatten(array, self.strides_of(tensor, case))
+
+    def inputs_of(self, case: Case) -> tuple[TensorSpec, ...]:
+        """The inputs that a case gives."""
+        return tuple(s for s in self.inputs if s.name not in case.absent) if case.absent else self.inputs
+
+    @property
+    def initials(self) -> Mapping[str, str]:
+        """The inputs that only fill an output before the launch, to the output; no kernel gets them by their name."""
+        return {s.initial: s.name for s in self.outputs if s.initial}
+
+    def tolerance_of(self, output: TensorSpec) -> Tolerance:
+        """The error that this output may have."""
+        return output.tolerance or self.tolerance
+
     def draw(self, case: Case) -> dict[str, Array]:
         """The case's inputs; the same case always gives the same values.
 
@@ -126,7 +140,7 @@ class Task(Statement):
         """
         drawn = self.make_inputs(case, np.random.default_rng(case.seed))
         types = {spec.name: spec.dtype for spec in self.inputs}
-        return {name: rounded(array, types.get(name, "")) for name, array in drawn.items()}
+        return {name: rounded(array, types.get(name, "")) for name, array in drawn.items() if name not in case.absent}
 
     def work(self, case: Case) -> tuple[float, float]:
         """Floating-point operations and compulsory bytes of this case."""

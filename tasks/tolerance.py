@@ -11,9 +11,11 @@ class Tolerance:
 
     The gate, where there is an `rtol`: |c - r| <= atol + rtol * |r| + row_rtol * (the root mean square of r's row).
     In a column whose root mean square is larger than that of all of r, the last term grows as much.
+    Where less than 1 must match, the elements with the largest errors, beside their limits, are left out of both rules.
     """
 
     ratio: float  # error allowed, in multiples of the baseline's own error
     rtol: float | None = None
     atol: float = 0.0
     row_rtol: float = 0.0
+    matched: float = 1.0  # share of the elements to which all this applies; the others must be finite all the same

@@ -12,7 +12,7 @@ from typing import Any
 from agents.author import Assignment, Idea, Member, Specimen
 from records.evaluation import CODES, Evaluation
 from records.experiment import Experiment, Proposed
-from tasks.task import Case, Task, TensorSpec
+from tasks.task import Case, ScalarSpec, Task, TensorSpec
 
 C_TYPES: Mapping[str, str] = {  # raw bits first: they need no header and no conversion class
     "f64": "double",
@@ -54,9 +54,9 @@ def task_view(task: Task) -> dict[str, Any]:
         "name": task.name,
         "title": task.title,
         "description": task.description.strip(),
-        "inputs": [_tensor(t) for t in task.inputs],
+        "inputs": [_tensor(t) for t in task.inputs if t.name not in task.initials],
         "outputs": [_tensor(t) for t in task.outputs],
-        "scalars": [{"name": s.name, "type": C_TYPES.get(s.dtype, s.dtype), "value": s.value} for s in task.scalars],
+        "scalars": [{"name": s.name, "type": C_TYPES.get(s.dtype, s.dtype), "value": _value(s)} for s in task.scalars],
         "dims": sorted({d for case in (*task.tests, *task.benchmarks) for d in case.dims}),
         "multiples": [{"name": name, "of": of} for name, of in sorted(task.multiples.items()) if of > 1],
         "tests": [_case(c) for c in task.tests],
@@ -261,8 +261,18 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{value:+.1f}"
 
 
+def _value(scalar: ScalarSpec) -> str:
+    return "given by each case" if scalar.value is None else str(scalar.value)
+
+
 def _tensor(tensor: TensorSpec) -> dict[str, Any]:
     order = "column-major: the first index is contiguous" if tensor.layout == "column_major" else "row-major"
+    if tensor.strides:
+        order = f"strides of {', '.join(tensor.strides)} elements"
+    if tensor.optional:
+        order += "; a null pointer where a case leaves it out"
+    if tensor.initial:
+        order += f"; holds the values of {tensor.initial} before the launch, to be updated in place"
     return {
         "name": tensor.name,
         "dtype": tensor.dtype,

@@ -12,7 +12,7 @@ from app.screen import emit, say, table
 from records.quantity import counted
 
 if TYPE_CHECKING:
-    from tasks.task import Task, TensorSpec
+    from tasks.task import ScalarSpec, Task, TensorSpec
 
 WIDTH = 110  # of a line, in characters
 
@@ -51,7 +51,7 @@ def command(
         _row("inputs", ", ".join(_tensor(t) for t in task.inputs))
         _row("outputs", ", ".join(_tensor(t) for t in task.outputs))
         if task.scalars:
-            _row("scalars", ", ".join(f"{s.name}: {s.dtype} = {s.value:g}" for s in task.scalars))
+            _row("scalars", ", ".join(_scalar(s) for s in task.scalars))
         _row("tests", counted(len(task.tests), "case"))
         _row("benchmarks", "; ".join(case.name for case in task.benchmarks))
         _row("seeds", f"for {target or task.targets[0]}: {', '.join(path.name for path in task.seeds) or 'none'}")
@@ -89,14 +89,19 @@ def _row(name: str, text: str) -> None:
     )
 
 
+def _scalar(spec: ScalarSpec) -> str:
+    return f"{spec.name}: {spec.dtype}" + ("" if spec.value is None else f" = {spec.value:g}")
+
+
 def _tensor(spec: TensorSpec) -> str:
     layout = "" if spec.layout == "row_major" else ", column major"
+    layout = f"; strides {', '.join(spec.strides)}" if spec.strides else layout
     return f"{spec.name}: {spec.dtype}[{', '.join(spec.shape)}{layout}]"
 
 
 def _task_json(task: Task, target: str) -> dict[str, Any]:
     def tensors(specs: tuple[TensorSpec, ...]) -> list[dict[str, Any]]:
-        return [{"name": t.name, "dtype": t.dtype, "shape": list(t.shape), "layout": t.layout} for t in specs]
+        return [_tensor_json(t) for t in specs]
 
     return {
         "name": task.name,
@@ -112,6 +117,12 @@ def _task_json(task: Task, target: str) -> dict[str, Any]:
         "seeds": [path.name for path in task.seeds],
         "folder": str(task.folder),
     }
+
+
+def _tensor_json(spec: TensorSpec) -> dict[str, Any]:
+    found: dict[str, Any] = {"name": spec.name, "dtype": spec.dtype, "shape": list(spec.shape), "layout": spec.layout}
+    extra = {"strides": list(spec.strides), "optional": spec.optional, "initial": spec.initial}
+    return found | {name: value for name, value in extra.items() if value}
 
 
 def _lint(loaded: list[Task], json: bool) -> None:

@@ -192,7 +192,7 @@ class Launcher:
         scalar = next(s for s in self.task.scalars if s.name == name)
         if scalar.dtype not in ELEMENT_TYPES:
             raise UsageError(f"the scalar {name} is {scalar.dtype}, which has no C++ type that an export can pass")
-        return [f"{ELEMENT_TYPES[scalar.dtype]} {place} = {_number(scalar.value, scalar.dtype)};  // {name}"]
+        return [f"{ELEMENT_TYPES[scalar.dtype]} {place} = {_number(scalar.value or 0, scalar.dtype)};  // {name}"]
 
 
 FITS = """\

@@ -10,7 +10,7 @@ from keyword import iskeyword
 from records.errors import UsageError
 from sandbox.candidate.parse import RESERVED
 from tasks.expressions import names_in
-from tasks.task import Task, TensorSpec
+from tasks.task import Case, ScalarSpec, Task, TensorSpec
 
 ELEMENT_TYPES = {
     "f64": "double",
@@ -52,6 +52,7 @@ class Signature:
 def signature_of(task: Task) -> Signature:
     """The task's. UsageError for a name that C++ or Python keeps for itself, or that an export may use."""
     dims = tuple(task.tests[0].dims)
+    _refuse_unexportable(task)
     for name in (*dims, *(tensor.name for tensor in (*task.inputs, *task.outputs))):
         if iskeyword(name) or name in RESERVED or name.endswith("_"):
             raise UsageError(f"the task's name {name!r} cannot be a name in an export; rename it in its task.toml")
@@ -80,3 +81,21 @@ def _divisor(text: str) -> int:
         case ast.BinOp(left=ast.Name(), op=ast.Mult(), right=ast.Constant(value=int() as by)):
             return by
     return 0
+
+
+def _refuse_unexportable(task: Task) -> None:
+    """UsageError for a task that holds what no export passes on yet."""
+    cases = (*task.tests, *task.benchmarks)
+    varying = [s.name for s in task.scalars if s.value is None or _varies(cases, s)]
+    for what, names in (
+        ("scalars that differ from case to case", varying),
+        ("strided inputs", [s.name for s in task.inputs if s.strides]),
+        ("optional inputs", [s.name for s in task.inputs if s.optional]),
+        ("outputs that are updated in place", [s.name for s in task.outputs if s.initial]),
+    ):
+        if names:
+            raise UsageError(f"the task {task.name} has {what} ({', '.join(names)}), which an export cannot hold yet")
+
+
+def _varies(cases: tuple[Case, ...], scalar: ScalarSpec) -> bool:
+    return any(case.scalars.get(scalar.name, scalar.value) != scalar.value for case in cases)

@@ -151,13 +151,13 @@ def _listed(task: Task) -> set[str]:
 
 def _prepared(settings: Settings, asked: KernelRequest) -> tuple[Any, Any, Any]:
     from app.sandboxes import make_sandbox
-    from app.task_folders import open_task
+    from app.task_folders import open_sound_task
     from sandbox.target import load_target
     from tasks.extra_shapes import with_shapes
 
     if asked.on not in ("lab", "device", "auto"):
         raise UsageError(f"`on` is lab, device or auto, not {asked.on[:40]!r}")
-    loaded = with_shapes(open_task(settings, asked.task, load_target(asked.target).name), asked.shapes)
+    loaded = with_shapes(open_sound_task(settings, asked.task, load_target(asked.target).name), asked.shapes)
     sandbox = make_sandbox(settings, asked.target, asked.on, asked.seed)
     return loaded, sandbox, sandbox.prepare(asked.source, loaded, dict(asked.tunables) or None)
 

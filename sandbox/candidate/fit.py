@@ -19,11 +19,17 @@ def check(candidate: Candidate, task: Task) -> None:
         for name in names:
             if name in (*tensors, *dims, *scalars):
                 raise PlanError(f"{section}: {name!r} is already a name of the task", lines.line(section, name))
-    buffers = {*tensors, *(w.name for w in plan.workspaces)}
+    buffers = {*tensors, *(w.name for w in plan.workspaces)} - set(task.initials)
     for index, launch in enumerate(plan.launches):
         for argument in launch.args:
             name, _, width = argument.partition(":")
             line = lines.line("launch", "args", index)
+            if name in task.initials:
+                raise PlanError(
+                    f"launch {index + 1}: args names {name!r}, whose values the output {task.initials[name]!r} holds "
+                    f"before the launch; name {task.initials[name]!r} in its place",
+                    line,
+                )
             if name not in buffers and name not in dims and name not in scalars and name not in plan.tunables:
                 raise PlanError(
                     f"launch {index + 1}: args names {name!r}, which is no input, output, workspace, dim, "

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -51,7 +51,8 @@ def plan_cases(prepared: Prepared, rng_seed: int) -> tuple[Case, ...]:
         name = case_name(dims)
         if name not in known and admits(task, dims):
             known.add(name)
-            found.append(Case(name, dims, int(rng.integers(2**32)), 1.0, "held_out"))
+            seed = int(rng.integers(2**32))
+            found.append(replace(task.tests[0], name=name, dims=dims, seed=seed, weight=1.0, role="held_out"))
     return tuple(found)
 
 

@@ -105,7 +105,7 @@ def resolve(candidate: Candidate, task: Task, case: Case, tunables: Mapping[str,
     together = sum(math.prod(shape) * DTYPE_BYTES[dtype] for dtype, shape in workspaces.values())
     if together > MAX_WORKSPACE_BYTES:
         raise PlanError(f"the workspaces need {together} bytes together on the case {case.name}; at most 8 GiB")
-    buffers = {t.name for t in (*task.inputs, *task.outputs)} | set(workspaces)
+    buffers = {t.name for t in (*task.inputs, *task.outputs)} - set(task.initials) | set(workspaces)
     launches = tuple(_launch(launch, task, case, names, buffers) for launch in plan.launches)
     return ResolvedPlan(launches, workspaces)
 
@@ -142,6 +142,8 @@ def _argument(
     text: str, launch: Launch, task: Task, case: Case, names: Mapping[str, int], buffers: set[str]
 ) -> BufferArg | ScalarArg:
     name, _, width = text.partition(":")
+    if name in case.absent:
+        return ScalarArg("i64", 0)  # a null pointer
     if name in buffers:
         return BufferArg(name)
     if name in names:
@@ -156,7 +158,7 @@ def _argument(
         return ScalarArg(dtype, names[name])
     for scalar in task.scalars:
         if scalar.name == name:
-            return ScalarArg(scalar.dtype, scalar.value)
+            return ScalarArg(scalar.dtype, case.scalars.get(name, scalar.value or 0))
     raise PlanError(f"the argument {name!r} of {launch.kernel} is not known", launch.line)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from sandbox.gpu.child_messages import BindRequest, LaunchArgument, Launches
 from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
 from sandbox.gpu.driver.driver import Device, DeviceKernel
-from sandbox.gpu.layout import ALIGNMENT, BLOCK, RED_ZONE, block_roles
+from sandbox.gpu.layout import ALIGNMENT, BLOCK, FILLED, RED_ZONE, block_roles
 from sandbox.gpu.memory_file import Raw
 from sandbox.gpu.trusted.trusted import DeviceSets, Trusted
 from tasks.dtypes import stored
@@ -125,7 +125,7 @@ class CaseBuffers:
         for base, is_noisy in zip(bases, (False, True), strict=True):
             trusted.noise(base, 2 * blocks, request.seed, is_noisy)
             for place in request.layout.places:
-                if place.role == "input":
+                if place.role in FILLED:
                     base.write(inputs[at : at + place.nbytes], place.offset)
                     at += place.nbytes
 

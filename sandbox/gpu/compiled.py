@@ -13,7 +13,7 @@ from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
 from sandbox.gpu.layout import BLOCK, Layout, lay_out
 from tasks.dtypes import size_bytes
-from tasks.task import Case, Task
+from tasks.task import Case, Task, TensorSpec
 
 DEADLINE_S = 10.0  # for one call; a kernel that takes longer is taken for endless
 SPREAD_BYTES = 2 << 20  # the arena begins somewhere in so many bytes, so that addresses reveal nothing
@@ -80,16 +80,21 @@ class LoadedCandidate:
 
 def layout_of(task: Task, case: Case, *candidates: CompiledCandidate) -> Layout:
     """Places for the task's buffers and for the workspaces of all candidates; a name they share has the larger size."""
+    filled = task.initials
     tensors = [
-        (s.name, role, prod(task.shape_of(s, case)) * size_bytes(s.dtype))
-        for role, specs in (("input", task.inputs), ("output", task.outputs))
-        for s in specs
+        (filled.get(s.name, s.name), "inout" if s.name in filled else "input", _bytes(task, s, case))
+        for s in task.inputs_of(case)
     ]
+    tensors += [(s.name, "output", _bytes(task, s, case)) for s in task.outputs if not s.initial]
     spaces: dict[str, int] = {}
     for compiled in candidates:
         for name, (dtype, shape) in compiled.prepared.plan(case).workspaces.items():
             spaces[name] = max(spaces.get(name, 0), prod(shape) * size_bytes(dtype))
     return lay_out([*tensors, *((name, "workspace", nbytes) for name, nbytes in spaces.items())])
+
+
+def _bytes(task: Task, spec: TensorSpec, case: Case) -> int:
+    return task.length_of(spec, case) * size_bytes(spec.dtype)
 
 
 def _argument(given: BufferArg | ScalarArg) -> LaunchArgument:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from records.evaluation import CaseResult, Finding
 from sandbox.gpu.child_messages import CallRequest
 from sandbox.gpu.compiled import LoadedCandidate, layout_of
-from sandbox.gpu.layout import BLOCK, BufferPlace, Layout, noise, set_seed, takes_b
+from sandbox.gpu.layout import BLOCK, FILLED, BufferPlace, Layout, noise, set_seed, takes_b
 from sandbox.gpu.memory_file import Raw, shared_file
 from sandbox.gpu.references import References
 from tasks.dtypes import is_float, numpy_dtype, size_bytes
@@ -62,8 +62,8 @@ def damage(loaded: LoadedCandidate, layout: Layout, flat: Raw, changed: int) -> 
         return []
     inputs = [p for p in layout.places if p.role == "input"]
     found, at = loaded.child.read([p.name for p in inputs]), 0
-    for place in inputs:
-        if not np.array_equal(found[place.name], flat[at : at + place.nbytes]):
+    for place in (p for p in layout.places if p.role in FILLED):
+        if place.role == "input" and not np.array_equal(found[place.name], flat[at : at + place.nbytes]):
             return [
                 Finding(
                     "input_written",
@@ -86,7 +86,7 @@ def unwritten(
 ) -> list[Finding]:
     """Outputs of the first set under a seed that still hold their poison."""
     found = []
-    for spec in task.outputs:
+    for spec in (s for s in task.outputs if not s.initial):
         size, place = size_bytes(spec.dtype), layout[spec.name]
         was, is_noise = poison(place, set_seed(seed, 0), noise_seed, whole)
         left = (outputs[spec.name] == was).reshape(-1, size).all(axis=1)

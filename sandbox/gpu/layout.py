@@ -17,7 +17,8 @@ BLOCK = 16  # bytes
 ALIGNMENT = 256
 RED_ZONE = 64 << 10
 UNCHANGED, OUTPUT, WORKSPACE = 0, 1, 2
-ROLES = {"input": UNCHANGED, "output": OUTPUT, "workspace": WORKSPACE}
+ROLES = {"input": UNCHANGED, "output": OUTPUT, "workspace": WORKSPACE, "inout": OUTPUT}
+FILLED = ("input", "inout")  # roles of buffers with contents before a call
 _GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 Words = npt.NDArray[np.uint64]
@@ -28,7 +29,7 @@ class BufferPlace:
     """The place of a buffer in a set; bytes."""
 
     name: str
-    role: str  # input | output | workspace
+    role: str  # input | output | workspace | inout
     offset: int
     nbytes: int
 
@@ -46,7 +47,7 @@ class Layout:
     @property
     def outputs(self) -> tuple[BufferPlace, ...]:
         """The places of the outputs."""
-        return tuple(p for p in self.places if p.role == "output")
+        return tuple(p for p in self.places if p.role in ("output", "inout"))
 
     @property
     def blocks(self) -> int:

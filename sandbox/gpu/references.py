@@ -20,7 +20,7 @@ from records.evaluation import Finding
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.prepare import Prepared
-from sandbox.gpu.layout import Layout, content, draw, set_seed
+from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
 from tasks.compare import Yardstick
 from tasks.dtypes import numpy_dtype
@@ -104,7 +104,7 @@ class References:
         with self._lock:
             if key not in self._files:
                 self._files[key] = filled_file(
-                    "bases", np.concatenate([self._flat(self._base(case, number)) for number in (0, 1)])
+                    "bases", np.concatenate([self._flat(self._base(case, number), case) for number in (0, 1)])
                 )
             return self._files[key]
 
@@ -136,14 +136,15 @@ class References:
         def make() -> Reference:
             a, b = (self._base(case, n) for n in (0, 1))
             own, inputs = set_seed(seed, number), {}
-            for spec in self.task.inputs:
-                flat = content(
-                    spec.flatten(a[spec.name]), spec.flatten(b[spec.name]), layout[spec.name], own, not self.task.mix
-                )
-                inputs[spec.name] = spec.unflatten(flat, self.task.shape_of(spec, case))
+            for spec in self.task.inputs_of(case):
+                bases = [self.task.flatten(spec, base[spec.name], case) for base in (a, b)]
+                place = layout[self.task.initials.get(spec.name, spec.name)]
+                flat = content(bases[0], bases[1], place, own, not self.task.mix)
+                shape, strides = self.task.shape_of(spec, case), self.task.strides_of(spec, case)
+                inputs[spec.name] = spec.unflatten(flat, shape, strides)
             return self._reference(case, inputs)
 
-        places = tuple(p.offset for p in layout.places if p.role == "input")
+        places = tuple(p.offset for p in layout.places if p.role in FILLED)
         return self._keep((case.name, case.seed, seed, number, places), make)
 
     def grade(self, case: Case, reference: Reference, outputs: Mapping[str, Raw]) -> Grade:
@@ -169,30 +170,31 @@ class References:
         inputs: Mapping[str, Array] = self.task.draw(case)
         if variant is not None and self.task.variants is not None:
             inputs = self.task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
-        return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs}
+        return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs_of(case)}
 
     def _base(self, case: Case, number: int) -> Mapping[str, Array]:
         return self._keep(
             (case.name, case.seed, "base", number),
-            lambda: self._plain(self._inputs(replace(case, seed=case.seed + number), None)),
+            lambda: self._plain(self._inputs(replace(case, seed=case.seed + number), None), case),
         ).inputs
 
-    def _plain(self, inputs: Mapping[str, Array]) -> Reference:
-        return Reference(inputs, self._flat(inputs), {})
+    def _plain(self, inputs: Mapping[str, Array], case: Case) -> Reference:
+        return Reference(inputs, self._flat(inputs, case), {})
 
     def _reference(self, case: Case, inputs: Mapping[str, Array]) -> Reference:
         reference, baseline = self.task.reference(inputs, case), self.task.baseline(inputs, case)
         return Reference(
             inputs,
-            self._flat(inputs),
+            self._flat(inputs, case),
             {
-                s.name: Yardstick(reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.task.tolerance)
+                s.name: Yardstick(reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.task.tolerance_of(s))
                 for s in self.task.outputs
             },
         )
 
-    def _flat(self, inputs: Mapping[str, Array]) -> Raw:
-        return np.concatenate([s.flatten(inputs[s.name]).view(np.uint8) for s in self.task.inputs])
+    def _flat(self, inputs: Mapping[str, Array], case: Case) -> Raw:
+        given = self.task.inputs_of(case)
+        return np.concatenate([self.task.flatten(s, inputs[s.name], case).view(np.uint8) for s in given])
 
     def _keep(self, key: tuple[Any, ...], make: Callable[[], Reference]) -> Reference:
         with self._lock:

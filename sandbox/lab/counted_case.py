@@ -19,9 +19,11 @@ from records.evaluation import Finding
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.cost.counters import LaunchCounters
 from sandbox.lab.executor_limits import COUNTED_BYTES
+from sandbox.lab.executor_request import WRITTEN
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab
 from sandbox.lab.lab_verify import Built, written_buffers
 from sandbox.lab.workgroups import drawn
+from tasks.dtypes import numpy_dtype
 from tasks.task import Case
 
 COUNTED = 3  # workgroups at the middle of as many equal parts of the grid: at its edges there is often less to do
@@ -53,7 +55,10 @@ class CountedCase:
 
     @cached_property
     def _written(self) -> tuple[Buffer, ...]:
-        return written_buffers(self.built.prepared.task, self.case, self.plan)
+        task, case = self.built.prepared.task, self.case
+        updated = ((s.name, np.empty(task.length_of(s, case), numpy_dtype(s.dtype))) for s in task.outputs if s.initial)
+        filled = tuple(Buffer(name, data, "inout") for name, data in updated)
+        return *filled, *written_buffers(task, case, self.plan)
 
     @cached_property
     def _totals(self) -> tuple[int, ...]:
@@ -141,7 +146,7 @@ class CountedCase:
     def _is_explained(self, seen: Execution) -> bool:
         """True where somebody writes each output, and each launch does something, or nothing as a whole."""
         stored = _sums(seen.launches, "stored")
-        outputs = (buffer for buffer in self._written if buffer.role == "output" and buffer.data.nbytes)
+        outputs = (buffer for buffer in self._written if buffer.role in WRITTEN and buffer.data.nbytes)
         if not all(stored[buffer.name] for buffer in outputs):
             return False
         return all(c.spread.busy or c.spread.executed == n for c, n in zip(seen.launches, self._totals, strict=True))
@@ -149,14 +154,14 @@ class CountedCase:
     def _is_handed_out(self, seen: Execution) -> bool:
         """True where the first workgroups took everything from a queue: more of them would take as much."""
         stored = _sums(seen.launches, "stored")
-        outputs = [buffer for buffer in self._written if buffer.role == "output" and buffer.name not in seen.updated]
+        outputs = [buffer for buffer in self._written if buffer.role in WRITTEN and buffer.name not in seen.updated]
         return any(c.spread.is_atomic for c in seen.launches) and all(
             stored[buffer.name] > MORE * buffer.data.nbytes for buffer in outputs
         )
 
     def _by_what_it_writes(self, c: LaunchCounters, updated: frozenset[str]) -> LaunchCounters:
         """A launch that writes an output: as much work as writes it once. An update may come several times."""
-        sizes = {b.name: b.data.nbytes for b in self._written if b.role == "output" and b.name not in updated}
+        sizes = {b.name: b.data.nbytes for b in self._written if b.role in WRITTEN and b.name not in updated}
         stored = sum(c.spread.stored[name] for name in sizes)
         return c.times(sum(size for name, size in sizes.items() if c.spread.stored[name]) / stored) if stored else c
 

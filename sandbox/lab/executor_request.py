@@ -25,7 +25,8 @@ MAGIC = 0x4B534C4142303130
 LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
 GRANULE = 65536
 NONE = (1 << 64) - 1
-ROLES = {"input": 0, "output": 1, "workspace": 2}
+ROLES = {"input": 0, "output": 1, "workspace": 2, "inout": 3}
+WRITTEN = ("output", "inout")  # roles of buffers that are compared
 MAX_BUFFERS = 254
 MIN_RED_ZONE = 1 << 20
 MAX_RED_ZONE = 1 << 32
@@ -42,7 +43,7 @@ _NANS = {  # a NaN, and how many of its lower bits are free
 
 @dataclass(frozen=True)
 class Buffer:
-    """One allocation: its flat contents (inputs) or size and type, and its role: input, output or workspace."""
+    """One allocation: its flat contents (inputs) or size and type, and its role: input, output, inout or workspace."""
 
     name: str
     data: npt.NDArray[Any] | Stored
@@ -124,7 +125,7 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     regions, file_at, mask_at = list[Region](), 0, 0
     for buffer, at in zip(buffers, places, strict=True):
         room = _round_up(int(buffer.data.nbytes), GRANULE)
-        masked = masks and buffer.role == "output" and not count
+        masked = masks and buffer.role in WRITTEN and not count
         poison = bytes(8) if sparse else poison_of(buffer.data.dtype)
         if isinstance(buffer.data, Stored):
             regions.append(Region(buffer, base + at, buffer.data.offset, NONE, poison))
@@ -265,7 +266,8 @@ def _write_memory(path: Path, layout: MemoryLayout) -> None:
             file.truncate(layout.memory)
             for region in layout.regions:
                 data = region.buffer.data
-                if region.buffer.role == "input" and not isinstance(data, Stored):
+                is_filled = region.buffer.role in ("input", "inout") and region.file_offset != NONE
+                if is_filled and not isinstance(data, Stored):
                     file.seek(region.file_offset)
                     file.write(np.ascontiguousarray(data).view(np.uint8).data)
     except OSError as error:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sandbox.cage.output import read_output
-from sandbox.lab.executor_request import NONE, Region
+from sandbox.lab.executor_request import NONE, WRITTEN, Region
 from sandbox.lab.stored_inputs import Stored
 
 MOST_BYTES = 8 << 20  # of the result
@@ -190,7 +190,7 @@ def read_outputs(folder: Path, regions: Sequence[Region]) -> dict[str, tuple[npt
     found = dict[str, tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]]()
     for region in regions:
         data = region.buffer.data
-        if region.buffer.role != "output" or isinstance(data, Stored):
+        if region.buffer.role not in WRITTEN or isinstance(data, Stored):
             continue
         if data.size == 0:
             found[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))

@@ -124,7 +124,8 @@ class Judge:
             elements += written.size
             compared += int(written.sum())
             findings += coverage(spec, written, case)
-            verdict = compare(outputs[spec.name], reference[spec.name], baseline[spec.name], self.task.tolerance)
+            tolerance = self.task.tolerance_of(spec)
+            verdict = compare(outputs[spec.name], reference[spec.name], baseline[spec.name], tolerance)
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
                 findings.append(wrong_result(spec.name, verdict, case.name))
@@ -162,14 +163,17 @@ def coverage(spec: TensorSpec, written: Array, case: Case) -> list[Finding]:
 
 def task_buffers(task: Task, case: Case, plan: ResolvedPlan, inputs: Mapping[str, Array]) -> tuple[Buffer, ...]:
     """Every buffer of a launch as flat memory in the task's layout: inputs filled, outputs and workspaces not."""
-    rows = [
-        Buffer(s.name, s.flatten(np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype))), "input") for s in task.inputs
-    ]
-    return *rows, *written_buffers(task, case, plan)
+    flat = {
+        s.name: task.flatten(s, np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)), case)
+        for s in task.inputs_of(case)
+    }
+    updated = tuple(Buffer(task.initials[name], data, "inout") for name, data in flat.items() if name in task.initials)
+    rows = [Buffer(name, data, "input") for name, data in flat.items() if name not in task.initials]
+    return *rows, *updated, *written_buffers(task, case, plan)
 
 
 def written_buffers(task: Task, case: Case, plan: ResolvedPlan) -> tuple[Buffer, ...]:
-    """The outputs and workspaces of a launch, not filled."""
-    shapes = [(s.name, s.dtype, task.shape_of(s, case), "output") for s in task.outputs]
+    """The outputs and workspaces of a launch that hold nothing before it."""
+    shapes = [(s.name, s.dtype, task.shape_of(s, case), "output") for s in task.outputs if not s.initial]
     shapes += [(name, dtype, shape, "workspace") for name, (dtype, shape) in plan.workspaces.items()]
     return tuple(Buffer(name, np.empty(prod(shape), numpy_dtype(dtype)), role) for name, dtype, shape, role in shapes)

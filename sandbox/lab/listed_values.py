@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -13,7 +14,7 @@ from tasks.task import Array, Case, Task, Tensors
 
 MOST_BYTES = 256 << 20  # of all that are kept
 
-Key = tuple[str, tuple[tuple[str, int], ...], int, str | None]
+Key = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class ListedValues:
 
     def of(self, case: Case, variant: str | None = None) -> Values:
         """Those of this case, whatever it is called: its dims and its seed decide."""
-        key = case.role, tuple(sorted(case.dims.items())), case.seed, variant
+        given = tuple(sorted(case.scalars.items())), case.absent
+        key = case.role, tuple(sorted(case.dims.items())), given, case.seed, variant
         if key not in self._kept:
             made = Values(self._task, case, variant)
             while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:

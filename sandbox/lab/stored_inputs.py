@@ -11,7 +11,7 @@ import math
 import os
 import tempfile
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -74,7 +74,8 @@ class StoredInputs:
 
     def of(self, case: Case) -> dict[str, Stored]:
         """The inputs of a benchmark case, by name."""
-        return {s.name: self._stored(s, case) for s in self.task.inputs}
+        filled = self.task.initials
+        return {s.name: self._stored(s, case) for s in self.task.inputs_of(case) if s.name not in filled}
 
     def _write(self, file: BinaryIO, key: tuple[str, str | None], values: Array) -> None:
         self._spans[key] = file.tell(), int(values.nbytes), values.dtype
@@ -83,27 +84,28 @@ class StoredInputs:
 
     def _stored(self, spec: TensorSpec, case: Case) -> Stored:
         offset, period, dtype = self._spans.get((spec.name, case.name)) or self._spans[spec.name, None]
-        return Stored(self._path, offset, period, dtype, math.prod(self.task.shape_of(spec, case)))
+        return Stored(self._path, offset, period, dtype, self.task.length_of(spec, case))
 
 
 def periods(task: Task) -> dict[str, Array]:
     """For each input the values that repeat: whole pages, or all of the largest benchmark's."""
-    inputs = task.draw(typical_test(task))
+    typical = replace(typical_test(task), absent=())
+    inputs = task.draw(typical)
     found = {}
     for spec in task.inputs:
-        values = spec.flatten(np.asarray(inputs[spec.name], dtype=numpy_dtype(spec.dtype)))
-        most = max(math.prod(task.shape_of(spec, case)) for case in task.benchmarks)
+        values = task.flatten(spec, np.asarray(inputs[spec.name], dtype=numpy_dtype(spec.dtype)), typical)
+        most = max(task.length_of(spec, case) for case in task.benchmarks)
         found[spec.name] = _repeated(values, most)
     return found
 
 
 def own_numbers(task: Task, case: Case) -> dict[str, Array]:
     """The inputs of this case that are whole numbers: up to so many bytes, whole pages of longer ones."""
-    whole = [spec for spec in task.inputs if not is_float(numpy_dtype(spec.dtype))]
+    whole = [spec for spec in task.inputs_of(case) if not is_float(numpy_dtype(spec.dtype))]
     drawn = task.draw(case) if whole else {}
     found = {}
     for spec in whole:
-        values = spec.flatten(np.asarray(drawn[spec.name], dtype=numpy_dtype(spec.dtype)))
+        values = task.flatten(spec, np.asarray(drawn[spec.name], dtype=numpy_dtype(spec.dtype)), case)
         found[spec.name] = values if values.nbytes <= OWN_BYTES else values[: OWN_BYTES // values.itemsize]
     return found
 

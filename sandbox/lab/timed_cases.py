@@ -87,7 +87,7 @@ class TimedCase:
         """Execute a few workgroups and compare; more, or all, where these leave a question."""
         if cost(self.judge.task, self.case.dims) <= SMALL:
             return self.whole()
-        if len(self.plan.launches) > 1 or self.plan.workspaces:
+        if len(self.plan.launches) > 1 or self.plan.workspaces or self.judge.task.initials:
             return self.scaled()
         sample = self.nothing()
         for ends in (0, ENDS):  # the ends come last: they are known, so their cost must not decide anything
@@ -220,7 +220,7 @@ class TimedCase:
         return worst, ()
 
     def _compare(self, slab: Slab, values: np.ndarray, mask: np.ndarray | None) -> tuple[float, list[Finding]]:
-        found = compare(values, slab.reference, slab.baseline, self.judge.task.tolerance, mask=mask)
+        found = compare(values, slab.reference, slab.baseline, self.judge.task.tolerance_of(slab.spec), mask=mask)
         return found.error, [] if found.correct else [wrong_result(slab.spec.name, found, self.case.name)]
 
     def answer(self, sample: Drawn) -> Rows:

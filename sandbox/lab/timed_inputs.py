@@ -70,7 +70,8 @@ class TimedInputs:
         self._small = replace(case, dims=self._dims({m.dim.name: m.drawn for m in self.mapped}))
         self._small = replace(self._small, name=case_name(self._small.dims), seed=int(rng.integers(2**32)))
         values = drawn_inputs(task, self._small, variant)
-        self._drawn = {s.name: np.asarray(values[s.name], dtype=numpy_dtype(s.dtype)) for s in task.inputs}
+        given = task.inputs_of(case)
+        self._drawn = {s.name: np.asarray(values[s.name], dtype=numpy_dtype(s.dtype)) for s in given}
         self._known: Recent[tuple[bytes, ...], Expected] = Recent(KEPT)
         self.buffers = self._write(folder)
 
@@ -86,7 +87,7 @@ class TimedInputs:
             path = Path(name)
             weakref.finalize(self, path.unlink, missing_ok=True)
             with os.fdopen(descriptor, "wb") as file:
-                for spec in self.task.inputs:
+                for spec in self.task.inputs_of(self.case):
                     flat, period, times = self._flat(spec)
                     spans.append((spec, file.tell(), period))
                     for _ in range(times):
@@ -96,8 +97,11 @@ class TimedInputs:
             raise LabError(
                 f"{os.strerror(error.errno or 0)} while writing the inputs to {folder}; free some space"
             ) from None
+        lengths = {s.name: self.task.length_of(s, self.case) for s, _, _ in spans}
         return tuple(
-            Buffer(s.name, Stored(path, at, period, numpy_dtype(s.dtype), math.prod(self._shape(s))), "input")
+            Buffer(s.name, Stored(path, at, period, numpy_dtype(s.dtype), lengths[s.name]), "input")
+            if s.name not in self.task.initials
+            else Buffer(self.task.initials[s.name], np.resize(_read(path, at, period, s), lengths[s.name]), "inout")
             for s, at, period in spans
         )
 
@@ -121,7 +125,7 @@ class TimedInputs:
         for m in mine:
             axis, each = m.dim.axes[spec.name]
             array = np.take(array, m.dim.indices(m.places, each)[: shape[axis]], axis=axis)
-        flat = np.ascontiguousarray(spec.flatten(array))
+        flat = np.ascontiguousarray(self.task.flatten(spec, array, self.case))
         return flat, flat.nbytes, 1
 
     def expected(self, granules: tuple[Indices, ...]) -> Expected:
@@ -144,6 +148,11 @@ class TimedInputs:
         dims = self._dims({m.dim.name: values.size for m, (values, _) in zip(self.mapped, found, strict=True)})
         case = replace(self.case, dims=dims, name=case_name(dims))
         return Expected(self.task.reference(inputs, case), self.task.baseline(inputs, case))
+
+
+def _read(path: Path, at: int, period: int, spec: TensorSpec) -> Array:
+    dtype = numpy_dtype(spec.dtype)
+    return np.fromfile(path, dtype, period // dtype.itemsize, offset=at)
 
 
 def _slowest(spec: TensorSpec) -> int:

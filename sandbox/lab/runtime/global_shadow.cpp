@@ -1,5 +1,6 @@
 #include "global_shadow.h"
 
+#include <string.h>
 #include <sys/mman.h>
 
 #include "release.h"
@@ -37,7 +38,9 @@ void prepare_global_shadow(const Request& request) {
         auto records = [=] { return (Record*)zeroed(words * 8, is_sparse); };
         auto places = [=] { return (uint32_t*)zeroed(words * 4, is_sparse); };
         g_shadow[i] = {records(), records(), records(), places(), places(), places(), region.written};
-        if (!region.written) g_shadow[i].written = (uint8_t*)zeroed(region.size + 8, is_sparse);
+        if (region.written) continue;
+        g_shadow[i].written = (uint8_t*)zeroed(region.size + 8, is_sparse);
+        if (region.role == kUpdated) memset(g_shadow[i].written, 1, region.size);
     }
 }
 

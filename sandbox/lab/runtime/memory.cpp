@@ -41,7 +41,9 @@ static void map_region(const Request& request, const RegionRequest& asked, Regio
         if (place == MAP_FAILED) die("a buffer cannot be mapped");
     }
     // Where only addresses matter, and where a few workgroups touch a little of much memory, zeros are enough.
-    if (asked.role != kInput && !request.is_sparse()) poison((uint8_t*)region.low, asked.size, asked.poison);
+    if (asked.role == kUpdated && region.written) memset(region.written, 1, asked.size);
+    const bool is_empty = asked.role == kOutput || asked.role == kWorkspace;
+    if (is_empty && !request.is_sparse()) poison((uint8_t*)region.low, asked.size, asked.poison);
 }
 
 static void map_lds(const Request& request) {

@@ -8,7 +8,7 @@ constexpr uint64_t kMagic = 0x4b534c4142303130ull;
 constexpr uint64_t kGranule = 65536;  // one granule belongs to at most one buffer
 constexpr uint64_t kNone = ~0ull;
 
-enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2 };
+enum Role : uint64_t { kInput = 0, kOutput = 1, kWorkspace = 2, kUpdated = 3 };  // kUpdated: an output with contents
 
 struct Header {
     uint64_t magic, recording, workers, deadline_us, regions, launches, lds_variables, recorded_blocks;

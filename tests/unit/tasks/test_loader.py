@@ -149,7 +149,11 @@ def test_a_file_that_is_not_text_is_named(folder: Folder, name: str) -> None:
             ["'value'", "i32", "2.0"],
         ),
         ('factor = { dtype = "f32", value = 2.0 }', 'factor = { dtype = "f32", value = true }', ["'value'", "True"]),
-        ('factor = { dtype = "f32", value = 2.0 }', 'factor = { dtype = "f32" }', ["factor", "'value' is missing"]),
+        (
+            'factor = { dtype = "f32", value = 2.0 }',
+            'factor = { dtype = "f32" }',
+            ["factor", "no value for the scalar"],
+        ),
         ("cols = 7", "cols = 0", ["[[test]] number 1", "'cols'", "from 1"]),
         ("cols = 7", "cols = 7.0", ["'cols'", "integer"]),
         ("cols = 7", "cols = true", ["'cols'", "integer"]),
