@@ -34,7 +34,7 @@ from sandbox.process import Completed, ProcessLimits, run
 PRINTED = 2 * 65536  # bytes of a tool's output that are kept
 LIMITS = ProcessLimits(cpu_s=int(BUILD_CPU_S), memory_bytes=1900 << 20, file_bytes=256 << 20)  # of each tool
 INCLUDE = Path(__file__).parents[1] / "include"
-_FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang")
+_FILES = ("-ivfsoverlay", "files.json", "-isystem", "/include", "-isystem", "/clang", "-isystem", "/include/host")
 _HEADER = ["#", "include", "<hip/hip_runtime.h>"]
 _PREFIX, _IMAGE, _PLACE = "prefix.h", "prefix.pch", "place"
 # The templates that the header itself uses are instantiated in it once, not again behind each text.

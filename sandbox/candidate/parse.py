@@ -28,6 +28,7 @@ from typing import Any
 
 from records.errors import PlanError
 from sandbox.candidate.header_names import header_words, is_ours
+from sandbox.candidate.host_half import without_host_half
 from sandbox.candidate.plan import Candidate, Launch, Plan, PlanLines, Workspace
 from sandbox.candidate.toml_process import toml_process
 from tasks.domain import atoms
@@ -63,8 +64,8 @@ RESERVED = frozenset(
 
 
 def normalise(source: str) -> str:
-    """Line feeds only, no spaces at line ends, one final newline. Comments and line numbers stay."""
-    text = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    """Line feeds only, no spaces at line ends, one final newline, no host half. Comments and line numbers stay."""
+    text = without_host_half(source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     return "\n".join(line.rstrip(" \t\f\v") for line in text.split("\n")).rstrip("\n") + "\n"
 
 

@@ -1,0 +1,201 @@
+"""The host half of a HIP file: found in the text by rule, so that a file can be judged as it is written.
+
+A file that launches its kernels itself holds functions for the processor: `main`, launchers, a reference. None of them
+ever runs here, and none is compiled: they become empty lines, before any compiler, judge or digest sees the text. So
+every part of the judge reads the same device half, and what is left out can neither help nor harm a candidate.
+
+A function is the host's where nothing marks it for the device and it launches a kernel, calls the runtime's interface
+or is `main`. Where a file has one, so are its other unmarked functions, unless device code names them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
+
+_HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\btorch::")
+_RUNTIME = re.compile(
+    r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
+    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_\w+"
+)
+_VECTORS = re.compile(r"hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz]|hip(?:Float|Double)?Complex")
+_LIBRARY = frozenset(
+    "vector string cout cerr endl chrono ofstream ifstream fstream stringstream unique_ptr shared_ptr map "
+    "unordered_map set thread mutex mt19937 default_random_engine random_device FILE torch pybind11 thrust".split()
+)
+_MARKS = frozenset({"__global__", "__device__", "__shared__", "__constant__", "__managed__"})
+_CONSTANT = frozenset({"constexpr", "consteval"})  # the compiler gives these to both sides
+_CLASSES = frozenset({"class", "struct", "union", "enum"})
+_OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
+
+
+@dataclass(frozen=True)
+class _Declaration:
+    """Tokens of one declaration outside of functions and classes; `head` of them stand before its body."""
+
+    tokens: tuple[Token, ...]
+    head: int
+    is_function: bool
+
+    @property
+    def name(self) -> str:
+        """Of a function: the name before its first parenthesis."""
+        words = [t.text for t in self.tokens[: self.head]]
+        at = words.index("(") if "(" in words else 0
+        return words[at - 1] if at else ""
+
+
+def without_host_half(text: str) -> str:
+    """The text with empty lines in place of host code; the text itself where it has none, or is not understood."""
+    if not _HINT.search(text):
+        return text
+    tokens = scan(text)
+    kept, defined = list[Token](), list[Sequence[Token]]()
+    for row in rows(tokens):
+        if is_directive(row):
+            defined += [row] if len(row) > 2 and row[1].text == "define" else []
+        else:
+            kept += row
+    marks, macros = _marks(defined), {row[2].text for row in defined if len(row) > 3 and row[3].text == "("}
+    declarations = _declarations(kept, macros)
+    if declarations is None:
+        return text
+    host = _host(declarations, marks)
+    for found in sorted(host, key=lambda d: -d.tokens[0].start):
+        start, end = found.tokens[0].start, found.tokens[-1].end
+        text = text[:start] + _blank(text[start:end]) + text[end:]
+    return text
+
+
+def _blank(text: str) -> str:
+    """Lines without words; directives between them stay, as they do around them."""
+    directive, lines = False, list[str]()
+    for line in text.split("\n"):
+        directive = directive or line.lstrip().startswith("#")
+        lines.append(line if directive else "")
+        directive = directive and line.rstrip().endswith("\\")
+    return "\n".join(lines)
+
+
+def _marks(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
+    """The keywords of device code, and this file's macros that stand for them."""
+    marks = set(_MARKS)
+    while True:
+        more = {row[2].text for row in defined if marks.intersection(t.text for t in row[3:])}
+        if more <= marks:
+            return frozenset(marks)
+        marks |= more
+
+
+def _host(declarations: Sequence[_Declaration], marks: frozenset[str]) -> list[_Declaration]:
+    unmarked = [d for d in declarations if not _is_marked(d, marks)]
+    evident = [d for d in unmarked if d.is_function and (d.name == "main" or _asks_runtime(d.tokens))]
+    if not evident:
+        return []
+    host = {id(d): d for d in evident}
+    for declared in unmarked:
+        if not declared.is_function and (_asks_runtime(declared.tokens) or _uses_library(declared.tokens)):
+            host[id(declared)] = declared
+    named = {t.text for d in declarations if id(d) not in host and _is_marked(d, marks) for t in d.tokens}
+    for declared in unmarked:
+        constant = not _CONSTANT.isdisjoint(t.text for t in declared.tokens[: declared.head])
+        if declared.is_function and not constant and declared.name not in named:
+            host[id(declared)] = declared
+    return list(host.values())
+
+
+def _is_marked(declared: _Declaration, marks: frozenset[str]) -> bool:
+    part = declared.tokens[: declared.head] if declared.is_function else declared.tokens
+    words = [t.text for t in part]
+    if not marks.isdisjoint(words):
+        return True
+    return "__attribute__" in words and not {"global", "device", "shared", "constant"}.isdisjoint(words)
+
+
+def _asks_runtime(tokens: Sequence[Token]) -> bool:
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.kind == "name" and _RUNTIME.fullmatch(token.text) and not _VECTORS.fullmatch(token.text):
+            return True
+        if token.text == "<<" and after and after.text == "<" and after.start == token.end:
+            return True  # a launch
+    return False
+
+
+def _uses_library(tokens: Sequence[Token]) -> bool:
+    return any(t.kind == "name" and t.text in _LIBRARY for t in tokens)
+
+
+def _declarations(tokens: Sequence[Token], macros: set[str]) -> list[_Declaration] | None:
+    """The declarations of all namespaces; None where the brackets do not fit."""
+    closing = _partners(tokens)
+    if closing is None:
+        return None
+    return list(_cut(tokens, closing, macros))
+
+
+def _partners(tokens: Sequence[Token]) -> dict[int, int] | None:
+    """The place of the closing bracket of each opening one."""
+    found, opened = dict[int, int](), list[int]()
+    for index, token in enumerate(tokens):
+        if token.kind != "mark":
+            continue
+        if token.text in _OPEN:
+            opened.append(index)
+        elif token.text in _CLOSE:
+            if not opened or _OPEN[tokens[opened[-1]].text] != token.text:
+                return None
+            found[opened.pop()] = index
+    return None if opened else found
+
+
+def _cut(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> Iterator[_Declaration]:
+    start = at = 0
+    while at < len(tokens):
+        text = tokens[at].text if tokens[at].kind == "mark" else ""
+        words = [t.text for t in tokens[start:at]]
+        if text == ";":
+            yield _Declaration(tuple(tokens[start : at + 1]), at - start, is_function=False)
+            start = at = at + 1
+        elif text == "}":  # of a namespace
+            start = at = at + 1
+        elif text == "{" and (words[:1] == ["namespace"] or words[:2] == ["inline", "namespace"] or _is_c(words)):
+            start = at = at + 1
+        elif text == "{" and _is_body(words):
+            end = closing[at]
+            yield _Declaration(tuple(tokens[start : end + 1]), at - start, is_function=True)
+            start = at = end + 1
+        elif text == "(" and at - start == 1 and tokens[start].text in macros:
+            end = closing[at]
+            if end + 1 < len(tokens) and tokens[end + 1].text not in (";", "{"):
+                yield _Declaration(tuple(tokens[start : end + 1]), end + 1 - start, is_function=False)
+                start = end + 1
+            at = end + 1
+        else:
+            at = closing.get(at, at) + 1
+
+
+def _is_c(words: Sequence[str]) -> bool:
+    return len(words) == 2 and words[0] == "extern" and words[1].startswith('"')
+
+
+def _is_body(words: Sequence[str]) -> bool:
+    """True where the brace behind these words opens a function's body, not a class or a list of values."""
+    if "(" not in words or "=" in words[words.index(")") :] or not words:
+        return False
+    before = words[: words.index("(")]
+    return _CLASSES.isdisjoint(_without_template(before)) or words[-1] == ")"
+
+
+def _without_template(words: Sequence[str]) -> list[str]:
+    """The words behind `template <...>`, in which `class` declares a type's name."""
+    if words[:1] != ["template"]:
+        return list(words)
+    depth = 0
+    for index, word in enumerate(words):
+        depth += {"<": 1, ">": -1, ">>": -2}.get(word, 0)
+        if index > 1 and depth <= 0:
+            return list(words[index + 1 :])
+    return []
