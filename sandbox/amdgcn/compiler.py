@@ -66,6 +66,7 @@ FLAGS = (
     "-gline-tables-only",
     "-fdebug-compilation-dir=.",
     "-fuse-cuid=none",
+    "-D__HIP_PLATFORM_AMD__=1",
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-crash-diagnostics",

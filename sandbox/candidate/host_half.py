@@ -23,8 +23,11 @@ _RUNTIME = re.compile(
 )
 _VECTORS = re.compile(r"hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz]|hip(?:Float|Double)?Complex")
 _LIBRARY = frozenset(
-    "vector string cout cerr endl chrono ofstream ifstream fstream stringstream unique_ptr shared_ptr map "
-    "unordered_map set thread mutex mt19937 default_random_engine random_device FILE torch pybind11 thrust".split()
+    {
+        *("vector", "string", "map", "set", "unordered_map", "unique_ptr", "shared_ptr", "cout", "cerr", "endl"),
+        *("fstream", "ifstream", "ofstream", "stringstream", "FILE", "chrono", "thread", "mutex"),
+        *("mt19937", "default_random_engine", "random_device", "torch", "pybind11", "thrust"),
+    }
 )
 _MARKS = frozenset({"__global__", "__device__", "__shared__", "__constant__", "__managed__"})
 _CONSTANT = frozenset({"constexpr", "consteval"})  # the compiler gives these to both sides
@@ -64,17 +67,19 @@ def without_host_half(text: str) -> str:
     if declarations is None:
         return text
     host = _host(declarations, marks)
-    for found in sorted(host, key=lambda d: -d.tokens[0].start):
+    pieces, at = list[str](), 0
+    for found in sorted(host, key=lambda d: d.tokens[0].start):
         start, end = found.tokens[0].start, found.tokens[-1].end
-        text = text[:start] + _blank(text[start:end]) + text[end:]
-    return text
+        pieces += [text[at:start], _blank(text[start:end])]
+        at = end
+    return "".join([*pieces, text[at:]])
 
 
 def _blank(text: str) -> str:
-    """Lines without words; directives between them stay, as they do around them."""
+    """Lines without words; conditions, macros and headers stay, which belong to what follows as well."""
     directive, lines = False, list[str]()
     for line in text.split("\n"):
-        directive = directive or line.lstrip().startswith("#")
+        directive = directive or (line.lstrip().startswith("#") and not line.lstrip("# \t").startswith("pragma"))
         lines.append(line if directive else "")
         directive = directive and line.rstrip().endswith("\\")
     return "\n".join(lines)
@@ -82,12 +87,16 @@ def _blank(text: str) -> str:
 
 def _marks(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
     """The keywords of device code, and this file's macros that stand for them."""
-    marks = set(_MARKS)
-    while True:
-        more = {row[2].text for row in defined if marks.intersection(t.text for t in row[3:])}
-        if more <= marks:
-            return frozenset(marks)
+    users = dict[str, list[str]]()
+    for row in defined:
+        for token in row[3:]:
+            users.setdefault(token.text, []).append(row[2].text)
+    marks, fresh = set(_MARKS), list(_MARKS)
+    while fresh:
+        more = set(users.get(fresh.pop(), ())) - marks
         marks |= more
+        fresh += more
+    return frozenset(marks)
 
 
 def _host(declarations: Sequence[_Declaration], marks: frozenset[str]) -> list[_Declaration]:
@@ -153,28 +162,29 @@ def _partners(tokens: Sequence[Token]) -> dict[int, int] | None:
 
 def _cut(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> Iterator[_Declaration]:
     start = at = 0
+    has_braces = False  # a class or a list of values: what follows is no body
     while at < len(tokens):
-        text = tokens[at].text if tokens[at].kind == "mark" else ""
-        words = [t.text for t in tokens[start:at]]
+        text, end = tokens[at].text if tokens[at].kind == "mark" else "", at
+        is_whole = is_function = False
         if text == ";":
-            yield _Declaration(tuple(tokens[start : at + 1]), at - start, is_function=False)
-            start = at = at + 1
+            is_whole = True
         elif text == "}":  # of a namespace
-            start = at = at + 1
-        elif text == "{" and (words[:1] == ["namespace"] or words[:2] == ["inline", "namespace"] or _is_c(words)):
-            start = at = at + 1
-        elif text == "{" and _is_body(words):
-            end = closing[at]
-            yield _Declaration(tuple(tokens[start : end + 1]), at - start, is_function=True)
-            start = at = end + 1
-        elif text == "(" and at - start == 1 and tokens[start].text in macros:
-            end = closing[at]
-            if end + 1 < len(tokens) and tokens[end + 1].text not in (";", "{"):
-                yield _Declaration(tuple(tokens[start : end + 1]), end + 1 - start, is_function=False)
-                start = end + 1
-            at = end + 1
+            start = at + 1
+        elif text == "{" and not has_braces:
+            words = [t.text for t in tokens[start:at]]
+            if words[:1] == ["namespace"] or words[:2] == ["inline", "namespace"] or _is_c(words):
+                start = at + 1
+            else:
+                is_whole = is_function = _is_body(words)
+                has_braces, end = not is_whole, closing[at]
         else:
-            at = closing.get(at, at) + 1
+            end = closing.get(at, at)
+            is_macro = text == "(" and at - start == 1 and tokens[start].text in macros
+            is_whole = is_macro and end + 1 < len(tokens) and tokens[end + 1].text not in (";", "{")
+        if is_whole:
+            yield _Declaration(tuple(tokens[start : end + 1]), (at if is_function else end) - start, is_function)
+            start, has_braces = end + 1, False
+        at = end + 1
 
 
 def _is_c(words: Sequence[str]) -> bool:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <hip/hip_version.h>
 #include <hip/ks_device.h>
 #include <hip/hip_vector_types.h>
 #include <hip/math_functions.h>

@@ -1,0 +1,3 @@
+// CUDA's name for hip/hip_fp16.h.
+#pragma once
+#include <hip/hip_fp16.h>

@@ -1,0 +1,3 @@
+// CUDA's name for hip/hip_runtime.h.
+#pragma once
+#include <hip/hip_runtime.h>

@@ -1,0 +1,3 @@
+// The short name of hip/hip_cooperative_groups.h.
+#pragma once
+#include <hip/hip_cooperative_groups.h>

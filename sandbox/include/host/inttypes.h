@@ -1,0 +1,3 @@
+// The host half: nothing of it is read by device code.
+#pragma once
+#include <stdint.h>

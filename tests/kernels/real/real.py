@@ -1,0 +1,122 @@
+"""Public kernels by repository, commit and path: the list, and what a row becomes once its repository is at hand.
+
+`rows/NAME.toml` is a repository's part of the list. A row gives the file, our launch plan, our task (`tasks/`, or one
+that is shipped) and, for some, a fault: a regular expression and what stands for its first match. Nothing of others is
+kept here; `sources.py` finds a repository in a folder of clones, or fetches it.
+
+A candidate is the plan, then the file as it stands, with the repository's own headers in the place of their includes.
+Where a build or a wrapper gives names to the compiler, `before` does (a macro of the command line, a header).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+
+from sandbox.candidate.parse import normalise
+from tests.kernels.real.sources import Mirror
+
+FOLDER = Path(__file__).parent
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">][^\n]*', re.M)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A change that makes a kernel wrong, and a pattern of the line that the finding must name."""
+
+    old: str
+    new: str
+    line: str = ""  # the changed line itself where there is none
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kernel of the list."""
+
+    name: str
+    repository: str
+    commit: str
+    licence: str
+    path: str
+    task: str
+    plan: str
+    before: str = ""
+    folders: tuple[str, ...] = ()  # where the build looks for headers, besides the file's own folder
+    fault: Fault | None = None
+    refused: str = ""  # why the lab does not accept it, in one sentence
+
+
+@dataclass(frozen=True)
+class RealKernel:
+    """A row with the text of its candidate, right or with its fault."""
+
+    row: Row
+    text: str
+
+    def with_fault(self) -> tuple[str, frozenset[int]]:
+        """The text with the row's fault, and the lines of which a finding must name one."""
+        fault = self.row.fault
+        assert fault is not None, f"{self.row.name} has no fault"
+        match = re.search(fault.old, self.text)
+        assert match is not None, f"{self.row.name}: its file no longer has {fault.old!r}"
+        text = self.text[: match.start()] + match.expand(fault.new) + self.text[match.end() :]
+        first = text.count("\n", 0, match.start()) + 1
+        if not fault.line:
+            return text, frozenset(range(first, first + match.expand(fault.new).count("\n") + 1))
+        named = [n for n, line in enumerate(text.split("\n"), 1) if re.search(fault.line, line)]
+        assert named, f"{self.row.name}: no line of its file has {fault.line!r}"
+        return text, frozenset(named)
+
+
+def rows() -> tuple[Row, ...]:
+    """The whole list."""
+    return tuple(row for path in sorted((FOLDER / "rows").glob("*.toml")) for row in _read(path))
+
+
+def task_folder(row: Row) -> str | Path:
+    """The name of a shipped task, or the folder of one of ours."""
+    own = FOLDER / "tasks" / row.task
+    return own if own.is_dir() else row.task
+
+
+def assemble(row: Row, mirror: Mirror) -> RealKernel | None:
+    """The candidate of a row; None where its repository is not at hand."""
+    if not mirror.has(row.repository, row.commit):
+        return None
+    before = f"{row.before.strip()}\n" if row.before else ""
+    body = _with_includes(row, mirror, row.path, set())
+    return RealKernel(row, normalise(f"/*+++\n{row.plan.strip()}\n+++*/\n{before}{body}"))
+
+
+def _with_includes(row: Row, mirror: Mirror, path: str, seen: set[str]) -> str:
+    """The file with the repository's own headers in their places, each once."""
+    seen.add(path)
+    text = mirror.text(row.repository, row.commit, path)
+    assert text is not None, f"{row.repository} has no {path} at {row.commit[:12]}"
+
+    def header(match: re.Match[str]) -> str:
+        for folder in (str(PurePosixPath(path).parent), *row.folders):
+            found = normpath(f"{folder}/{match[1]}")
+            if found in seen:
+                return ""
+            if mirror.text(row.repository, row.commit, found) is not None:
+                return _with_includes(row, mirror, found, seen)
+        return match[0]
+
+    return _INCLUDE.sub(header, text)
+
+
+def _read(path: Path) -> list[Row]:
+    table = tomllib.loads(path.read_text(encoding="utf-8"))
+    common = {key: table[key] for key in ("repository", "commit", "licence")}
+    assert _COMMIT.fullmatch(common["commit"]), f"{path.name}: a commit has 40 digits"
+    found = []
+    for row in table["kernel"]:
+        fault = Fault(**row.pop("fault")) if "fault" in row else None
+        folders = tuple(row.pop("folders", ()))
+        found.append(Row(**{**common, **row}, folders=folders, fault=fault))
+    return found

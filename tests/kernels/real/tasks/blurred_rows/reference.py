@@ -1,0 +1,36 @@
+"""Convolution of rows with 17 weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    d = case.dims
+    return {
+        "x": rng.standard_normal((d["h"], d["w"]), dtype=np.float32),
+        "weights": rng.standard_normal(17, dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed({name: x.astype(np.float64) if x.dtype.kind == "f" else x for name, x in inputs.items()}, case)
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    x, weights = inputs["x"], inputs["weights"]
+    padded = np.pad(x, ((0, 0), (8, 8)))
+    size = x.shape[1]
+    y = np.zeros_like(x)
+    for place in range(17):
+        y += weights[16 - place] * padded[:, place : place + size]
+    return {"y": y}

@@ -1,0 +1,79 @@
+"""The list of public kernels is well-formed, and a file in their style, host half and all, is judged as it is written.
+
+The kernels themselves are fetched and judged by `python -m tests.kernels.real`.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from sandbox.candidate.parse import parse
+from tasks.loader import load_task
+from tests.kernels.real.real import Row, assemble, rows, task_folder
+from tests.kernels.real.sources import Mirror
+from tests.support.lab_bench import evaluator
+
+FILE = """#include <cstdio>
+#include <vector>
+#include <hip/hip_runtime.h>
+#include "shapes.h"
+
+__global__ void turned(const float* in, float* out, int rows, int cols)
+{
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (col < cols && row < rows) out[col * rows + row] = in[row * cols + col];
+}
+
+static void reference(const std::vector<float>& in, std::vector<float>& out) { out = in; }
+
+int main()
+{
+    std::vector<float> in(TILE), out(TILE);
+    float *x, *y;
+    hipMalloc(&x, sizeof(float) * TILE);
+    turned<<<1, dim3(TILE, TILE)>>>(x, y, 1, 1);
+    reference(in, out);
+    printf("%f\\n", out[0]);
+}
+"""
+PLAN = """
+[[launch]]
+kernel = "turned"
+grid = ["ceil_div(cols, 16)", "ceil_div(rows, 16)"]
+block = [16, 16]
+args = ["x", "y", "rows", "cols"]
+"""
+
+
+def test_every_row_has_a_plan_and_a_task_that_can_be_read() -> None:
+    listed = rows()
+    names = [(row.repository, row.name) for row in listed]
+    assert len(set(names)) == len(names)
+    for row in listed:
+        plan = parse(f"/*+++\n{row.plan}\n+++*/\n").plan
+        task = load_task(task_folder(row))
+        known = {*(x.name for x in (*task.inputs, *task.outputs)), *(x.name for x in task.scalars), *task.tests[0].dims}
+        names_used = {re.split(r"[^\w]", str(a))[0] for launch in plan.launches for a in launch.args}
+        assert names_used <= known | set(plan.workspaces) | set(plan.tunables), row.name
+        assert row.fault is None or re.compile(row.fault.old), row.name
+
+
+def test_a_file_of_a_clone_is_judged_as_it_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "somebody+kernels"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "main.hip").write_text(FILE, encoding="utf-8")
+    (folder / "src" / "shapes.h").write_text("#define TILE 16\n", encoding="utf-8")
+    for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "c"]):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)
+    head = subprocess.run(["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, check=True, text=True)
+    row = Row("turned", "somebody/kernels", head.stdout.strip(), "MIT", "src/main.hip", "transposed", PLAN)
+    assert assemble(row, Mirror(tmp_path / "nowhere")) is None
+    kernel = assemble(row, Mirror(tmp_path))
+    assert kernel is not None
+    assert "hipMalloc" not in kernel.text
+    lab = evaluator(7)
+    verdict = lab.verify(lab.prepare(kernel.text, load_task(task_folder(row)))).verdict
+    assert verdict.accepted, verdict

@@ -1,0 +1,79 @@
+"""Host functions become empty lines; device code and what it names stay where they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.candidate.host_half import without_host_half
+from sandbox.candidate.parse import normalise
+
+KERNEL = "__global__ void k(float* y) { y[threadIdx.x] = 1.0f; }\n"
+MAIN = "int main() {\n  float* y;\n  hipMalloc(&y, 4);\n  k<<<1, 64>>>(y);\n  return 0;\n}\n"
+
+
+def test_main_and_launchers_become_empty_lines() -> None:
+    text = KERNEL + "void launch(float* y) {\n  hipLaunchKernelGGL(k, 1, 64, 0, 0, y);\n}\n" + MAIN + "// end\n"
+    assert without_host_half(text) == KERNEL + "\n" * 9 + "// end\n"
+    assert normalise(normalise(text)) == normalise(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KERNEL,
+        "float helper(float x) { return x; }\n" + KERNEL,  # nobody launches: an unmarked helper is a fault to report
+        "#define DEV static __device__\n#define HOT DEV inline\nHOT float f() { return 1; }\n",
+        "constexpr int twice(int x) { return 2 * x; }\n" + KERNEL,
+        "struct P { float x; };\nnamespace n { __device__ P p; }\n" + KERNEL,
+        "template <class T> __device__ T f(T x) { return x; }\n" + KERNEL,
+    ],
+)
+def test_the_device_half_stays(text: str) -> None:
+    assert without_host_half(text) == text
+    assert without_host_half(text + MAIN) == text.replace("float helper(float x) { return x; }", "") + "\n" * 6
+
+
+def test_a_host_function_that_device_code_names_stays_and_is_refused_by_its_name() -> None:
+    text = "float helper(float x) { return x; }\n__global__ void k(float* y) { *y = helper(*y); }\n"
+    assert without_host_half(text + MAIN).startswith(text)
+
+
+def test_host_declarations_go_with_their_functions() -> None:
+    text = "static hipStream_t stream;\nstd::vector<int> sizes;\nstruct Timer {\n  hipEvent_t start;\n};\n"
+    assert without_host_half(text + KERNEL + MAIN) == "\n" * 5 + KERNEL + "\n" * 6
+
+
+def test_namespaces_linkage_and_conditions_keep_their_brackets() -> None:
+    text = 'extern "C" {\nnamespace a {\n' + KERNEL + "void go() {\n#ifdef X\n  hipFree(0);\n#endif\n}\n}\n}\n"
+    assert without_host_half(text) == 'extern "C" {\nnamespace a {\n' + KERNEL + "\n#ifdef X\n\n#endif\n\n}\n}\n"
+
+
+def test_a_launch_in_a_comment_or_a_string_is_none() -> None:
+    text = "// k<<<1, 64>>>(y)\nint f() { return 1; }\n" + KERNEL
+    assert without_host_half(text) == text
+
+
+def test_brackets_that_do_not_fit_leave_the_text_alone() -> None:
+    text = "int main() { (hipFree(0); }\n" + KERNEL
+    assert without_host_half(text) == text
+
+
+def test_a_pragma_of_a_host_function_goes_with_it() -> None:
+    text = (
+        "void cpu(float* y) {\n  #pragma omp parallel for\n  for (int i = 0; i < 9; ++i) y[i] = 0;\n}\n" + KERNEL + MAIN
+    )
+    assert without_host_half(text) == "\n" * 4 + KERNEL + "\n" * 6
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x {} " * 9000 + ";",
+        "void f() { hipFree(0); }\n" * 2000,
+        "".join(f"#define A{i} A{i + 1}\n" for i in range(3000)) + "#define A3000 __device__\n",
+        "int a[] = {" + "1, " * 20000 + "};",
+    ],
+    ids=["braces", "functions", "macros", "table"],
+)
+def test_a_long_file_is_understood(text: str) -> None:
+    assert "hip" not in without_host_half(text + MAIN)
