@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from records.experiment import Run
     from records.ledger import Ledger
 
-ChosenForm = Literal["file", "hip", "torch"]
+ChosenForm = Literal[
+    "file", "hip", "torch", "kernelbench", "robust-kbench", "gpumode", "flashinfer", "hf-kernels", "arena"
+]
+
+FORMS = (
+    "file: the .hip file itself; hip: a folder with launcher, self-check and CMake file; torch: a Python module for "
+    "PyTorch; the others: the form of KernelBench, robust-kbench, GPU MODE, FlashInfer-Bench, Hugging Face's "
+    "kernel-builder and AgentKernelArena."
+)
 
 
 def command(
@@ -34,14 +42,7 @@ def command(
             show_default=False,
         ),
     ],
-    as_: Annotated[
-        ChosenForm,
-        typer.Option(
-            "--as",
-            help="file: the .hip file itself; hip: a folder with launcher, self-check and CMake file; torch: a Python "
-            "module for PyTorch.",
-        ),
-    ] = "file",
+    as_: Annotated[ChosenForm, typer.Option("--as", help=FORMS)] = "file",
     dataset: Annotated[
         bool, typer.Option("--dataset", help="Of a run: its attempts, to LangSmith where a key is set, or to a file.")
     ] = False,
@@ -52,7 +53,9 @@ def command(
     set_: Choices = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Its place; by default the run's folder, TASK_hip/ or TASK_torch.py here."),
+        typer.Option(
+            "--out", help="Its place; by default the run's folder, or a name with the task's and the form's here."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over files of an earlier export.")] = False,
     json: Json = False,
@@ -64,7 +67,7 @@ def command(
     if not is_file and (task or set_ or unchecked):
         raise UsageError(f"{kernel} is no file here, and a run has its own task and tunables: leave these options")
     if is_file and (dataset or as_ == "file"):
-        raise UsageError(f"{kernel} is a file: name a form, --as hip or --as torch, or give a run")
+        raise UsageError(f"{kernel} is a file: name a form, such as --as hip or --as torch, or give a run")
     if is_file and not task:
         raise UsageError(f"name the task that {kernel} is for: --task NAME")
     if dataset or as_ == "file":

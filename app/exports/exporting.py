@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,11 +15,23 @@ from records.errors import UsageError
 from records.quantity import counted
 
 if TYPE_CHECKING:
+    from app.exports.launcher import Launcher
     from app.exports.provenance import Provenance
     from app.settings import Settings
     from records.evaluation import Evaluation
+    from sandbox.target import Target
 
-ExportForm = Literal["hip", "torch"]
+ExportForm = Literal["hip", "torch", "kernelbench", "robust-kbench", "gpumode", "flashinfer", "hf-kernels", "arena"]
+_SUFFIXES = {  # of the default place; with .py a file, without it a folder
+    "hip": "_hip",
+    "torch": "_torch.py",
+    "kernelbench": "_kernelbench.py",
+    "robust-kbench": "_robust_kbench",
+    "gpumode": "_submission.py",
+    "flashinfer": "_flashinfer",
+    "hf-kernels": "_hf",
+    "arena": "_arena",
+}
 
 
 @dataclass(frozen=True)
@@ -38,9 +50,7 @@ def files_of(
     settings: Settings, kernel: ExportedKernel, form: ExportForm, out: Path | None
 ) -> tuple[Path, dict[Path, bytes], str]:
     """The place, the files with their contents, and a line about them."""
-    from app.exports.hip_project import hip_project
     from app.exports.launcher import Launcher
-    from app.exports.torch_module import torch_module
     from app.task_folders import open_task
     from sandbox.candidate.prepare import Preparer
     from sandbox.target import load_target
@@ -48,13 +58,51 @@ def files_of(
     task, target = open_task(settings, kernel.task, kernel.target), load_target(kernel.target)
     prepared = Preparer().prepare(kernel.source, task, kernel.tunables or None)
     launcher, known = Launcher(prepared, target), _provenance(kernel, prepared.id, f"{target.title} ({target.arch})")
-    if form == "torch":
-        place = out or Path(f"{launcher.name}_torch.py")
-        files = {place: torch_module(launcher, target, known).encode()}
-    else:
-        place = out or Path(f"{launcher.name}_hip")
-        files = {place / path: content for path, content in hip_project(launcher, target, known).items()}
+    made = _written(form, launcher, target, known, kernel.source, kernel.tunables)
+    place = out or Path(f"{launcher.name}{_SUFFIXES[form]}")
+    files = {place / path if path else place: text.encode() if isinstance(text, str) else text for path, text in made}
     return place, files, f"{task.title.rstrip('.')} for the {target.title}, {counted(len(files), 'file')}"
+
+
+def _written(
+    form: ExportForm, launcher: Launcher, target: Target, known: Provenance, source: str, chosen: Mapping[str, int]
+) -> Iterable[tuple[str, str | bytes]]:
+    """Paths and contents; the one path of a form that is a single file is empty."""
+    from app.exports.torch_operator import TorchOperator
+
+    if form == "hip":
+        from app.exports.hip_project import hip_project
+
+        return hip_project(launcher, target, known).items()
+    if form == "arena":
+        from app.exports.arena_task import arena_task
+        from app.exports.kernel_text import with_defaults
+
+        return arena_task(launcher, target, known, with_defaults(source, chosen)).items()
+    operator = TorchOperator(launcher, target)
+    if form == "torch":
+        from app.exports.torch_module import torch_module
+
+        return [("", torch_module(operator, known))]
+    if form == "kernelbench":
+        from app.exports.kernelbench_model import kernelbench_model
+
+        return [("", kernelbench_model(operator, known))]
+    if form == "gpumode":
+        from app.exports.gpumode_submission import gpumode_submission
+
+        return [("", gpumode_submission(operator, known))]
+    if form == "flashinfer":
+        from app.exports.flashinfer_trace import flashinfer_trace
+
+        return flashinfer_trace(operator, known).items()
+    if form == "robust-kbench":
+        from app.exports.robust_kbench import robust_kbench
+
+        return robust_kbench(operator, known).items()
+    from app.exports.hf_kernel import hf_kernel
+
+    return hf_kernel(operator, known).items()
 
 
 def kernel_of_file(

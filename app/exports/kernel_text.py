@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from records.errors import UsageError
 from sandbox.candidate.parse import plan_span
 from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 
@@ -73,3 +75,19 @@ def names_of(tunables: Mapping[str, int], kernels: Mapping[str, str]) -> str:
     rows = [f"#define {name} {value}" for name, value in tunables.items()]
     rows += [f"#define {name} {other}" for name, other in kernels.items() if name != other]
     return "\n".join(rows)
+
+
+def with_defaults(source: str, tunables: Mapping[str, int]) -> str:
+    """The file with these values first in their lists, so that it means them when nothing is chosen."""
+    end = plan_span(source)[1]
+    plan = source[:end]
+    for name, value in tunables.items():
+        found = re.search(rf"(?m)^\s*{re.escape(name)}\s*=\s*\[([^\]]*)\]", plan)
+        if found is None:
+            raise UsageError(
+                f"the plan's list of {name} is not on lines of its own, so {value} cannot become its default"
+            )
+        values = [int(text) for text in re.findall(r"-?\d+", found[1])]
+        listed = ", ".join(str(v) for v in (value, *(v for v in values if v != value)))
+        plan = f"{plan[: found.start(1)]}{listed}{plan[found.end(1) :]}"
+    return plan + source[end:]

@@ -76,6 +76,10 @@ class Launcher:
         made += [f"void* {t.name}" for t in self.signature.outputs]
         return made + [f"long long {name}" for name in self.signature.dims]
 
+    def kernels(self) -> list[str]:
+        """The names of all kernels that are launched, as the source has them."""
+        return [launch.kernel for row in self._rows for launch in row.prepared.candidate.plan.launches]
+
     def text(self) -> str:
         """The whole file but for its includes and `PLATFORM`: device code, `NAME_scratch_bytes`, `NAME_launch`."""
         parts = [self._device(number, row) for number, row in enumerate(self._rows)]

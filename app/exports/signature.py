@@ -42,6 +42,7 @@ class Signature:
     dims: tuple[str, ...]
     found: dict[str, Extent]  # dims that follow from an input's shape
     asked: tuple[str, ...]  # the others
+    shown: dict[str, Extent]  # those of `asked` that follow from an output's shape, where outputs are given
 
     @property
     def buffers(self) -> tuple[TensorSpec, ...]:
@@ -56,13 +57,20 @@ def signature_of(task: Task) -> Signature:
     for name in (*dims, *(tensor.name for tensor in (*task.inputs, *task.outputs))):
         if iskeyword(name) or name in RESERVED or name.endswith("_"):
             raise UsageError(f"the task's name {name!r} cannot be a name in an export; rename it in its task.toml")
+    found = _found(task.inputs)
+    shown = {name: extent for name, extent in _found(task.outputs).items() if name not in found}
+    return Signature(task.inputs, task.outputs, dims, found, tuple(n for n in dims if n not in found), shown)
+
+
+def _found(tensors: tuple[TensorSpec, ...]) -> dict[str, Extent]:
+    """Dims that follow from the tensors' shapes."""
     found = dict[str, Extent]()
-    for tensor in task.inputs:
+    for tensor in tensors:
         for axis, text in enumerate(tensor.shape):
             names = names_in(text)
             if len(names) == 1 and (name := next(iter(names))) not in found and (divisor := _divisor(text)):
                 found[name] = Extent(tensor.name, axis, divisor)
-    return Signature(task.inputs, task.outputs, dims, found, tuple(name for name in dims if name not in found))
+    return found
 
 
 def identifier(name: str) -> str:

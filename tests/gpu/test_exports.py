@@ -14,6 +14,7 @@ from app.exports.hip_project import hip_project
 from app.exports.launcher import Launcher
 from app.exports.provenance import Provenance
 from app.exports.torch_module import torch_module
+from app.exports.torch_operator import TorchOperator
 from sandbox.candidate.prepare import prepare
 from sandbox.gpu.gpu_pool import device_indices
 from sandbox.target import load_target
@@ -124,7 +125,7 @@ def test_the_module_gives_the_bits_of_the_launcher_under_torch_compile_too(
     done = compiled(folder, "-shared", "-Xcompiler", "-fPIC", f"{name}.cu", "-o", "library.so")
     assert done.returncode == 0, done.stderr
     module = tmp_path / f"{name}_torch.py"
-    module.write_text(torch_module(launcher(name), TARGET, KNOWN), encoding="utf-8")
+    module.write_text(torch_module(TorchOperator(launcher(name), TARGET), KNOWN), encoding="utf-8")
     words = [sys.executable, "-c", COMPARED, str(module), name, inputs, str(folder / "library.so"), dims]
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     assert ran.returncode == 0 and "same" in ran.stdout, ran.stdout + ran.stderr[-3000:]

@@ -72,3 +72,25 @@ def test_a_wrong_kernel_is_not_exported(tmp_path: Path, capsys: pytest.CaptureFi
     assert run_command(["export", str(wrong), "--task", "row_softmax", "--as", "hip"]) == 1
     assert not (tmp_path / "row_softmax_hip").exists()
     assert "rejected" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("form", "target", "name", "path"),
+    [
+        ("kernelbench", "mi300x", "transpose_kernelbench.py", ""),
+        ("gpumode", "mi300x", "transpose_submission.py", ""),
+        ("robust-kbench", "h200", "transpose_robust_kbench", "forward.cu"),
+        ("flashinfer", "mi300x", "transpose_flashinfer", "definitions/transpose/transpose.json"),
+        ("hf-kernels", "mi300x", "transpose_hf", "build.toml"),
+        ("arena", "mi300x", "transpose_arena", "config.yaml"),
+    ],
+)
+def test_each_form_is_written_under_its_name(
+    form: str, target: str, name: str, path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seed, place = SEED.parents[1] / "transpose" / "seed.hip", tmp_path / name
+    words = ["export", str(seed), "--task", "transpose", "--unchecked", "--as", form, "--target", target, "--json"]
+    assert run_command([*words, "--out", str(place)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["form"] == form and str(place / path) in told["files"]
+    assert all(Path(file).stat().st_size or file.endswith("__init__.py") for file in told["files"])

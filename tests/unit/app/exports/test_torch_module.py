@@ -11,6 +11,7 @@ import pytest
 from app.exports.launcher import Launcher
 from app.exports.provenance import Provenance
 from app.exports.torch_module import torch_module
+from app.exports.torch_operator import TorchOperator
 from records.errors import UsageError
 from sandbox.candidate.prepare import prepare
 from sandbox.target import load_target
@@ -21,9 +22,13 @@ OWN = Path(__file__).parents[4] / "benchmarks" / "kernels" / "own"
 KNOWN = Provenance("a_task", "AMD Instinct MI300X (gfx942)", "ab" * 32, "r1, attempt g1", "on a GPU", 12.5, "measured")
 
 
-def module(name: str, target: str = "mi300x", known: Provenance = KNOWN) -> str:
+def operator(name: str, target: str = "mi300x") -> TorchOperator:
     task, gpu = load_task(name, target), load_target(target)
-    return torch_module(Launcher(prepare(task.seeds[0].read_text(encoding="utf-8"), task), gpu), gpu, known)
+    return TorchOperator(Launcher(prepare(task.seeds[0].read_text(encoding="utf-8"), task), gpu), gpu)
+
+
+def module(name: str, target: str = "mi300x", known: Provenance = KNOWN) -> str:
+    return torch_module(operator(name, target), known)
 
 
 @pytest.mark.parametrize("name", ["row_softmax", "rms_norm", "transpose", "fp8_block_gemm"])
@@ -64,4 +69,4 @@ def test_a_type_that_pytorch_does_not_have_is_refused() -> None:
     made = Launcher(prepare(task.seeds[0].read_text(encoding="utf-8"), task), gpu)
     made.signature = replace(made.signature, inputs=(TensorSpec("x", "f4", ("rows", "cols")),))
     with pytest.raises(UsageError, match="no type for f4"):
-        torch_module(made, gpu, KNOWN)
+        TorchOperator(made, gpu)

@@ -1,0 +1,204 @@
+"""A kernel as a C++ function of PyTorch's tensors: checks, memory from PyTorch's allocator at each call, the launch.
+
+The function either returns new outputs or writes into outputs that it is given. Every format for PyTorch wraps it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from app.exports.arithmetic import FUNCTIONS, in_cpp
+from app.exports.launcher import PLATFORM, Launcher
+from app.exports.signature import Extent
+from records.errors import UsageError
+from sandbox.gpu.compile.dialect import headers
+from sandbox.target import Target
+from tasks.task import TensorSpec
+
+TYPES = {
+    "f64": ("torch.float64", "at::kDouble"),
+    "f32": ("torch.float32", "at::kFloat"),
+    "f16": ("torch.float16", "at::kHalf"),
+    "bf16": ("torch.bfloat16", "at::kBFloat16"),
+    "e4m3fnuz": ("torch.float8_e4m3fnuz", "at::kFloat8_e4m3fnuz"),
+    "e5m2fnuz": ("torch.float8_e5m2fnuz", "at::kFloat8_e5m2fnuz"),
+    "e4m3fn": ("torch.float8_e4m3fn", "at::kFloat8_e4m3fn"),
+    "e5m2": ("torch.float8_e5m2", "at::kFloat8_e5m2"),
+    "i64": ("torch.int64", "at::kLong"),
+    "i32": ("torch.int32", "at::kInt"),
+    "i16": ("torch.int16", "at::kShort"),
+    "i8": ("torch.int8", "at::kChar"),
+    "u8": ("torch.uint8", "at::kByte"),
+    "bool": ("torch.bool", "at::kBool"),
+}
+OperatorForm = Literal["returns", "into"]  # new outputs, or outputs that are given behind the inputs
+
+
+class TorchOperator:
+    """The C++ texts of one kernel, and what its callers in Python need to know."""
+
+    def __init__(self, launcher: Launcher, target: Target) -> None:
+        """UsageError for a type that PyTorch does not have."""
+        self.launcher, self.target, self.signature = launcher, target, launcher.signature
+        self.name = launcher.name
+        self.is_cuda = target.vendor == "nvidia"
+        unknown = [t.dtype for t in self.signature.buffers if t.dtype not in TYPES]
+        if unknown:
+            raise UsageError(f"PyTorch has no type for {unknown[0]}")
+
+    def kernel(self) -> str:
+        """The device code with its headers, and the launcher."""
+        names = self.launcher.includes
+        rows = [f"#include {name}" for name in names if not self._is_ours(name)]
+        rows += [headers()[name[1:-1]] for name in names if self._is_ours(name)]
+        return "\n".join([*rows, PLATFORM, self.launcher.text()])
+
+    def asked(self, form: OperatorForm) -> tuple[str, ...]:
+        """The dims that the caller must hand over, since no tensor of the call shows them."""
+        signature = self.signature
+        return signature.asked if form == "returns" else tuple(n for n in signature.asked if n not in signature.shown)
+
+    def function(self, form: OperatorForm, is_queued: bool = True, is_alone: bool = True) -> str:
+        """`NAME_operator` or `NAME_into`: on PyTorch's current stream, or else on the null queue.
+
+        A file of its own, or else text to stand behind the kernel's.
+        """
+        body = self._body(form, "at::cuda::getCurrentCUDAStream()" if is_queued else "nullptr")
+        queue = "cudaStream_t" if is_queued else "void*"
+        head = [
+            "#include <ATen/ATen.h>",
+            *(["#include <ATen/cuda/CUDAContext.h>"] if is_queued else []),
+            "#include <c10/cuda/CUDAGuard.h>",
+            "",
+            *(self._declared(queue) if is_alone else []),
+            f"{self.declaration(form)} {{",
+        ]
+        return "\n".join([*head, *(f"    {line}" for line in body), "}", ""])
+
+    def declaration(self, form: OperatorForm) -> str:
+        """The function's head."""
+        results = len(self.signature.outputs)
+        answer = "at::Tensor" if results == 1 else f"std::tuple<{', '.join(['at::Tensor'] * results)}>"
+        tensors = self.signature.inputs if form == "returns" else self.signature.buffers
+        rows = [f"const at::Tensor& {tensor.name}" for tensor in tensors]
+        rows += [f"int64_t {name}" for name in self.asked(form)]
+        return f"{answer if form == 'returns' else 'void'} {self.symbol(form)}({', '.join(rows)})"
+
+    def symbol(self, form: OperatorForm) -> str:
+        """The function's name."""
+        return f"{self.name}_{'operator' if form == 'returns' else 'into'}"
+
+    def schema(self) -> str:
+        """The schema of the function that returns its outputs, under the kernel's name."""
+        signature = self.signature
+        parameters = [f"Tensor {t.name}" for t in signature.inputs] + [f"int {n}" for n in signature.asked]
+        results = len(signature.outputs)
+        answer = "Tensor" if results == 1 else f"({', '.join(['Tensor'] * results)})"
+        return f"{self.name}({', '.join(parameters)}) -> {answer}"
+
+    def flags(self) -> list[str]:
+        """The device compiler's."""
+        if self.is_cuda:
+            arch = self.target.arch.removeprefix("sm_")
+            code = f"-gencode=arch=compute_{arch},code=sm_{arch}"
+            return ["-std=c++20", "--expt-relaxed-constexpr", "--extra-device-vectorization", code]
+        return ["-std=c++20", "-ffp-contract=fast-honor-pragmas", f"--offload-arch={self.target.arch}"]
+
+    def made(self, device: str) -> list[str]:
+        """Python lines that find the dims, and expressions of new outputs on the device of the tensor of that name."""
+        rows = [f"{n} = {_python_extent(e)}" for n, e in self.signature.found.items()]
+        outputs = []
+        for tensor in self.signature.outputs:
+            shape = [text.replace("ceil_div", "_ceil_div") for text in tensor.shape]
+            turned = shape[::-1] if tensor.layout == "column_major" else shape
+            text = f"{device}.new_empty(({', '.join(turned)}{',' if turned else ''}), dtype={TYPES[tensor.dtype][0]})"
+            outputs.append(text + (".t()" if tensor.layout == "column_major" else ""))
+        if any("_ceil_div" in text for text in outputs):
+            rows.insert(0, "_ceil_div = lambda a, b: -(-a // b)  # noqa: E731")
+        return [*rows, f"return {', '.join(outputs)}"]
+
+    def described(self, tensor: TensorSpec) -> str:
+        """A line of a docstring."""
+        kind = "Returns" if tensor in self.signature.outputs else "Takes"
+        layout = ", its columns dense" if tensor.layout == "column_major" else ""
+        return f"{kind} {tensor.name}: {TYPES[tensor.dtype][0]} of shape [{', '.join(tensor.shape)}]{layout}."
+
+    def _is_ours(self, name: str) -> bool:
+        return self.is_cuda and name[1:-1] in headers()
+
+    def _declared(self, queue: str) -> list[str]:
+        """The launcher's functions and the plan's arithmetic."""
+        dims = ", ".join(f"long long {n}" for n in self.signature.dims)
+        return [
+            f'extern "C" long long {self.name}_scratch_bytes({dims});',
+            f'extern "C" cudaError_t {self.name}_launch({", ".join(self.launcher.parameters())}, void*, {queue});',
+            "",
+            "namespace {",
+            FUNCTIONS.rstrip(),
+            "}  // namespace",
+            "",
+        ]
+
+    def _body(self, form: OperatorForm, stream: str) -> list[str]:
+        signature, name = self.signature, self.name
+        first = signature.inputs[0].name
+        dims = {n: n for n in signature.dims}
+        given = signature.inputs if form == "returns" else signature.buffers
+        found = signature.found if form == "returns" else {**signature.found, **signature.shown}
+        body = [line for tensor in given for line in _checks(tensor, first)]
+        body += [f"const int64_t {n} = {_cpp_extent(e)};" for n, e in found.items()]
+        known = {(extent.tensor, extent.axis) for extent in found.values() if extent.divisor == 1}
+        body += [line for tensor in given for line in _shape_checks(tensor, dims, known)]
+        body.append(f"const c10::cuda::CUDAGuard guard_({first}.device());")
+        if form == "returns":
+            body += [_allocated(tensor, dims, first) for tensor in signature.outputs]
+        scratch = f"{name}_scratch_bytes({', '.join(signature.dims)})"
+        handed = [*(f"{tensor.name}.data_ptr()" for tensor in signature.buffers), *signature.dims]
+        body += [
+            f"at::Tensor scratch_ = at::empty({{{scratch}}}, {first}.options().dtype(at::kByte));",
+            f"const auto status_ = {name}_launch({', '.join(handed)}, scratch_.data_ptr(), {stream});",
+            f'TORCH_CHECK(status_ == cudaSuccess, "{name} cannot be launched for these shapes, error ", int(status_));',
+        ]
+        results = ", ".join(tensor.name for tensor in signature.outputs)
+        answer = f"return {f'{{{results}}}' if len(signature.outputs) > 1 else results};"
+        return [*body, answer] if form == "returns" else body
+
+
+def _checks(tensor: TensorSpec, first: str) -> list[str]:
+    name, axes, (python, cpp) = tensor.name, len(tensor.shape), TYPES[tensor.dtype]
+    turned = tensor.layout == "column_major"
+    dense = f"{name}.t().is_contiguous()" if turned else f"{name}.is_contiguous()"
+    said = "have columns that are dense in memory" if turned else "be contiguous"
+    where = f"{name}.device() == {first}.device()" if name != first else f"{name}.is_cuda()"
+    return [
+        f'TORCH_CHECK({where}, "{name} must be on {"a GPU" if name == first else f"the device of {first}"}");',
+        f'TORCH_CHECK({name}.scalar_type() == {cpp}, "{name} must be {python}");',
+        f'TORCH_CHECK({name}.dim() == {axes}, "{name} must have {axes} dimensions");',
+        f'TORCH_CHECK({dense}, "{name} must {said}");',
+    ]
+
+
+def _shape_checks(tensor: TensorSpec, dims: dict[str, str], known: set[tuple[str, int]]) -> list[str]:
+    rows = []
+    for axis, text in enumerate(tensor.shape):
+        if (tensor.name, axis) in known:
+            continue
+        wrong = f'"{tensor.name} must have the extent {text} along axis {axis}"'
+        rows.append(f"TORCH_CHECK({tensor.name}.size({axis}) == {in_cpp(text, dims)}, {wrong});")
+    return rows
+
+
+def _allocated(tensor: TensorSpec, dims: dict[str, str], first: str) -> str:
+    extents = [in_cpp(text, dims) for text in tensor.shape]
+    turned = tensor.layout == "column_major"
+    shape = ", ".join(extents[::-1] if turned else extents)
+    options = f"{first}.options().dtype({TYPES[tensor.dtype][1]})"
+    return f"at::Tensor {tensor.name} = at::empty({{{shape}}}, {options}){'.t()' if turned else ''};"
+
+
+def _cpp_extent(extent: Extent) -> str:
+    return f"{extent.tensor}.size({extent.axis})" + (f" / {extent.divisor}" if extent.divisor > 1 else "")
+
+
+def _python_extent(extent: Extent) -> str:
+    return f"{extent.tensor}.shape[{extent.axis}]" + (f" // {extent.divisor}" if extent.divisor > 1 else "")

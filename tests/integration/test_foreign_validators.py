@@ -1,0 +1,81 @@
+"""Other projects' own validators take the exported files; each is skipped where that project is not installed.
+
+`FOREIGN` names a folder with `flashinfer_bench` (as pip installs it, with torch and safetensors) and `kernelbench` (its
+repository's `src/kernelbench`).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.exports.flashinfer_trace import flashinfer_trace
+from app.exports.kernelbench_model import kernelbench_model
+from tests.support.exported import KNOWN, operator
+
+FOREIGN = Path(os.environ.get("FOREIGN", "/nonexistent").split(":")[0])  # further folders, for torch, behind a colon
+CHECKER = FOREIGN / "kernelbench" / "kernel_static_checker.py"
+# In a process of its own: the package without its __init__, which asks for more than its data model needs.
+READ = """
+import sys, types
+sys.path[:0] = sys.argv[2].split(":")
+package = types.ModuleType("flashinfer_bench")
+package.__path__ = [sys.argv[2].split(":")[0] + "/flashinfer_bench"]
+sys.modules["flashinfer_bench"] = package
+import safetensors.torch
+from flashinfer_bench.data import TraceSet
+traces = TraceSet.from_path(sys.argv[1])
+(name, definition), = traces.definitions.items()
+space, ran = {}, 0
+exec(definition.reference, space)
+assert len(traces.solutions[name]) == 1
+for trace in traces.workloads[name]:
+    given = trace.workload.inputs
+    if any(kind.type == "random" for kind in given.values()):
+        continue
+    loaded = lambda kind: safetensors.torch.load_file(str(traces.root / kind.path))[kind.tensor_key]
+    values = [kind.value if kind.type == "scalar" else loaded(kind) for kind in given.values()]
+    axes = definition.get_axes_values_from_inputs(values)
+    assert axes == trace.workload.axes
+    made = space["run"](*values)
+    made = made if isinstance(made, tuple) else (made,)
+    assert [tuple(t.shape) for t in made] == [tuple(s) for s in definition.get_output_shapes(axes)]
+    assert [t.dtype for t in made] == definition.torch_output_dtypes
+    ran += 1
+print(len(traces.workloads[name]), ran)
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (FOREIGN / "flashinfer_bench").exists(), reason="FOREIGN has no flashinfer_bench")
+@pytest.mark.parametrize("name", ["row_softmax", "rms_norm", "transpose", "fp8_block_gemm"])
+def test_flashinfer_bench_reads_the_trace_set_and_runs_its_reference(name: str, tmp_path: Path) -> None:
+    made = operator(name, "h200")
+    for path, content in flashinfer_trace(made, KNOWN).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    command = [sys.executable, "-c", READ, str(tmp_path), os.environ["FOREIGN"]]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    task = made.launcher.task
+    whole, ran = map(int, done.stdout.split())
+    assert whole == len(task.tests) + len(task.benchmarks) and ran >= 6
+
+
+@pytest.mark.skipif(not CHECKER.exists(), reason="FOREIGN has no kernelbench")
+@pytest.mark.parametrize("target", ["mi300x", "h200"])
+@pytest.mark.parametrize("name", ["row_softmax", "rms_norm", "transpose"])
+def test_kernelbench_finds_nothing_to_refuse(name: str, target: str) -> None:
+    spec = importlib.util.spec_from_file_location("kernel_static_checker", CHECKER)
+    assert spec is not None and spec.loader is not None
+    checker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(checker)
+    text = kernelbench_model(operator(name, target), KNOWN)
+    backend = "hip" if target == "mi300x" else "cuda"
+    assert checker.validate_kernel_static(text, backend=backend, precision="fp32")[:2] == (True, [])
+    assert not checker.validate_kernel_static(text.replace("__global__", ""), backend=backend)[0]
