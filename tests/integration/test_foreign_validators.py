@@ -16,7 +16,7 @@ import pytest
 
 from app.exports.flashinfer_trace import flashinfer_trace
 from app.exports.kernelbench_model import kernelbench_model
-from tests.support.exported import KNOWN, operator
+from tests.support.exports import KNOWN, operator
 
 FOREIGN = Path(os.environ.get("FOREIGN", "/nonexistent").split(":")[0])  # further folders, for torch, behind a colon
 CHECKER = FOREIGN / "kernelbench" / "kernel_static_checker.py"

@@ -1,84 +1,60 @@
-"""Exports of shipped kernels, and a stand-in for the part of PyTorch that the exported files ask for when imported."""
+"""What a reader, or a program, gets out of an exported page."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from types import ModuleType, SimpleNamespace
+import base64
+import gzip
+import json
+from html.parser import HTMLParser
 from typing import Any
 
-import numpy as np
 
-from app.exports.launcher import Launcher
-from app.exports.provenance import Provenance
-from app.exports.torch_operator import TorchOperator
-from sandbox.candidate.prepare import prepare
-from sandbox.target import load_target
-from tasks.loader import load_task
+class PageReader(HTMLParser):
+    """Everything a browser would act on."""
 
-KNOWN = Provenance(
-    "a_task", "AMD Instinct MI300X (gfx942)", "ab" * 32, "r1, attempt g1", "in the lab", 12.5, "predicted"
-)
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: set[str] = set()
+        self.policy = ""
+        self.blocks: dict[str, str] = {}
+        self.scripts: list[str] = []
+        self._open: str | None = None
+        self.feed(page)
+        self.close()
 
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.tags.append(tag)
+        self.attributes |= set(values)
+        self._open = values.get("id") or "" if tag == "script" else None
+        if values.get("http-equiv"):
+            self.policy = values["content"] or ""
 
-def operator(name: str, target: str = "mi300x", source: str = "") -> TorchOperator:
-    """The operator of a task's first seed, or of another source."""
-    task, gpu = load_task(name, target), load_target(target)
-    text = source or task.seeds[0].read_text(encoding="utf-8")
-    return TorchOperator(Launcher(prepare(text, task), gpu), gpu)
+    def handle_endtag(self, tag: str) -> None:
+        self._open = None
 
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.blocks[self._open] = self.blocks.get(self._open, "") + data
+        elif self._open == "":
+            self.scripts.append(data)
 
-class Held(np.ndarray[Any, Any]):
-    """An array with the few methods of a tensor that the exported Python calls."""
+    @property
+    def book(self) -> Any:
+        """The run, as the page's program reads it."""
+        return json.loads(self.blocks["book"])
 
-    def new_empty(self, shape: tuple[int, ...], dtype: str) -> Held:
-        return np.empty(shape, dtype).view(Held)
+    def unpacked(self, name: str) -> list[Any]:
+        """The values of all packed blocks of a name, in order."""
+        found, number = list[Any](), 0
+        while f"{name}-{number}" in self.blocks:
+            found += json.loads(gzip.decompress(base64.b64decode(self.blocks[f"{name}-{number}"])))
+            number += 1
+        return found
 
-    def contiguous(self) -> Held:
-        return np.ascontiguousarray(self).view(Held)
-
-    def t(self) -> Held:
-        return self.T
-
-    def to(self, dtype: str) -> Held:
-        return self.astype(dtype)
-
-
-def held(values: Any, dtype: str = "float32") -> Held:
-    return np.asarray(values, dtype).view(Held)
-
-
-@contextmanager
-def torch_with(compiled: Callable[..., Any]) -> Iterator[list[dict[str, Any]]]:
-    """A stand-in for `torch` whose `load_inline` records its arguments and gives every function this body."""
-    calls = list[dict[str, Any]]()
-
-    def load_inline(**given: Any) -> SimpleNamespace:
-        calls.append(given)
-        return SimpleNamespace(**dict.fromkeys(given["functions"], compiled))
-
-    names = ["torch", "torch.nn", "torch.utils", "torch.utils.cpp_extension"]
-    before = {name: sys.modules.get(name) for name in names}
-    made = {name: ModuleType(name) for name in names}
-    made["torch"].nn = made["torch.nn"]  # type: ignore[attr-defined]
-    made["torch.nn"].Module = object  # type: ignore[attr-defined]
-    made["torch.utils.cpp_extension"].load_inline = load_inline  # type: ignore[attr-defined]
-    for kind in ("float32", "float16", "int32", "int64"):
-        setattr(made["torch"], kind, kind)
-    sys.modules.update(made)
-    try:
-        yield calls
-    finally:
-        for name, module in before.items():
-            if module is None:
-                del sys.modules[name]
-            else:
-                sys.modules[name] = module
-
-
-def run(text: str) -> dict[str, Any]:
-    """The names that a Python text defines."""
-    space: dict[str, Any] = {}
-    exec(compile(text, "exported.py", "exec"), space)
-    return space
+    @property
+    def everything(self) -> str:
+        """All data as text."""
+        packed = [self.unpacked(name) for name in ("sheets", "calls", "machines")]
+        return json.dumps([self.book, packed], ensure_ascii=False)

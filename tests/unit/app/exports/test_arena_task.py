@@ -18,7 +18,7 @@ from records.errors import UsageError
 from sandbox.candidate.prepare import prepare
 from sandbox.target import load_target
 from tasks.loader import load_task
-from tests.support.exported import KNOWN, operator
+from tests.support.exports import KNOWN, operator
 
 JUDGE = """#!{python}
 import json, pathlib, sys

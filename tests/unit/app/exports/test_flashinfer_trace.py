@@ -15,7 +15,7 @@ import pytest
 from app.exports.flashinfer_trace import flashinfer_trace
 from records.errors import UsageError
 from tasks.loader import load_task
-from tests.support.exported import KNOWN, operator
+from tests.support.exports import KNOWN, operator
 
 OWN = Path(__file__).parents[4] / "benchmarks" / "kernels" / "own"
 

@@ -14,7 +14,7 @@ from records.errors import UsageError
 from sandbox.candidate.prepare import prepare
 from sandbox.target import load_target
 from tasks.loader import load_task
-from tests.support.exported import KNOWN, held, operator, run, torch_with
+from tests.support.exports import KNOWN, held, operator, run, torch_with
 
 OWN = Path(__file__).parents[4] / "benchmarks" / "kernels" / "own"
 SOURCE = """/*+++

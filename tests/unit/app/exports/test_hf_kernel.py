@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from app.exports.hf_kernel import hf_kernel
-from tests.support.exported import KNOWN, operator
+from tests.support.exports import KNOWN, operator
 
 
 @pytest.mark.parametrize(("target", "backend"), [("mi300x", "rocm"), ("h200", "cuda")])

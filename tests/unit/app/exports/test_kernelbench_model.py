@@ -10,7 +10,7 @@ import pytest
 
 from app.exports.kernelbench_model import kernelbench_model
 from records.errors import UsageError
-from tests.support.exported import KNOWN, held, operator, run, torch_with
+from tests.support.exports import KNOWN, held, operator, run, torch_with
 
 OWN = Path(__file__).parents[4] / "benchmarks" / "kernels" / "own"
 SOURCE = """/*+++

@@ -11,7 +11,7 @@ import pytest
 from app.exports.python_reference import standalone
 from records.errors import UsageError
 from tasks.loader import load_task
-from tests.support.exported import run
+from tests.support.exports import run
 
 
 @pytest.mark.parametrize("name", ["row_softmax", "rms_norm", "transpose", "fp8_block_gemm"])

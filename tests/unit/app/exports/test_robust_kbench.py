@@ -10,7 +10,7 @@ import pytest
 from app.exports.robust_kbench import robust_kbench
 from records.errors import UsageError
 from tasks.loader import load_task
-from tests.support.exported import KNOWN, operator
+from tests.support.exports import KNOWN, operator
 
 
 def test_the_folder_has_the_names_that_robust_kbench_looks_up() -> None:
