@@ -45,7 +45,7 @@ def left(cache: Path) -> list[str]:
 
 
 def test_the_longest_unused_go_first_and_the_rest_stays(cache: Path) -> None:
-    done = prune(cache, 500 * KIB)
+    done = prune(cache, 520 * KIB)  # with room for the blocks that folders take on some file systems
     assert done.is_done and done.removed == 5 + 1  # and what a killed build left
     assert left(cache) == [f"key{n}" for n in range(5, 10)]
     kept = {path.name for path in cache.rglob("*") if path.is_file()}
