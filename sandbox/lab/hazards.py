@@ -8,6 +8,7 @@ from typing import Any
 from sandbox.candidate.resolve import ResolvedLaunch
 
 Row = Mapping[str, Any]
+FLAGS = 1 << 18  # places by which workgroups are ordered: kFlags in runtime/release.cpp
 _RAW, _WAR, _WAW = range(3)
 _SAME_WAVE, _OTHER_WAVE, _OTHER_WORKGROUP = range(3)
 _DOES = ("reads", "overwrites", "writes")
@@ -17,8 +18,13 @@ _DID = ("wrote", "reads", "wrote")
 def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[int], int | None]) -> str:
     """The two sides of a race, its place, and the remedy that would order them."""
     hazard, relation = int(row["detail"]) & 15, int(row["detail"]) >> 4 & 15
-    is_global = bool(int(row["detail"]) >> 8)
+    is_global, is_lost = bool(int(row["detail"]) >> 8 & 1), bool(int(row["detail"]) >> 9)
     start = f"{who} {_DOES[hazard]} {what}, which {_other(row, launch)} {_DID[hazard]}{_where(row, line)}"
+    if is_lost:
+        return (
+            f"{start} in the same launch, and the lab cannot follow the order of workgroups: it knows {FLAGS} places "
+            "that are changed atomically behind a fence, and this launch has more; use fewer, or a launch of its own"
+        )
     if relation == _OTHER_WORKGROUP:
         return (
             f"{start} in the same launch, and nothing orders workgroups; use atomics with __threadfence(), or a "

@@ -17,9 +17,10 @@ from sandbox.amdgcn.blocks import BasicBlock
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.lab.cost.counters import ATOMIC, LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE, LaunchCounters
 from sandbox.lab.cost.explanation import explain
-from sandbox.lab.cost.issue import issue_clocks, merged, vector_clocks
+from sandbox.lab.cost.issue import issue_clocks, vector_clocks
 from sandbox.lab.cost.occupancy import Occupancy, occupancy
 from sandbox.lab.cost.solitude import alone_clocks
+from sandbox.lab.cost.spared_loads import without_spared
 from sandbox.lab.cost.traffic import traffic_us
 from sandbox.target import Target
 
@@ -109,7 +110,7 @@ def _launch(
     vector_flops: float,
     blocks: Sequence[BasicBlock],
 ) -> LaunchBound:
-    c = merged(c, blocks)
+    c = without_spared(c, blocks)
     lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
     o = occupancy(c.blocks, c.threads, lds_bytes, own, target, c.heaviest)
     alone = alone_clocks(c, o, blocks, target, max(0.0, compulsory - c.total("bytes", STORE)))

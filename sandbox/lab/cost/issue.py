@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from sandbox.amdgcn.blocks import BasicBlock
-from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
+from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.cost.turns import certain_runs
 from sandbox.target import Target
 
 VALU_CLOCKS = 4.0  # of a 16-lane SIMD for 64 lanes
@@ -64,44 +64,13 @@ def _beside(block: BasicBlock, target: Target) -> int:
 def executions(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> list[float]:
     """Average number of times that a wave runs through each block."""
     rates = _rates(counted, blocks)
-    own = [_own(block, rates) for block in blocks]
+    certain = certain_runs(counted, blocks)
+    own = [_own(block, rates, most) for block, most in zip(blocks, certain, strict=True)]
     loops: dict[int, float] = {}
     for block, run in zip(blocks, own, strict=True):
         if run is not None and block.loop >= 0:
             loops[block.loop] = max(loops.get(block.loop, 0.0), run)
     return [run if run is not None else loops.get(block.loop, 1.0) for block, run in zip(blocks, own, strict=True)]
-
-
-def merged(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> LaunchCounters:
-    """Without the loads that the GPU's compiler has spared: what stands outside of loops runs at most once.
-
-    The lab executes the source's loads one by one; a compiler keeps in registers what was loaded before.
-    """
-    excess = {key: rate for key, rate in _rates(counted, blocks).items() if rate > 1.0 and key.endswith("load")}
-    for block in blocks:
-        for key in block.anchors if block.region >= 0 else ():
-            excess.pop(key, None)
-    if not excess:
-        return counted
-    return replace(counted, sites=tuple(_fewer(s, excess.get(f"{s.line}:{s.kind}", 1.0)) for s in counted.sites))
-
-
-def _fewer(site: SiteCounters, excess: float) -> SiteCounters:
-    """A site with one of so many instructions left; its misses were the first to touch their lines."""
-    if excess == 1.0:
-        return site
-    return replace(
-        site,
-        instructions=site.instructions / excess,
-        lanes=site.lanes / excess,
-        bytes=site.bytes / excess,
-        lines=max(site.lines / excess, min(site.lines, site.misses)),
-        segments=max(site.segments / excess, min(site.segments, site.misses)),
-        unit_clocks=site.unit_clocks / excess,
-        conflicts=site.conflicts / excess,
-        port_clocks=site.port_clocks / excess,
-        accesses=site.accesses / excess,
-    )
 
 
 def _rates(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[str, float]:
@@ -137,10 +106,13 @@ def _lost(seen: Mapping[str, float], static: Mapping[str, int]) -> dict[str, flo
     return {kind: counted[kind] / count for kind, count in standing.items() if count}
 
 
-def _own(block: BasicBlock, rates: dict[str, float]) -> float | None:
-    """By the matrix instructions where there are any, else the mean over the bytes moved."""
+def _own(block: BasicBlock, rates: dict[str, float], most: float | None) -> float | None:
+    """By the matrix instructions where there are any, else the mean over the bytes moved; in a loop `most` at most."""
     known = {key: weight for key, weight in block.anchors.items() if key in rates}
     matrix = {key: weight for key, weight in known.items() if key.endswith(":mfma")}
     chosen = matrix or known
     total = sum(chosen.values())
-    return sum(rates[key] * weight for key, weight in chosen.items()) / total if total else None
+    if not total:
+        return None
+    found = sum(rates[key] * weight for key, weight in chosen.items()) / total
+    return found if most is None or block.region < 0 else min(found, most)

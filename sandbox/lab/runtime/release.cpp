@@ -72,7 +72,7 @@ struct Flag {
     void unlock() { __atomic_store_n(&busy.value, 0, __ATOMIC_RELEASE); }
 };
 
-constexpr uint32_t kFlags = 1 << 16, kProbes = 64, kLooked = 16;
+constexpr uint32_t kFlagBits = 18, kFlags = 1 << kFlagBits, kProbes = 64, kLooked = 16, kLasts = 1 << 20;
 
 // What the running workgroup of one worker knows.
 struct Knowledge {
@@ -84,13 +84,13 @@ struct Knowledge {
 
 static Flag* g_flags;
 static Release* g_last;          // by workgroup: its last release
-static Shared<uint32_t> g_full;  // a release found no room: every order is taken for granted
+static Shared<uint32_t> g_lost;  // a release found no room: an order that is not known may be one of those
 static constinit thread_local Knowledge t_known = {};
 
-static uint32_t start_of(uint64_t place) { return (uint32_t)(place * 0x9E3779B97F4A7C15ull >> 48); }
+static uint32_t start_of(uint64_t place) { return (uint32_t)(place * 0x9E3779B97F4A7C15ull >> (64 - kFlagBits)); }
 
 void prepare_releases() {
-    const uint64_t bytes = kFlags * (sizeof(Flag) + sizeof(Release));
+    const uint64_t bytes = kFlags * sizeof(Flag) + kLasts * sizeof(Release);
     void* room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED) die("no memory to watch the flags");
     g_flags = (Flag*)room;
@@ -108,7 +108,7 @@ static Flag* flag_at(uint64_t place, bool make) {
             there == place)
             return &flag;
     }
-    if (make) g_full.set(1);
+    if (make) g_lost.set(1);
     return nullptr;
 }
 
@@ -176,7 +176,7 @@ static void hand_on(uint64_t place, uint64_t group, uint64_t fence) {
         if (!own && !flag->known.holds(group)) own = &flag->release[flag->next++ % kReleases];
         if (own) *own = {group, fence};
         flag->known.add(group, group);
-        Release& last = g_last[group & 0xFFFF];
+        Release& last = g_last[group % kLasts];
         __atomic_store_n(&last.clock, fence, __ATOMIC_SEQ_CST);
         __atomic_store_n(&last.group, group, __ATOMIC_SEQ_CST);
     }
@@ -189,20 +189,22 @@ void meet_at(Worker&, uint64_t place, uint64_t group, uint64_t fence, bool reads
 }
 
 bool is_behind(Worker&, uint64_t group, uint64_t clock) {
-    if (g_full.get()) return true;
     for (int tries = 0; tries < 2; tries++) {
         if (t_known.known.holds(group)) {
             const Release* exact = entry(t_known.exact, group);
-            const Release& last = g_last[group & 0xFFFF];
+            const Release& last = g_last[group % kLasts];
             const bool is_last = __atomic_load_n(&last.group, __ATOMIC_SEQ_CST) == group;
+            if (!exact && !is_last) g_lost.set(1);  // another one has its place
             const uint64_t until = exact     ? exact->clock
                                    : is_last ? __atomic_load_n(&last.clock, __ATOMIC_SEQ_CST)
-                                             : ~0ull;
+                                             : 0;
             if (until > clock) return true;
         }
         if (!tries) learn_all();
     }
     return false;
 }
+
+bool has_lost_orders() { return g_lost.get(); }
 
 }  // namespace ks

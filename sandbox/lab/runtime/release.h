@@ -13,5 +13,7 @@ void forget_others(Worker& worker);  // a workgroup begins
 void meet_at(Worker& worker, uint64_t place, uint64_t group, uint64_t fence, bool reads, bool writes);
 // Whether the running workgroup is behind what another one did at a moment of that one's clock.
 bool is_behind(Worker& worker, uint64_t group, uint64_t clock);
+// Whether more places were used as flags than can be followed: a workgroup may be ahead without being known to be.
+bool has_lost_orders();
 
 }  // namespace ks

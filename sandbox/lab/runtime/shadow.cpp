@@ -139,8 +139,9 @@ static Finding describe(Kind kind, const Touch& touch, uint64_t detail) {
 void conflict(const Touch& touch, Hazard hazard, Order order, Relation relation, uint64_t item, uint64_t group,
               uint64_t other_place) {
     if (order == kUndrainedOrder && hazard == kWriteAfterRead) return;  // what was read has been waited for
-    Finding finding =
-        describe(order == kRacing ? kRace : kUndrained, touch, hazard | relation << 4 | (uint64_t)touch.global << 8);
+    const bool is_lost = relation == kOtherWorkgroup && has_lost_orders();
+    Finding finding = describe(order == kRacing ? kRace : kUndrained, touch,
+                               hazard | relation << 4 | (uint64_t)touch.global << 8 | (uint64_t)is_lost << 9);
     finding.other[0] = item;
     finding.other[1] = group;
     finding.place[1] = other_place;

@@ -102,3 +102,14 @@ __global__ void k(const float* x, float* y, float* w, unsigned* c) {
     for (int i = 0; i < 4 + half; ++i) v += w[i * 64 + t]; // BUG: race //-
     y[half * 64 + t] = v;
 }
+//== uses more places as flags than are followed, and waits at none | grid=8 c=294912 args=x,y,w,c kernels=clear:c;k:x,y,w,c
+__global__ void clear(unsigned* c) { for (int i = blockIdx.x * 64 + threadIdx.x; i < 294912; i += 512) c[i] = 0; }
+__global__ void k(const float* x, float* y, float* w, unsigned* c) {
+    int t = threadIdx.x, b = blockIdx.x;
+    w[b * 64 + t] = x[b * 64 + t] + 1;
+    __threadfence();
+    if (b == 0) for (int i = t; i < 294912; i += 64) atomicAdd(&c[i], 1u);
+    __syncthreads();
+    y[b * 64 + t] = w[(b & ~1) * 64 + t]; // BUG: race ~4 //-
+    y[b * 64 + t] = w[b * 64 + t]; //+
+}

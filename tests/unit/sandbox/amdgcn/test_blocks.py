@@ -3,7 +3,7 @@ from __future__ import annotations
 from sandbox.amdgcn.blocks import BasicBlock, blocks_in, walk
 from sandbox.amdgcn.mnemonics import bytes_per_lane, issue_category, memory_class
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
-from sandbox.lab.cost.issue import executions, issue_clocks, merged, vector_clocks
+from sandbox.lab.cost.issue import executions, issue_clocks, vector_clocks
 from sandbox.target import load_target
 
 MI300X = load_target("mi300x")
@@ -91,18 +91,6 @@ def test_loops_that_share_a_block_are_one_region_and_waits_belong_to_their_block
     crossing = "".join(f".LBB0_{n}:\n\ts_cbranch_scc1 .LBB0_{to}\n" for n, to in ((5, 9), (6, 5), (7, 6), (8, 8)))
     found = blocks_in(walk("\t.type\tk,@function\nk:\n" + crossing, "candidate.hip"))["k"]
     assert [b.region for b in found if b.issued] == [1, 1, 1, 7]
-
-
-def test_loads_that_the_compiler_has_spared_are_not_charged_outside_of_loops() -> None:
-    straight, loop = BasicBlock(1, 0, {"5:load": 16}), BasicBlock(1, 0, {"7:load": 4}, loop=1, region=1)
-    load = SiteCounters(
-        5, "load", 4, 16.0, 0, 0, lines=32, segments=64, misses=8, unit_clocks=64, conflicts=0, port_clocks=0
-    )
-    seen = merged(counted(1, load, site(7, "load", 4, 16)), (straight, loop))
-    fewer, same = seen.sites  # of 16 loads of 4 bytes a lane the listing has one of 16
-    assert (fewer.instructions, fewer.lines, fewer.segments, fewer.misses, fewer.unit_clocks) == (4, 8, 16, 8, 16)
-    assert same.instructions == 16
-    assert executions(seen, (straight, loop)) == [1.0, 16.0]
 
 
 def test_matrix_instructions_go_before_bytes() -> None:
