@@ -195,9 +195,7 @@ bool is_behind(Worker&, uint64_t group, uint64_t clock) {
             const Release& last = g_last[group % kLasts];
             const bool is_last = __atomic_load_n(&last.group, __ATOMIC_SEQ_CST) == group;
             if (!exact && !is_last) g_lost.set(1);  // another one has its place
-            const uint64_t until = exact     ? exact->clock
-                                   : is_last ? __atomic_load_n(&last.clock, __ATOMIC_SEQ_CST)
-                                             : 0;
+            const uint64_t until = exact ? exact->clock : is_last ? __atomic_load_n(&last.clock, __ATOMIC_SEQ_CST) : 0;
             if (until > clock) return true;
         }
         if (!tries) learn_all();
