@@ -72,10 +72,15 @@ KS_INLINE bool ks_atomic_cas(T* p, typename ks_plain<T>::type* expected, typenam
     return done;
 }
 
-// An atomic that releases: what stands before it is visible to whoever reads it.
+// An atomic that releases: what stands before it is visible to whoever reads it. A narrow scope ends at the workgroup:
+// for all others the access is a plain one.
+KS_INLINE void ks_reach(int scope) {
+    if (scope < __HIP_MEMORY_SCOPE_AGENT) ks_fence(8);
+}
 KS_INLINE void ks_order(int order, int scope) {
     if (order >= __ATOMIC_RELEASE && scope >= __HIP_MEMORY_SCOPE_WORKGROUP)
         ks_fence(scope == __HIP_MEMORY_SCOPE_WORKGROUP ? 3 : 7);
+    ks_reach(scope);
 }
 #define KS_ATOMIC(name, body)                                                                          \
     template <class T> KS_INLINE typename ks_plain<T>::type name(T* p, typename ks_plain<T>::type v) { \
@@ -104,7 +109,10 @@ KS_ATOMIC(ks_atomic_do_max, v > old ? v : old)
 #define __hip_atomic_fetch_xor(...) ks_ordered_xor(__VA_ARGS__)
 #define __hip_atomic_fetch_min(...) ks_ordered_min(__VA_ARGS__)
 #define __hip_atomic_fetch_max(...) ks_ordered_max(__VA_ARGS__)
-template <class T> KS_INLINE typename ks_plain<T>::type ks_ordered_load(T* p, int, int) { return ks_atomic_load(p); }
+template <class T> KS_INLINE typename ks_plain<T>::type ks_ordered_load(T* p, int, int scope) {
+    ks_reach(scope);
+    return ks_atomic_load(p);
+}
 template <class T> KS_INLINE void ks_ordered_store(T* p, typename ks_plain<T>::type v, int order, int scope) {
     ks_order(order, scope);
     ks_atomic_store(p, v);

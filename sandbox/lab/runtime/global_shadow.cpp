@@ -7,9 +7,11 @@
 
 namespace ks {
 
-// workgroup << 37 | clock since its start << 16 | mask of bytes << 12 | more than one workgroup << 11 | as in LDS
+// atomic within its workgroup only << 63 | workgroup << 37 | clock since its start << 16 | mask of bytes << 12 |
+// more than one workgroup << 11 | as in LDS
 constexpr int kClockBits = 21;
-constexpr uint64_t kLastClock = (1ull << kClockBits) - 1, kGroups = (1ull << 27) - 1;
+constexpr uint64_t kLastClock = (1ull << kClockBits) - 1, kGroups = (1ull << 26) - 1;
+constexpr Record kNarrow = 1ull << 63;
 
 constexpr uint64_t kHugePages = 128 << 20;  // bytes up to which a mapping gets them
 
@@ -49,9 +51,9 @@ static uint64_t since_start(uint64_t clock) {
     return since < kLastClock ? since : kLastClock;
 }
 
-static uint64_t group_of(Record record) { return record >> (16 + kClockBits); }
+static uint64_t group_of(Record record) { return (record & ~kNarrow) >> (16 + kClockBits); }
 static uint64_t clock_of(Record record) { return record >> 16 & kLastClock; }
-static uint64_t epoch_of(Record record) { return record >> 16; }
+static uint64_t epoch_of(Record record) { return (record & ~kNarrow) >> 16; }
 
 static void release_and_acquire(Worker& worker, uint64_t address, bool reads, bool writes) {
     worker.acquired = true;
@@ -65,11 +67,12 @@ static Order order_globally(Record record, Record self, uint64_t first_group) {
     if (group == group_of(self)) {
         uint64_t clock = clock_of(record);
         if (clock == kLastClock) return kOrdered;  // not known
-        return order_of(record & ~kMany, clock + t_worker->group_start, self, true);
+        return order_of(record & ~(kMany | kNarrow), clock + t_worker->group_start, self, true);
     }
     // Of another workgroup of this launch: ordered when it released after the touch, and this one looked where it did.
     const uint64_t said = clock_of(record), clock = said == kLastClock ? 0 : said;  // the last one stands for all later
-    return (record & self & kAtomicBit) || is_behind(*t_worker, group, clock) ? kOrdered : kRacing;
+    const bool atomic = (record & self & kAtomicBit) && !((record | self) & kNarrow);
+    return atomic || is_behind(*t_worker, group, clock) ? kOrdered : kRacing;
 }
 
 static void meet(Record record, Record self, uint64_t first_group, Hazard hazard, const Touch& touch, uint64_t place,
@@ -143,12 +146,12 @@ void touch_global(uint32_t region, uint64_t offset, const Touch& touch) {
     RegionShadow& shadow = g_shadow[region];
     if (!shadow.writer) return;
     Worker& worker = *t_worker;
-    if (touch.flags & kAtomically)
+    if ((touch.flags & kAtomically) && !t_hot.narrow)
         release_and_acquire(worker, touch.address, touch.flags & kReads, touch.flags & kWrites);
     bool early = !all_written(shadow.written + offset, touch.size, touch.flags);
     if ((touch.flags & kReads) && early) suspect_unwritten(touch);
     Record self = (worker.group & kGroups) << (16 + kClockBits) | since_start(worker.clock) << 16 | t_lane->flat |
-                  (touch.flags & kAtomically ? kAtomicBit : 0);
+                  (touch.flags & kAtomically ? kAtomicBit | (t_hot.narrow ? kNarrow : 0) : 0);
     uint64_t first_group = (worker.launch_group + 1) & kGroups, end = offset + touch.size;
     for (uint64_t word = offset / 4; word * 4 < end; word++) {
         uint64_t low = word * 4 < offset ? offset - word * 4 : 0, high = end - word * 4 < 4 ? end - word * 4 : 4;

@@ -200,6 +200,7 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
         if (atomic && write) t_worker->atomics[index]++, t_hot.atomic = true;
         if (region.role != kInput && t_hot.shadow)
             touch_global(index, inside, Touch{address, size, place, flags, t_lane->flat, true});
+        if (atomic) t_hot.narrow = false;
         if (__builtin_expect(t_hot.recording, 0)) record_global(*t_worker, index, inside, size, write, atomic, place);
         return;
     }
@@ -210,12 +211,14 @@ KS_HOT void check(uint64_t address, uint64_t size, uint32_t flags, uint64_t plac
                                : size <= map.lds_bytes - local && !memchr(map.lds_valid + local, 0, size);
         if (__builtin_expect(!good, 0)) report(kOutOfBounds, address, size, write, place, kSpaceLds);
         if (t_hot.shadow) touch_lds(local, size, flags, place);
+        if (atomic) t_hot.narrow = false;
         if (__builtin_expect(t_hot.recording, 0)) record_lds(*t_worker, local, size, write, atomic, place);
         return;
     }
     check_elsewhere(address, size, write, atomic && (flags & kReads), place);
     if (atomic && write) t_hot.atomic = true;
-    if (atomic && t_hot.shadow) meet_at_flag(address, flags & kReads, write);
+    if (atomic && t_hot.shadow && !t_hot.narrow) meet_at_flag(address, flags & kReads, write);
+    if (atomic) t_hot.narrow = false;
 }
 
 void check_access(uint64_t address, uint64_t size, bool write, uint64_t place) {

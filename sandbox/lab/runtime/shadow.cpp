@@ -106,6 +106,10 @@ void lanes_met(Wave& wave, uint64_t lanes) {
 
 extern "C" void ks_fence(unsigned kinds) {
     if (!t_hot.shadow || !kinds) return;
+    if (kinds & 8) {
+        t_hot.narrow = true;
+        return;
+    }
     Worker& worker = *t_worker;
     Lane& lane = *t_lane;
     tick(worker);

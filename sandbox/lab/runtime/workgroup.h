@@ -74,6 +74,7 @@ struct Hot {
     uint64_t accesses;
     bool recording, read_intermediate, atomic;  // atomic: has changed a buffer or a variable so
     bool shadow, pending, whole;                // watch for races; a write waits for its verdict; every workgroup runs
+    bool narrow;                                // the next atomic access is none for other workgroups
 };
 extern constinit thread_local Hot t_hot;
 extern constinit thread_local Worker* t_worker;
