@@ -139,6 +139,35 @@ KS_ORDERED(min)
 KS_ORDERED(max)
 #undef KS_ORDERED
 
+// Clang's own builtins with a scope, which it forgets where it compiles for this processor.
+KS_INLINE void ks_scoped(int scope) {
+    if (scope > __MEMORY_SCOPE_DEVICE) ks_fence(8);
+}
+#define __scoped_atomic_load_n(p, o, s) (ks_scoped(s), __scoped_atomic_load_n(p, o, s))
+#define __scoped_atomic_store_n(p, v, o, s) (ks_scoped(s), __scoped_atomic_store_n(p, v, o, s))
+#define __scoped_atomic_store(p, v, o, s) (ks_scoped(s), __scoped_atomic_store(p, v, o, s))
+#define __scoped_atomic_load(p, v, o, s) (ks_scoped(s), __scoped_atomic_load(p, v, o, s))
+#define __scoped_atomic_exchange_n(p, v, o, s) (ks_scoped(s), __scoped_atomic_exchange_n(p, v, o, s))
+#define __scoped_atomic_fetch_add(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_add(p, v, o, s))
+#define __scoped_atomic_fetch_sub(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_sub(p, v, o, s))
+#define __scoped_atomic_fetch_and(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_and(p, v, o, s))
+#define __scoped_atomic_fetch_or(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_or(p, v, o, s))
+#define __scoped_atomic_fetch_xor(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_xor(p, v, o, s))
+#define __scoped_atomic_fetch_nand(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_nand(p, v, o, s))
+#define __scoped_atomic_fetch_min(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_min(p, v, o, s))
+#define __scoped_atomic_fetch_max(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_max(p, v, o, s))
+#define __scoped_atomic_add_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_add_fetch(p, v, o, s))
+#define __scoped_atomic_sub_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_sub_fetch(p, v, o, s))
+#define __scoped_atomic_and_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_and_fetch(p, v, o, s))
+#define __scoped_atomic_or_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_or_fetch(p, v, o, s))
+#define __scoped_atomic_xor_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_xor_fetch(p, v, o, s))
+#define __scoped_atomic_nand_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_nand_fetch(p, v, o, s))
+#define __scoped_atomic_exchange(p, v, r, o, s) (ks_scoped(s), __scoped_atomic_exchange(p, v, r, o, s))
+#define __scoped_atomic_compare_exchange(p, e, v, w, o, f, s) \
+    (ks_scoped(s), __scoped_atomic_compare_exchange(p, e, v, w, o, f, s))
+#define __scoped_atomic_compare_exchange_n(p, e, v, w, o, f, s) \
+    (ks_scoped(s), __scoped_atomic_compare_exchange_n(p, e, v, w, o, f, s))
+
 typedef _Float16 ks_half2 __attribute__((ext_vector_type(2)));
 typedef short ks_short2 __attribute__((ext_vector_type(2)));
 KS_INLINE unsigned ks_add_bf16(unsigned a, unsigned b) {

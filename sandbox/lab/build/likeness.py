@@ -34,6 +34,7 @@ _OTHERWISE = re.compile(  # macros in the lab, functions of types it cannot pass
     r"__builtin_(?:trap|amdgcn_(?:fence|endpgm|s_mem(?:real)?time|rcph|rsqh|sqrth|fmed3h|(?:mov|update)_dpp"
     r"|global_load_lds|\w+_atomic_fadd_\w+))|__hip_atomic_\w+"
 )
+_SCOPED = re.compile(r"__(?:hip|scoped)_atomic_")
 _GNU_VECTOR = re.compile(r"__attribute__\(\(__vector_size__\((\d+) \* sizeof\(([^()']+)\)\)\)\) \2")
 _SUGAR = re.compile(r"'[^']*':'([^']*)'")  # a type as it is written, and the type that it is
 _STAND_IN = re.compile(r"'([^']*\bks_[^']*)':'([^']*)'")  # a stand-in's result, and the type that it is
@@ -109,7 +110,7 @@ def _rows(tree: SyntaxTree) -> Iterator[Row]:
         elif _stands_for_macro(nodes, index, names):
             own = (n for n in nodes[index:end] if not n.file.startswith(_LAB) and not n.kind.endswith(_LITERALS))
             words = {_meaning(n, names, types) for n in own if n.kind not in _SILENT}
-            words = {word for word in words if "__builtin_" not in word and "__hip_atomic_" not in word}
+            words = {word for word in words if "__builtin_" not in word and not _SCOPED.search(word)}
             yield depth, "builtin", "; ".join(sorted(words)), node.line
             index = end
         elif builtin := _builtin(nodes, index, names):
@@ -177,7 +178,7 @@ def _stands_for_macro(nodes: tuple[Node, ...], index: int, names: Mapping[str, s
     if nodes[index].file.startswith(_LAB):
         return nodes[index].kind in _WHOLE
     if nodes[index].kind == "AtomicExpr":
-        return "__hip_atomic_" in nodes[index].text
+        return _SCOPED.search(nodes[index].text) is not None
     return _OTHERWISE.fullmatch(_builtin(nodes, index, names)) is not None
 
 
