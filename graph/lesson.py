@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from records.concealment import name_told, told
 from records.evaluation import CODES, Evaluation
 from records.experiment import Attempt, Experiment
 
@@ -60,11 +61,12 @@ def inert_text(attempt: Attempt) -> str:
 
 
 def reason_of(evaluation: Evaluation) -> str:
-    """The reason of a refusal, in the words of the first finding or the first wrong case."""
+    """The reason of a refusal, in the words of the first finding or the first wrong case; it is told to authors."""
     for finding in evaluation.verdict.findings:
         where = f" (line {finding.line})" if finding.line else ""
-        return f"{finding.message}{where}"
+        return f"{told(evaluation, finding.case, finding.message)}{where}"
     for case in evaluation.cases:
         if not case.correct:
-            return f"case {case.name}: {case.message or 'the result is wrong'}"
+            said = told(evaluation, case.name, case.message or "the result is wrong")
+            return f"case {name_told(evaluation, case.name)}: {said}"
     return CODES.get(evaluation.verdict.code, evaluation.verdict.code)

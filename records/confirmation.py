@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from records.concealment import told
 from records.evaluation import Evaluation
 from records.experiment import Attempt
 
@@ -13,12 +14,13 @@ def as_confirmed(attempt: Attempt, confirmation: Evaluation | None) -> Attempt:
     if attempt.status != "accepted" or confirmation is None or confirmation.verdict.accepted:
         return attempt
     verdict = confirmation.verdict
+    first = next(iter(verdict.findings), None)
     return replace(
         attempt,
         status="rejected",
         code=verdict.code,
         stage=verdict.stage,
-        reason=verdict.findings[0].message if verdict.findings else "",
+        reason=told(confirmation, first.case, first.message) if first else "",
         geomean_us=None,
         time_kind=None,
     )

@@ -5,11 +5,11 @@ A prompt's text keys its stored answer, so wall-clock times and paths stay out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents.author import Assignment, Idea, Member, Specimen
+from records.concealment import is_open, name_told, told
 from records.evaluation import CODES, Evaluation
 from records.experiment import Experiment, Proposed
 from tasks.task import Case, ScalarSpec, Task, TensorSpec
@@ -33,8 +33,6 @@ C_TYPES: Mapping[str, str] = {  # raw bits first: they need no header and no con
 MOST_COUNTERS = 24
 MOST_FINDINGS = 8
 MOST_HOT_LINES = 6
-HELD_OUT = "a held-out one, beside the listed shapes or with other inputs"
-_NUMBER = re.compile(r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?")
 MIN_SHARE = 0.1  # of a kernel, below which a line's cost is left out
 
 
@@ -161,16 +159,10 @@ def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
 
 
 def failure_view(evaluation: Evaluation, task: Task) -> dict[str, Any]:
-    """Findings of the compiler or the judge, with the definition of the verdict's code.
-
-    Of a held-out case neither its shape nor any number is told: who knows them could write for them.
-    """
+    """Findings of the compiler or the judge, with the definition of the verdict's code; held-out cases stay hidden."""
     verdict = evaluation.verdict
     wrong = [c for c in evaluation.cases if not c.correct]
     listed = {case.name for case in (*task.tests, *task.benchmarks)}
-
-    def told(case: str | None, text: str) -> str:
-        return text if case is None or case in listed else _NUMBER.sub("#", text)
 
     return {
         "stage": verdict.stage,
@@ -180,9 +172,9 @@ def failure_view(evaluation: Evaluation, task: Task) -> dict[str, Any]:
             {
                 "kind": f.kind,
                 "line": f.line,
-                "message": told(f.case, f.message),
+                "message": told(evaluation, f.case, f.message, listed),
                 "kernel": f.kernel,
-                "case": f.case if f.case is None or f.case in listed else HELD_OUT,
+                "case": name_told(evaluation, f.case, listed),
                 "buffer": f.buffer,
             }
             for f in verdict.findings[:MOST_FINDINGS]
@@ -190,9 +182,9 @@ def failure_view(evaluation: Evaluation, task: Task) -> dict[str, Any]:
         "more": max(0, len(verdict.findings) - MOST_FINDINGS),
         "wrong": [
             {
-                "name": c.name if c.name in listed else HELD_OUT,
-                "error": None if c.error is None else f"{c.error:.4g}",
-                "message": told(c.name, c.message),
+                "name": name_told(evaluation, c.name, listed),
+                "error": f"{c.error:.4g}" if c.error is not None and is_open(evaluation, c.name, listed) else None,
+                "message": told(evaluation, c.name, c.message, listed),
             }
             for c in wrong[:MOST_FINDINGS]
         ],

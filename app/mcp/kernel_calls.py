@@ -111,9 +111,9 @@ def isa(settings: Settings, asked: KernelRequest) -> dict[str, Any]:
 
 def verdict_of(made: Evaluation, task: Task, source: str) -> dict[str, Any]:
     """The fields of a `KernelVerdict`, without what held-out cases hold."""
-    from agents.scientist.views import HELD_OUT as TOLD
     from agents.scientist.views import evidence_of, failure_view
     from app.mcp.advice import advice_of
+    from records.concealment import HELD_OUT as TOLD
 
     failure, evidence, listed = failure_view(made, task), evidence_of(made, source, {}), _listed(task)
     findings = [

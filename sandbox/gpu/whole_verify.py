@@ -105,7 +105,8 @@ def _refused(loaded: LoadedCandidate, target: Target, case: Case) -> tuple[Findi
         plan = compiled.prepared.plan(case)
     except PlanError as error:
         return (Finding("over_limit", str(error), line=error.line, case=case.name),)
-    return tuple(check_limits(plan, target, compiled.build.metadata(plan)))
+    found = check_limits(plan, target, compiled.build.metadata(plan))
+    return tuple(replace(finding, case=case.name) for finding in found)
 
 
 def _keeps_nothing(loaded: LoadedCandidate, references: References, case: Case, rule: ChainRule) -> Sequence[Finding]:

@@ -27,8 +27,8 @@ def race(row: Row, who: str, what: str, launch: ResolvedLaunch, line: Callable[[
         )
     if relation == _OTHER_WORKGROUP:
         return (
-            f"{start} in the same launch, and nothing orders workgroups; use atomics of device scope with __threadfence(), or a "
-            "launch of its own"
+            f"{start} in the same launch, and nothing orders workgroups; use atomics of device scope with "
+            "__threadfence(), or a launch of its own"
         )
     if relation == _SAME_WAVE:
         return (

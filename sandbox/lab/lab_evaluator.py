@@ -296,4 +296,5 @@ class LabEvaluator(SandboxBase):
             plan = built.prepared.plan(case)
         except PlanError as error:
             return (Finding("over_limit", str(error), line=error.line, case=case.name),)
-        return check_limits(plan, self.target, built.compilation.kernels)
+        found = check_limits(plan, self.target, built.compilation.kernels)
+        return tuple(replace(finding, case=case.name) for finding in found)
