@@ -29,7 +29,7 @@ def without_spared(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> Lau
 
 
 def _excess(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[Key, float]:
-    """How many times as many loads were counted at a line as the compiler has left there."""
+    """Loads counted at a line over those that the compiler has left there."""
     seen: Counter[Key] = Counter()
     for site in counted.sites:
         if _is_load(site.kind):
