@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.remembered import keep_recalled, keep_weights
-from app.sandboxes import is_elsewhere, make_post, refuse_shapes_elsewhere, resolve_on
+from app.sandboxes import place_of, refuse_shapes_elsewhere, resolve_on
 from app.settings import Settings
 from app.starts import keep_starts, refuse_no_start
 from app.wiring import limits_of, make_endpoint
@@ -99,8 +99,8 @@ def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[s
     limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}
     on = resolve_on(request.on, request.target)
-    place = {"place": make_post(settings, on).id} if is_elsewhere(on) else {}
     refuse_shapes_elsewhere(on, request.shapes)
+    place = {"place": found} if (found := place_of(settings, on, request.target)) else {}
     with_shapes(task, request.shapes)  # which refuses a bad one before the run is written down
     shapes = {"shapes": ";".join(request.shapes)} if request.shapes else {}
     now = datetime.now(UTC)

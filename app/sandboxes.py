@@ -1,4 +1,4 @@
-"""Sources of verdicts and times: the lab, a GPU of this machine, a spool folder, a served worker."""
+"""Sources of verdicts and times: the lab, a GPU of this machine, a spool folder, a served worker, a Ray cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sandbox.remote.client import Post
     from sandbox.target import Target
 
-ELSEWHERE = ("spool", "worker")  # before the colon
+ELSEWHERE = ("spool", "worker", "ray")  # before the colon
 LAB_VENDOR = "amd"  # whose machine code the lab compiles to and whose instructions it executes
 
 
@@ -35,8 +35,12 @@ def resolve_on(on: str, target: str) -> str:
 
         parse_address(rest)
         return on
+    if kind == "ray":
+        from app.clusters import checked_cluster
+
+        return checked_cluster(on)
     if on not in ("auto", "lab", "device"):
-        raise UsageError(f"--on is auto, lab, device, spool:DIR or worker:HOST:PORT, not {on!r}")
+        raise UsageError(f"--on is auto, lab, device, ray, ray:local, spool:DIR or worker:HOST:PORT, not {on!r}")
     has_device = on != "lab" and bool(gpu_indices(known))
     if has_device:
         return "device"
@@ -53,6 +57,22 @@ def resolve_on(on: str, target: str) -> str:
 def is_elsewhere(on: str) -> bool:
     """True where answers come from another process, maybe later."""
     return on.partition(":")[0] in ELSEWHERE
+
+
+def is_cluster(on: str) -> bool:
+    """True where answers come from a Ray cluster: later than local ones, but within the question."""
+    return on.partition(":")[0] == "ray"
+
+
+def place_of(settings: Settings, on: str, target: str) -> str:
+    """The id of the place that a new run's answers will come from; empty for this machine."""
+    if is_cluster(on):
+        from app.clusters import cluster_place
+        from cluster.cluster_sandbox import place_id
+        from sandbox.target import load_target
+
+        return place_id(cluster_place(settings, load_target(target), on))
+    return make_post(settings, on).id if is_elsewhere(on) else ""
 
 
 def refuse_shapes_elsewhere(on: str, shapes: Sequence[str]) -> None:
@@ -73,10 +93,12 @@ def make_sandbox(
     exact: bool = False,
     keep: Path | None = None,
     place_id: str = "",
+    run_id: str = "",
 ) -> Sandbox:
     """The sandbox for a target; UsageError or MachineError names the missing part.
 
-    `place_id`: the folder's or the worker's id that a run was started with; another one is refused.
+    `place_id`: the folder's, worker's or cluster place's id that a run was started with; another one is refused.
+    `run_id` has a share of a cluster of its own.
     """
     from sandbox.target import load_target
 
@@ -85,6 +107,10 @@ def make_sandbox(
         raise UsageError("--exact is about the lab's matrix instructions; leave it out, or use --on lab")
     if keep is not None and where != "lab":
         raise UsageError("--keep is about the lab's files; leave it out, or use --on lab")
+    if is_cluster(where):
+        from app.clusters import cluster_sandbox
+
+        return cluster_sandbox(settings, known, where, seed, place_id, run_id)
     if is_elsewhere(where):
         from sandbox.remote.client import Remote
 

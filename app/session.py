@@ -15,6 +15,7 @@ from app import wiring
 from app.page.leaders import best_attempt, retuned, yardsticks
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
+from app.sandboxes import is_cluster
 from app.settings import Settings
 from app.task_folders import open_sound_task
 from app.tracing import current_traces
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from graph.question import Question
 
 Progress = Callable[[Mapping[str, Any]], None]
+MOST_AT_ONCE = 256  # experiments of one generation
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Session:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
         with telemetry(self.settings, self.context.run.id) as spans, self._logged(spans) as context:
-            drive(context, self.folder / "checkpoint.db", progress, ask=ask, trace_id=trace_id)
+            drive(context, self.folder / "checkpoint.db", progress, parallel(context), ask=ask, trace_id=trace_id)
         result = self.conclude()
         if traces is not None and trace_id is not None:
             traces.score(trace_id, scores(result, self.context))
@@ -141,6 +143,12 @@ class Session:
             write_text(Path(result.best.path), self.context.artefacts.text(attempts[result.best.id].source))
         publish(self.settings, self.context.ledger, self.context.artefacts, self.run, self.folder / "report.html")
         return result
+
+
+def parallel(context: Context) -> int | None:
+    """Experiments at once: a cluster takes all of a generation, this machine as many as it has threads for."""
+    most = max(context.limits.picks, len(context.starts) + len(context.assignment.task.seeds))
+    return min(most, MOST_AT_ONCE) if is_cluster(context.run.on) else None
 
 
 def scores(result: RunResult, context: Context) -> dict[str, float]:

@@ -94,6 +94,13 @@ class Settings(BaseSettings):
     spool_key: SecretStr | None = None
     """Key that seals requests and results in a spool folder: what is in the workers' `--spool-key-file`."""
 
+    ray_address: str = "auto"
+    """Ray cluster of `--on ray`: HOST:PORT of its head, or `auto` for the one that this machine is part of."""
+    ray_cache: str = "~/.cache/kernel-scientist"
+    """Where a cluster's nodes keep compiled kernels; `~` is the home of the user that Ray runs as there."""
+    ray_lab: int | None = Field(default=None, ge=1, le=256)
+    """Lab stations that `--on ray:local` starts; one for each core when not given."""
+
     trust_tasks: bool = False
     """Run the code of tasks that are not shipped even where this machine cannot keep it from your files."""
 

@@ -131,7 +131,8 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     shapes = [text for text in str(run.config.get("shapes") or "").split(";") if text]
     task, target = with_shapes(open_task(settings, run.task, run.target), shapes), load_target(run.target)
     require_isolation(settings, run.target, run.on)
-    sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=str(run.config.get("place") or ""))
+    place = str(run.config.get("place") or "")
+    sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=place, run_id=run.id)
     require_fence_of(settings, sandbox)
     limits, budget = limits_of(run.config), max(budget_usd, allowed_usd(ledger, run))
     explores = limits.explorations > 0 and not isinstance(sandbox, Deferred)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("app", "graph", "agents", "knowledge", "sandbox", "tasks", "records", "benchmarks", "examples")
+PACKAGES = ("app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records", "benchmarks", "examples")
 PRODUCT = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 DOCUMENTS = sorted(
     path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/**/*.md.j2"))

@@ -16,7 +16,7 @@ import pytest
 from app.settings import PREFIX, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("kernel_scientist", "app", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+PACKAGES = ("kernel_scientist", "app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
 SKIPPED = {
     *[".git", ".venv", ".cache", "__pycache__", "runs", ".hypothesis", ".env", ".coverage"],
     *[".langgraph_api", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".import_linter_cache"],

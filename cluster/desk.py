@@ -1,0 +1,314 @@
+"""The desk: one actor of the cluster that keeps a station on every GPU and lab share, and hands the requests out.
+
+Stations are the desk's children: when it dies they die, and the GPUs are free for the next one. Nodes that join are
+found within seconds. A desk that nobody has asked for a while ends, so that its GPUs are free for other users of Ray.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import platform
+import time
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from cluster.digest import code_digest
+from cluster.dispatcher import Dispatcher, Post, StationLost, StationReply
+from cluster.station import StationSpec
+from records.codec import dumps
+from sandbox.target import load_target, target_names
+
+NAMESPACE = "kernel-scientist"
+NAME = "desk"
+LAB = "lab"  # the custom resource of nodes that compile and run the lab
+LAB_VENDOR = "amd"
+AT_A_GPU = 3  # candidates that a GPU's station compiles, executes and compares at once
+TEND_S = 1.0
+SILENT_S = 30.0  # of an asker, after which what it waits for is dropped
+IDLE_S = 600.0  # without an asker, after which the GPUs are given back
+AGAIN_S = 30.0  # before a station is tried again that could not be started
+RECENT_LOSS_S = 5.0  # Ray says that a node is gone somewhat later than that its actors are
+
+
+@dataclass
+class Berth:
+    """A unit of a node's resource, with the station on it."""
+
+    node: str
+    resource: str
+    number: int
+    share: int  # units of the node
+    spec: StationSpec
+    station: Any = None  # the actor's handle
+    id: str = ""
+    fault: tuple[str, str] = ("", "")
+    since: float = 0.0
+    slot: str = ""
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def state(self) -> str:
+        """For people."""
+        if self.fault[0]:
+            return "faulty"
+        return "ready" if self.id else "starting"
+
+
+class Desk:
+    """See the module. All methods are coroutines of one event loop."""
+
+    def __init__(self, station: str) -> None:
+        """`station` names the class of the stations as `module:Class`."""
+        module, _, name = station.partition(":")
+        self._class = ray.remote(getattr(importlib.import_module(module), name))
+        self._dispatcher = Dispatcher(self._give_up)
+        self._berths: dict[tuple[str, str, int], Berth] = {}
+        self._specs: dict[str, StationSpec] = {}  # by resource
+        self._nodes: list[dict[str, Any]] = []
+        self._alive: set[str] = set()
+        self._askers: dict[str, float] = {}
+        self._places: dict[str, dict[str, Any]] = {}
+        self._count = 0
+        self._used = time.monotonic()
+        self._tending: asyncio.Task[None] | None = None
+
+    async def introduce(self) -> dict[str, str]:
+        """Versions of the node that the desk is on."""
+        if self._tending is None:
+            self._tending = asyncio.get_running_loop().create_task(self._tend())
+        return {"digest": code_digest(), "python": platform.python_version(), "ray": ray.__version__}
+
+    async def open(self, asker: str, spec: dict[str, Any], wait_s: float) -> dict[str, Any]:
+        """The places that answer for a target, once one does: GPUs where the cluster has any, else the lab.
+
+        A fault has a `kind`, which is a class of records/errors.py, and a `text`.
+        """
+        await self.introduce()
+        self._askers[asker] = self._used = time.monotonic()
+        await self._look()
+        target = load_target(str(spec["target"]))
+        resource = self._resource(target.name, target.vendor)
+        if resource is None:
+            return self._none(target.name, target.vendor)
+        asked = StationSpec(**{**spec, "kind": "lab" if resource == LAB else "device"})
+        if self._specs.setdefault(resource, asked) != asked:
+            there = {k: v for k, v in asdict(self._specs[resource]).items() if v != asdict(asked)[k]}
+            words = ", ".join(f"{name}={value}" for name, value in there.items())
+            text = f"the cluster's stations were started with {words}; ask for the same, or free them with "
+            return {"kind": "UsageError", "text": f"{text}`kernel-scientist cluster --release` when no run needs them"}
+        self._staff()
+        until = time.monotonic() + wait_s
+        while time.monotonic() < until:
+            mine = [b for b in self._berths.values() if b.resource == resource]
+            if any(b.id for b in mine) and not any(b.state == "starting" for b in mine):
+                break
+            if mine and all(b.fault[0] for b in mine):
+                kind, text = mine[0].fault
+                return {"kind": kind, "text": text}
+            await asyncio.sleep(0.05)
+        found: dict[str, int] = defaultdict(int)
+        for berth in self._berths.values():
+            if berth.resource == resource and berth.id in self._dispatcher.posts:
+                found[self._dispatcher.posts[berth.id].place] += 1
+        if not found:
+            return {"kind": "SpoolError", "text": f"no station of the cluster was ready within {wait_s:.0f} s; look "
+                    "at `kernel-scientist cluster`, then try again"}  # fmt: skip
+        places = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        return {"kind": "", "places": [{"place": self._places[name], "stations": count} for name, count in places]}
+
+    async def ask(
+        self, asker: str, run: str, place: str, sticky: str, name: str, body: bytes
+    ) -> tuple[bytes, str, str]:
+        """A packed result, or the kind and sentence of a fault; `Closed` where this desk has not been opened yet."""
+        self._askers[asker] = self._used = time.monotonic()
+        if not self._specs:
+            return b"", "Closed", ""
+        reply = await self._dispatcher.ask(asker, run, place, sticky, name, body)
+        return reply.body, reply.kind, reply.text
+
+    async def beat(self, asker: str) -> bool:
+        """Say that the asker is still there; False where this desk has not been opened yet."""
+        self._askers[asker] = self._used = time.monotonic()
+        return bool(self._specs)
+
+    async def leave(self, asker: str) -> None:
+        """Say that the asker goes."""
+        self._askers.pop(asker, None)
+        self._dispatcher.forget(asker)
+
+    async def state(self) -> dict[str, Any]:
+        """Nodes, stations, queue and throughput, in plain data."""
+        await self._look()
+        rows = []
+        for b in sorted(self._berths.values(), key=lambda each: (each.node, each.resource, each.number)):
+            post = self._dispatcher.posts.get(b.id)
+            state = "busy" if post is not None and post.working else b.state
+            rows.append(
+                {
+                    "node": b.node,
+                    "resource": b.resource,
+                    "slot": b.slot or f"{b.resource} {b.number}",
+                    "state": state,
+                    "run": post.run if post is not None else "",
+                    "answered": post.done if post is not None else 0,
+                    "place": self._places[post.place]["device"] if post is not None else "",
+                    "why": b.fault[1],
+                }
+            )
+        return {"stations": rows, "askers": len(self._askers), **self._dispatcher.snapshot(time.monotonic())}
+
+    async def nodes(self) -> list[dict[str, Any]]:
+        """The nodes of the cluster with what they declare."""
+        await self._look()
+        return [
+            {
+                "id": str(node["NodeID"]),
+                "name": str(node["NodeName"]),
+                "address": str(node["NodeManagerAddress"]),
+                "is_alive": bool(node["Alive"]),
+                "resources": {k: v for k, v in node["Resources"].items() if k == "CPU" or k in _declared()},
+            }
+            for node in self._nodes
+        ]
+
+    # Stations
+
+    def _resource(self, target: str, vendor: str) -> str | None:
+        there = {name for node in self._nodes if node["Alive"] for name in node["Resources"]}
+        if target in there:
+            return target
+        return LAB if LAB in there and vendor == LAB_VENDOR else None
+
+    def _none(self, target: str, vendor: str) -> dict[str, Any]:
+        lab = f' or {{"{LAB}": 1}}' if vendor == LAB_VENDOR else ""
+        text = f'no node of the cluster declares {{"{target}": 1}}{lab}; start one with: ray start --resources'
+        return {"kind": "DeviceError", "text": f"{text} '{{\"{target}\": 1}}'"}
+
+    async def _look(self) -> None:
+        self._nodes = await asyncio.get_running_loop().run_in_executor(None, ray.nodes)
+        self._alive = {str(node["NodeID"]) for node in self._nodes if node["Alive"]}
+
+    def _staff(self) -> None:
+        """A station on each unit that has none, on nodes that are alive; none on the others."""
+        for key, berth in list(self._berths.items()):
+            if berth.node not in self._alive:
+                self._vacate(berth)
+                del self._berths[key]
+        now = time.monotonic()
+        for node in self._nodes:
+            for resource, spec in self._specs.items():
+                share = int(node["Resources"].get(resource, 0)) if node["Alive"] else 0
+                for number in range(share):
+                    key = (str(node["NodeID"]), resource, number)
+                    berth = self._berths.setdefault(key, Berth(key[0], resource, number, share, spec))
+                    is_again = berth.fault[0] not in ("", "GivenUp") and now - berth.since > AGAIN_S
+                    if (berth.task is None and not berth.fault[0]) or is_again:
+                        berth.fault, berth.since = ("", ""), now
+                        berth.task = asyncio.get_running_loop().create_task(self._man(berth))
+
+    async def _man(self, berth: Berth) -> None:
+        """Start a station and give it work."""
+        self._count += 1
+        handle = self._class.options(
+            num_cpus=0,
+            resources={berth.resource: 1},
+            max_restarts=0,
+            max_concurrency=capacity(berth.spec),
+            scheduling_strategy=NodeAffinitySchedulingStrategy(berth.node, soft=False),
+        ).remote(asdict(berth.spec), berth.number, berth.share)
+        berth.station = handle
+        try:
+            said = await handle.introduce.remote()
+        except RayError as error:
+            self._vacate(berth)
+            if berth.node in self._alive and not isinstance(error, RayActorError):
+                berth.fault, berth.since = ("SpoolError", _cause(error)), time.monotonic()
+            elif berth.node in self._alive:
+                berth.fault = (
+                    "SpoolError",
+                    f"a station on the node {berth.node[:8]} could not be started; look at its logs",
+                )
+                berth.since = time.monotonic()
+            berth.task = None
+            return
+        if said["digest"] != code_digest():
+            text = f"the node {said['host']} has another version of the program than the rest of the cluster"
+            said |= {"kind": "SpoolError", "text": f"{text}; install one version on all nodes"}
+        if said["kind"]:
+            self._vacate(berth)
+            berth.fault, berth.since = (said["kind"], said["text"]), time.monotonic()
+            berth.task = None
+            return
+        place = dumps(said["place"])
+        self._places[place] = said["place"]
+        berth.id, berth.slot = f"{berth.node[:8]}-{berth.resource}-{berth.number}-{self._count}", said["slot"]
+        post = Post(berth.id, berth.node, place, lambda body: self._answer(berth, handle, body), capacity(berth.spec))
+        self._dispatcher.join(post)
+
+    async def _answer(self, berth: Berth, handle: Any, body: bytes) -> StationReply:
+        try:
+            return StationReply(*await handle.answer.remote(body))
+        except RayTaskError as error:  # a fault in our own program
+            return StationReply(kind="LabError", text=_cause(error))
+        except RayError:
+            began = time.monotonic()
+            while berth.node in self._alive and time.monotonic() - began < RECENT_LOSS_S:
+                with contextlib.suppress(RayError, ConnectionError):
+                    await self._look()
+                await asyncio.sleep(0.25)
+                if berth.node in self._alive and time.monotonic() - began > 1.5:
+                    break
+            self._vacate(berth)
+            berth.task = None
+            raise StationLost(berth.node not in self._alive) from None
+
+    def _vacate(self, berth: Berth) -> None:
+        self._dispatcher.leave(berth.id)
+        berth.id = ""
+        if berth.station is not None:
+            with contextlib.suppress(RayError, ValueError):
+                ray.kill(berth.station)
+            berth.station = None
+
+    def _give_up(self, station: str, why: str) -> None:
+        for berth in self._berths.values():
+            if berth.id == station:
+                self._vacate(berth)
+                berth.fault = ("GivenUp", why)
+
+    async def _tend(self) -> None:
+        """Follow nodes and askers for ever."""
+        while True:
+            await asyncio.sleep(TEND_S)
+            with contextlib.suppress(RayError, ConnectionError, TimeoutError):
+                await self._look()
+                self._staff()
+            now = time.monotonic()
+            self._dispatcher.expire(now)
+            for asker, seen in list(self._askers.items()):
+                if now - seen > SILENT_S:
+                    await self.leave(asker)
+            if not self._askers and now - self._used > IDLE_S:
+                ray.kill(ray.get_runtime_context().current_actor)  # which ends its stations too
+
+
+def capacity(spec: StationSpec) -> int:
+    """Requests that a station takes at once; on its GPU, or in its lab, is one candidate at a time."""
+    return AT_A_GPU if spec.kind == "device" else 1
+
+
+def _declared() -> frozenset[str]:
+    return frozenset({LAB, *target_names()})
+
+
+def _cause(error: RayError) -> str:
+    """A fault in a station's program, in one line."""
+    cause = getattr(error, "cause", None) or error
+    return f"a station failed with {type(cause).__name__}: {' '.join(str(cause).split())[:300]}; please report this"

@@ -1,0 +1,243 @@
+"""Requests and the stations that answer them, without Ray: what goes where, what is tried again, what is remembered.
+
+A request stays with one kind of place. Equal requests are answered once. A station that is lost in the middle costs the
+request nothing but time: it goes first in its run's line and to another station. A loss of the whole node does not even
+count as a try; after three others the fault goes to whoever asked, and never to the candidate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cluster.fair_queue import FairQueue
+from records.quantity import counted
+
+MOST_TRIES = 3  # stations that may fail or be lost on one request
+MOST_FAULTS = 3  # of a device in a row, after which its station is given up
+REMEMBERED_BYTES = 64 << 20  # of answers
+REMEMBERED_WAYS = 4096  # candidates whose last station is known
+THROUGHPUT_S = 300.0
+ABSENT_S = 120.0  # without any station of a place, after which its requests are given back
+DEVICE = "DeviceError"  # the kind of fault that speaks against a station
+
+
+@dataclass(frozen=True)
+class StationReply:
+    """A packed result, or a fault of the machine: the name of its class in records/errors.py and its sentence."""
+
+    body: bytes = b""
+    kind: str = ""
+    text: str = ""
+
+
+class StationLost(Exception):
+    """A station ended while it worked; `with_node` where its whole node did."""
+
+    def __init__(self, with_node: bool) -> None:
+        super().__init__()
+        self.with_node = with_node
+
+
+@dataclass(eq=False)
+class Post:
+    """A station as the dispatcher sees it."""
+
+    id: str
+    node: str
+    place: str  # which answers may be mixed
+    answer: Callable[[bytes], Awaitable[StationReply]]
+    capacity: int = 1  # requests at once: a GPU compiles and compares for others while it works on one candidate
+    working: int = 0
+    run: str = ""  # it works for
+    faults: int = 0  # of its device, in a row
+    done: int = 0
+    busy_s: float = 0.0
+
+
+@dataclass(eq=False)
+class PostedRequest:
+    """A request under way."""
+
+    name: str
+    run: str
+    place: str
+    sticky: str  # requests of one candidate share it: they go to one station where they can
+    body: bytes
+    answered: asyncio.Future[StationReply]
+    askers: set[str] = field(default_factory=set)
+    tries: int = 0
+    avoided: set[str] = field(default_factory=set)
+
+
+class Dispatcher:
+    """All requests and stations of a cluster. For one event loop."""
+
+    def __init__(self, give_up: Callable[[str, str], None] = lambda station, why: None) -> None:
+        """`give_up` is told of a station that gets no more work, with the reason."""
+        self._give_up = give_up
+        self.posts: dict[str, Post] = {}
+        self._queues: dict[str, FairQueue[PostedRequest]] = {}
+        self._open: dict[tuple[str, str], PostedRequest] = {}
+        self._kept: OrderedDict[tuple[str, str], StationReply] = OrderedDict()
+        self._kept_bytes = 0
+        self._ways: OrderedDict[tuple[str, str], str] = OrderedDict()
+        self._absent_since: dict[str, float] = {}
+        self._ended: deque[tuple[float, str]] = deque()  # when, for which run
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.lost = 0  # stations in the middle of a request
+
+    def join(self, post: Post) -> None:
+        """Give a station work from now on."""
+        self.posts[post.id] = post
+        self._pump(post.place)
+
+    def leave(self, station: str) -> None:
+        """Give a station no more work; what it has in hand is answered or lost by its own call."""
+        self.posts.pop(station, None)
+
+    async def ask(self, asker: str, run: str, place: str, sticky: str, name: str, body: bytes) -> StationReply:
+        """The answer to a request, from memory, from one that is under way, or from the next free station."""
+        known = self._kept.get((place, name))
+        if known is not None:
+            self._kept.move_to_end((place, name))
+            return known
+        posted = self._open.get((place, name))
+        if posted is None:
+            posted = PostedRequest(name, run, place, sticky, body, asyncio.get_running_loop().create_future())
+            self._open[place, name] = posted
+            self._queues.setdefault(place, FairQueue()).push(run, posted)
+        posted.askers.add(asker)
+        self._pump(place)
+        return await asyncio.shield(posted.answered)
+
+    def forget(self, asker: str) -> None:
+        """Drop what waits for an asker alone; what is being worked on is finished and remembered."""
+        for queue in self._queues.values():
+            for posted in self._open.values():
+                posted.askers.discard(asker)
+            for posted in queue.drop(lambda each: not each.askers):
+                self._close(posted, StationReply(kind="SpoolError", text="nobody waits for the answer any more"))
+
+    def expire(self, now: float) -> None:
+        """Give back the requests of places that have had no station for long."""
+        there = {post.place for post in self.posts.values()}
+        for place, queue in self._queues.items():
+            if place in there or not len(queue):
+                self._absent_since.pop(place, None)
+            elif now - self._absent_since.setdefault(place, now) > ABSENT_S:
+                why = "no station of the run's kind of place is left; start a node that has one, then resume the run"
+                for posted in queue.drop(lambda each: True):
+                    self._close(posted, StationReply(kind="SpoolError", text=why))
+
+    def is_idle(self) -> bool:
+        """True where nothing waits and nothing is worked on."""
+        return not self._open
+
+    def snapshot(self, now: float) -> dict[str, Any]:
+        """The queue and the throughput, in plain data."""
+        runs: dict[str, dict[str, float]] = {}
+        for queue in self._queues.values():
+            for run, (waiting, running, served_s) in queue.counts().items():
+                runs[run] = {"waiting": waiting, "running": running, "served_s": round(served_s, 3)}
+        while self._ended and now - self._ended[0][0] > THROUGHPUT_S:
+            self._ended.popleft()
+        span_s = max(1.0, now - self._ended[0][0]) if self._ended else 1.0
+        return {
+            "waiting": sum(len(queue) for queue in self._queues.values()),
+            "running": sum(post.working for post in self.posts.values()),
+            "answered": len(self._ended),
+            "per_minute": round(60.0 * len(self._ended) / span_s, 2),
+            "lost": self.lost,
+            "runs": runs,
+        }
+
+    def _pump(self, place: str) -> None:
+        """Give each free station of a place a request, the one that knows the candidate first."""
+        queue = self._queues.get(place)
+        if queue is None:
+            return
+        free = [post for post in self.posts.values() if post.place == place and post.working < post.capacity]
+        while free and len(queue):
+            posted = queue.pop(lambda each: self._rank(each, free))
+            assert posted is not None
+            post = self._chosen(posted, free)
+            post.working, post.run = post.working + 1, posted.run
+            if post.working >= post.capacity:
+                free.remove(post)
+            work = asyncio.get_running_loop().create_task(self._work(post, posted, queue))
+            self._tasks.add(work)
+            work.add_done_callback(self._tasks.discard)
+
+    def _rank(self, posted: PostedRequest, free: list[Post]) -> int:
+        """0 where its own station is free, 1 where it has none, 2 where it would have to leave it."""
+        own = self._ways.get((posted.place, posted.sticky), "")
+        if own not in self.posts or own in posted.avoided:
+            return 1
+        return 0 if any(post.id == own for post in free) else 2
+
+    def _chosen(self, posted: PostedRequest, free: list[Post]) -> Post:
+        own = self._ways.get((posted.place, posted.sticky), "")
+        return min(free, key=lambda post: (post.id in posted.avoided, post.id != own, post.working, post.done))
+
+    async def _work(self, post: Post, posted: PostedRequest, queue: FairQueue[PostedRequest]) -> None:
+        self._ways[posted.place, posted.sticky] = post.id
+        self._ways.move_to_end((posted.place, posted.sticky))
+        if len(self._ways) > REMEMBERED_WAYS:
+            self._ways.popitem(last=False)
+        started, reply = time.monotonic(), None
+        try:
+            reply = await post.answer(posted.body)
+        except StationLost as loss:
+            self.lost += 1
+            posted.tries += not loss.with_node
+            self.leave(post.id)
+        seconds = time.monotonic() - started
+        queue.end(posted.run, seconds)
+        post.working -= 1
+        post.run = post.run if post.working else ""
+        post.busy_s += seconds
+        if reply is None or reply.kind:
+            self._again(post, posted, queue, reply)
+        else:
+            post.faults = 0
+            post.done += 1
+            self._ended.append((time.monotonic(), posted.run))
+            self._keep(posted, reply)
+            self._close(posted, reply)
+        self._pump(posted.place)
+
+    def _again(
+        self, post: Post, posted: PostedRequest, queue: FairQueue[PostedRequest], reply: StationReply | None
+    ) -> None:
+        """After a loss (no reply) or a fault: another station, unless too many have failed."""
+        posted.avoided.add(post.id)
+        if reply is not None:
+            posted.tries += 1
+            post.faults += reply.kind == DEVICE
+            if post.faults >= MOST_FAULTS:
+                self.leave(post.id)
+                self._give_up(post.id, reply.text)
+        is_last = reply is not None and not any(each.place == posted.place for each in self.posts.values())
+        if posted.tries >= MOST_TRIES or is_last:
+            lost = f"{counted(MOST_TRIES, 'station')} were lost on one request; look at the nodes' logs and memory"
+            self._close(posted, reply or StationReply(kind="SpoolError", text=f"{lost}, then resume the run"))
+        elif not posted.askers:
+            self._close(posted, StationReply(kind="SpoolError", text="nobody waits for the answer any more"))
+        else:
+            queue.push(posted.run, posted, is_first=True)
+
+    def _keep(self, posted: PostedRequest, reply: StationReply) -> None:
+        self._kept[posted.place, posted.name] = reply
+        self._kept_bytes += len(reply.body)
+        while self._kept_bytes > REMEMBERED_BYTES:
+            self._kept_bytes -= len(self._kept.popitem(last=False)[1].body)
+
+    def _close(self, posted: PostedRequest, reply: StationReply) -> None:
+        self._open.pop((posted.place, posted.name), None)
+        if not posted.answered.done():
+            posted.answered.set_result(reply)

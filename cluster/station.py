@@ -1,0 +1,97 @@
+"""One GPU, or one share of a lab, as an actor: the evaluator of a local device behind packed requests.
+
+Nothing here needs Ray; the desk makes an actor of it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cluster.digest import code_digest
+from records.codec import to_plain
+from records.errors import DeviceError, MachineError, ScientistError
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.cage.ladder import candidates, require
+from sandbox.remote.bundle import task_of
+from sandbox.remote.message import Request, pack, unpack
+from sandbox.remote.pool import WorkerPool, gpu_indices, make_bench
+from sandbox.remote.spool import worker_id
+from sandbox.target import load_target
+from sandbox.task_host import TaskHost
+
+REMEMBERED = 64  # answers, for a desk that has lost its own
+
+
+@dataclass(frozen=True)
+class StationSpec:
+    """The part of a station that all of its kind share."""
+
+    target: str
+    kind: str  # device or lab
+    cache: str  # a folder of the node; `~` is its user's home
+    isolation: str = "strict"  # or limits
+    trusts_tasks: bool = False  # runs the code of strangers' tasks even where it cannot be confined
+
+
+class Station:
+    """Answers one request at a time. It is made at once; `introduce` takes as long as the device."""
+
+    def __init__(self, spec: dict[str, Any], number: int, share: int) -> None:
+        """`number` counts the stations of this kind on the node, of which there are `share`."""
+        self._spec, self._number, self._share = StationSpec(**spec), number, share
+        self._bench: WorkerPool | None = None
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+
+    def introduce(self) -> dict[str, Any]:
+        """Which place this is, or the fault that keeps it from being one; then its process is of no use."""
+        said = {
+            "digest": code_digest(),
+            "python": platform.python_version(),
+            "host": platform.node(),
+            "pid": os.getpid(),
+        }
+        try:
+            self._bench = self._made()
+        except ScientistError as error:
+            return {**said, "kind": type(error).__name__, "text": str(error)}
+        return {**said, "kind": "", "place": to_plain(self._bench.place), "slot": self._bench.slots[0].name}
+
+    def answer(self, body: bytes) -> tuple[bytes, str, str]:
+        """A packed result, or the kind and the sentence of a fault of this machine."""
+        assert self._bench is not None
+        try:
+            request = unpack(Request, body)
+            if request.hash not in self._kept:
+                self._kept[request.hash] = pack(self._bench.answer(self._bench.slots[0], request))
+                if len(self._kept) > REMEMBERED:
+                    self._kept.popitem(last=False)
+            return self._kept[request.hash], "", ""
+        except MachineError as error:
+            return b"", type(error).__name__, str(error)
+
+    def _made(self) -> WorkerPool:
+        """The evaluator, with what a worker of this machine must keep from kernels."""
+        spec, target = self._spec, load_target(self._spec.target)
+        cache = Path(spec.cache).expanduser().absolute()
+        if spec.kind == "lab":
+            require(find_toolchain(cache / "toolchain").cage.rung, spec.isolation)
+            gpus, cores = None, max(1, len(os.sched_getaffinity(0)) // self._share)
+        else:
+            require(candidates(None)[0].rung, spec.isolation)
+            found = gpu_indices(target)
+            if self._number >= len(found):
+                raise DeviceError(
+                    f"the node {platform.node()} declares {self._share} {spec.target} and has {len(found)} with a "
+                    "working driver; repair the driver, or start Ray there with the right resources"
+                )
+            gpus, cores = [found[self._number]], None
+        made = make_bench(
+            worker_id(platform.node() or "node"), spec.kind, target, cache, gpus, cores, False, spec.isolation
+        )
+        host = TaskHost(cache, lambda text: None, is_trusted=spec.trusts_tasks)
+        return WorkerPool(made.worker, made.place, made.slots, lambda request: task_of(request, cache, host))
