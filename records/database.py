@@ -1,34 +1,30 @@
-"""One SQLite file as the ledger uses it: a connection behind a lock, transactions, and the records read last."""
+"""A database as the parts of the ledger use it: queries, transactions, and the records read last."""
 
 from __future__ import annotations
 
 import contextlib
-import sqlite3
-import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from records.codec import loads
-from records.errors import LedgerError
-from records.schema import explain, open_database
+from records.engine import Engine, Statements
+from records.sqlite_file import SqliteFile
 
 Record = TypeVar("Record")
 REMEMBERED = 512  # records kept in memory: what the selector sees is read in every generation
 
 
 class Database:
-    """An open ledger file. Threads share its one connection behind a lock; processes share the file."""
+    """An open ledger. Threads share its one connection behind a lock; processes share the database."""
 
-    def __init__(self, path: Path) -> None:
-        """Open or create the file, checking it first."""
-        self.path = path
-        self._lock = threading.RLock()
-        self._connection = open_database(path)
-        self._is_synced = True  # whether a commit waits for the disk
-        self._is_writing = False  # whether the thread that holds the lock has a transaction open
+    def __init__(self, place: Path | Engine, who: str = "") -> None:
+        """Open or create a file, checking it first, or take a database that is open. `who` pays for what is written."""
+        self.engine: Engine = SqliteFile(place) if isinstance(place, Path) else place
+        self.who = who
+        self._lock = self.engine.lock
         self._recent: OrderedDict[tuple[str, ...], Any] = OrderedDict()
 
     def __enter__(self) -> Self:
@@ -36,18 +32,21 @@ class Database:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Close the file."""
+        """Close the database."""
         self.close()
 
+    @property
+    def path(self) -> Path:
+        """The file of a ledger that is one."""
+        return Path(self.engine.place)
+
     def close(self) -> None:
-        """Close the file; closing twice is fine."""
-        with self._lock:
-            self._connection.close()
+        """Close the database; closing twice is fine."""
+        self.engine.close()
 
     def forbid_writing(self) -> None:
-        """Have SQLite refuse every statement that would write, from now on: for a program that only shows."""
-        with self._lock:
-            self._connection.execute("PRAGMA query_only = ON")
+        """Have the database refuse every statement that would write, from now on: for a program that only shows."""
+        self.engine.forbid_writing()
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
@@ -57,53 +56,36 @@ class Database:
 
     def _row(self, query: str, named: Sequence[Any] = ()) -> Any:
         """The first row that this query finds, as a tuple, or None."""
-        with self._lock:
-            try:
-                return self._connection.execute(query, named).fetchone()
-            except sqlite3.Error as error:
-                raise LedgerError(explain(error, self.path)) from None
+        rows = self._rows(query, named)
+        return rows[0] if rows else None
 
     def _rows(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
         """All rows that this query finds."""
-        with self._lock:
-            try:
-                return self._connection.execute(query, named).fetchall()
-            except sqlite3.Error as error:
-                raise LedgerError(explain(error, self.path)) from None
+        return self.engine.read(query, named)
 
     @contextlib.contextmanager
-    def _writing(self, *, is_synced: bool = True, is_single: bool = False) -> Iterator[sqlite3.Connection]:
-        """One transaction, or a part of the one that this thread has open.
-
-        Without `is_synced` the commit reaches the disk with the next one that waits for it. `is_single`: one statement,
-        which SQLite commits itself; each further one is a chance for another thread to take the interpreter.
-        """
+    def _writing(self, *, is_synced: bool = True, is_single: bool = False) -> Iterator[Statements]:
+        """One transaction, or a part of the one that this thread has open, as `Engine.writing` says."""
         with self._lock:
-            db = self._connection
             try:
-                if self._is_writing:
+                with self.engine.writing(is_synced=is_synced, is_single=is_single) as db:
                     yield db
-                    return
-                if is_synced is not self._is_synced:
-                    db.execute(f"PRAGMA synchronous = {'FULL' if is_synced else 'NORMAL'}")
-                    self._is_synced = is_synced
-                if is_single:
-                    yield db
-                    return
-                db.execute("BEGIN IMMEDIATE")
-                self._is_writing = True
-                try:
-                    yield db
-                    db.execute("COMMIT")
-                except BaseException:
-                    self._recent.clear()  # it may hold what is not written now
-                    if db.in_transaction:
-                        db.execute("ROLLBACK")
-                    raise
-                finally:
-                    self._is_writing = False
-            except sqlite3.Error as error:
-                raise LedgerError(explain(error, self.path)) from None
+            except BaseException:
+                self._recent.clear()  # it may hold what is not written now
+                raise
+
+    def _insert(
+        self, db: Statements, table: str, row: Mapping[str, Any], look_ups: Mapping[str, Any] | None = None
+    ) -> bool:
+        """Write a row unless there is one of its key; returns whether it was written.
+
+        `look_ups`: columns that SQLite computes from the body.
+        """
+        given = {**row, **(look_ups or {})} if self.engine.keeps_look_ups else row
+        query = (
+            f"INSERT INTO {table} ({', '.join(given)}) VALUES ({', '.join('?' * len(given))}) ON CONFLICT DO NOTHING"
+        )
+        return db.execute(query, tuple(given.values())).rowcount > 0
 
     def _known(self, name: tuple[str, ...]) -> Any:
         """The record of this name where it was read or written lately, else None.
@@ -118,7 +100,7 @@ class Database:
             return found
 
     def _remember(self, name: tuple[str, ...], record: Record) -> Record:
-        """Keep a record that is in the file, and return it."""
+        """Keep a record that is in the database, and return it."""
         with self._lock:
             self._recent[name] = record
             if len(self._recent) > REMEMBERED:

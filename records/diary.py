@@ -24,12 +24,9 @@ class Diary(Database):
         it, but a loss of power may until the next commit that waits. Only for events that a resumed run writes again.
         """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        with self._writing(is_synced=is_synced, is_single=True) as db:
-            cursor = db.execute(
-                "INSERT OR IGNORE INTO events (run_id, key, kind, body, at) VALUES (?, ?, ?, ?, ?)",
-                (run_id, key, kind, dumps(payload), at),
-            )
-            return cursor.rowcount > 0
+        with self._writing(is_synced=is_synced, is_single=key is not None) as db:  # a single one may be repeated
+            row = {"run_id": run_id, "key": key, "kind": kind, "body": dumps(payload), "at": at}
+            return self._insert(db, "events", row)
 
     def events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
         """The run's diary from after a number on."""
@@ -46,17 +43,18 @@ class Diary(Database):
 
     def copy_events(self, origin_id: str, run_id: str, upto: int) -> None:
         """Copy the events of the generations up to this one from one run's diary into another's, once."""
+        query = "SELECT key, kind, body, at FROM events WHERE run_id = ? AND key IS NOT NULL ORDER BY number"
         with self._writing() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO events (run_id, key, kind, body, at) SELECT ?, key, kind, body, at FROM events "
-                "WHERE run_id = ? AND key IS NOT NULL AND json_extract(body, '$.generation') <= ? ORDER BY number",
-                (run_id, origin_id, upto),
-            )
+            for key, kind, body, at in self._rows(query, (origin_id,)):
+                generation = json.loads(body).get("generation")
+                if isinstance(generation, int) and generation <= upto:
+                    self._insert(db, "events", {"run_id": run_id, "key": key, "kind": kind, "body": body, "at": at})
 
     def add_proposals(self, run_id: str, generation: int, proposals: Sequence[Proposed]) -> None:
         """Keep what a planner proposed for a generation; a second answer for it changes nothing."""
         with self._writing() as db:
-            db.execute("INSERT OR IGNORE INTO proposals VALUES (?, ?, ?)", (run_id, generation, dumps(list(proposals))))
+            row = {"run_id": run_id, "generation": generation, "body": dumps(list(proposals))}
+            self._insert(db, "proposals", row)
 
     def proposals(self, run_id: str, generation: int) -> tuple[Proposed, ...]:
         """All that was proposed for a generation, in the planner's order."""

@@ -1,8 +1,8 @@
 """The ledger: every run, experiment, attempt, evaluation, comparison, paid call and event, keyed by content.
 
-Everything is written once. One SQLite file in WAL mode with `synchronous=FULL`: a method returns after its commit is on
-the disk, and `together` makes one commit of several methods. Threads share one connection behind a lock; processes
-share the file. Not for network file systems.
+Everything is written once. A method returns after its commit is on the disk, and `together` makes one commit of several
+methods. Threads share one connection behind a lock; processes share the database: an SQLite file in WAL mode with
+`synchronous=FULL`, not for network file systems, or what else meets `records.engine`.
 
 Records never change, so those read last are kept in memory; what another process writes is found all the same. A single
 record, those of one generation and what a run has spent are found by index: their cost does not grow with the run.
@@ -10,15 +10,16 @@ record, those of one generation and what a run has spent are found by index: the
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
+from records.claims import Claims
 from records.codec import dumps, is_older
 from records.confirmation import as_confirmed
 from records.durability import must_wait
 from records.errors import LedgerError
 from records.evaluation import Comparison, Evaluation
 from records.experiment import Attempt, Experiment
-from records.lifecycle import Lifecycle
 from records.memories import Memories
 from records.payments import Payments
 from records.readings import Readings
@@ -26,10 +27,11 @@ from records.removal import Removal
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
 Record = TypeVar("Record")
+_LOOKED_UP = {"experiments": ("generation",), "attempts": ("generation", "candidate_id", "evaluation_key", "status")}
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
-class Ledger(Lifecycle, Payments, Memories, Readings, Removal):
+class Ledger(Claims, Payments, Memories, Readings, Removal):
     """The truth about all runs of one run folder. Every method raises LedgerError when the file is at fault."""
 
     # Experiments and attempts
@@ -101,11 +103,10 @@ class Ledger(Lifecycle, Payments, Memories, Readings, Removal):
         The commit waits for the disk only where `must_wait` says so.
         """
         with self._writing(is_synced=must_wait(purpose), is_single=True) as db:
-            made = db.execute(
-                "INSERT OR IGNORE INTO evaluations (key, purpose, run_id, body) VALUES (?, ?, ?, ?)",
-                (evaluation.key, purpose, run_id, dumps(evaluation)),
-            )
-            if made.rowcount:
+            place = {"key": evaluation.key, "purpose": purpose, "run_id": run_id}
+            paid = {"who": self.who, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}
+            looked_up = {"code_object": evaluation.code_object, "candidate_id": evaluation.candidate_id}
+            if self._insert(db, "evaluations", {**place, "body": dumps(evaluation), **paid}, looked_up):
                 return self._remember(("evaluation", evaluation.key, purpose), evaluation)
         stored = self._evaluation(evaluation.key, purpose)
         assert stored is not None
@@ -133,10 +134,8 @@ class Ledger(Lifecycle, Payments, Memories, Readings, Removal):
     def add_comparison(self, run_id: str, made: Comparison) -> Comparison:
         """Store a comparison unless there is one for its key; return the stored one, which is the first."""
         with self._writing() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO comparisons VALUES (?, ?, ?, ?)",
-                (made.key, made.challenger, run_id, dumps(made)),
-            )
+            row = {"key": made.key, "challenger": made.challenger, "run_id": run_id, "body": dumps(made)}
+            self._insert(db, "comparisons", row)
         stored = self.comparison(made.key)
         assert stored is not None
         return stored
@@ -155,8 +154,8 @@ class Ledger(Lifecycle, Payments, Memories, Readings, Removal):
         """
         with self._writing(is_synced=is_synced, is_single=True) as db:
             db.execute(
-                "INSERT INTO artefacts VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET content = excluded.content "
-                "WHERE content <> excluded.content",
+                "INSERT INTO artefacts (digest, content) VALUES (?, ?) ON CONFLICT (digest) "
+                "DO UPDATE SET content = excluded.content WHERE artefacts.content <> excluded.content",
                 (digest, content),
             )
 
@@ -164,9 +163,10 @@ class Ledger(Lifecycle, Payments, Memories, Readings, Removal):
 
     def _add(self, table: str, record: Experiment | Attempt) -> None:
         place, body = (record.run_id, record.id), dumps(record)
+        row = {"run_id": record.run_id, "id": record.id, "body": body}
+        looked_up = {name: getattr(record, name) for name in _LOOKED_UP[table]}
         with self._writing() as db:
-            query = f"INSERT OR IGNORE INTO {table} (run_id, id, body) VALUES (?, ?, ?)"
-            if db.execute(query, (*place, body)).rowcount:
+            if self._insert(db, table, row, looked_up):
                 self._remember((table, *place), record)
                 return
             (known,) = self._row(f"SELECT body FROM {table} WHERE run_id = ? AND id = ?", place)

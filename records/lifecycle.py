@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
-from typing import IO, get_args
+from typing import get_args
 
 from records.codec import dumps, from_plain, loads
 from records.diary import Diary
 from records.errors import LedgerError, UsageError
 from records.experiment import Extension, Pause, Run, RunStatus
-from records.holder import process_of, signature
 
-PATIENCE_S = 0.2  # with a lock that `driver` looks at
+_COLUMNS = "id, body, status, stop_reason, pause, extensions"
 
 
 class Lifecycle(Diary):
@@ -26,18 +21,18 @@ class Lifecycle(Diary):
     def add_run(self, run: Run) -> None:
         """Write a run down before anything else happens; the same run again changes nothing."""
         with self._writing() as db:
-            known = db.execute("SELECT body FROM runs WHERE id = ?", (run.id,)).fetchone()
             asked = replace(run, status="running", stop_reason="", pause="", extensions=())
-            if known is None:
-                row = (run.id, dumps(asked), run.status, run.stop_reason, run.pause)
-                db.execute("INSERT INTO runs (id, body, status, stop_reason, pause) VALUES (?, ?, ?, ?, ?)", row)
-            elif loads(Run, known[0]) != asked:
+            left = {"status": run.status, "stop_reason": run.stop_reason, "pause": run.pause}
+            if self._insert(db, "runs", {"id": run.id, "body": dumps(asked), **left}):
+                return
+            (known,) = db.execute("SELECT body FROM runs WHERE id = ?", (run.id,)).fetchone()
+            if loads(Run, known) != asked:
                 raise LedgerError(f"the run {run.id} is already in the ledger with other settings; choose another id")
 
     def run(self, run_id: str) -> Run:
         """One run by its id or by a prefix that only one run has; UsageError when there is none or several."""
-        rows = self._rows("SELECT * FROM runs WHERE id = ?", (run_id,)) or self._rows(
-            "SELECT * FROM runs WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
+        rows = self._rows(f"SELECT {_COLUMNS} FROM runs WHERE id = ?", (run_id,)) or self._rows(
+            f"SELECT {_COLUMNS} FROM runs WHERE substr(id, 1, ?) = ? ORDER BY rowid", (len(run_id), run_id)
         )
         if not rows:
             raise UsageError(f"there is no run {run_id!r}; `kernel-scientist runs` lists them")
@@ -47,7 +42,7 @@ class Lifecycle(Diary):
 
     def runs(self) -> tuple[Run, ...]:
         """All runs, oldest first."""
-        return tuple(_run(row) for row in self._rows("SELECT * FROM runs ORDER BY rowid"))
+        return tuple(_run(row) for row in self._rows(f"SELECT {_COLUMNS} FROM runs ORDER BY rowid"))
 
     def finish(self, run_id: str, status: RunStatus, reason: str = "", pause: Pause = "") -> None:
         """Set a run's status, the reason in words and, of a paused run, its kind; a resumed run is `running` again."""
@@ -68,55 +63,13 @@ class Lifecycle(Diary):
             payload = {"after": extension.after, "generations": extension.generations}
             self.event(run_id, "extended", payload, f"extended:{len(told)}")
 
-    @contextlib.contextmanager
-    def driving(self, run_id: str) -> Iterator[None]:
-        """Hold the run for this process; LedgerError when another one drives it. The kernel frees it on any death."""
-        path = self._lock_file(run_id)
-        try:
-            path.parent.mkdir(exist_ok=True)
-            file = path.open("a+")
-        except OSError as error:
-            raise LedgerError(
-                f"the run {run_id} cannot be locked in {path.parent} ({error.strerror}); choose another run folder"
-            ) from None
-        with file:
-            if not _is_taken(file):
-                raise LedgerError(
-                    f"the run {run_id} is already running in another process; wait for it or stop it first"
-                )
-            file.truncate(0)
-            file.write(signature())
-            file.flush()
-            yield
+    def driving(self, run_id: str) -> AbstractContextManager[None]:
+        """Hold the run for this process; LedgerError when another one drives it. It is freed on any death."""
+        return self.engine.driving(run_id)
 
     def driver(self, run_id: str) -> int | None:
         """The process that drives a run; 0 where this one cannot see it, None where there is none."""
-        try:
-            file = self._lock_file(run_id).open(encoding="utf-8")
-        except OSError:
-            return None
-        with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                return process_of(file.read())
-        return None
-
-    def _lock_file(self, run_id: str) -> Path:
-        return self.path.parent / "locks" / f"{run_id}.lock"
-
-
-def _is_taken(file: IO[str]) -> bool:
-    """Lock the file for this process; one that only looks at it holds it for a moment."""
-    until = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except OSError:
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.01)
+        return self.engine.driver(run_id)
 
 
 def _run(row: tuple[str, str, RunStatus, str, Pause, str]) -> Run:

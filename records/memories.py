@@ -47,9 +47,7 @@ class Memories(Database):
         """Store those that are not known yet, withdrawn ones included; returns how many were new."""
         with self._writing() as db:
             return sum(
-                db.execute(
-                    "INSERT OR IGNORE INTO memories (key, run_id, body) VALUES (?, ?, ?)", (r.key, r.run_id, dumps(r))
-                ).rowcount
+                self._insert(db, "memories", {"key": r.key, "run_id": r.run_id, "body": dumps(r)})
                 for r in recollections
             )
 

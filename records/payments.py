@@ -8,32 +8,37 @@ from pathlib import Path
 from typing import Any
 
 from records.diary import Diary
+from records.engine import Engine
 from records.errors import BudgetExhausted, LedgerError
 from records.experiment import ModelCall, Spend, Usage
 
 _ROUNDING_USD = 1e-9
+_COLUMNS = (
+    "key, run_id, role, model, prompt, state, reserved_usd, reply, prompt_tokens, completion_tokens, usd, "
+    "generation, experiment_id, number, at"
+)
 # In flight only, a few rows whatever was paid before.
-_RESERVED = "SELECT coalesce(sum(reserved_usd), 0.0) FROM calls INDEXED BY calls_reserved WHERE state = 'reserved'"
-
+_RESERVED = "SELECT coalesce(sum(reserved_usd), 0.0) FROM calls WHERE state = 'reserved'"
 _SETTLED = "SELECT calls, prompt_tokens, completion_tokens, usd FROM spends WHERE run_id = ?"
 
 
 class Payments(Diary):
     """The part of the ledger that knows calls and money. Its cost does not grow with the number of calls."""
 
-    def __init__(self, path: Path) -> None:
-        """Open or create the file, checking it first."""
-        super().__init__(path)
+    def __init__(self, place: Path | Engine, who: str = "") -> None:
+        """Open or create a file, checking it first, or take a database that is open."""
+        super().__init__(place, who)
         self._paid_usd: dict[str, float] = {}  # by run; read again after each payment
 
     def call(self, key: str) -> ModelCall | None:
         """One call by its key, reserved or done."""
-        row = self._row("SELECT * FROM calls WHERE key = ?", (key,))
+        row = self._row(f"SELECT {_COLUMNS} FROM calls WHERE key = ?", (key,))
         return None if row is None else _call(row)
 
     def calls(self, run_id: str) -> tuple[ModelCall, ...]:
         """All calls of a run in the order they were first reserved."""
-        return tuple(_call(row) for row in self._rows("SELECT * FROM calls WHERE run_id = ? ORDER BY rowid", (run_id,)))
+        rows = self._rows(f"SELECT {_COLUMNS} FROM calls WHERE run_id = ? ORDER BY rowid", (run_id,))
+        return tuple(_call(row) for row in rows)
 
     def reserve(self, call: ModelCall, budget_usd: float | None) -> ModelCall:
         """Set money aside before a call; BudgetExhausted when spent plus reserved would exceed the budget.
@@ -43,7 +48,7 @@ class Payments(Diary):
         """
         place = call.key, call.run_id, call.role, call.model
         with self._writing() as db:
-            row = db.execute("SELECT * FROM calls WHERE key = ?", (call.key,)).fetchone()
+            row = db.execute(f"SELECT {_COLUMNS} FROM calls WHERE key = ?", (call.key,)).fetchone()
             if row is not None and _call(row).state == "done":
                 return _call(row)
             (others,) = db.execute(f"{_RESERVED} AND run_id = ? AND key <> ?", (call.run_id, call.key)).fetchone()
@@ -56,7 +61,8 @@ class Payments(Diary):
                     "resume the run with a larger budget"
                 )
             db.execute(
-                "INSERT INTO calls VALUES (?, ?, ?, ?, ?, 'reserved', ?, NULL, 0, 0, 0.0, ?, ?, ?, '') "
+                f"INSERT INTO calls ({_COLUMNS}) "
+                "VALUES (?, ?, ?, ?, ?, 'reserved', ?, NULL, 0, 0, 0.0, ?, ?, ?, '') "
                 "ON CONFLICT (key) DO UPDATE SET role = excluded.role, model = excluded.model, "
                 "prompt = excluded.prompt, reserved_usd = excluded.reserved_usd",
                 (*place, call.prompt, call.reserved_usd, call.generation, call.experiment_id, call.number),
@@ -79,9 +85,11 @@ class Payments(Diary):
                 (reply_digest, *paid, datetime.now(UTC).isoformat(timespec="milliseconds"), key),
             )
             db.execute(
-                "INSERT INTO spends VALUES (?, 1, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE SET calls = calls + 1, "
-                "prompt_tokens = prompt_tokens + excluded.prompt_tokens, "
-                "completion_tokens = completion_tokens + excluded.completion_tokens, usd = usd + excluded.usd",
+                "INSERT INTO spends (run_id, calls, prompt_tokens, completion_tokens, usd) VALUES (?, 1, ?, ?, ?) "
+                "ON CONFLICT (run_id) DO UPDATE SET calls = spends.calls + 1, "
+                "prompt_tokens = spends.prompt_tokens + excluded.prompt_tokens, "
+                "completion_tokens = spends.completion_tokens + excluded.completion_tokens, "
+                "usd = spends.usd + excluded.usd",
                 (row[1], *paid),
             )
 

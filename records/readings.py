@@ -13,10 +13,8 @@ class Readings(Database):
     def add_reading(self, reading: PassageReading) -> None:
         """Store a reading unless there is one at its place."""
         with self._writing() as db:
-            db.execute(
-                "INSERT OR IGNORE INTO readings VALUES (?, ?, ?, ?)",
-                (reading.run_id, reading.place, reading.experiment_id, dumps(reading)),
-            )
+            place = {"run_id": reading.run_id, "place": reading.place, "experiment_id": reading.experiment_id}
+            self._insert(db, "readings", {**place, "body": dumps(reading)})
 
     def reading(self, run_id: str, place: str) -> PassageReading | None:
         """The reading at a place, or None."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from records.database import Database
+from records.engine import Statements
 
 _DIGEST = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
 _HEIR = "SELECT a.run_id FROM attempts AS a WHERE a.evaluation_key = {} AND a.run_id <> ? ORDER BY a.rowid LIMIT 1"
@@ -23,9 +23,9 @@ class Removal(Database):
         file may be at work: it could be about to name a text that nothing names yet.
         """
         with self._writing() as db:
-            tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            owned = [t for t in tables if any(c[1] == "run_id" for c in db.execute(f"PRAGMA table_info({t})"))]
-            named = set(_digests(db, owned, run_id)) | set(_digests(db, ["runs"], run_id, "id"))
+            tables = self.engine.tables()
+            owned = {name: columns for name, columns in tables.items() if "run_id" in columns}
+            named = set(_digests(db, owned, run_id)) | set(_digests(db, {"runs": tables["runs"]}, run_id, "id"))
             for table, key in _SHARED.items():
                 heir = _HEIR.format(key)
                 query = f"UPDATE {table} SET run_id = ({heir}) WHERE run_id = ? AND EXISTS ({heir})"
@@ -33,22 +33,24 @@ class Removal(Database):
             for table in owned:
                 db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
             db.execute("DELETE FROM runs WHERE id = ?", (run_id,))
-            gone = tuple(sorted(named - set(_digests(db, [*owned, "runs"]))))
-            db.executemany("DELETE FROM artefacts WHERE digest = ?", [(digest,) for digest in gone])
+            gone = tuple(sorted(named - set(_digests(db, {**owned, "runs": tables["runs"]}))))
+            for digest in gone:
+                db.execute("DELETE FROM artefacts WHERE digest = ?", (digest,))
             self._recent.clear()
             return gone
 
     def shrink(self) -> None:
         """Give the space of what was removed back to the disk."""
-        with self._lock:
-            self._connection.execute("VACUUM")
+        self.engine.shrink()
 
 
-def _digests(db: sqlite3.Connection, tables: Sequence[str], run_id: str = "", column: str = "run_id") -> Iterator[str]:
+def _digests(
+    db: Statements, tables: Mapping[str, Sequence[str]], run_id: str = "", column: str = "run_id"
+) -> Iterator[str]:
     """Every digest in the texts of a run's rows, or of all."""
-    for table in tables:
+    for table, columns in tables.items():
         where, values = (f"WHERE {column} = ?", (run_id,)) if run_id else ("", ())
-        for row in db.execute(f"SELECT * FROM {table} {where}", values):
+        for row in db.execute(f"SELECT {', '.join(columns)} FROM {table} {where}", values).fetchall():
             for value in row:
                 if isinstance(value, str):
                     yield from _DIGEST.findall(value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from records.errors import LedgerError
 
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 BUSY_MS = 30_000
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -124,6 +124,15 @@ CREATE TABLE readings (
 CREATE INDEX readings_by_experiment ON readings (run_id, experiment_id);
 """
 
+PAYERS = """
+ALTER TABLE evaluations ADD COLUMN who TEXT NOT NULL DEFAULT '';
+ALTER TABLE evaluations ADD COLUMN at TEXT NOT NULL DEFAULT '';
+CREATE TABLE claims (
+    key TEXT NOT NULL, purpose TEXT NOT NULL, run_id TEXT NOT NULL REFERENCES runs, who TEXT NOT NULL,
+    until REAL NOT NULL, PRIMARY KEY (key, purpose)
+) STRICT;
+"""
+
 STEPS = {
     1: COMPARISONS,
     2: PAUSES,
@@ -135,6 +144,7 @@ STEPS = {
     8: ESTIMATES,
     9: PLACES,
     10: READINGS,
+    11: PAYERS,
 }  # from each version to the next one; no record is changed
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from tests.support.compiler_cache import FOLDER, toolchain, withhold
+from tests.support.postgres_server import PostgresServer, programs, serving
 
 TESTS = Path(__file__).parent
 PRIVATE = ("KERNEL_SCIENTIST_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
@@ -43,6 +45,16 @@ def compiler_cache() -> Path:
     """KERNEL_SCIENTIST_CACHE_FOLDER for the programs that a test starts, with the compiler's part warmed."""
     toolchain()
     return FOLDER
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A server of this process of tests; each test takes a database of its own."""
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+    if programs() is None:
+        pytest.skip("the programs of PostgreSQL are not installed")
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture(autouse=True)

@@ -93,7 +93,7 @@ class FragileLedger(Ledger):
 
     def _tell_stored(self) -> None:
         """Log what is in the file, which a part of a larger commit is not yet."""
-        if not self._is_writing:
+        if not self.engine.is_writing:
             for line in self.made:
                 self.diary.log(line)
             self.made.clear()
@@ -198,7 +198,7 @@ def contents(folder: Path) -> dict[str, list[Any]]:
             "runs": "SELECT * FROM runs",
             "experiments": "SELECT * FROM experiments",
             "attempts": "SELECT * FROM attempts",
-            "evaluations": "SELECT * FROM evaluations",
+            "evaluations": "SELECT key, purpose, run_id, body FROM evaluations",
             "calls": f"SELECT {CALL} FROM calls",
             "comparisons": "SELECT * FROM comparisons",
             "spends": "SELECT * FROM spends",

@@ -26,8 +26,8 @@ class CountingLedger(Ledger):
         super().__init__(path)
         self.counts = {"records": 0, "statements": 0, "instructions": 0, "commits": 0}
         self._is_open = False  # a transaction of several statements
-        self._connection.set_trace_callback(self._trace)
-        self._connection.set_progress_handler(lambda: self._count("instructions"), 100)
+        self.engine.connection.set_trace_callback(self._trace)
+        self.engine.connection.set_progress_handler(lambda: self._count("instructions"), 100)
 
     def _count(self, what: str) -> int:
         self.counts[what] += 1

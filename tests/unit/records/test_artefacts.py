@@ -7,6 +7,7 @@ from records.artefacts import REMEMBERED, SMALL_BYTES, ArtefactStore
 from records.errors import LedgerError
 from records.experiment import Run
 from records.ledger import Ledger
+from tests.support.ledgers import Opening
 
 
 def test_content_is_found_by_its_sha256_in_two_levels_of_folders(tmp_path: Path) -> None:
@@ -66,8 +67,8 @@ def test_the_files_of_an_older_run_folder_are_found(tmp_path: Path) -> None:
         assert ArtefactStore(tmp_path / "a", ledger).text(digest) == "kernel"
 
 
-def test_damage_in_the_ledger_is_noticed_and_storing_again_repairs_it(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.db") as ledger:
+def test_damage_in_the_ledger_is_noticed_and_storing_again_repairs_it(tmp_path: Path, opening: Opening) -> None:
+    with opening() as ledger:
         store = ArtefactStore(tmp_path / "a", ledger)
         digest = store.put("kernel")
         ledger.add_artefact(digest, b"kernes")
@@ -77,8 +78,8 @@ def test_damage_in_the_ledger_is_noticed_and_storing_again_repairs_it(tmp_path: 
         assert store.text(digest) == "kernel"
 
 
-def test_an_artefact_and_the_record_that_names_it_are_one_commit(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.db") as ledger, Ledger(tmp_path / "ledger.db") as other:
+def test_an_artefact_and_the_record_that_names_it_are_one_commit(tmp_path: Path, opening: Opening) -> None:
+    with opening() as ledger, opening() as other:
         run = Run("r", "t", "mi300x", "lab", "playbook", 7)
         with ledger.together():
             digest = ArtefactStore(tmp_path / "a", ledger).put("kernel")
@@ -90,7 +91,7 @@ def test_an_artefact_and_the_record_that_names_it_are_one_commit(tmp_path: Path)
 def test_a_text_that_can_be_made_again_does_not_wait_for_the_disk(tmp_path: Path) -> None:
     with Ledger(tmp_path / "ledger.db") as ledger, Ledger(tmp_path / "ledger.db") as other:
         digest = ArtefactStore(tmp_path / "a", ledger).put("draft", is_synced=False)
-        assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (1,)
+        assert ledger.engine.connection.execute("PRAGMA synchronous").fetchone() == (1,)
         assert other.artefact(digest) == b"draft", "no kill -9 loses it"
 
 

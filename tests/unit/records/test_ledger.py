@@ -14,6 +14,7 @@ from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Experiment, ModelCall, Run, Spend, Usage
 from records.ledger import Ledger
 from records.schema import SCHEMA_VERSION
+from tests.support.ledgers import Opening
 
 RUN = Run("20261121-softmax-1a", "row_softmax", "mi300x", "lab", "playbook", 7, {"generations": 4})
 EXPERIMENT = Experiment("g001-e1", RUN.id, 1, 1, "g000-e0-a0", None, "wider loads", "load four floats at once")
@@ -29,13 +30,13 @@ def call(key: str, usd: float = 0.4) -> ModelCall:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "ledger.db") as opened:
+def ledger(opening: Opening) -> Iterator[Ledger]:
+    with opening() as opened:
         opened.add_run(RUN)
         yield opened
 
 
-def test_everything_is_there_after_reopening(ledger: Ledger) -> None:
+def test_everything_is_there_after_reopening(ledger: Ledger, opening: Opening) -> None:
     ledger.add_experiment(EXPERIMENT)
     ledger.add_attempt(ATTEMPT)
     ledger.add_evaluation(RUN.id, evaluation())
@@ -43,7 +44,7 @@ def test_everything_is_there_after_reopening(ledger: Ledger) -> None:
     ledger.settle("c1", "reply", Usage(10, 5, 0.3))
     ledger.event(RUN.id, "stage", {"stage": "write"})
     ledger.close()
-    with Ledger(ledger.path) as again:
+    with opening() as again:
         assert again.runs() == (RUN,)
         assert again.experiments(RUN.id) == (EXPERIMENT,)
         assert again.attempts(RUN.id) == (ATTEMPT,)
@@ -54,9 +55,10 @@ def test_everything_is_there_after_reopening(ledger: Ledger) -> None:
         assert [(e.kind, e.payload) for e in again.events(RUN.id)] == [("stage", {"stage": "write"})]
 
 
-def test_the_file_is_in_wal_mode_and_every_commit_is_synced(ledger: Ledger) -> None:
-    assert ledger._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+def test_the_file_is_in_wal_mode_and_every_commit_is_synced(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "ledger.db") as ledger:
+        assert ledger.engine.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert ledger.engine.connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 def test_a_run_is_found_by_a_prefix_that_is_its_own(ledger: Ledger) -> None:
@@ -205,16 +207,16 @@ def test_threads_share_a_ledger(ledger: Ledger) -> None:
     assert len(granted) == 4
 
 
-def test_a_second_driver_is_refused_until_the_first_lets_go(ledger: Ledger) -> None:
-    with Ledger(ledger.path) as other:
+def test_a_second_driver_is_refused_until_the_first_lets_go(ledger: Ledger, opening: Opening) -> None:
+    with opening() as other:
         with ledger.driving(RUN.id), pytest.raises(LedgerError, match="already running"), other.driving(RUN.id):
             pass
         with other.driving(RUN.id):
             pass
 
 
-def test_the_process_that_drives_a_run_is_known_while_it_does(ledger: Ledger) -> None:
-    with Ledger(ledger.path) as other:
+def test_the_process_that_drives_a_run_is_known_while_it_does(ledger: Ledger, opening: Opening) -> None:
+    with opening() as other:
         assert other.driver(RUN.id) is None
         with ledger.driving(RUN.id):
             assert other.driver(RUN.id) == os.getpid()

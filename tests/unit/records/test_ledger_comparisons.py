@@ -2,20 +2,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from records.evaluation import CaseComparison, Comparison, comparison_key
 from records.experiment import Run
 from records.ledger import Ledger
+from tests.support.ledgers import Opening
 
 RUN = Run("20261121-softmax-1a", "row_softmax", "mi300x", "lab", "playbook", 7, {"generations": 4})
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(tmp_path / "ledger.db") as opened:
+def ledger(opening: Opening) -> Iterator[Ledger]:
+    with opening() as opened:
         opened.add_run(RUN)
         yield opened
 
@@ -39,7 +39,7 @@ def comparison(challenger: str, incumbent: str, ratio: float = 0.98) -> Comparis
     )
 
 
-def test_the_first_comparison_of_two_kernels_stays(ledger: Ledger) -> None:
+def test_the_first_comparison_of_two_kernels_stays(ledger: Ledger, opening: Opening) -> None:
     made = comparison("new", "old")
     assert ledger.comparison(made.key) is None
     assert ledger.add_comparison(RUN.id, made) == made
@@ -47,7 +47,7 @@ def test_the_first_comparison_of_two_kernels_stays(ledger: Ledger) -> None:
     other = ledger.add_comparison(RUN.id, comparison("new", "older"))
     ledger.add_comparison(RUN.id, comparison("old", "new"))
     ledger.close()
-    with Ledger(ledger.path) as again:
+    with opening() as again:
         assert again.comparison(made.key) == made
         assert again.comparisons("new") == (made, other)
         assert again.comparisons("older") == ()

@@ -17,6 +17,7 @@ from records.evaluation import Evaluation, Verdict
 from records.experiment import Attempt, Experiment, ModelCall, Run, Spend, Usage
 from records.ledger import Ledger
 from records.schema import APPLICATION_ID, COMPARISONS, PAUSES, TABLES
+from tests.support.ledgers import Opening
 
 ROOT = Path(__file__).parents[3]
 RUN = Run("r", "t", "mi300x", "lab", "playbook", 7)
@@ -71,7 +72,7 @@ class CountingLedger(Ledger):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self.decoded, self.steps = 0, 0
-        self._connection.set_progress_handler(self._step, 100)
+        self.engine.connection.set_progress_handler(self._step, 100)
 
     def _step(self) -> int:
         self.steps += 1
@@ -137,8 +138,8 @@ def test_what_another_process_writes_is_found_although_records_are_kept(tmp_path
         assert ledger.spend(RUN.id) == Spend(2, 20, 10, 0.25, 0.0)
 
 
-def test_the_same_kernel_is_found_by_source_and_by_device_code_and_never_as_a_duplicate(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.db") as ledger:
+def test_the_same_kernel_is_found_by_source_and_by_device_code_and_never_as_a_duplicate(opening: Opening) -> None:
+    with opening() as ledger:
         for run in (RUN, OTHER):
             ledger.add_run(run)
         for generation, code in ((1, "a"), (2, "a"), (3, "b"), (4, "")):
@@ -161,8 +162,8 @@ def test_the_same_kernel_is_found_by_source_and_by_device_code_and_never_as_a_du
         assert found(evaluation(9, ""), by_code=True) == []
 
 
-def test_the_experiments_of_the_thousandth_generation_come_after_those_before(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.db") as ledger:
+def test_the_experiments_of_the_thousandth_generation_come_after_those_before(opening: Opening) -> None:
+    with opening() as ledger:
         ledger.add_run(RUN)
         for generation in (1000, 999, 2):
             ledger.add_experiment(experiment(generation))
@@ -171,8 +172,8 @@ def test_the_experiments_of_the_thousandth_generation_come_after_those_before(tm
         assert [a.generation for a in ledger.attempts(RUN.id)] == [2, 999, 1000]
 
 
-def test_methods_written_together_are_one_commit(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.db") as ledger, Ledger(tmp_path / "ledger.db") as other:
+def test_methods_written_together_are_one_commit(opening: Opening) -> None:
+    with opening() as ledger, opening() as other:
         ledger.add_run(RUN)
         with pytest.raises(LedgerError, match="with other content"), ledger.together():
             ledger.add_attempt(attempt(1))
@@ -193,9 +194,9 @@ def test_an_event_that_does_not_wait_for_the_disk_is_seen_at_once(tmp_path: Path
         ledger.add_run(RUN)
         ledger.event(RUN.id, "stage", {}, is_synced=False)
         assert len(other.events(RUN.id)) == 1
-        assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (1,)
+        assert ledger.engine.connection.execute("PRAGMA synchronous").fetchone() == (1,)
         ledger.add_attempt(attempt(1))
-        assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert ledger.engine.connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
 @pytest.mark.parametrize(
@@ -220,11 +221,11 @@ def test_only_what_is_dear_to_make_again_waits_for_the_disk(
         made = replace(evaluation(1), verdict=Verdict("time", accepted, "OK" if accepted else "B.5"))
         assert ledger.add_evaluation(RUN.id, made, purpose) == made
         assert other.evaluation("k1", purpose) == made, "no kill -9 loses it"
-        assert ledger._connection.execute("PRAGMA synchronous").fetchone() == (waits,)
+        assert ledger.engine.connection.execute("PRAGMA synchronous").fetchone() == (waits,)
 
 
-def test_the_first_evaluation_of_a_key_stays(tmp_path: Path) -> None:
-    with Ledger(tmp_path / "ledger.db") as ledger, Ledger(tmp_path / "ledger.db") as other:
+def test_the_first_evaluation_of_a_key_stays(opening: Opening) -> None:
+    with opening() as ledger, opening() as other:
         ledger.add_run(RUN)
         assert other.add_evaluation(RUN.id, evaluation(1, "first")) == evaluation(1, "first")
         assert ledger.add_evaluation(RUN.id, evaluation(1, "second")) == evaluation(1, "first")
@@ -235,7 +236,7 @@ def test_what_a_failed_commit_would_have_written_is_not_remembered(tmp_path: Pat
     with Ledger(tmp_path / "ledger.db") as ledger:
         ledger.add_run(RUN)
         with pytest.raises(LedgerError), ledger.together():
-            ledger._connection.execute("PRAGMA defer_foreign_keys = ON")
+            ledger.engine.connection.execute("PRAGMA defer_foreign_keys = ON")
             ledger.add_experiment(experiment(1))
             ledger.add_attempt(attempt(1, run_id="unknown"))
         assert ledger.experiment(RUN.id, experiment(1).id) is None

@@ -33,7 +33,10 @@ def test_a_ledger_without_readings_gets_their_table(tmp_path: Path) -> None:
     with Ledger(path) as ledger:
         ledger.add_run(RUN)
     db = sqlite3.connect(path)
-    db.executescript("DROP TABLE readings; PRAGMA user_version = 10;")
+    db.executescript(
+        "DROP TABLE readings; DROP TABLE claims; ALTER TABLE evaluations DROP COLUMN who; "
+        "ALTER TABLE evaluations DROP COLUMN at; PRAGMA user_version = 10;"
+    )
     db.close()
     for _ in range(2):
         with Ledger(path) as ledger:

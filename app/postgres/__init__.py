@@ -1,0 +1,1 @@
+"""The ledger, its artefacts and LangGraph's checkpoints in a Postgres database that several drivers share."""

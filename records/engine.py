@@ -1,0 +1,84 @@
+"""The database as the ledger uses it: SQLite's file by default, and any other that meets this protocol."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+
+class Found(Protocol):
+    """The answer to one statement."""
+
+    @property
+    def rowcount(self) -> int:
+        """Rows that it wrote."""
+
+    def fetchone(self) -> Any:
+        """The first row as a tuple, or None."""
+
+    def fetchall(self) -> list[Any]:
+        """All rows."""
+
+
+class Statements(Protocol):
+    """A transaction that is open, or a single statement's."""
+
+    def execute(self, query: str, named: Sequence[Any] = (), /) -> Found:
+        """Execute one statement, with `?` for each value."""
+
+
+class Engine(Protocol):
+    """One open database. Every method raises LedgerError, in one sentence, when the database is at fault.
+
+    Statements are in the words that SQLite and Postgres share: `?` for values, ON CONFLICT, a `rowid` in each table.
+    """
+
+    @property
+    def place(self) -> str:
+        """The database as a message names it, without its password."""
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held while the connection is used; threads share it."""
+
+    @property
+    def is_writing(self) -> bool:
+        """True while the thread that holds the lock has a transaction open."""
+
+    @property
+    def keeps_look_ups(self) -> bool:
+        """True where the columns that records are looked up by are written; False where they are computed."""
+
+    @property
+    def clock(self) -> str:
+        """The expression for the seconds since 1970 by the database's clock."""
+
+    def read(self, query: str, named: Sequence[Any] = ()) -> list[Any]:
+        """All rows that a query finds."""
+
+    def writing(self, *, is_synced: bool, is_single: bool) -> AbstractContextManager[Statements]:
+        """One transaction, or a part of the one that this thread has open.
+
+        Without `is_synced` the commit reaches the disk with the next one that waits for it. `is_single`: one statement,
+        which the database commits itself.
+        """
+
+    def tables(self) -> Mapping[str, tuple[str, ...]]:
+        """The ledger's tables, each with its columns."""
+
+    def driving(self, run_id: str) -> AbstractContextManager[None]:
+        """Hold a run for this process, as `Lifecycle.driving` says."""
+
+    def driver(self, run_id: str) -> int | None:
+        """The process that drives a run; 0 where this one cannot see it, None where there is none."""
+
+    def forbid_writing(self) -> None:
+        """Have the database refuse every statement that would write, from now on."""
+
+    def shrink(self) -> None:
+        """Give the space of what was removed back."""
+
+    def close(self) -> None:
+        """Close the connection; closing twice is fine."""
