@@ -55,7 +55,8 @@ def serve(settings: Settings, host: str, port: int, opens: bool) -> None:
         token, bound = secrets.token_urlsafe(24), door.getsockname()[1]
         gate = Gate(application(site), token, frozenset(f"{name}:{bound}" for name in names_of(host)))
         address = f"http://{names_of(host)[-1]}:{bound}/?token={token}"
-        say(f"the runs of {settings.runs_folder} are shown at\n\n    {address}\n")
+        place = settings.runs_folder if settings.database is None else ledger.engine.place
+        say(f"the runs of {place} are shown at\n\n    {address}\n")
         if not is_loopback(host):
             note(
                 f"kernel-scientist: other machines can reach {host}, and without encryption: whoever sees this address "

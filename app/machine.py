@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.settings import Settings
-from records.errors import ScientistError
+from records.errors import NoRecords, ScientistError
 from records.quantity import counted
 
 LOW_DISK_BYTES = 2 << 30
@@ -153,16 +153,17 @@ def _disk(settings: Settings) -> Iterator[Capability]:
 
 
 def _ledger(settings: Settings) -> Capability:
-    from records.ledger import Ledger
+    from app.wiring import open_records
 
-    path = settings.runs_folder / "ledger.db"
-    if not path.exists():
-        return Capability("ledger", "ok", "none yet; the first run makes it", needed=True)
     try:
-        with Ledger(path) as ledger:
-            return Capability("ledger", "ok", counted(len(ledger.runs()), "run"), needed=True)
+        with open_records(settings, create=False)[0] as ledger:
+            where = "" if settings.database is None else f" in {ledger.engine.place}"
+            return Capability("ledger", "ok", counted(len(ledger.runs()), "run") + where, needed=True)
+    except NoRecords:
+        return Capability("ledger", "ok", "none yet; the first run makes it", needed=True)
     except ScientistError as error:
-        return Capability("ledger", "missing", str(error), "set KERNEL_SCIENTIST_RUNS_FOLDER to another place", True)
+        name = "RUNS_FOLDER" if settings.database is None else "DATABASE"
+        return Capability("ledger", "missing", str(error), f"set KERNEL_SCIENTIST_{name} to another place", True)
 
 
 def _knowledge(settings: Settings) -> Capability:

@@ -111,7 +111,8 @@ class Session:
             traces.view.attach(self.context.ledger, self.context.artefacts)
             trace_id = uuid4()
         with telemetry(self.settings, self.context.run.id) as spans, self._logged(spans) as context:
-            drive(context, self.folder / "checkpoint.db", progress, parallel(context), ask=ask, trace_id=trace_id)
+            place = wiring.checkpoints_of(self.settings, self.folder)
+            drive(context, place, progress, parallel(context), ask=ask, trace_id=trace_id)
         result = self.conclude()
         if traces is not None and trace_id is not None:
             traces.score(trace_id, scores(result, self.context))

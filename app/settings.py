@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -43,6 +44,8 @@ class Settings(BaseSettings):
     """Compiled kernels and the compiler's own cache; may be deleted at any time."""
     cache_mib: int = Field(default=4096, ge=0)
     """Most that compiled kernels may take of the disk; a run removes what was not used for longest."""
+    database: SecretStr | None = None
+    """A Postgres database for the ledger, its artefacts and the checkpoints; files of the runs folder without one."""
     knowledge_folder: Path | None = None
     """The knowledge store; `knowledge` in the cache folder when not given."""
     cores: int | None = Field(default=None, ge=1)
@@ -126,6 +129,13 @@ class Settings(BaseSettings):
     def _absolute(cls, value: Path | None) -> Path | None:
         return value.expanduser().absolute() if value is not None else None
 
+    @field_validator("database")
+    @classmethod
+    def _database(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().startswith(("postgresql://", "postgres://")):
+            raise ValueError("it is the address of a Postgres database, postgresql://USER@HOST:PORT/DATABASE")
+        return value
+
     @field_validator("base_url", "embedding_base_url", "langsmith_endpoint", "otlp_endpoint")
     @classmethod
     def _address(cls, value: str | None) -> str | None:
@@ -155,11 +165,17 @@ class Settings(BaseSettings):
 
     def secrets(self) -> tuple[str, ...]:
         """Texts that must never be printed or stored."""
-        return tuple(
-            secret.get_secret_value()
-            for secret in (self.api_key, self.langsmith_api_key, self.worker_token, self.spool_key)
-            if secret is not None
-        ) + tuple(self.header_values().values())
+        keys = (self.api_key, self.langsmith_api_key, self.worker_token, self.spool_key)
+        told = [key.get_secret_value() for key in keys if key is not None]
+        return (*told, *self.header_values().values(), *self._database_secrets())
+
+    def _database_secrets(self) -> tuple[str, ...]:
+        """The database's address with its password, and the password as it is written and as it is meant."""
+        url = self.database.get_secret_value() if self.database is not None else ""
+        before, found, _ = url.partition("://")[2].rpartition("@")
+        asked = parse_qs(urlsplit(url).query).get("password", [])
+        texts = [before.partition(":")[2] if found else "", *asked]
+        return tuple(dict.fromkeys(each for text in texts if text for each in (url, text, unquote(text))))
 
     def header_values(self) -> Mapping[str, str]:
         """The headers for the collector, by their names."""

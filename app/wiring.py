@@ -9,6 +9,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # langgraph reads it once, when
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from app.settings import Settings
 from app.shelf import OPENAI, make_store
 from app.starts import starts_of
 from app.task_folders import open_task
-from records.errors import LedgerError, SettingsError, UsageError
+from records.errors import LedgerError, NoRecords, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
 from records.literature import Quotation
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from agents.author import Author
     from agents.model.endpoint import Endpoint
     from graph.context import Context, Limits, MachineCode
+    from graph.drive import Checkpoints
     from knowledge.store import KnowledgeStore
     from records.artefacts import ArtefactStore
     from sandbox.amdgcn.compiler import Compiler
@@ -187,14 +189,25 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
 
 def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStore]:
-    """The ledger and the artefacts of the runs folder; LedgerError when they cannot be used."""
+    """The ledger and the artefacts of the runs folder, or of the database; LedgerError when they cannot be used."""
+    from app.shared_database import open_shared, person
     from records.artefacts import ArtefactStore
 
+    if settings.database is not None:
+        shared = open_shared(settings.database, create)
+        return shared, ArtefactStore(None, shared)
     path = settings.runs_folder / "ledger.db"
     if not create and not path.exists():
-        raise UsageError(f"there are no runs in {settings.runs_folder}; `kernel-scientist demo` makes one")
-    ledger = Ledger(path)
+        raise NoRecords(f"there are no runs in {settings.runs_folder}; `kernel-scientist demo` makes one")
+    ledger = Ledger(path, person())
     return ledger, ArtefactStore(settings.runs_folder / "artefacts", ledger)
+
+
+def checkpoints_of(settings: Settings, folder: Path) -> Path | Checkpoints:
+    """The place of a run's checkpoints: a file of its folder, or the database of the ledger."""
+    from app.shared_database import open_checkpoints
+
+    return folder / "checkpoint.db" if settings.database is None else partial(open_checkpoints, settings.database)
 
 
 def find_run(ledger: Ledger, run_id: str) -> Run:

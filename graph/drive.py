@@ -30,11 +30,12 @@ from records.experiment import Run
 Progress = Callable[[Mapping[str, Any]], None]
 Ask = Callable[[Question], Any]  # an answer, None for none
 Saver = Callable[[sqlite3.Connection], SqliteSaver]
+Checkpoints = Callable[[], contextlib.AbstractContextManager[BaseCheckpointSaver[Any]]]
 
 
 def drive(
     context: Context,
-    checkpoint: Path,
+    checkpoint: Path | Checkpoints,
     progress: Progress = lambda _: None,
     max_concurrency: int | None = None,
     saver: Saver = SqliteSaver,
@@ -47,6 +48,7 @@ def drive(
     machine at fault and a closed pipe of `progress` pause it too and are raised again; a request that cannot be is
     raised and leaves the run failed. A run that is done is returned untouched.
     A lost or damaged checkpoint is rebuilt: the graph starts over and finds all its results in the ledger.
+    `checkpoint` is a file, or opens the checkpointer of a database.
     `progress` gets one event at a time, in the thread in which it happened; the node waits for it.
     `max_concurrency` bounds the threads for experiments; `saver` makes the checkpointer, for one that encrypts.
     `ask` answers the questions of a run that wants approval, in this thread; where it answers None the run pauses.
@@ -58,7 +60,8 @@ def drive(
         if ledger.run(run_id).status in ("done", "failed"):
             return ledger.run(run_id)
         ledger.finish(run_id, "running")
-        with contextlib.suppress(BudgetExhausted), left(ledger, run_id), checkpoints(checkpoint, saver) as opened:
+        place = checkpoints(checkpoint, saver) if isinstance(checkpoint, Path) else checkpoint()
+        with contextlib.suppress(BudgetExhausted), left(ledger, run_id), place as opened:
             paused = step_through(context, opened, progress, max_concurrency, ask, trace_id)
             if isinstance(paused, Question):
                 ledger.finish(run_id, "paused", paused.message, "approval")

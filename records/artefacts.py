@@ -25,12 +25,17 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 class ArtefactStore:
     """Sources, prompts, replies and logs. Safe for threads and processes: equal content has one name."""
 
-    def __init__(self, folder: Path, ledger: Ledger | None = None) -> None:
-        """Open or create the folder; LedgerError when it cannot be written to. Without a ledger, all are files."""
+    def __init__(self, folder: Path | None, ledger: Ledger | None = None) -> None:
+        """Open or create the folder; LedgerError when it cannot be written to.
+
+        Without a ledger all are files. Without a folder all are rows: for a ledger that other machines share.
+        """
         self.folder = folder
         self._ledger = ledger
         self._texts: OrderedDict[str, str] = OrderedDict()
         self._lock = threading.Lock()
+        if folder is None:
+            return
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -48,7 +53,7 @@ class ArtefactStore:
         """
         data = content.encode("utf-8") if isinstance(content, str) else content
         digest = hashlib.sha256(data).hexdigest()
-        if self._ledger is not None and len(data) <= SMALL_BYTES:
+        if self._ledger is not None and (self.folder is None or len(data) <= SMALL_BYTES):
             self._ledger.add_artefact(digest, data, is_synced)
         else:
             self._write(digest, data)
@@ -63,7 +68,7 @@ class ArtefactStore:
                 write_whole(path, data, is_durable=True)
         except OSError as error:
             raise LedgerError(
-                f"the artefact {digest[:12]} cannot be written to {self.folder} ({error.strerror}); "
+                f"the artefact {digest[:12]} cannot be written to {self._place} ({error.strerror}); "
                 "free some space or repair the folder, then resume the run"
             ) from None
 
@@ -74,12 +79,16 @@ class ArtefactStore:
             data = self._path(digest).read_bytes() if kept is None else kept
         except OSError as error:
             raise LedgerError(
-                f"the artefact {digest[:12]} cannot be read from {self.folder} ({error.strerror}); "
+                f"the artefact {digest[:12]} cannot be read from {self._place} ({error.strerror}); "
                 "restore the run folder from a copy"
             ) from None
         if hashlib.sha256(data).hexdigest() != digest:
-            raise LedgerError(f"the artefact {digest[:12]} in {self.folder} is damaged; restore it from a copy")
+            raise LedgerError(f"the artefact {digest[:12]} in {self._place} is damaged; restore it from a copy")
         return data
+
+    @property
+    def _place(self) -> str:
+        return str(self.folder or (self._ledger and self._ledger.engine.place))
 
     def text(self, digest: str) -> str:
         """The stored text, from memory where it was stored or read lately."""
@@ -99,6 +108,8 @@ class ArtefactStore:
         return text
 
     def _path(self, digest: str) -> Path:
+        if self.folder is None:
+            raise LedgerError(f"the artefact {digest[:12]} is missing from {self._place}; restore it from a copy")
         if not _DIGEST.fullmatch(digest):
             raise LedgerError(f"{digest[:80]!r} is not the digest of an artefact; the record that names it is damaged")
         return path_of(self.folder, digest)

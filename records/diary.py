@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 from records.codec import dumps, from_plain
 from records.database import Database
@@ -24,8 +25,9 @@ class Diary(Database):
         it, but a loss of power may until the next commit that waits. Only for events that a resumed run writes again.
         """
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        with self._writing(is_synced=is_synced, is_single=key is not None) as db:  # a single one may be repeated
-            row = {"run_id": run_id, "key": key, "kind": kind, "body": dumps(payload), "at": at}
+        own = key or f"~{uuid4().hex}"  # so that a database whose connection was lost at it can repeat it
+        with self._writing(is_synced=is_synced, is_single=True) as db:
+            row = {"run_id": run_id, "key": own, "kind": kind, "body": dumps(payload), "at": at}
             return self._insert(db, "events", row)
 
     def events(self, run_id: str, after: int = 0) -> tuple[Event, ...]:
@@ -43,7 +45,7 @@ class Diary(Database):
 
     def copy_events(self, origin_id: str, run_id: str, upto: int) -> None:
         """Copy the events of the generations up to this one from one run's diary into another's, once."""
-        query = "SELECT key, kind, body, at FROM events WHERE run_id = ? AND key IS NOT NULL ORDER BY number"
+        query = "SELECT key, kind, body, at FROM events WHERE run_id = ? ORDER BY number"
         with self._writing() as db:
             for key, kind, body, at in self._rows(query, (origin_id,)):
                 generation = json.loads(body).get("generation")

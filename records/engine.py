@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 
-class Found(Protocol):
+class StatementResult(Protocol):
     """The answer to one statement."""
 
     @property
@@ -25,7 +25,7 @@ class Found(Protocol):
 class Statements(Protocol):
     """A transaction that is open, or a single statement's."""
 
-    def execute(self, query: str, named: Sequence[Any] = (), /) -> Found:
+    def execute(self, query: str, named: Sequence[Any] = (), /) -> StatementResult:
         """Execute one statement, with `?` for each value."""
 
 

@@ -5,7 +5,8 @@ ScientistError
 │   ├── TaskError           a task folder is missing, malformed or too weak to judge anything
 │   ├── PlanError           a launch plan is malformed (turned into a `parse` verdict at the sandbox's edge)
 │   ├── DocumentError       a document cannot be read into the knowledge store
-│   └── SettingsError       a setting or a key is missing or contradicts another
+│   ├── SettingsError       a setting or a key is missing or contradicts another
+│   └── NoRecords           there is no ledger yet where one is asked for
 ├── Pending                 an answer is not there yet: exit code 1
 └── MachineError            the machine, the account or a file is at fault: exit code 3
     ├── ToolchainError      no compiler, or one that does not work
@@ -62,6 +63,10 @@ class DocumentError(UsageError):
 
 class SettingsError(UsageError):
     """A setting or a key is missing or contradicts another."""
+
+
+class NoRecords(UsageError):
+    """There is no ledger yet where one is asked for."""
 
 
 class Pending(ScientistError):

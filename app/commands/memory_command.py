@@ -11,7 +11,7 @@ import typer
 from app.commands.options import Json
 from app.redaction import redacted
 from app.screen import emit, say, table
-from records.errors import UsageError
+from records.errors import NoRecords, UsageError
 
 if TYPE_CHECKING:
     from app.settings import Settings
@@ -113,6 +113,7 @@ def _opened() -> tuple[Settings, Ledger]:
     from app.wiring import open_records
 
     settings = load_settings()
-    if not (settings.runs_folder / "ledger.db").exists():
-        raise UsageError(f"there are no runs in {settings.runs_folder}, and so there is nothing to remember")
-    return settings, open_records(settings, create=False)[0]
+    try:
+        return settings, open_records(settings, create=False)[0]
+    except NoRecords as none:
+        raise UsageError(f"there is nothing to remember: {none}") from None

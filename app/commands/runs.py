@@ -10,7 +10,7 @@ import typer
 
 from app.commands.options import Json, RunId
 from app.screen import emit, format_times, format_us, say, table
-from records.errors import UsageError
+from records.errors import NoRecords, UsageError
 
 if TYPE_CHECKING:
     from app.session import RunResult
@@ -47,10 +47,11 @@ def list_(
         raise UsageError(f"--state is one of {', '.join(STATES)}, not {state!r}")
     begin = moment(since) if since else None
     settings = load_settings()
-    if not (settings.runs_folder / "ledger.db").exists():
-        emit([]) if json else say(f"there are no runs in {settings.runs_folder}; `kernel-scientist demo` makes one")
+    try:
+        ledger, _ = open_records(settings, create=False)
+    except NoRecords as none:
+        emit([]) if json else say(str(none))
         return
-    ledger, _ = open_records(settings, create=False)
     with ledger:
         chosen = [r for r in ledger.runs() if _is_wanted(r, task, target, state, begin)]
         found = [(run, summary(ledger, run, settings.runs_folder / run.id, 0.0)) for run in chosen]
@@ -97,6 +98,7 @@ def remove(
     json: Json = False,
 ) -> None:
     """Remove runs with their records, files and what was paid for in them; this cannot be undone."""
+    from app.shared_database import open_checkpoints
     from records.artefacts import path_of
 
     settings, ledger = _opened()
@@ -112,6 +114,9 @@ def remove(
                 path_of(settings.runs_folder / "artefacts", digest).unlink(missing_ok=True)
             shutil.rmtree(settings.runs_folder / run_id, ignore_errors=True)
             (settings.runs_folder / "locks" / f"{run_id}.lock").unlink(missing_ok=True)
+            if settings.database is not None:
+                with open_checkpoints(settings.database) as saver:
+                    saver.delete_thread(run_id)
         ledger.shrink()
     if json:
         emit({"removed": found})

@@ -13,7 +13,7 @@ _HOW = "write postgresql://USER@HOST:PORT/DATABASE, and leave the password to ~/
 
 @dataclass(frozen=True)
 class DatabaseAddress:
-    """Where a database is. Only `place` may be shown."""
+    """The place of a database and the way in. Only `place` may be shown."""
 
     url: str = field(repr=False)
     place: str

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import pq
+from psycopg.rows import tuple_row
 
 from app.postgres.database_address import DatabaseAddress
 from app.postgres.run_locks import is_taken
@@ -29,13 +30,13 @@ _GONE = ("57P01", "57P02", "57P03", "25P03")  # the server ends the connection, 
 class Link:
     """One connection, used by one thread at a time; `ask` connects again where it was lost."""
 
-    def __init__(self, address: DatabaseAddress, who: str) -> None:
+    def __init__(self, address: DatabaseAddress, who: str, row_factory: Any = tuple_row) -> None:
         """Connect; LedgerError says why it cannot be."""
-        self.address, self._who = address, who
+        self.address, self._who, self._row_factory = address, who, row_factory
         self.held: set[str] = set()  # runs
         self.tail: list[tuple[str, Sequence[Any]]] = []  # committed, and perhaps not on the disk
         self.recoveries_s: list[float] = []
-        self.only_reads = self._is_closed = False
+        self.only_reads = self._is_closed = self._is_relaxed = False
         try:
             self._connect()
         except psycopg.Error as error:
@@ -47,6 +48,14 @@ class Link:
         self.backend, self._durable, self._is_synced = (int(pid), start), str(durable), True
         if self.only_reads:
             self.db.execute("SET default_transaction_read_only = on")
+        if self._is_relaxed:
+            self.synchronise(False)
+        self.db.row_factory = self._row_factory
+
+    def relax(self) -> None:
+        """Have no commit wait for the disk, on this connection and on those after it."""
+        self._is_relaxed = True
+        self.persist(lambda: self.synchronise(False))
 
     def close(self) -> None:
         """Close the connection, for good."""
@@ -64,10 +73,10 @@ class Link:
             self.db.execute(f"SET synchronous_commit TO {self._durable if is_synced else 'off'}")
             self._is_synced = is_synced
 
-    def ask(self, query: str, named: Sequence[Any] = (), is_synced: bool | None = None) -> psycopg.Cursor:
+    def ask(self, query: str, named: Sequence[Any] = (), is_synced: bool | None = None) -> psycopg.Cursor[Any]:
         """Execute one statement that may be executed twice; psycopg.Error where the statement is at fault."""
 
-        def step() -> psycopg.Cursor:
+        def step() -> psycopg.Cursor[Any]:
             if is_synced is not None:
                 self.synchronise(is_synced)
             return self.db.execute(query.encode(), named)
@@ -122,7 +131,7 @@ class Link:
 
 
 def connection_options(address: DatabaseAddress) -> dict[str, Any]:
-    """What each connection is made with; what the address says of time-outs stays."""
+    """The options of each connection; what the address says of time-outs stays."""
     waits = {} if "connect_timeout=" in address.url else {"connect_timeout": CONNECT_S}
     alive = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
     said = {"application_name": "kernel-scientist", "client_encoding": "utf8"}

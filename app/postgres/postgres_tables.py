@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from records.errors import LedgerError, UsageError
+from records.errors import LedgerError, NoRecords
 from records.schema import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ MIGRATIONS: Sequence[tuple[int, str]] = ((12, TABLES),)
 assert MIGRATIONS[-1][0] == SCHEMA_VERSION, "a new schema needs its step here too"
 
 _MAKING = 0x4B53434C  # the advisory lock of those who make or change tables
+_OURS = """SELECT 1 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = current_schema() AND c.relname = 'ledger_schema'"""
 _FOREIGN = """SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY c.relname LIMIT 3"""
 
@@ -93,7 +95,7 @@ def prepare(
     """Make the tables in an empty database, or take older ones along; nothing is written where they are up to date.
 
     Raises:
-        UsageError: the database is empty, and is not to be made.
+        NoRecords: the database is empty, and is not to be made.
         LedgerError: it is another program's, newer, or of an encoding that cannot hold every text.
     """
     if _version(db) == migrations[-1][0]:
@@ -103,7 +105,7 @@ def prepare(
         version = _version(db)
         if version is None:
             if not create:
-                raise UsageError(f"there are no runs in {place}; `kernel-scientist demo` makes one")
+                raise NoRecords(f"there are no runs in {place}; `kernel-scientist demo` makes one")
             _refuse_foreign(db, place)
             db.execute("CREATE TABLE ledger_schema (version INTEGER PRIMARY KEY, at TIMESTAMPTZ DEFAULT now())")
         elif version not in [step for step, _ in migrations]:
@@ -119,8 +121,7 @@ def prepare(
 
 def _version(db: psycopg.Connection) -> int | None:
     """The schema of the tables; None where there are none."""
-    (table,) = db.execute("SELECT to_regclass('ledger_schema')::text").fetchone() or (None,)
-    if table is None:
+    if not db.execute(_OURS).fetchone():  # read from the table of tables: a name looked up is remembered as absent
         return None
     (version,) = db.execute("SELECT max(version) FROM ledger_schema").fetchone() or (None,)
     return int(version or 0)

@@ -1,0 +1,63 @@
+"""The database of the settings, opened; what knows Postgres is imported only here, and only where it is asked for."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from pydantic import SecretStr
+
+from records.errors import SettingsError
+from records.ledger import Ledger
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+NEEDS = ("psycopg", "langgraph.checkpoint.postgres")
+
+
+def open_shared(database: SecretStr, create: bool = True) -> Ledger:
+    """The ledger of a Postgres database.
+
+    Raises:
+        NoRecords: it has none, and is not to get one.
+        LedgerError: it cannot be reached or used.
+        SettingsError: the address is none, or the extra is not installed.
+    """
+    refuse_missing()
+    from app.postgres.database_address import address_of
+    from app.postgres.postgres_engine import PostgresEngine
+
+    return Ledger(PostgresEngine(address_of(database.get_secret_value()), person(), create), person())
+
+
+def open_checkpoints(database: SecretStr) -> AbstractContextManager[BaseCheckpointSaver[Any]]:
+    """The checkpointer of a Postgres database."""
+    refuse_missing()
+    from app.postgres.checkpointing import checkpoints
+    from app.postgres.database_address import address_of
+
+    return checkpoints(address_of(database.get_secret_value()))
+
+
+def refuse_missing() -> None:
+    """SettingsError where the programs for Postgres are not installed."""
+    missing = [name for name in NEEDS if find_spec(name) is None]
+    if missing:
+        raise SettingsError(
+            f"a Postgres database needs {' and '.join(missing)}, of the extra `postgres`: install it with "
+            "`.venv/bin/python -m pip install -e '.[postgres]'`, or unset KERNEL_SCIENTIST_DATABASE"
+        )
+
+
+def person() -> str:
+    """User and machine, by which a team knows who paid for a verdict."""
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's number without a name
+        name = str(os.getuid())
+    return f"{name}@{socket.gethostname()}"
