@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.event_log import EventLog
+from app.paid_embedder import PaidEmbedder
 from app.remembered import recalled_of, weights_kept, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
 from app.settings import Settings
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from agents.model.endpoint import Endpoint
     from graph.context import Context, Limits, MachineCode
     from graph.drive import Checkpoints
+    from knowledge.embedder import EndpointEmbedder
     from knowledge.store import KnowledgeStore
     from records.artefacts import ArtefactStore
     from sandbox.amdgcn.compiler import Compiler
@@ -153,7 +155,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         author=author,
         sandbox=sandbox,
         assignment=assignment,
-        literature=ShelvedLiterature(make_store(settings), weights_kept(run.config, artefacts)),
+        literature=make_literature(settings, run, ledger, artefacts, budget_usd),
         ledger=ledger,
         artefacts=artefacts,
         limits=limits,
@@ -165,6 +167,18 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         allow_usd=allow,
         listener=EventLog(settings.runs_folder / run.id, run.id, settings.secrets()),
     )
+
+
+def make_literature(
+    settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float
+) -> ShelvedLiterature:
+    """The store of the settings as a run reads it; the vectors of its queries count in the run's budget."""
+
+    def paid(asked: EndpointEmbedder) -> PaidEmbedder:
+        usd = settings.usd_per_million_embedding_tokens / 1e6
+        return PaidEmbedder(asked, run.id, ledger, artefacts, usd, lambda: max(budget_usd, allowed_usd(ledger, run)))
+
+    return ShelvedLiterature(make_store(settings, paid), weights_kept(run.config, artefacts))
 
 
 def allowed_usd(ledger: Ledger, run: Run) -> float:

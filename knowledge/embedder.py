@@ -33,19 +33,30 @@ class EndpointEmbedder:
     def __init__(self, base_url: str, model: str, api_key: str, timeout_s: float = 60.0, retries: int = 2) -> None:
         """Nothing is asked yet. Vectors of one model at two addresses count as two embedders'."""
         self.id = f"{model} at {re.sub('^https?://', '', base_url)}"
-        self._base_url, self._model, self._api_key = base_url, model, api_key
+        self.model = model
+        self.tokens = 0  # of all answers so far
+        self._base_url, self._api_key = base_url, api_key
         self._timeout_s, self._retries = timeout_s, retries
         self._client: OpenAIEmbeddings | None = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One request for all texts."""
+        return self.counted(texts)[0]
+
+    def counted(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
+        """Vectors and the tokens that the server counted; the most they can be where it counted none."""
         import httpx
         import numpy as np
         from openai import OpenAIError
 
         try:
-            found = self._made().embed_documents(list(texts))
-            return np.array(found, dtype=np.float32)
+            # The client's own embed_documents() drops the usage.
+            answer = self._made().client.create(model=self.model, input=list(texts))
+            vectors = np.array([row.embedding for row in answer.data], dtype=np.float32)
+            told = getattr(answer.usage, "prompt_tokens", 0)
+            tokens = told if isinstance(told, int) and told > 0 else most_tokens(texts)
+            self.tokens += tokens
+            return vectors, tokens
         except (OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError) as error:
             # The last three are the client's, for an answer that is no list of vectors.
             said = (str(error).splitlines() or [""])[0][:200]
@@ -57,7 +68,7 @@ class EndpointEmbedder:
             from pydantic import SecretStr
 
             self._client = OpenAIEmbeddings(
-                model=self._model,
+                model=self.model,
                 base_url=self._base_url,
                 api_key=SecretStr(self._api_key or "none"),
                 check_embedding_ctx_length=False,  # else it downloads a tokeniser and sends numbers for text
@@ -66,6 +77,11 @@ class EndpointEmbedder:
                 chunk_size=1000,
             )
         return self._client
+
+
+def most_tokens(texts: Sequence[str]) -> int:
+    """The most tokens that texts can have: one a byte, and a start and an end each."""
+    return sum(len(text.encode()) + 2 for text in texts)
 
 
 def checked(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -53,7 +53,7 @@ class KnowledgeStore:
 
     def __init__(self, folder: Path, *, embedder: Embedder | None = None, wait_s: float = 10.0) -> None:
         """`wait_s`: how long a write waits for another process that is writing before it gives up."""
-        self.folder = folder
+        self.folder, self.embedder = folder, embedder
         self._tables = Tables(folder, wait_s)
         self._dense = DenseIndex(self._tables, embedder) if embedder else None
         self._facts: postings.Facts | None = None

@@ -79,6 +79,18 @@ def _embed(store: KnowledgeStore) -> None:
         store.embed(lambda done: note(f"{counted(done, 'passage')} embedded"))
     except EmbedderError as error:
         note(f"{error}; the documents are in and found by their words, `knowledge rebuild` tries again")
+    finally:
+        _say_paid(store)
+
+
+def _say_paid(store: KnowledgeStore) -> None:
+    from app.settings import load_settings
+    from knowledge.embedder import EndpointEmbedder
+
+    embedder = store.embedder
+    if isinstance(embedder, EndpointEmbedder) and embedder.tokens:
+        usd = embedder.tokens * load_settings().usd_per_million_embedding_tokens / 1e6
+        say(f"paid      {embedder.tokens:,} tokens of {embedder.model}, ${usd:.4f}")
 
 
 @app.command("list")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +18,7 @@ from knowledge.documents import Citation
 from knowledge.embedder import EmbedderError, EndpointEmbedder, checked
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError, KnowledgeError
+from tests.support.embedding_endpoint import EmbeddingEndpoint
 
 ROOT = Path(__file__).parents[3]
 
@@ -137,35 +135,11 @@ def test_what_is_given_counts_as_a_change(store: KnowledgeStore, tmp_path: Path)
     assert store.search("zebra1", arch="gfx942") == []
 
 
-class Endpoint(BaseHTTPRequestHandler):
-    """An embeddings endpoint: a vector of two numbers for each text; `bad` gets an answer without any."""
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        rows = [{"object": "embedding", "index": i, "embedding": [3.0, 4.0]} for i, _ in enumerate(asked["input"])]
-        body = json.dumps({"data": [] if "bad" in asked["input"] else rows, "model": asked["model"], "object": "list"})
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing is logged."""
-
-
 def test_an_endpoint_is_asked_for_vectors(tmp_path: Path) -> None:
-    server = HTTPServer(("127.0.0.1", 0), Endpoint)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        embedder = EndpointEmbedder(f"http://127.0.0.1:{server.server_port}/v1", "tiny", "key", retries=0)
-        assert np.allclose(checked(embedder, ["a", "b"]), [[0.6, 0.8]] * 2)
+    with EmbeddingEndpoint() as server:
+        embedder = EndpointEmbedder(server.address, "tiny", "key", retries=0)
+        assert np.allclose(checked(embedder, ["a", "b"]), [[0.6, 0.8]] * 2) and embedder.tokens == 2
         with pytest.raises(EmbedderError, match="tiny at 127"):
             checked(embedder, ["bad"])
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     with pytest.raises(EmbedderError, match="gave no vectors"):
         embedder.embed(["a"])
