@@ -42,5 +42,6 @@ template <unsigned long N> consteval unsigned long ks_alignment() { return N; }
 #include "ks_lab/atomics.h"
 #include "ks_lab/matrix.h"
 #include "ks_lab/memory.h"
+#include "ks_lab/asm.h"
 
 #endif

@@ -21,8 +21,6 @@ KS_INLINE unsigned ks_lane_of(unsigned long long mask, unsigned rank) {
     return mask ? static_cast<unsigned>(__builtin_ctzll(mask)) : 0;
 }
 
-KS_INLINE void ks_grid_sync();
-
 // Any of the groups below, as a value: what it is, its size, and the lanes of one that is part of a wave.
 class thread_group {
   protected:
@@ -47,7 +45,7 @@ class thread_group {
         if (kind == ks_kind::block)
             __syncthreads();
         else if (kind == ks_kind::grid)
-            ks_grid_sync();
+            __builtin_trap();
         else
             ks_wave_sync();
     }
@@ -136,31 +134,13 @@ class coalesced_group : public thread_group {
 };
 KS_INLINE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// Every workgroup of the grid must be resident at once, as for a cooperative launch.
-__attribute__((unused)) static __device__ unsigned ks_grid_arrived, ks_grid_round;
-KS_INLINE void ks_grid_sync() {
-    const unsigned all = gridDim.x * gridDim.y * gridDim.z;
-    __syncthreads();
-    if (ks_block_rank() == 0) {
-        __threadfence();
-        const unsigned round = __hip_atomic_load(&ks_grid_round, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-        if (atomicAdd(&ks_grid_arrived, 1u) == all - 1) {
-            __hip_atomic_store(&ks_grid_arrived, 0u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
-            __threadfence();
-            atomicAdd(&ks_grid_round, 1u);
-        } else {
-            while (__hip_atomic_load(&ks_grid_round, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT) == round)
-                __builtin_amdgcn_s_sleep(2);
-        }
-        __threadfence();
-    }
-    __syncthreads();
-}
-
+// Ranks only: nothing launches a whole grid at once here, so that it could wait for itself.
 class grid_group : public thread_group {
   public:
     KS_GROUP grid_group() : thread_group(ks_kind::grid, num_blocks() * ks_block_size(), 0) {}
-    KS_GROUP static void sync() { ks_grid_sync(); }
+    template <bool Cooperative = false> KS_GROUP static void sync() {
+        static_assert(Cooperative, "no launch here is cooperative: part the kernel at grid.sync() into two launches");
+    }
     KS_GROUP static unsigned num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
     KS_GROUP static unsigned block_rank() { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
     KS_GROUP static dim3 block_index() { return blockIdx; }

@@ -128,7 +128,11 @@ def _rows(tree: SyntaxTree) -> Iterator[Row]:
 def _numbers(nodes: tuple[Node, ...]) -> dict[str, str]:
     """The number of each declaration, which another compilation gives it, too."""
     declared, index = list[str](), 0
+    has_assembly = any(n.kind == "StringLiteral" and n.text.endswith(f'"{STATEMENT}"') for n in nodes)
     while index < len(nodes):
+        if has_assembly and nodes[index].kind == "ParenExpr" and _is_assembly(nodes, index):
+            index = subtree(nodes, index)  # the lab's own variables
+            continue
         if nodes[index].address and nodes[index].kind.endswith("Decl"):
             declared += [] if _is_left_out(nodes[index]) else [nodes[index].address]
         index = subtree(nodes, index) if _is_left_out(nodes[index]) else index + 1

@@ -29,16 +29,17 @@ from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
 from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
+from sandbox.lab.build.assembly import reached
 from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, OPTIMISED, PLAIN, PREPROCESS, SEALED
 from sandbox.lab.build.kernel_names import called_symbols
 from sandbox.lab.build.lines import LineTable, read_lines
 from sandbox.lab.build.object_file import CONSTANTS, DYNAMIC_LDS, VARIABLES, ZEROS, prepare_object
 from sandbox.lab.build.probes import add_probes
-from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, wave_macros
+from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, text_digest, wave_macros
 from sandbox.lab.build.seal import seal
 from sandbox.process import Completed
 
-FORMAT = "17"  # raise it when the same source would give another program or description
+FORMAT = "18"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Builder:
             if isinstance(read, tuple):
                 return read
             ranked = None if kept else _known(self._ranked(candidate, tunables, form, read.kernels))
-            if ranked and ranked.text_digest == _digest(read.text):
+            if ranked and ranked.text_digest == text_digest(read.text):
                 _describe_in(folder, dumps(ranked))  # built when this choice was ranked, and compared now
                 return ranked
             made = within._build(candidate, read, work, folder, CHECKS if instrumented else ())
@@ -171,11 +172,13 @@ class Builder:
             return (done,)
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
+        if checks and (refused := reached(made.unknown, _text_of(work / "candidate.ll"))):
+            return refused
         prepared = prepare_object(read_output(work / "candidate.o"))
         if prepared.start_up:
             return (START_UP,)
         if prepared.foreign:
-            return tuple(_undefined(name) for name in prepared.foreign[:20])
+            return tuple(map(_undefined, prepared.foreign[:20]))
         (work / "prepared.o").write_bytes(prepared.data)
         command = executor.link_command(self.toolchain, self.cache, "prepared.o", "program")
         done = self._tools.run(work, *command, shown=(executor.folder(self.toolchain, self.cache),))
@@ -183,7 +186,7 @@ class Builder:
             return _link_findings(done)
         symbols = called_symbols(_text_of(work / "candidate.ll"), candidate.plan.launches) if checks else {}
         described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
-        return replace(described, symbols=symbols, expressions=made.kernels, text_digest=_digest(made.text))
+        return replace(described, symbols=symbols, expressions=made.kernels, text_digest=text_digest(made.text))
 
     def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | Finding:
         """Compile to candidate.o; with checks by way of LLVM's text form, to which probes are added, and sealed."""
@@ -224,10 +227,6 @@ def _known(folder: Path) -> LabProgram | None:
         return loads(LabProgram, (folder / "program.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return None  # not built yet
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def _text_of(path: Path) -> str:

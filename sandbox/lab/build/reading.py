@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,6 +38,7 @@ class Reading:
 
     text: str
     kernels: Mapping[str, str]
+    unknown: tuple[Finding, ...] = ()  # assembly that no kernel may reach
 
 
 @dataclass(frozen=True)
@@ -60,11 +62,12 @@ class Reader:
         made = self._as_on_the_gpu(candidate, tunables, macros, work / "text")
         if isinstance(made, tuple):
             return made
-        text, unknown = translate(made.text)
-        if refused := (*text_refusals(made), *at_source(unknown, made)):
+        translated = translate(made.text)
+        text, unknown = translated.text, at_source(translated.unknown, made)
+        if refused := (*text_refusals(made), *at_source(translated.refused, made)):
             return refused
         if kernels is not None:
-            return Reading(text, kernels)
+            return Reading(text, kernels, unknown)
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)
         source = candidate.source
         gpu = self._tree(self._device, work / "gpu", source, source if prefixed else None, source, *macros)
@@ -80,7 +83,7 @@ class Reader:
         if refused := attribute_refusals(lab) or differences(gpu, lab):
             return refused
         names = kernel_names(gpu, candidate.plan.launches)
-        return names if isinstance(names, tuple) else Reading(text, names)
+        return names if isinstance(names, tuple) else Reading(text, names, unknown)
 
     def _as_on_the_gpu(
         self, candidate: Candidate, tunables: Mapping[str, int], macros: tuple[str, ...], work: Path
@@ -124,6 +127,11 @@ def behind_header(text: str) -> str | None:
     if first is None or rows[first] != _HEADER:
         return None
     return "\n".join([*rows[:first], _BEHIND_HEADER, *rows[first + 1 :]])
+
+
+def text_digest(text: str) -> str:
+    """SHA-256 of a text as it is compiled."""
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
 def wave_macros(wave: int) -> list[str]:

@@ -1,0 +1,6 @@
+// CUDA's name for hipcub/hipcub.hpp.
+#pragma once
+
+#include <hipcub/hipcub.hpp>
+
+namespace cub = hipcub;

@@ -1,0 +1,3 @@
+// A part of cub/cub.cuh.
+#pragma once
+#include <cub/cub.cuh>

@@ -1,0 +1,3 @@
+// A part of hipcub/hipcub.hpp.
+#pragma once
+#include <hipcub/hipcub.hpp>

@@ -1,0 +1,3 @@
+// A part of rocprim/rocprim.hpp.
+#pragma once
+#include <rocprim/rocprim.hpp>
