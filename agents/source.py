@@ -17,6 +17,7 @@ _SKIP = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _ATTRIBUTES = ("__launch_bounds__", "__attribute__", "launch_bounds", "alignas", "noexcept")
 _KEYS = ("launch", "workspace", "tunables", "constraints")
+_LAUNCH_KEYS = frozenset({"kernel", "grid", "block", "lds", "args"})
 
 
 class SourceError(ValueError):
@@ -97,11 +98,20 @@ def read(source: str) -> KernelFile:
         raise SourceError(
             "the launch plan must hold [[launch]] tables, and at most [workspace], [tunables] and [constraints] besides"
         )
+    if not all(set(x) <= _LAUNCH_KEYS and _is_plain(x) for x in launches):
+        raise SourceError("the launch plan has loops, fills, expressions or named instantiations, which no move knows")
     tunables = plan.get("tunables", {})
     if not isinstance(tunables, dict) or not all(isinstance(v, list) and v for v in tunables.values()):
         raise SourceError("each tunable must be a list of integers")
     code = mask(source)
     return KernelFile(source, code, plan, (start, end + 5), tuple(_kernels(source, code)))
+
+
+def _is_plain(launch: Mapping[str, Any]) -> bool:
+    """True for a launch of a function by its bare name with names as arguments."""
+    args = launch.get("args", [])
+    words = [launch.get("kernel", ""), *(args if isinstance(args, list) else [args])]
+    return all(isinstance(word, str) and re.fullmatch(r"\w*(?::i\d+)?", word) for word in words)
 
 
 def mask(source: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from records.errors import ToolchainError
 from sandbox.candidate.parse import parse
-from sandbox.candidate.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, resolve
+from sandbox.candidate.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, ScalarArg, resolve
 from sandbox.gpu.compile.gpu_compiler import GpuCompiler
 from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
 from sandbox.gpu.driver.driver import Device
@@ -69,9 +69,15 @@ class Bound:
 def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> list[Argument]:
     """The kernel's arguments."""
     types: dict[str, Any] = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i64": ctypes.c_int64}
-    return [
-        buffers[a.name] if isinstance(a, BufferArg) else types.get(a.dtype, ctypes.c_int)(a.value) for a in launch.args
-    ]
+    made: list[Argument] = []
+    for a in launch.args:
+        if isinstance(a, BufferArg):
+            made.append(buffers[a.name])
+        elif isinstance(a, ScalarArg):
+            made.append(types.get(a.dtype, ctypes.c_int)(a.value))
+        else:
+            raise TypeError("a benchmark's kernels take buffers and scalars only")
+    return made
 
 
 def buffers_of(device: Device, task: Task, case: Case, inputs: Tensors) -> dict[str, DeviceMemory]:

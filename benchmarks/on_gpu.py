@@ -26,7 +26,7 @@ from benchmarks.held_out import together_with
 from benchmarks.specimens import KERNELS, Specimen, Tensor, counter_specimens
 from benchmarks.variants import Family, as_float
 from records.errors import MachineError
-from sandbox.candidate.resolve import BufferArg, ResolvedLaunch
+from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ScalarArg
 from sandbox.gpu.driver.cuda import CUDA
 from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
 from sandbox.gpu.driver.driver import Device, DeviceEvent, DeviceKernel, Driver
@@ -70,9 +70,9 @@ def arguments(launch: ResolvedLaunch, buffers: Mapping[str, DeviceMemory]) -> li
     for argument in launch.args:
         if isinstance(argument, BufferArg):
             made.append(buffers[argument.name])
-        elif argument.dtype == "f32":
+        elif isinstance(argument, ScalarArg) and argument.dtype == "f32":
             made.append(ctypes.c_float(float(argument.value)))
-        else:
+        elif isinstance(argument, ScalarArg):
             made.append((ctypes.c_int64 if argument.dtype == "i64" else ctypes.c_int)(int(argument.value)))
     return made
 

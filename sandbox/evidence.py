@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from records.errors import UsageError
-from sandbox.candidate.resolve import BufferArg, ResolvedPlan
+from sandbox.candidate.arguments import BufferArg, ResolvedArg, ScalarArg, StructArg
+from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.process import Completed
 
 TITLE = "Kept by `kernel-scientist check --keep`"
@@ -119,10 +120,21 @@ class Evidence:
         (self.folder / README).write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
+def _said(argument: ResolvedArg) -> str:
+    match argument:
+        case BufferArg(name=name, offset=offset):
+            return f"{name} + {offset} bytes" if offset else name
+        case ScalarArg(dtype=dtype, value=value):
+            return f"{dtype} {value}"
+        case StructArg(fields=fields, size=size):
+            return f"a struct of {size} bytes ({', '.join(f'{at}: {_said(leaf)}' for at, leaf in fields)})"
+    return "null"
+
+
 def _launches(plan: ResolvedPlan, sizes: Mapping[str, int]) -> str:
     rows = [f"buffer {name}: {size} bytes" for name, size in sizes.items()]
     for launch in plan.launches:
-        given = ", ".join(a.name if isinstance(a, BufferArg) else f"{a.dtype} {a.value}" for a in launch.args)
+        given = ", ".join(_said(a) for a in launch.args)
         threads = math.prod(launch.block)
         rows.append(
             f"launch {launch.kernel}: grid {launch.grid}, block {launch.block} ({threads} work-items), "

@@ -1,6 +1,7 @@
 """Integer expressions of task files and launch plans: an `ast` white-list, nothing else.
 
-Integers, names, `+ - * // %`, comparisons, `min max ceil_div`. No `**`, no `/`, no attribute, no other call.
+Integers, names, `+ - * // % << >>`, comparisons, `and or not`, `A if C else B`, `min max ceil_div log2`. No `**`, no
+`/`, no attribute, no other call.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _BINARY: Mapping[type[ast.operator], Callable[[int, int], int]] = {
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.LShift: lambda a, b: a << b if 0 <= b < 64 else _no_shift(),
+    ast.RShift: lambda a, b: a >> b if 0 <= b < 64 else _no_shift(),
 }
 _COMPARE: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Lt: operator.lt,
@@ -28,7 +31,12 @@ _COMPARE: Mapping[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-_CALLS: Mapping[str, Callable[..., int]] = {"min": min, "max": max, "ceil_div": lambda a, b: -(-a // b)}
+_CALLS: Mapping[str, Callable[..., int]] = {
+    "min": min,
+    "max": max,
+    "ceil_div": lambda a, b: -(-a // b),
+    "log2": lambda a: a.bit_length() - 1 if a > 0 else _no_logarithm(),  # rounded down
+}
 
 
 def evaluate(text: str, names: Mapping[str, int]) -> int:
@@ -73,13 +81,31 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> int:
             value = -_value(operand, names)
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
             value = int(_COMPARE[type(op)](_value(left, names), _value(right, names)))
+        case ast.BoolOp(op=op, values=parts):
+            value = int(all(_value(p, names) for p in parts) if isinstance(op, ast.And) else _any(parts, names))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            value = int(not _value(operand, names))
+        case ast.IfExp(test=test, body=body, orelse=other):
+            value = _value(body if _value(test, names) else other, names)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and args:
             value = _CALLS[name](*(_value(a, names) for a in args))
         case _:
             raise PlanError(
-                f"{ast.unparse(node)!r} is not allowed; use integers, names, + - * // %, "
-                "comparisons, min, max and ceil_div"
+                f"{ast.unparse(node)!r} is not allowed; use integers, names, + - * // % << >>, "
+                "comparisons, and, or, not, A if C else B, min, max, ceil_div and log2"
             )
     if not -LIMIT < value < LIMIT:
         raise PlanError("a value does not fit into 63 bits")
     return value
+
+
+def _any(parts: list[ast.expr], names: Mapping[str, int]) -> bool:
+    return any(_value(part, names) for part in parts)
+
+
+def _no_shift() -> int:
+    raise PlanError("a shift is by 0 to 63 bits")
+
+
+def _no_logarithm() -> int:
+    raise PlanError("log2 needs a number above 0")

@@ -7,14 +7,16 @@ was verified with. Scratch memory is handed in by the caller.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.exports.argument_text import ArgumentText
 from app.exports.arithmetic import FUNCTIONS, condition_in_cpp, in_cpp
 from app.exports.kernel_text import DetachedText, kernel_text, names_of, qualified
-from app.exports.signature import ELEMENT_TYPES, Signature, identifier, signature_of
+from app.exports.launch_text import FITS, LaunchText, step_text
+from app.exports.signature import Signature, identifier, signature_of
 from records.errors import UsageError
-from sandbox.candidate.plan import Launch, Workspace
+from sandbox.candidate.instances import is_plain, macros, named
+from sandbox.candidate.plan import Workspace
 from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.compile.dialect import spell
 from sandbox.target import Target
@@ -78,12 +80,23 @@ class Launcher:
 
     def kernels(self) -> list[str]:
         """The names of all kernels that are launched, as the source has them."""
-        return [launch.kernel for row in self._rows for launch in row.prepared.candidate.plan.launches]
+        launches = [launch for row in self._rows for launch in row.prepared.candidate.plan.launches]
+        return [x.kernel.partition("<")[0].rpartition("::")[2] for x in launches if not x.is_step]
 
     def text(self) -> str:
         """The whole file but for its includes and `PLATFORM`: device code, `NAME_scratch_bytes`, `NAME_launch`."""
         parts = [self._device(number, row) for number, row in enumerate(self._rows)]
-        host = ["namespace {", FUNCTIONS, FITS.rstrip(), "}  // namespace", "", self._scratch(), self._launch()]
+        steps = step_text([x for row in self._rows for x in row.prepared.candidate.plan.launches])
+        host = [
+            *([steps] if steps else []),
+            "namespace {",
+            FUNCTIONS,
+            FITS.rstrip(),
+            "}  // namespace",
+            "",
+            self._scratch(),
+            self._launch(),
+        ]
         return "\n".join([*parts, *host])
 
     def _text(self, row: _Row) -> DetachedText:
@@ -91,13 +104,15 @@ class Launcher:
 
     def _names(self, number: int, row: _Row) -> dict[str, str]:
         """The kernels of a row under the names that they have in this file."""
-        kernels = dict.fromkeys(launch.kernel for launch in row.prepared.candidate.plan.launches)
+        launches = row.prepared.candidate.plan.launches
+        kernels = dict.fromkeys(x.kernel for x in launches if is_plain(x.kernel) and not x.is_step)
         return {name: f"{name}_{number}" if len(self._rows) > 1 else name for name in kernels}
 
     def _device(self, number: int, row: _Row) -> str:
         text = self._text(row)
         body = spell("nvcc" if self._is_cuda else "hipcc", text.body)
-        tunables, kernels = row.prepared.tunables, self._names(number, row)
+        tunables, kernels = macros(row.prepared.source, row.prepared.tunables), self._names(number, row)
+        body += self._addresses(row)
         gone = [*tunables, *(n for n, other in kernels.items() if n != other), *text.macros]
         closed = "\n".join(f"#undef {name}" for name in dict.fromkeys(gone))
         if len(self._rows) == 1:
@@ -149,74 +164,39 @@ class Launcher:
             rows.append("        char* next_ = static_cast<char*>(scratch_);")
         for workspace in plan.workspaces:
             rows += [f"        void* {workspace.name} = next_;", f"        next_ += {self._bytes(workspace, row)};"]
-        for launch in plan.launches:
-            rows += [
-                "        {",
-                *(f"            {line}" for line in self._one(launch, number, row, names)),
-                "        }",
-            ]
-        return rows
+        tensors = {t.name: (t.dtype, t.shape) for t in self.signature.buffers}
+        tensors |= {workspace.name: (workspace.dtype, workspace.shape) for workspace in plan.workspaces}
+        text = LaunchText(
+            ArgumentText(
+                names, {s.name: s for s in self.task.scalars}, {n: size_bytes(t) for n, (t, _) in tensors.items()}
+            ),
+            self._expressions(number, row),
+            {name: dtype for name, (dtype, _) in tensors.items()},
+            {
+                n: " * ".join([f"{size_bytes(t)}ll", *(in_cpp(e, names) for e in shape)])
+                for n, (t, shape) in tensors.items()
+            },
+        )
+        return [*rows, *(f"        {line}" for line in text.rows(plan.launches))]
 
-    def _one(self, launch: Launch, number: int, row: _Row, names: Mapping[str, str]) -> list[str]:
-        grid, block = (", ".join(_three(texts, names)) for texts in (launch.grid, launch.block))
-        spaces = {workspace.name for workspace in row.prepared.candidate.plan.workspaces}
-        rows = [
-            f"const long long grid_[3] = {{{grid}}};",
-            f"const long long block_[3] = {{{block}}};",
-            f"const long long lds_ = {in_cpp(launch.lds, names)};",
-            "if (!plan::fits(grid_, block_, lds_)) return KERNEL_BAD_VALUE;",
-        ]
-        for at, text in enumerate(launch.args):
-            rows += self._argument(f"argument{at}_", text, spaces, names)
-        places = ", ".join(f"&argument{at}_" for at in range(len(launch.args)))
-        kernel = qualified(row.prepared.source, launch.kernel)
-        kernel = kernel.removesuffix(launch.kernel) + self._names(number, row)[launch.kernel]
-        # From the global namespace on: a dim or a buffer may have the kernel's name.
-        kernel = f"::variant_{number}::{kernel}" if len(self._rows) > 1 else f"::{kernel}"
-        return [
-            *rows,
-            f"void* arguments_[] = {{{places}}};",
-            f"const void* kernel_ = reinterpret_cast<const void*>({kernel});",
-            "KERNEL_STATUS status_ = lds_ > 48 * 1024 ? KERNEL_ALLOW(kernel_, static_cast<int>(lds_)) : KERNEL_OK;",
-            "if (status_ != KERNEL_OK) return status_;",
-            "status_ = KERNEL_LAUNCH(kernel_, dim3(grid_[0], grid_[1], grid_[2]),",
-            "                        dim3(block_[0], block_[1], block_[2]), arguments_, lds_, stream_);",
-            "if (status_ != KERNEL_OK) return status_;",
-        ]
+    def _expressions(self, number: int, row: _Row) -> dict[str, str]:
+        """The address of each kernel in C++, from the global namespace on: a dim or a buffer may have its name."""
+        space = f"::variant_{number}::" if len(self._rows) > 1 else "::"
+        found = dict[str, str]()
+        for at, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
+            if is_plain(name):
+                made = qualified(row.prepared.source, name)
+                found[name] = f"{space}{made.removesuffix(name)}{self._names(number, row).get(name, name)}"
+            else:
+                found[name] = f"{space}kernel_at_{at}_()"
+        return found
 
-    def _argument(self, place: str, text: str, spaces: set[str], names: Mapping[str, str]) -> list[str]:
-        name, _, width = text.partition(":")
-        if name in spaces or name in {t.name for t in self.signature.buffers}:
-            return [f"const void* {place} = {name};"]
-        if name in names:
-            if width == "i64":
-                return [f"long long {place} = {names[name]};"]
-            checked = f"if ({names[name]} != static_cast<int>({names[name]})) return KERNEL_BAD_VALUE;"
-            return [checked, f"int {place} = static_cast<int>({names[name]});"]
-        scalar = next(s for s in self.task.scalars if s.name == name)
-        if scalar.dtype not in ELEMENT_TYPES:
-            raise UsageError(f"the scalar {name} is {scalar.dtype}, which has no C++ type that an export can pass")
-        return [f"{ELEMENT_TYPES[scalar.dtype]} {place} = {_number(scalar.value or 0, scalar.dtype)};  // {name}"]
-
-
-FITS = """\
-namespace plan {
-inline bool fits(const long long (&grid)[3], const long long (&block)[3], long long lds) {
-    for (int axis = 0; axis < 3; ++axis) {
-        if (grid[axis] < 1 || grid[axis] > 2147483647ll || block[axis] < 1 || block[axis] > 1024) return false;
-    }
-    return lds >= 0 && lds <= 1 << 20;
-}
-}  // namespace plan
-"""
-
-
-def _three(texts: Sequence[str], names: Mapping[str, str]) -> list[str]:
-    return ([in_cpp(text, names) for text in texts] + ["1", "1"])[:3]
-
-
-def _number(value: float, dtype: str) -> str:
-    """An exact literal."""
-    if dtype in ("f32", "f64"):
-        return f"{float(value).hex()}{'f' if dtype == 'f32' else ''}" if value == value else "NAN"
-    return f"{int(value)}ll" if dtype == "i64" else str(int(value))
+    @staticmethod
+    def _addresses(row: _Row) -> str:
+        """Functions that give the addresses of kernels which only an expression names."""
+        made = ""
+        for at, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
+            if not is_plain(name):
+                address = f"reinterpret_cast<const void*>(&{named(name, row.prepared.tunables)})"
+                made += f"static inline const void* kernel_at_{at}_() {{ return {address}; }}\n"
+        return made

@@ -43,8 +43,10 @@ from sandbox.candidate.diagnostics import (
     listing_findings,
     readable,
     refusal,
+    without_kernel,
 )
 from sandbox.candidate.header_names import header_words
+from sandbox.candidate.instances import appended, launched, macros, read_symbols
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.evidence import Evidence
@@ -187,12 +189,14 @@ class Compiler:
         return bool(known.code_object) and self.code_object_path(known.code_object).is_file()
 
     def _build(self, candidate: Candidate, tunables: Mapping[str, int], work: Path, budget: BuildBudget) -> Compilation:
-        macros = [f"-D{name}={value}" for name, value in tunables.items()]
+        named = macros(candidate.source, tunables)
+        words = [f"-D{name}={value}" for name, value in named.items()]
         # A macro that the header uses would change what it means; no plan may have one.
-        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)
-        source = candidate.source
+        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(named)
+        launches = launched(candidate.plan.launches, tunables)
+        source = candidate.source + appended(launches, SOURCE, is_symbol=True)
         front_end = self._front_end.within(budget)
-        done = front_end.run(work, source, source if prefixed else None, *macros, SOURCE, "-o", ASSEMBLY)
+        done = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", ASSEMBLY)
         said = readable(done.stderr)
         if done.returncode != 0:
             return _failed(done, compiler_findings(done, candidate.source), said)
@@ -201,12 +205,13 @@ class Compiler:
         if len(text) > MAX_LISTING:
             much = "the compiled code is larger than 16 MiB of assembly; unroll less or use smaller tables"
             return Compilation(False, (refusal(much),), diagnostics=said)
-        listing = text.decode("utf-8", errors="replace")
+        listing, symbols = read_symbols(text.decode("utf-8", errors="replace"), launches)
         if refused := listing_findings(listing):
             return Compilation(False, refused, diagnostics=said)
-        kernels = kernels_in(listing, SOURCE)
+        names = {symbol: name for name, symbol in symbols.items()}
+        kernels = tuple(replace(k, name=names.get(k.symbol, k.name)) for k in kernels_in(listing, SOURCE))
         if not kernels:
-            return Compilation(False, (refusal("the file defines no __global__ function"),), diagnostics=said)
+            return Compilation(False, (without_kernel(source),), diagnostics=said)
         return Compilation(True, (), kernels, resources_of(kernels, self.target), "", listing, said)
 
     def _assembled(self, tools: Tools, work: Path, made: Compilation) -> Compilation:
@@ -241,7 +246,9 @@ class Compiler:
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _key(self, candidate: Candidate, tunables: Mapping[str, int]) -> str:
-        return hashlib.sha256(dumps([self.identity, code_id(candidate.source), dict(tunables)]).encode()).hexdigest()
+        behind = appended(launched(candidate.plan.launches, tunables), SOURCE, is_symbol=True)
+        parts = [self.identity, code_id(candidate.source), dict(tunables), *([behind] if behind else [])]
+        return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _path(self, key: str) -> Path:
         return self.cache / "compiled" / key[:2] / f"{key}.json"

@@ -258,3 +258,13 @@ START_UP = refusal(
     "the file has start-up or exit code (a constructor or a global with a "
     "run-time initialiser); initialise in a kernel instead"
 )
+
+
+def without_kernel(source: str) -> Finding:
+    """The finding for code in which the compiler finds nothing to launch."""
+    if "__global__" in source and "template" in source:
+        return refusal(
+            "the file's kernels are templates, and the plan launches no instantiation of one; name it as in "
+            '"name<float, 256>"'
+        )
+    return refusal("the file defines no __global__ function")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from records.errors import PlanError
+from sandbox.candidate.arguments import words_of
 from sandbox.candidate.parse import listing
-from sandbox.candidate.plan import Candidate, PlanLines
+from sandbox.candidate.plan import COPY, Candidate, Launch, PlanLines
+from sandbox.candidate.turns import turns
 from tasks.expressions import evaluate, names_in
 from tasks.task import Task
 
@@ -20,33 +24,53 @@ def check(candidate: Candidate, task: Task) -> None:
             if name in (*tensors, *dims, *scalars):
                 raise PlanError(f"{section}: {name!r} is already a name of the task", lines.line(section, name))
     buffers = {*tensors, *(w.name for w in plan.workspaces)} - set(task.initials)
-    for index, launch in enumerate(plan.launches):
-        for argument in launch.args:
-            name, _, width = argument.partition(":")
-            line = lines.line("launch", "args", index)
-            if name in task.initials:
-                raise PlanError(
-                    f"launch {index + 1}: args names {name!r}, whose values the output {task.initials[name]!r} holds "
-                    f"before the launch; name {task.initials[name]!r} in its place",
-                    line,
-                )
-            if name not in buffers and name not in dims and name not in scalars and name not in plan.tunables:
-                raise PlanError(
-                    f"launch {index + 1}: args names {name!r}, which is no input, output, workspace, dim, "
-                    f"scalar or tunable; known are {listing([*sorted(buffers), *dims, *scalars])}",
-                    line,
-                )
-            if width and name not in dims and name not in plan.tunables:
-                raise PlanError(
-                    f"launch {index + 1}: {argument!r} asks for an integer width, but {name} is no dim and no tunable",
-                    line,
-                )
-    reached = {a for launch in plan.launches for a in launch.args}
+    _check_initials(candidate, task, lines)
+    _check_names(candidate, frozenset(buffers), frozenset((*dims, *scalars)), lines)
+    reached = {name for launch in plan.launches for argument in launch.args for name in words_of(argument)}
     for output in task.outputs:
         if output.name not in reached:
             raise PlanError(f"no launch takes the output {output.name!r} as an argument", lines.line("launch"))
     _check_expressions(candidate, task, lines, frozenset(dims))
     _check_default(candidate, task, lines)
+
+
+def _check_initials(candidate: Candidate, task: Task, lines: PlanLines) -> None:
+    """Refuse an input by its name where an output holds its values before the launch."""
+    for launch in candidate.plan.launches:
+        for name in (name for argument in launch.args for name in words_of(argument) if name in task.initials):
+            raise PlanError(
+                f"launch {launch.table + 1}: args names {name!r}, whose values the output {task.initials[name]!r} "
+                f"holds before the launch; name {task.initials[name]!r} in its place",
+                lines.line("launch", "args", launch.table),
+            )
+
+
+def _check_names(candidate: Candidate, buffers: frozenset[str], values: frozenset[str], lines: PlanLines) -> None:
+    """Refuse names that no argument, fill, copy or loop may have."""
+    plan = candidate.plan
+    for launch in plan.launches:
+        loops = [loop.name for loop in launch.loops]
+        for name in loops:
+            if loops.count(name) > 1 or name in values or name in buffers or name in plan.tunables:
+                raise PlanError(f"the loop's name {name!r} is taken; choose another", launch.line)
+        if launch.is_step:
+            for given in launch.args[: 1 + (launch.kernel == COPY)]:
+                if given not in buffers:
+                    raise PlanError(f"fill and copy name buffers, and {given!r} is none", launch.line)
+            continue
+        known = {*buffers, *values, *loops, *plan.tunables}
+        for argument in launch.args:
+            line = lines.line("launch", "args", launch.table)
+            try:
+                unknown = [name for name in words_of(argument) if name not in known]
+            except PlanError as error:
+                raise PlanError(f"launch {launch.table + 1}: {error}", line) from None
+            for name in unknown:
+                raise PlanError(
+                    f"launch {launch.table + 1}: args names {name!r}, which is no input, output, workspace, dim, "
+                    f"scalar, tunable or loop; known are {listing(sorted(known))}",
+                    line,
+                )
 
 
 def _check_expressions(candidate: Candidate, task: Task, lines: PlanLines, dims: frozenset[str]) -> None:
@@ -55,16 +79,10 @@ def _check_expressions(candidate: Candidate, task: Task, lines: PlanLines, dims:
         ("constraints", name, 0, (text,)) for name, text in plan.constraints.items()
     ]
     places += [("workspace", w.name, 0, w.shape) for w in plan.workspaces]
-    for index, launch in enumerate(plan.launches):
-        places += [
-            ("launch", "grid", index, launch.grid),
-            ("launch", "block", index, launch.block),
-            ("launch", "lds", index, (launch.lds,)),
-        ]
     known = dims | set(plan.tunables)
     case = (*task.tests, *task.benchmarks)[0]
     for section, key, index, texts in places:
-        place = f"launch {index + 1}: {key}" if section == "launch" else f"{section}: {key}"
+        place = f"{section}: {key}"
         for text in texts:
             for name in sorted(names_in(text) - known):
                 raise PlanError(
@@ -75,6 +93,28 @@ def _check_expressions(candidate: Candidate, task: Task, lines: PlanLines, dims:
                 evaluate(text, {**case.dims, **candidate.defaults()})
             except PlanError as error:
                 raise PlanError(f"{place}: {error}", lines.line(section, key, index)) from None
+    for launch in plan.launches:
+        _check_sizes(launch, {**case.dims, **candidate.defaults()}, lines)
+    for _ in turns(plan.launches, {**case.dims, **candidate.defaults()}):
+        pass  # loops and conditions have values
+
+
+def _check_sizes(launch: Launch, names: Mapping[str, int], lines: PlanLines) -> None:
+    """Refuse sizes, loops and conditions that name what is not known, or that have no value at the first turns."""
+    places = [("for", text) for loop in launch.loops for text in (loop.start, loop.stop, loop.step)]
+    places += [("when", launch.when)] if launch.when else []
+    places += [("grid", text) for text in launch.grid] + [("block", text) for text in launch.block]
+    known = sorted({*names, *(loop.name for loop in launch.loops)})
+    for key, text in [*places, ("lds", launch.lds)]:
+        place, line = f"launch {launch.table + 1}: {key}", lines.line("launch", key, launch.table)
+        for name in sorted(names_in(text) - set(known)):
+            raise PlanError(f"{place} uses the unknown name {name!r}; known are {listing(known)}", line)
+        if launch.loops:
+            continue
+        try:
+            evaluate(text, names)
+        except PlanError as error:
+            raise PlanError(f"{place}: {error}", line) from None
 
 
 def _check_default(candidate: Candidate, task: Task, lines: PlanLines) -> None:

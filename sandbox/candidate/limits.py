@@ -8,7 +8,15 @@ from collections.abc import Iterable, Sequence
 from records.evaluation import Finding, Resources
 from records.quantity import counted
 from sandbox.candidate.kernel import KernelMetadata
-from sandbox.candidate.resolve import DTYPE_BYTES, BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
+from sandbox.candidate.resolve import (
+    DTYPE_BYTES,
+    BufferArg,
+    NullArg,
+    ResolvedLaunch,
+    ResolvedPlan,
+    ScalarArg,
+    StructArg,
+)
 from sandbox.target import Target
 
 
@@ -31,9 +39,11 @@ def check_arguments(plan: ResolvedPlan, kernels: Sequence[KernelMetadata]) -> tu
             continue
         names = ", ".join(sorted(k.name for k in kernels)) or "none"
         message = (
-            f"the source has {len(same)} kernels named {launch.kernel!r}; give each its own name"
+            f"the source has {len(same)} kernels named {launch.kernel!r}; name one of them by its namespace, or give "
+            "each its own name"
             if same
-            else f"the plan launches {launch.kernel!r}, but the source has no such kernel; it has: {names}"
+            else f"the plan launches {launch.kernel!r}, but the source has no such kernel; it has: {names} "
+            "(a template is launched by an instantiation, such as name<float, 256>)"
         )
         found.append(Finding("compile_error", message, launch.line, launch.kernel))
     return tuple(found)
@@ -87,11 +97,12 @@ def _mismatches(launch: ResolvedLaunch, kernel: KernelMetadata) -> list[str]:
     found = []
     for number, (given, wanted) in enumerate(zip(launch.args, kernel.args, strict=True), 1):
         place = f"argument {number} of {launch.kernel}"
-        if isinstance(given, BufferArg) and not wanted.buffer:
-            found.append(
-                f"{place}: the plan passes the buffer {given.name!r}, but the kernel takes a value of "
-                f"{wanted.size} bytes"
-            )
+        if isinstance(given, (BufferArg, NullArg)) and not wanted.buffer:
+            what = f"the buffer {given.name!r}" if isinstance(given, BufferArg) else "a null pointer"
+            found.append(f"{place}: the plan passes {what}, but the kernel takes a value of {wanted.size} bytes")
+        elif isinstance(given, StructArg) and (wanted.buffer or given.size != wanted.size):
+            takes = "a pointer" if wanted.buffer else f"a value of {wanted.size} bytes"
+            found.append(f"{place}: the plan passes a struct of {given.size} bytes, but the kernel takes {takes}")
         elif isinstance(given, ScalarArg) and wanted.buffer:
             found.append(
                 f"{place}: the plan passes the {given.dtype} value {given.value}, but the kernel takes a pointer"

@@ -4,11 +4,11 @@
 nondeterministic = true              # optional: the order of atomics may change the last bits
 requires = "cols % 4 == 0"           # optional: an arm of a table, right where this holds
 [[launch]]
-kernel = "name"
+kernel = "name"                      # see launch_reader.py for all that a launch may have
 grid   = ["ceil_div(rows, ROWS)"]    # one to three expressions over dims and tunables
 block  = [256]
 lds    = 0                           # optional: dynamic LDS bytes
-args   = ["x", "y", "rows:i64"]      # inputs, outputs, workspaces, dims, scalars, tunables
+args   = ["x", "y", "rows:i64"]      # inputs, outputs, workspaces, dims, scalars, tunables, expressions
 [workspace]
 partial = ["f32", "rows"]            # dtype, then the shape
 [tunables]
@@ -29,10 +29,11 @@ from typing import Any
 from records.errors import PlanError
 from sandbox.candidate.header_names import header_words, is_ours
 from sandbox.candidate.host_half import without_host_half
-from sandbox.candidate.plan import Candidate, Launch, Plan, PlanLines, Workspace
+from sandbox.candidate.instances import macros
+from sandbox.candidate.launch_reader import LaunchReader
+from sandbox.candidate.plan import Candidate, Plan, PlanLines, Workspace
 from sandbox.candidate.toml_process import toml_process
 from tasks.domain import atoms
-from tasks.expressions import MAX_LENGTH
 from tasks.task import DTYPES
 
 MAX_SOURCE_BYTES = 1 << 20
@@ -40,15 +41,12 @@ MAX_PLAN_BYTES = 64 << 10
 MAX_DOTS = 16  # on one line of a plan: a dotted key takes time and memory by the square of its parts
 MAX_ENTRIES: Mapping[str, int] = {"launch": 64, "workspace": 64, "tunables": 32, "constraints": 32}
 MAX_VALUES = 256  # of one tunable
-MAX_ARGS = 64
 MAX_DIMS = 8
 _ASIDE = re.compile(r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'|#.*")  # strings and comments
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_ARG = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}(:i64|:i32)?")
 _PLAN_KEYS = frozenset({"launch", "workspace", "tunables", "constraints", "nondeterministic", "requires"})
 _REPEATED = ("launch", "variant")  # tables that a plan may hold several times; never both
-_LAUNCH_KEYS = frozenset({"kernel", "grid", "block", "lds", "args"})
 RESERVED = frozenset(
     re.findall(
         r"\w+",
@@ -73,7 +71,7 @@ def parse(source: str) -> Candidate:
     """Read a candidate's file; PlanError names the field and the line in the file."""
     text = normalise(source)
     start, end, first_line = plan_span(text)
-    reader = _PlanReader(text[start + 5 : end], first_line)
+    reader = _PlanReader(text[start + 5 : end], first_line, text)
     plan = reader.plan()
     if "*/" in text[start + 5 : end]:
         raise PlanError("the launch plan holds */, which ends the comment too early", first_line, "form")
@@ -127,8 +125,11 @@ def read_toml(text: str, first_line: int) -> tuple[dict[str, Any], PlanLines]:
 class _PlanReader:
     """The TOML of one plan, with the line of every key."""
 
-    def __init__(self, text: str, first_line: int) -> None:
+    def __init__(self, text: str, first_line: int, source: str) -> None:
+        self._source = source
         self.table, self.lines = read_toml(text, first_line)
+        self._launches = LaunchReader(self.lines)
+        self._expression = self._launches.expression
 
     def plan(self) -> Plan:
         for key in self.table:
@@ -140,21 +141,22 @@ class _PlanReader:
             raise PlanError("the plan needs at least one [[launch]] table", self.lines.line("launch"))
         self._count("launch", launches)
         workspaces = tuple(self._workspace(n, v) for n, v in self._section("workspace").items())
-        tunables = {n: self._tunable(n, v) for n, v in self._section("tunables").items()}
+        listed = self._section("tunables")
+        named = macros(self._source, dict.fromkeys(listed, 0))
+        tunables = {n: self._tunable(n, v, n in named) for n, v in listed.items()}
         for name in tunables:
             if name in {w.name for w in workspaces}:
                 raise PlanError(f"{shown(name)} is both a workspace and a tunable", self.lines.line("tunables", name))
-            if name in header_words():
+            if name in named and name in header_words():
                 raise PlanError(
                     f"tunables: the headers use the name {shown(name)} themselves; choose another",
                     self.lines.line("tunables", name),
                 )
-        constraints = {n: self._expression("constraints", n, v, 0) for n, v in self._section("constraints").items()}
+        constraints = {n: self._expression("constraints", n, v) for n, v in self._section("constraints").items()}
         free = self.table.get("nondeterministic", False)
         if not isinstance(free, bool):
             raise PlanError("nondeterministic must be true or false", self.lines.line("", "nondeterministic"))
-        found = tuple(self._launch(x, i) for i, x in enumerate(launches))
-        return Plan(found, workspaces, tunables, constraints, self._requires(), free)
+        return Plan(self._launches.launches(launches), workspaces, tunables, constraints, self._requires(), free)
 
     def _requires(self) -> str:
         text, line = self.table.get("requires", ""), self.lines.line("", "requires")
@@ -177,62 +179,6 @@ class _PlanReader:
             most = MAX_ENTRIES[name]
             raise PlanError(f"the plan has {len(entries)} entries of {name}; at most {most}", self.lines.line(name))
 
-    def _launch(self, table: Mapping[str, Any], index: int) -> Launch:
-        for key in table:
-            if key not in _LAUNCH_KEYS:
-                raise PlanError(
-                    f"launch {index + 1} has the unknown key {shown(key)}; it may have {listing(_LAUNCH_KEYS)}",
-                    self.lines.line("launch", key, index),
-                )
-        for key in ("kernel", "grid", "block", "args"):
-            if key not in table:
-                raise PlanError(f"launch {index + 1} lacks {key!r}", self.lines.line("launch", "", index))
-        kernel, args = table["kernel"], table["args"]
-        if not isinstance(kernel, str) or not _NAME.fullmatch(kernel):
-            raise PlanError(
-                f"launch {index + 1}: kernel must be the name of a __global__ function, not {shown(kernel)}",
-                self.lines.line("launch", "kernel", index),
-            )
-        if not isinstance(args, list) or not all(isinstance(a, str) and _ARG.fullmatch(a) for a in args):
-            raise PlanError(
-                f"launch {index + 1}: args must be a list of names, with :i64 after a 64-bit dim",
-                self.lines.line("launch", "args", index),
-            )
-        if len(args) > MAX_ARGS:
-            raise PlanError(f"launch {index + 1}: more than {MAX_ARGS} args", self.lines.line("launch", "args", index))
-        return Launch(
-            kernel,
-            self._extent("grid", table["grid"], index),
-            self._extent("block", table["block"], index),
-            self._expression("launch", "lds", table.get("lds", 0), index),
-            tuple(args),
-            self.lines.line("launch", "", index),
-        )
-
-    def _extent(self, key: str, value: Any, index: int) -> tuple[str, ...]:
-        if not isinstance(value, list) or not 1 <= len(value) <= 3:
-            raise PlanError(
-                f"launch {index + 1}: {key} must be a list of one to three expressions",
-                self.lines.line("launch", key, index),
-            )
-        return tuple(self._expression("launch", key, item, index) for item in value)
-
-    def _expression(self, section: str, key: str, value: Any, index: int) -> str:
-        place = f"launch {index + 1}: {key}" if section == "launch" else f"{section}: {key}"
-        if isinstance(value, bool) or not isinstance(value, (int, str)):
-            raise PlanError(
-                f"{place} must be an integer or an expression in quotes, not {shown(value)}",
-                self.lines.line(section, key, index),
-            )
-        text = str(value).strip()
-        if not text:
-            raise PlanError(f"{place} is an empty expression", self.lines.line(section, key, index))
-        if len(text) > MAX_LENGTH:
-            raise PlanError(
-                f"{place} is an expression of more than {MAX_LENGTH} characters", self.lines.line(section, key, index)
-            )
-        return text
-
     def _workspace(self, name: str, value: Any) -> Workspace:
         line = self.lines.line("workspace", name)
         if not _NAME.fullmatch(name):
@@ -247,15 +193,15 @@ class _PlanReader:
             raise PlanError(
                 f"workspace: {name[:60]} has the unknown dtype {shown(value[0])}; known: {', '.join(DTYPES)}", line
             )
-        return Workspace(name, value[0], tuple(self._expression("workspace", name, v, 0) for v in value[1:]))
+        return Workspace(name, value[0], tuple(self._expression("workspace", name, v) for v in value[1:]))
 
-    def _tunable(self, name: str, value: Any) -> tuple[int, ...]:
+    def _tunable(self, name: str, value: Any, is_macro: bool) -> tuple[int, ...]:
         line = self.lines.line("tunables", name)
         if not _NAME.fullmatch(name) or name.startswith("__") or name in RESERVED or is_ours(name):
             raise PlanError(
                 f"tunables: {shown(name)} cannot be a macro's name; use a C identifier that is no keyword", line
             )
-        if len(name) < 2:
+        if len(name) < 2 and is_macro:
             raise PlanError(
                 f"tunables: {shown(name)} is too short for a macro: headers use one-letter names; "
                 "use two or more letters",
@@ -278,7 +224,7 @@ def _lines_of(text: str, first_line: int) -> dict[tuple[str, int, str], int]:
     found: dict[tuple[str, int, str], int] = {}
     section, index, seen = "", 0, 0
     for number, line in enumerate(text.split("\n"), first_line):
-        if header := re.match(r"\s*\[\[?\s*([\w-]+)\s*\]\]?\s*(#.*)?$", line):
+        if header := re.match(r"\s*\[\[?\s*([\w-]+)\s*\]\]?\s*(#.*)?$", line):  # not [[launch.body]]
             section = header[1]
             index = seen if section in _REPEATED else 0
             seen += section in _REPEATED

@@ -5,17 +5,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+FILL, COPY = "ks_fill", "ks_copy"  # kernels of the judge's own, see instances.py
+Argument = str | tuple["Argument", ...]  # a text that arguments.py reads; several for a struct
+
+
+@dataclass(frozen=True)
+class Loop:
+    """`for NAME in range(START, STOP, STEP)` around launches that stand beside each other and have the same one."""
+
+    name: str
+    start: str
+    stop: str
+    step: str
+    number: int  # of the loop in its plan
+
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel launch; every size is an expression over dims and tunables."""
+    """One step: a kernel launch, a fill or a copy; every size is an expression over dims, tunables and loops."""
 
-    kernel: str
+    kernel: str  # a function's name, an instantiation of a template, FILL or COPY
     grid: tuple[str, ...]  # 1 to 3 expressions
     block: tuple[str, ...]  # 1 to 3 expressions
     lds: str  # dynamic LDS, bytes
-    args: tuple[str, ...]  # names; "rows:i64" for a 64-bit dim
+    args: tuple[Argument, ...]  # names and expressions; "rows:i64" for a 64-bit dim
     line: int = field(compare=False)  # of [[launch]] in the file
+    loops: tuple[Loop, ...] = ()  # around it, the first outside
+    when: str = ""  # a condition; empty: always
+    table: int = field(default=0, compare=False)  # number of its [[launch]], from 0
+
+    @property
+    def structs(self) -> int:
+        """Bit i is set where argument i is a struct."""
+        return sum(1 << i for i, argument in enumerate(self.args) if isinstance(argument, tuple))
+
+    @property
+    def is_step(self) -> bool:
+        """True for a fill or a copy."""
+        return self.kernel in (FILL, COPY)
 
 
 @dataclass(frozen=True)

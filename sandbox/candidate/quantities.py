@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from records.errors import PlanError
+from sandbox.candidate.arguments import words_of
 from sandbox.candidate.plan import Plan
 from sandbox.candidate.prepare import Prepared
 from tasks.expressions import evaluate, names_in
@@ -25,6 +26,8 @@ def quantities(prepared: Prepared) -> list[list[float]]:
 def expressions(plan: Plan) -> list[str]:
     """Extents of launches and workspaces, and both sides of each comparison and remainder in a constraint."""
     sizes = [text for launch in plan.launches for text in (*launch.grid, *launch.block, launch.lds)]
+    sizes += [text for launch in plan.launches for loop in launch.loops for text in (loop.start, loop.stop, loop.step)]
+    sizes += [launch.when for launch in plan.launches if launch.when]
     shapes = [text for workspace in plan.workspaces for text in workspace.shape]
     return [*sizes, *shapes, *(part.strip() for text in plan.constraints.values() for part in _parts(text))]
 
@@ -42,7 +45,8 @@ def unused_tunables(prepared: Prepared) -> frozenset[str]:
     if "##" in code:
         return frozenset()
     named = {name for text in (*expressions(plan), *plan.constraints.values()) for name in names_in(text)}
-    named |= {arg.partition(":")[0] for launch in plan.launches for arg in launch.args}
+    named |= {word for launch in plan.launches for arg in launch.args for word in words_of(arg)}
+    named |= {word for launch in plan.launches for word in re.findall(r"\w+", launch.kernel)}
     named |= set(re.findall(r"\w+", code))
     return frozenset(plan.tunables) - named
 

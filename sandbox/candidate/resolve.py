@@ -5,48 +5,23 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from records.errors import PlanError
-from sandbox.candidate.plan import Candidate, Launch
+from sandbox.candidate.arguments import DTYPE_BYTES, BufferArg, NullArg, ResolvedArg, ScalarArg, Scope, StructArg
+from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, named
+from sandbox.candidate.plan import COPY, Candidate, Launch
+from sandbox.candidate.turns import turns
+from tasks.dtypes import stored
 from tasks.expressions import evaluate, names_in
 from tasks.task import Case, Task
 
+__all__ = ["DTYPE_BYTES", "BufferArg", "NullArg", "ResolvedLaunch", "ResolvedPlan", "ScalarArg", "StructArg"]
 MAX_CHOICES = 4096
+MAX_LAUNCHES = 1024  # of one call, all turns of all loops together
 MAX_WORKSPACE_BYTES = 8 << 30
-DTYPE_BYTES: Mapping[str, int] = {
-    "f64": 8,
-    "f32": 4,
-    "f16": 2,
-    "bf16": 2,
-    "e4m3fnuz": 1,
-    "e5m2fnuz": 1,
-    "e4m3fn": 1,
-    "e5m2": 1,
-    "i64": 8,
-    "i32": 4,
-    "i16": 2,
-    "i8": 1,
-    "u8": 1,
-    "bool": 1,
-}
 _SCANNED = 1 << 16
 _EVALUATED = 20_000  # constraints that are computed in a search; a second's work
-
-
-@dataclass(frozen=True)
-class BufferArg:
-    """A pointer to an input, an output or a workspace."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class ScalarArg:
-    """A value passed by copy; `dtype` is one of the task's dtypes."""
-
-    dtype: str
-    value: int | float
 
 
 @dataclass(frozen=True)
@@ -57,7 +32,7 @@ class ResolvedLaunch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     lds_bytes: int
-    args: tuple[BufferArg | ScalarArg, ...]
+    args: tuple[ResolvedArg, ...]
     line: int | None = None  # where [[launch]] stands in the file
 
     @property
@@ -105,23 +80,81 @@ def resolve(candidate: Candidate, task: Task, case: Case, tunables: Mapping[str,
     together = sum(math.prod(shape) * DTYPE_BYTES[dtype] for dtype, shape in workspaces.values())
     if together > MAX_WORKSPACE_BYTES:
         raise PlanError(f"the workspaces need {together} bytes together on the case {case.name}; at most 8 GiB")
-    buffers = {t.name for t in (*task.inputs, *task.outputs)} - set(task.initials) | set(workspaces)
-    launches = tuple(_launch(launch, task, case, names, buffers) for launch in plan.launches)
-    return ResolvedPlan(launches, workspaces)
+    resolver = _Resolver(task, case, names, workspaces)
+    launches = list[ResolvedLaunch]()
+    for launch, turn in turns(plan.launches, names):
+        if len(launches) == MAX_LAUNCHES:
+            raise PlanError(f"the plan has more than {MAX_LAUNCHES} launches on the case {case.name}", launch.line)
+        launches.append(resolver.launch(launch, turn, chosen))
+    if not launches:
+        raise PlanError(f"the plan launches nothing on the case {case.name}", plan.launches[0].line)
+    return ResolvedPlan(tuple(launches), workspaces)
 
 
-def _launch(launch: Launch, task: Task, case: Case, names: Mapping[str, int], buffers: set[str]) -> ResolvedLaunch:
-    lds = evaluate(launch.lds, names)
-    if lds < 0:
-        raise PlanError(f"lds of {launch.kernel} is {lds} on the case {case.name}; it must be at least 0", launch.line)
-    return ResolvedLaunch(
-        launch.kernel,
-        _extent("grid", launch.grid, launch, case, names),
-        _extent("block", launch.block, launch, case, names),
-        lds,
-        tuple(_argument(text, launch, task, case, names, buffers) for text in launch.args),
-        launch.line,
-    )
+class _Resolver:
+    """The launches of one case in numbers."""
+
+    def __init__(
+        self, task: Task, case: Case, names: Mapping[str, int], workspaces: Mapping[str, tuple[str, tuple[int, ...]]]
+    ) -> None:
+        self._case = case
+        tensors = [t for t in (*task.inputs, *task.outputs) if t.name not in task.initials]
+        self._buffers = {t.name: (t.dtype, task.length_of(t, case)) for t in tensors if t.name not in case.absent}
+        self._buffers |= {name: (dtype, math.prod(shape)) for name, (dtype, shape) in workspaces.items()}
+        sizes = {name: DTYPE_BYTES[dtype] for name, (dtype, _) in self._buffers.items()}
+        scalars = {s.name: replace(s, value=case.scalars.get(s.name, s.value or 0)) for s in task.scalars}
+        self._scope = Scope(names, scalars, sizes, frozenset(case.absent))
+
+    def launch(self, launch: Launch, turn: Mapping[str, int], tunables: Mapping[str, int]) -> ResolvedLaunch:
+        """One turn of one launch; `turn` holds all integers that it may name."""
+        scope, case = replace(self._scope, names=turn), self._case
+        try:
+            if launch.is_step:
+                return self._step(launch)
+            lds = evaluate(launch.lds, turn)
+            if lds < 0:
+                raise PlanError(f"lds of {launch.kernel} is {lds} on the case {case.name}; it must be at least 0")
+            return ResolvedLaunch(
+                named(launch.kernel, tunables),
+                _extent("grid", launch.grid, launch, case, turn),
+                _extent("block", launch.block, launch, case, turn),
+                lds,
+                tuple(scope.resolve(each) for each in launch.args),
+                launch.line,
+            )
+        except PlanError as error:
+            if error.line is not None:
+                raise
+            raise PlanError(f"{error} in the launch of {launch.kernel} on the case {case.name}", launch.line) from None
+
+    def _step(self, launch: Launch) -> ResolvedLaunch:
+        """A fill or a copy as a launch of the judge's own kernel."""
+        to, given = (str(each) for each in launch.args[:2])
+        size = self._bytes(to)
+        args: tuple[ResolvedArg, ...] = (BufferArg(to), BufferArg(given), ScalarArg("i64", size))
+        if launch.kernel == COPY:
+            if self._bytes(given) != size:
+                raise PlanError(f"copy: {to} has {size} bytes and {given} has {self._bytes(given)}")
+        else:
+            word = fill_word(given, self._buffers[to][0])
+            args = (BufferArg(to), ScalarArg("i64", word), ScalarArg("i64", size))
+        blocks = -(-size // (STEP_BYTES * STEP_ITEMS))
+        return ResolvedLaunch(launch.kernel, (blocks, 1, 1), (STEP_ITEMS, 1, 1), 0, args, launch.line)
+
+    def _bytes(self, name: str) -> int:
+        if name not in self._buffers:
+            raise PlanError(f"fill and copy need {name}, which this case does not give")
+        dtype, elements = self._buffers[name]
+        return elements * DTYPE_BYTES[dtype]
+
+
+def fill_word(number: str, dtype: str) -> int:
+    """Eight bytes of elements with this value, as an integer; PlanError where the type has no such value."""
+    try:
+        item = stored(int(number) if number.lstrip("-").isdigit() else float(number), dtype)
+    except (OverflowError, ValueError):
+        raise PlanError(f"fill: {number} is no value of {dtype}") from None
+    return int.from_bytes(item.tobytes() * (STEP_BYTES // item.itemsize), "little", signed=True)
 
 
 def _extent(
@@ -136,30 +169,6 @@ def _extent(
             )
     x, y, z = (*values, 1, 1)[:3]
     return x, y, z
-
-
-def _argument(
-    text: str, launch: Launch, task: Task, case: Case, names: Mapping[str, int], buffers: set[str]
-) -> BufferArg | ScalarArg:
-    name, _, width = text.partition(":")
-    if name in case.absent:
-        return ScalarArg("i64", 0)  # a null pointer
-    if name in buffers:
-        return BufferArg(name)
-    if name in names:
-        dtype = width or "i32"
-        bits = 64 if dtype == "i64" else 32
-        if not -(1 << bits - 1) <= names[name] < 1 << bits - 1:
-            raise PlanError(
-                f"{name} is {names[name]} on the case {case.name}, too large for a 32-bit int; "
-                f"write {name}:i64 in the args of {launch.kernel}",
-                launch.line,
-            )
-        return ScalarArg(dtype, names[name])
-    for scalar in task.scalars:
-        if scalar.name == name:
-            return ScalarArg(scalar.dtype, case.scalars.get(name, scalar.value or 0))
-    raise PlanError(f"the argument {name!r} of {launch.kernel} is not known", launch.line)
 
 
 def choices(candidate: Candidate, task: Task) -> tuple[dict[str, int], ...]:

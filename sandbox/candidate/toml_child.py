@@ -11,7 +11,7 @@ import sys
 import tomllib
 from typing import Any
 
-DEPTH = 8  # tables and lists within each other; a plan needs three
+DEPTH = 12  # tables and lists within each other; a struct in a body of a loop stands ten deep
 DIGITS = 40  # no integer of a plan has more
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sandbox.gpu.child_messages import BindRequest, LaunchArgument, Launches
-from sandbox.gpu.driver.device_memory import Argument, DeviceMemory
+from sandbox.gpu.child_messages import BindRequest, FieldArgument, LaunchArgument, Launches
+from sandbox.gpu.driver.device_memory import Argument, DeviceMemory, Scalar
 from sandbox.gpu.driver.driver import Device, DeviceKernel
 from sandbox.gpu.layout import ALIGNMENT, BLOCK, FILLED, RED_ZONE, block_roles
 from sandbox.gpu.memory_file import Raw
@@ -22,7 +22,7 @@ BASES = 2
 REPORT = 16  # bytes a set, see `Trusted.inspect`
 
 
-def _narrow(dtype: str, value: float) -> Argument:
+def _narrow(dtype: str, value: float) -> Scalar:
     """The bits of a type that ctypes does not have."""
     found = stored(value, dtype)
     return (
@@ -32,7 +32,7 @@ def _narrow(dtype: str, value: float) -> Argument:
     )
 
 
-SCALARS: Mapping[str, Callable[[Any], Argument]] = {
+SCALARS: Mapping[str, Callable[[Any], Scalar]] = {
     "i64": ctypes.c_int64,
     "i32": ctypes.c_int,
     "i16": ctypes.c_int16,
@@ -159,9 +159,18 @@ class CaseBuffers:
         return made
 
     def _argument(self, given: LaunchArgument, number: int) -> Argument:
+        if not given.size:
+            return self._value(given, number)
+        data = bytearray(given.size)
+        for field in given.fields:
+            item = ctypes.string_at(ctypes.addressof(value := self._value(field, number)), ctypes.sizeof(value))
+            data[field.at : field.at + len(item)] = item
+        return (ctypes.c_ubyte * given.size).from_buffer(data)
+
+    def _value(self, given: LaunchArgument | FieldArgument, number: int) -> Scalar:
         if given.buffer:
-            place = self._layout[given.buffer]
-            return ctypes.c_uint64(self._held.arena.address + number * self._layout.nbytes + place.offset)
+            at = self._layout[given.buffer].offset + given.offset
+            return ctypes.c_uint64(self._held.arena.address + number * self._layout.nbytes + at)
         return SCALARS[given.dtype](given.value)
 
     def free(self) -> None:

@@ -10,12 +10,26 @@ from sandbox.gpu.layout import Layout
 
 
 @dataclass(frozen=True)
+class FieldArgument:
+    """A field of a struct: its place in it, and an address or a value as in a `LaunchArgument`."""
+
+    at: int
+    buffer: str = ""
+    dtype: str = ""
+    value: int | float | bool = 0
+    offset: int = 0
+
+
+@dataclass(frozen=True)
 class LaunchArgument:
-    """One argument: the address of a buffer of the case, or a value of one of the task's dtypes."""
+    """One argument: an address in a buffer of the case, a value of one of the task's dtypes, or a struct."""
 
     buffer: str = ""
     dtype: str = ""
     value: int | float | bool = 0
+    offset: int = 0  # bytes
+    fields: tuple[FieldArgument, ...] = ()
+    size: int = 0  # bytes of a struct; 0 for what is none
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import random
 from dataclasses import dataclass
 from math import prod
 
+from sandbox.candidate.arguments import BufferArg, ResolvedArg, ScalarArg, StructArg
 from sandbox.candidate.prepare import Prepared
-from sandbox.candidate.resolve import BufferArg, ScalarArg
-from sandbox.gpu.child_messages import BindRequest, KernelLaunch, LaunchArgument, Launches, LoadRequest
+from sandbox.gpu.child_messages import BindRequest, FieldArgument, KernelLaunch, LaunchArgument, Launches, LoadRequest
 from sandbox.gpu.child_process import ChildProcess
 from sandbox.gpu.compile.gpu_compiler import DeviceBuild
 from sandbox.gpu.layout import BLOCK, Layout, lay_out
@@ -97,7 +97,17 @@ def _bytes(task: Task, spec: TensorSpec, case: Case) -> int:
     return task.length_of(spec, case) * size_bytes(spec.dtype)
 
 
-def _argument(given: BufferArg | ScalarArg) -> LaunchArgument:
-    if isinstance(given, BufferArg):
-        return LaunchArgument(buffer=given.name)
-    return LaunchArgument(dtype=given.dtype, value=given.value)
+def _argument(given: ResolvedArg) -> LaunchArgument:
+    match given:
+        case BufferArg(name=name, offset=offset):
+            return LaunchArgument(buffer=name, offset=offset)
+        case ScalarArg(dtype=dtype, value=value):
+            return LaunchArgument(dtype=dtype, value=value)
+        case StructArg(fields=fields, size=size):
+            return LaunchArgument(fields=tuple(_field(at, leaf) for at, leaf in fields), size=size)
+    return LaunchArgument(dtype="i64")  # null
+
+
+def _field(at: int, leaf: ResolvedArg) -> FieldArgument:
+    made = _argument(leaf)
+    return FieldArgument(at, made.buffer, made.dtype, made.value, made.offset)

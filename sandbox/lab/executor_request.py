@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import LabError
-from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan
+from sandbox.candidate.resolve import BufferArg, NullArg, ResolvedLaunch, ResolvedPlan, ScalarArg, StructArg
 from sandbox.lab.build.program import LabProgram
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.stored_inputs import Stored
@@ -28,6 +28,7 @@ NONE = (1 << 64) - 1
 ROLES = {"input": 0, "output": 1, "workspace": 2, "inout": 3}
 WRITTEN = ("output", "inout")  # roles of buffers that are compared
 MAX_BUFFERS = 254
+STRUCT = 3  # kind of an argument, see runtime/request.h
 MIN_RED_ZONE = 1 << 20
 MAX_RED_ZONE = 1 << 32
 LANE_STACK_BYTES = 576 << 10  # address space of a work-item's stacks with their guard, see runtime/fibre.h
@@ -247,16 +248,38 @@ def _launches(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, wor
 
 
 def _arguments(launch: ResolvedLaunch, addresses: Mapping[str, int]) -> list[int]:
-    words: list[int] = []
+    """The number of words that structs take, kind and bits of each argument, then the structs' words."""
+    words, structs = list[int](), list[int]()
     for argument in launch.args:
-        if isinstance(argument, BufferArg):
-            words += [0, addresses[argument.name]]
-        elif argument.dtype.startswith(("i", "u", "bool")):
-            words += [1, int(argument.value)]
+        if isinstance(argument, StructArg):
+            words += [STRUCT, 0]
+            structs += _struct(argument, addresses)
         else:
-            value = float(stored(argument.value, argument.dtype))  # what a GPU is given
-            words += [2, struct.unpack("<Q", struct.pack("<d", value))[0]]
-    return words
+            words += _word(argument, addresses)
+    return [len(structs), *words, *structs]
+
+
+def _struct(argument: StructArg, addresses: Mapping[str, int]) -> list[int]:
+    data = bytearray(_round_up(argument.size, 8))
+    for at, leaf in argument.fields:
+        if isinstance(leaf, ScalarArg):
+            item = stored(leaf.value, leaf.dtype).tobytes()
+        else:
+            item = (_word(leaf, addresses)[1] & NONE).to_bytes(8, "little")
+        data[at : at + len(item)] = item
+    return list(struct.unpack(f"<{len(data) // 8}Q", data))
+
+
+def _word(argument: BufferArg | ScalarArg | NullArg, addresses: Mapping[str, int]) -> list[int]:
+    """Kind and bits."""
+    if isinstance(argument, NullArg):
+        return [0, 0]
+    if isinstance(argument, BufferArg):
+        return [0, addresses[argument.name] + argument.offset]
+    if argument.dtype.startswith(("i", "u", "bool")):
+        return [1, int(argument.value)]
+    value = float(stored(argument.value, argument.dtype))  # what a GPU is given
+    return [2, struct.unpack("<Q", struct.pack("<d", value))[0]]
 
 
 def _write_memory(path: Path, layout: MemoryLayout) -> None:

@@ -16,6 +16,7 @@ from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
 from sandbox.candidate.growth import plan_cases
+from sandbox.candidate.instances import instantiated
 from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
@@ -242,13 +243,12 @@ class LabEvaluator(SandboxBase):
         evaluation, compilation = (self._compile if expressions is None else self._compile_to_rank)(prepared)
         if compilation is None:
             return evaluation, None
-        program = self._lab.build(
-            prepared.candidate, prepared.tunables, expressions=expressions, spent_s=compilation.cpu_s
-        )
+        tunables, spent_s = prepared.tunables, compilation.cpu_s
+        program = self._lab.build(prepared.candidate, tunables, expressions=expressions, spent_s=spent_s)
         if isinstance(program, tuple):
             return replace(evaluation, verdict=rejected("compile", program)), None
         symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
-        if unlike := unlike_symbols(program.symbols, symbols, prepared.candidate.plan.launches):
+        if unlike := unlike_symbols(program.symbols, symbols, instantiated(prepared.candidate, tunables).plan.launches):
             return replace(evaluation, verdict=rejected("compile", unlike)), None
         if expressions is None:
             self._expressions.keep(prepared.candidate.id, program.expressions)

@@ -93,6 +93,16 @@ def test_a_right_kernel_is_verified_and_timed(judge: GpuEvaluator, task: Task) -
     assert judge.isolation.startswith("local ("), "the stub is asked over a socket of this machine"
 
 
+def test_instantiations_structs_and_copies_are_launched_as_the_plan_says(judge: GpuEvaluator, task: Task) -> None:
+    """An in-place kernel of a template in a namespace, whose struct holds a pointer."""
+    path = Path(__file__).parents[1] / "kernels" / "honest" / "corpus" / "template_in_place@scale.hip"
+    text = path.read_text(encoding="utf-8")
+    made = judge.verify(judge.prepare(text, task))
+    assert made.verdict.accepted, made.verdict
+    wrong = text.replace('[0, "null"]', '[0, "x + 1"]')  # the bias is read: beyond the end by the last work-item
+    assert judge.verify(judge.prepare(wrong, task)).verdict.accepted is False
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "stage"),
     [

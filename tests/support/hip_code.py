@@ -150,10 +150,16 @@ class Coded(Process):
             return self._wrong("hipEventElapsedTime of an event that was not recorded", INVALID_HANDLE)
         return 0, struct.pack("<f", (stop - start) / 1e3)
 
+    def hiprtcGetLoweredName(self, numbers: tuple[int, ...], data: bytes) -> Any:
+        symbol = self.world.workshop.symbols.get(data.decode())
+        return (0, symbol.encode()) if symbol else NOT_FOUND
+
     def hiprtcCompileProgram(self, numbers: tuple[int, ...], data: bytes) -> Any:
         options = data[: numbers[0] - 1].decode().split("\n")
         if "--offload-arch=gfx942" not in options:
             return self._wrong(f"hipRTC without a known architecture: {options}", 5)
-        image, log = self.world.workshop.compile(data[numbers[0] :].decode(), [o for o in options if o])
+        names = [o.removeprefix("name:") for o in options if o.startswith("name:")]
+        given = [o for o in options if o and not o.startswith("name:")]
+        image, log = self.world.workshop.compile(data[numbers[0] :].decode(), given, names)
         said = log.encode()
         return (COMPILATION_FAILED if image is None else 0), struct.pack("<Q", len(said)) + said + (image or b"")

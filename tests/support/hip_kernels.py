@@ -7,8 +7,8 @@ import json
 import re
 import struct
 import tempfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ import numpy.typing as npt
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.front_end import INCLUDE
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.candidate.instances import step_kernels
 from sandbox.candidate.plan import Candidate, Launch, Plan
-from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg
+from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan, ScalarArg, StructArg
 from sandbox.elf import Elf
 from sandbox.gpu.compile.images import ImageKernel, read_image
 from sandbox.lab import executor_request
@@ -29,7 +30,6 @@ from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.process import ProcessLimits, run
 from sandbox.recent import Recent
 from sandbox.target import Target, load_target
-from tasks.dtypes import numpy_dtype
 
 Bytes = npt.NDArray[np.uint8]
 Allocations = Mapping[int, Bytes]  # by address
@@ -38,18 +38,6 @@ KEPT_BYTES = 4 << 20  # of one launch
 BUILT_IN = "".join(
     f"#include <hip/{p.name}>\n" for p in sorted((INCLUDE / "hip").glob("*.h")) if not p.name.startswith("ks_")
 )  # as hipRTC, which includes HIP's headers itself
-_INTEGERS = {1: "<b", 2: "<h", 4: "<i", 8: "<q"}
-_REALS = {2: "<e", 4: "<f", 8: "<d"}
-_NARROW = {
-    "__hip_bfloat16": "bf16",
-    "hip_bfloat16": "bf16",
-    "__hip_fp8_e4m3_fnuz": "e4m3fnuz",
-    "__hip_fp8_e5m2_fnuz": "e5m2fnuz",
-    "__hip_fp8_e4m3": "e4m3fn",
-    "__hip_fp8_e5m2": "e5m2",
-}
-
-
 _RAN: Recent[bytes, tuple[tuple[str, ...], tuple[bytes, ...]]] = Recent(64)  # how the last launches ended
 
 
@@ -70,22 +58,27 @@ class Workshop:
 
     toolchain: Toolchain
     cache: Path
+    symbols: dict[str, str] = field(default_factory=dict)  # of the kernels compiled so far, by name
 
     @cached_property
     def target(self) -> Target:
         return load_target("mi300x")
 
-    def compile(self, source: str, options: Sequence[str]) -> tuple[bytes | None, str]:
-        """A code object and what clang said."""
+    def compile(self, source: str, options: Sequence[str], names: Sequence[str] = ()) -> tuple[bytes | None, str]:
+        """A code object and what clang said; the kernels of these names are instantiated."""
         tunables = {name: int(value) for o in options if o.startswith("-D") for name, value in [o[2:].split("=")]}
         whole = BUILT_IN + source
-        made = Compiler(self.toolchain, self.cache, self.target).compile(_candidate(whole, ()), tunables)
+        made = Compiler(self.toolchain, self.cache, self.target).compile(
+            _candidate(whole, tuple(Launch(name, ("1",), ("1",), "0", (), 1) for name in names)), tunables
+        )
         if not made.ok:
             return None, _shifted(made.diagnostics) or "\n".join(f"error: {f.message}" for f in made.findings)
         image = (self.cache / "objects" / f"{made.code_object}.co").read_bytes()
         kept = self._kept(image)
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps({"source": whole, "tunables": tunables}), encoding="utf-8")
+        self.symbols.update({kernel.name: kernel.symbol for kernel in made.kernels})
+        named = {kernel.symbol: kernel.name for kernel in made.kernels}
+        kept.write_text(json.dumps({"source": whole, "tunables": tunables, "names": named}), encoding="utf-8")
         return image, _shifted(made.diagnostics)
 
     def _kept(self, image: bytes) -> Path:
@@ -102,7 +95,7 @@ class Workshop:
         return Image(
             kept["source"],
             kept["tunables"],
-            {k.symbol: k for k in found.kernels},
+            {k.symbol: replace(k, name=kept["names"].get(k.symbol, k.name)) for k in found.kernels},
             {name: first[name] for name, _ in found.globals},
         )
 
@@ -121,15 +114,9 @@ class Workshop:
         A kernel sees its arguments and these allocations and nothing else, so an equal launch has an equal end.
         """
         program = image.program = image.program or self._program(image)
-        values = list(_unpacked(image.source, kernel, packed))
-        used = [
-            at
-            for at in sorted(memory)
-            if any(
-                b and at <= v < at + max(1, memory[at].nbytes)
-                for v, b in zip(values, kernel.buffers or (), strict=True)
-            )
-        ]
+        values = list(_unpacked(kernel, packed))
+        words = {word for value in values for word in _words(value)}
+        used = [at for at in sorted(memory) if any(at <= word < at + max(1, memory[at].nbytes) for word in words)]
         spans = {at: memory[at] for at in used}
         key = _key((program.path, kernel.name, *grid, *block, dynamic), values, spans)
         known = _RAN.known(key)
@@ -151,15 +138,13 @@ class Workshop:
         grid: Sequence[int],
         block: Sequence[int],
         dynamic: int,
-        values: Sequence[int | float],
+        values: Sequence[int | bytes],
         memory: Allocations,
     ) -> tuple[str, ...]:
         buffers = [executor_request.Buffer(f"{at:x}", data, "workspace") for at, data in memory.items()]
         layout = executor_request.lay_out(buffers, count=False)
         places = {at: region.address for at, region in zip(memory, layout.regions, strict=True)}
-        args = tuple(
-            ScalarArg("f64", v) if isinstance(v, float) else ScalarArg("i64", _moved(v, places, memory)) for v in values
-        )
+        args = tuple(_argument(value, places, memory) for value in values)
         x, y, z = grid
         plan = ResolvedPlan(
             (ResolvedLaunch(kernel.name, (x, y, z), (block[0], block[1], block[2]), dynamic, args),), {}
@@ -192,9 +177,11 @@ class Workshop:
 
     def _program(self, image: Image) -> LabProgram:
         launches = tuple(
-            Launch(k.name, ("1",), ("1",), "0", ("x",) * len(k.parameter_bytes), 1) for k in image.kernels.values()
+            Launch(k.name, ("1",), ("1",), "0", tuple("x" if b else ("x",) for b in k.buffers or ()), 1)
+            for k in image.kernels.values()
         )
-        made = Builder(self.toolchain, self.cache).build(_candidate(image.source, launches), image.tunables)
+        source = image.source.removesuffix(step_kernels(launches))  # the lab adds them itself
+        made = Builder(self.toolchain, self.cache).build(_candidate(source, launches), image.tunables)
         if not isinstance(made, LabProgram):
             raise RuntimeError(f"the lab cannot execute this: {made}")
         return made
@@ -219,31 +206,42 @@ def _first_value(elf: Elf, section: int, address: int, size: int) -> Bytes:
     return data
 
 
-def _unpacked(source: str, kernel: ImageKernel, packed: bytes) -> Any:
-    """The values of the parameters; only the source shows which of them are real numbers."""
-    match = re.search(rf"__global__[^;{{]*?\b{re.escape(kernel.name)}\s*\(([^)]*)\)", source)
-    texts = match[1].split(",") if match else []
-    assert kernel.buffers is not None
-    if len(texts) < len(kernel.parameter_bytes):
-        raise RuntimeError(f"the stub cannot read the parameters of {kernel.name}")
+def _unpacked(kernel: ImageKernel, packed: bytes) -> Iterator[int | bytes]:
+    """Pointers as numbers, what is passed by value as bytes."""
     at = 0
-    for text, size, buffer in zip(texts, kernel.parameter_bytes, kernel.buffers, strict=False):
-        real = not buffer and re.search(r"\b(float|double|half|__half|_Float16)\b", text)
-        narrow = next((_NARROW[w] for w in re.findall(r"\w+", text) if w in _NARROW and not buffer), "")
-        yield (
-            float(np.frombuffer(packed, numpy_dtype(narrow), 1, at)[0])
-            if narrow
-            else struct.unpack("<Q" if buffer else _REALS[size] if real else _INTEGERS[size], packed[at : at + size])[0]
-        )
+    for size, buffer in zip(kernel.parameter_bytes, kernel.buffers or (), strict=True):
+        yield struct.unpack("<Q", packed[at : at + 8])[0] if buffer else packed[at : at + size]
         at += size
 
 
-def _key(launch: tuple[str | int, ...], values: Sequence[int | float], memory: Allocations) -> bytes:
+def _words(value: int | bytes) -> list[int]:
+    """All that could be an address."""
+    if isinstance(value, int):
+        return [value]
+    return [int.from_bytes(value[at : at + 8], "little") for at in range(0, len(value) - 7, 8)]
+
+
+def _argument(value: int | bytes, places: Mapping[int, int], memory: Allocations) -> ScalarArg | StructArg:
+    if isinstance(value, int):
+        return ScalarArg("i64", _moved(value, places, memory))
+    fields = [(8 * n, ScalarArg("i64", _signed(_moved(w, places, memory)))) for n, w in enumerate(_words(value))]
+    fields += [(at, ScalarArg("u8", value[at])) for at in range(len(value) // 8 * 8, len(value))]
+    return StructArg(tuple(fields), len(value))
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64 if word >> 63 else 0)
+
+
+def _key(launch: tuple[str | int, ...], values: Sequence[int | bytes], memory: Allocations) -> bytes:
     """All that decides how a launch ends: arguments, pointers as distances, contents."""
     distances = {at: number << 48 for number, at in enumerate(memory)}
-    moved = [v if isinstance(v, float) else _moved(v, distances, memory) for v in values]
-    pointers = [isinstance(v, int) and _moved(v, {at: at + 1 for at in memory}, memory) != v for v in values]
-    digest = hashlib.blake2b(repr((launch, moved, pointers, [data.nbytes for data in memory.values()])).encode())
+    words = [word for value in values for word in _words(value)]
+    moved = [_moved(word, distances, memory) for word in words]
+    pointers = [_moved(word, {at: at + 1 for at in memory}, memory) != word for word in words]
+    tails = [value[len(value) // 8 * 8 :] for value in values if isinstance(value, bytes)]
+    sizes = [data.nbytes for data in memory.values()]
+    digest = hashlib.blake2b(repr((launch, moved, pointers, tails, sizes)).encode())
     for data in memory.values():
         digest.update(data)
     return digest.digest()

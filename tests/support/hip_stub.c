@@ -177,6 +177,9 @@ const char* hipGetErrorString(int status) { return status ? "from the stub" : "n
 struct program {
     char *source, *answer;
     uint64_t size, log;
+    char names[8192];  // each with a line's end
+    char* symbols[64];
+    int named;
 };
 
 // A process that compiles can make no socket once it is at work, so it is reached here.
@@ -190,11 +193,25 @@ int hiprtcCreateProgram(struct program** made, const char* source, const char* n
     (*made)->source = strdup(source);
     return 0;
 }
+int hiprtcAddNameExpression(struct program* program, const char* name) {
+    if (program->answer || !name[0] || strlen(program->names) + strlen(name) + 2 > sizeof program->names) return 3;
+    strcat(strcat(program->names, name), "\n");
+    return 0;
+}
+int hiprtcGetLoweredName(struct program* program, const char* name, const char** symbol) {
+    if (!program->answer || program->named == 64 || !strstr(program->names, name)) return 9;
+    char* found = program->symbols[program->named++] = calloc(1, 4096);
+    int status = ask(__func__, N(0), name, strlen(name), found, 4095, NULL);
+    return *symbol = found, status;
+}
 int hiprtcCompileProgram(struct program* program, int count, const char** options) {
-    uint64_t size = strlen(program->source), room = 64 << 20;
+    uint64_t size = strlen(program->source) + strlen(program->names), room = 64 << 20;
     for (int i = 0; i < count; i++) size += strlen(options[i]) + 1;
+    size += 8 * 64;  // "name:"
     char *request = calloc(1, size + 1), *at = request;
     for (int i = 0; i < count; i++) at += sprintf(at, "%s\n", options[i]);
+    for (char *name = program->names, *end; (end = strchr(name, '\n')); name = end + 1)
+        at += sprintf(at, "name:%.*s\n", (int)(end - name), name);
     *at++ = 0;
     memcpy(at, program->source, strlen(program->source));
     program->answer = malloc(room);
@@ -217,6 +234,7 @@ int hiprtcGetCode(struct program* p, char* code) {
     return 0;
 }
 int hiprtcDestroyProgram(struct program** p) {
+    for (int i = 0; i < (*p)->named; i++) free((*p)->symbols[i]);
     free((*p)->source), free((*p)->answer), free(*p);
     return *p = NULL, 0;
 }

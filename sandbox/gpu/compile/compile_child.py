@@ -39,8 +39,10 @@ class SourceCompiler(Protocol):
     def version(self) -> str:
         """In numbers."""
 
-    def compile(self, source: str, name: str, arch: str, options: list[str], headers: dict[str, str]) -> Compiled:
-        """One file for `arch`."""
+    def compile(
+        self, source: str, name: str, arch: str, options: list[str], headers: dict[str, str], names: list[str]
+    ) -> Compiled:
+        """One file for `arch`, and the symbols of these kernels."""
 
 
 def main(number: int, vendor: str, library: str) -> int:
@@ -94,11 +96,11 @@ def _answer(compiler: SourceCompiler, job: Job) -> JobReply:
     used = resource.getrusage(resource.RUSAGE_SELF)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + job.cpu_s, resource.RLIM_INFINITY))
     try:
-        made = compiler.compile(job.source, job.name, job.arch, list(job.options), dict(job.headers))
+        made = compiler.compile(job.source, job.name, job.arch, list(job.options), dict(job.headers), list(job.names))
     except MemoryError:
         os._exit(1)  # as if the compiler itself had run out of it
     image = base64.b64encode(made.image).decode() if made.image is not None else None
-    return JobReply(image, made.log[:MAX_LOG])
+    return JobReply(image, made.log[:MAX_LOG], dict(made.symbols))
 
 
 def _limit() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Job:
     arch: str
     options: tuple[str, ...]
     headers: Mapping[str, str]
+    names: tuple[str, ...] = ()  # kernels whose symbols are asked for
     cpu_s: int = 0  # that the process may use for it
 
 
@@ -36,6 +37,7 @@ class JobReply:
 
     image: str | None  # base64; None when the source does not compile
     log: str
+    symbols: Mapping[str, str] = field(default_factory=dict)  # of the job's names
 
 
 @dataclass(frozen=True)

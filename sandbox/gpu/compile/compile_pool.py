@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ class CompileReply:
     image: bytes | None
     log: str
     ended: Ending | None = None
+    symbols: Mapping[str, str] = field(default_factory=dict)  # of the kernels that the job names
 
 
 class Worker:
@@ -91,7 +92,7 @@ class Worker:
             if isinstance(reply, CompilerMissing):
                 raise ToolchainError(reply.message)
             image = None if reply.image is None else base64.b64decode(reply.image, validate=True)
-            return CompileReply(image, reply.log)
+            return CompileReply(image, reply.log, symbols=reply.symbols)
         except Late:
             return CompileReply(None, "", Ending("deadline"))
         except Closed:

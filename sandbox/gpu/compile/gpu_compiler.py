@@ -29,11 +29,13 @@ from sandbox.candidate.diagnostics import (
     ending_of,
     readable,
     refusal,
+    without_kernel,
 )
+from sandbox.candidate.instances import expressions, launched, macros, step_kernels
 from sandbox.candidate.kernel import KernelArgument, KernelMetadata
 from sandbox.candidate.limits import check_arguments
 from sandbox.candidate.plan import Candidate
-from sandbox.candidate.resolve import BufferArg, ResolvedPlan
+from sandbox.candidate.resolve import BufferArg, NullArg, ResolvedPlan
 from sandbox.gpu.compile.compile_messages import Description, Job
 from sandbox.gpu.compile.compile_pool import CompilePool, CompileReply
 from sandbox.gpu.compile.dialect import dialect_of, spell
@@ -44,7 +46,7 @@ from sandbox.target import Target
 
 __all__ = ["DeviceBuild", "GpuCompiler", "ImageKernel"]
 
-FORMAT = "2"  # raise it when a stored build would be read differently
+FORMAT = "3"  # raise it when a stored build would be read differently
 DEADLINE_S = 60.0
 LARGEST_BLOCK = 1024
 _NVIDIA = re.compile(
@@ -184,12 +186,14 @@ class GpuCompiler:
         source = candidate.source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
         if refused := refusals(source, dialect.known, self.target.vendor == "amd"):
             return DeviceBuild(refused)
+        launches = launched(candidate.plan.launches, tunables)
         options = (
             *dialect.options,
-            *(f"-D{name}={value}" for name, value in tunables.items()),
+            *(f"-D{name}={value}" for name, value in macros(candidate.source, tunables).items()),
             *((f"-I{self.description.include}{part}" for part in ("", "/cccl")) if self.description.include else ()),
         )
-        job = Job(spell(kind, source), SOURCE, self.target.arch, options, dialect.headers)
+        text = spell(kind, source) + step_kernels(launches)
+        job = Job(text, SOURCE, self.target.arch, options, dialect.headers, expressions(launches))
         reply = self._pool.compile(job, self._deadline_s)
         if dialect.rescue and reply.image is None and _NO_DEVICE in reply.log:  # it also makes constants variables
             reply = self._pool.compile(replace(job, options=(*options, *dialect.rescue)), self._deadline_s)
@@ -202,9 +206,11 @@ class GpuCompiler:
             found = refusal(f"the compiler's output cannot be used: {error}")
             return DeviceBuild((found,), diagnostics=said, is_final=False)
         if not made.kernels:
-            return DeviceBuild((refusal("the file defines no __global__ function"),), diagnostics=said)
+            return DeviceBuild((without_kernel(source),), diagnostics=said)
         digest = hashlib.sha256(reply.image).hexdigest()
-        return DeviceBuild((), reply.image, digest, made.kernels, made.globals, made.hidden_bytes, said)
+        names = {symbol: name for name, symbol in reply.symbols.items()}
+        kernels = tuple(replace(k, name=names.get(k.symbol, k.name)) for k in made.kernels)
+        return DeviceBuild((), reply.image, digest, kernels, made.globals, made.hidden_bytes, said)
 
     def _load(self, stored: Path) -> DeviceBuild | None:
         try:
@@ -232,7 +238,7 @@ def _arguments(kernel: ImageKernel, plan: ResolvedPlan | None) -> tuple[KernelAr
         if kernel.buffers is not None:
             buffer = kernel.buffers[index]
         else:
-            buffer = size == 8 and index < len(passed) and isinstance(passed[index], BufferArg)
+            buffer = size == 8 and index < len(passed) and isinstance(passed[index], (BufferArg, NullArg))
         offset = -(-offset // min(size, 8) if size else 1) * min(size or 1, 8)
         found.append(KernelArgument(buffer, offset, size))
         offset += size

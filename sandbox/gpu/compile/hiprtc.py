@@ -45,12 +45,19 @@ class Hipcc(Program):
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no hipcc."""
         missing = "there is neither libhiprtc nor hipcc here; install ROCm"
-        super().__init__(ProgramNames("hipcc", _PLACES, _VERSION, missing, "reinstall ROCm"), path)
+        super().__init__(ProgramNames("hipcc", _PLACES, _VERSION, missing, "reinstall ROCm", "install hipRTC"), path)
 
     def compile(
-        self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None
+        self,
+        source: str,
+        name: str,
+        arch: str,
+        options: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+        names: Sequence[str] = (),
     ) -> Compiled:
         """Like `Hiprtc.compile`, with ROCm's own headers."""
+        self.refuse(names)
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, name).write_text(source, encoding="utf-8")
             done = self._run(

@@ -35,18 +35,24 @@ class Nvrtc(RunTimeCompiler):
         self._knows_minimal = True  # until it refuses the option
 
     def compile(
-        self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None
+        self,
+        source: str,
+        name: str,
+        arch: str,
+        options: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+        names: Sequence[str] = (),
     ) -> Compiled:
         """With `--minimal` where the version knows it and the source needs nothing that it leaves out.
 
         What does not compile with it is compiled without: no word that we do not know may make a source wrong.
         """
         if self._knows_minimal and not _NOT_MINIMAL.search(source):
-            made = super().compile(source, name, arch, [*options, _MINIMAL], headers)
+            made = super().compile(source, name, arch, [*options, _MINIMAL], headers, names)
             if made.image is not None:
                 return made
             self._knows_minimal = not _UNKNOWN.match(made.log)
-        return super().compile(source, name, arch, options, headers)
+        return super().compile(source, name, arch, options, headers, names)
 
 
 class Nvcc(Program):
@@ -55,12 +61,20 @@ class Nvcc(Program):
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no nvcc."""
         missing = f"there is neither libnvrtc nor nvcc here; {_INSTALL}"
-        super().__init__(ProgramNames("nvcc", _PLACES, _VERSION, missing, "reinstall the toolkit"), path)
+        names = ProgramNames("nvcc", _PLACES, _VERSION, missing, "reinstall the toolkit", "install NVRTC")
+        super().__init__(names, path)
 
     def compile(
-        self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None
+        self,
+        source: str,
+        name: str,
+        arch: str,
+        options: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+        names: Sequence[str] = (),
     ) -> Compiled:
         """Like `Nvrtc.compile`."""
+        self.refuse(names)
         with tempfile.TemporaryDirectory() as folder:
             for header, text in {name: source, **(headers or {})}.items():
                 path = Path(folder, header)

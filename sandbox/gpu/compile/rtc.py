@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from records.errors import ToolchainError
@@ -25,6 +25,7 @@ class Compiled:
 
     image: bytes | None
     log: str
+    symbols: Mapping[str, str] = field(default_factory=dict)  # of the names that were asked for
 
     @property
     def cubin(self) -> bytes | None:
@@ -53,6 +54,7 @@ class ProgramNames:
     version: re.Pattern[str]  # in the text for --version
     missing: str  # a sentence
     remedy: str
+    library: str  # what to install for that which only the library can do
 
 
 class RunTimeCompiler:
@@ -69,32 +71,50 @@ class RunTimeCompiler:
         return f"{major.value}.{minor.value}"
 
     def compile(
-        self, source: str, name: str, arch: str, options: Sequence[str] = (), headers: Mapping[str, str] | None = None
+        self,
+        source: str,
+        name: str,
+        arch: str,
+        options: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+        names: Sequence[str] = (),
     ) -> Compiled:
         """Compile one file for `arch` (sm_90a, gfx942); `headers` maps include names to their text.
 
+        Each of `names` is a kernel of a namespace or of a template, which is instantiated, and whose symbol comes back.
         ToolchainError when the compiler fails for reasons that are not in the source.
         """
         title, remedy = self._names.title, self._names.remedy
         program = ctypes.c_void_p()
         known = headers or {}
         texts = (ctypes.c_char_p * max(1, len(known)))(*(t.encode() for t in known.values()))
-        names = (ctypes.c_char_p * max(1, len(known)))(*(n.encode() for n in known))
+        headers_named = (ctypes.c_char_p * max(1, len(known)))(*(n.encode() for n in known))
         status = self._call(
-            "CreateProgram", ctypes.byref(program), source.encode(), name.encode(), len(known), texts, names
+            "CreateProgram", ctypes.byref(program), source.encode(), name.encode(), len(known), texts, headers_named
         )
         if status:
             raise ToolchainError(f"{title} cannot take the source (status {status}); {remedy}")
         try:
+            for each in names:
+                self._call("AddNameExpression", program, each.encode())
             words = [*self._names.options, f"{self._names.arch_option}={arch}", *options]
             given = (ctypes.c_char_p * len(words))(*(w.encode() for w in words))
             status = self._call("CompileProgram", program, len(words), given)
             log = self._text(program, "ProgramLog").decode(errors="replace").rstrip("\0\n")
             if status and status != _COMPILE_FAILED and "error:" not in log:
                 raise ToolchainError(f"{title} failed without a word of the source (status {status}); {remedy}")
-            return Compiled(None if status else self._text(program, self._names.image), log)
+            if status:
+                return Compiled(None, log)
+            symbols = {each: self._symbol(program, each) for each in names}
+            return Compiled(self._text(program, self._names.image), log, symbols)
         finally:
             self._call("DestroyProgram", ctypes.byref(program))
+
+    def _symbol(self, program: ctypes.c_void_p, name: str) -> str:
+        found = ctypes.c_char_p()
+        if self._call("GetLoweredName", program, name.encode(), ctypes.byref(found)) or not found.value:
+            raise ToolchainError(f"{self._names.title} does not give the symbol of {name}; {self._names.remedy}")
+        return found.value.decode()
 
     def _text(self, program: ctypes.c_void_p, what: str) -> bytes:
         size = ctypes.c_size_t()
@@ -122,6 +142,11 @@ class Program:
         """Such as "13.0.88"."""
         found = self._names.version.search(self._run(["--version"], "/").stdout)
         return found[1] if found else "unknown"
+
+    def refuse(self, names: Sequence[str]) -> None:
+        """ToolchainError where symbols are asked for: only the library gives them."""
+        if names:
+            raise ToolchainError(f"{self._names.name} does not give the symbol of {names[0]}; {self._names.library}")
 
     def _run(self, words: Sequence[str], folder: str) -> subprocess.CompletedProcess[str]:
         try:

@@ -82,4 +82,5 @@ Scalar = (
     | ctypes.c_float
     | ctypes.c_double
 )
-Argument = DeviceMemory | Scalar
+StructBytes = ctypes.Array[ctypes.c_ubyte]  # passed by value
+Argument = DeviceMemory | Scalar | StructBytes

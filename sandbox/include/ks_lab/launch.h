@@ -16,7 +16,7 @@ extern "C" __attribute__((noreturn)) void KS_LEAVE(void*);
 #endif
 
 struct KsArgument {
-    unsigned long kind, bits;  // 0 pointer, 1 integer, 2 double
+    unsigned long kind, bits;  // 0 pointer, 1 integer, 2 double, 3 a struct
 };
 
 #define KS_BRIDGE static inline __attribute__((always_inline, nodebug))
@@ -37,9 +37,29 @@ KS_BRIDGE unsigned long ks_given_word(const unsigned long& at) {
     __asm__("movq %1, %0" : "=r"(value) : "m"(at));
     return value;
 }
-template <class T> KS_BRIDGE T ks_convert(const KsArgument& a) {
+template <class T, T... I> struct ks_sequence {};
+template <unsigned long N> struct KsWords {
+    unsigned long word[N];
+};
+template <class T, unsigned... I> KS_BRIDGE T ks_struct(const unsigned long* from, ks_sequence<unsigned, I...>) {
+    const KsWords<sizeof...(I)> words = {{ks_given_word(from[I])...}};
+    T made;
+    __builtin_memcpy((void*)&made, &words, sizeof(T));
+    return made;
+}
+// The first word of a struct behind all arguments; 0 for what is none. Bit I of STRUCTS says that parameter I is one.
+template <unsigned long STRUCTS, class... P> constexpr unsigned ks_struct_at(unsigned index) {
+    const unsigned long sizes[] = {sizeof(P)...};
+    unsigned at = 2 * sizeof...(P);
+    for (unsigned i = 0; i < index; i++)
+        if (STRUCTS >> i & 1) at += (sizes[i] + 7) / 8;
+    return STRUCTS >> index & 1 ? at : 0;
+}
+template <class T, unsigned AT> KS_BRIDGE T ks_convert(const KsArgument* given, const KsArgument& a) {
     unsigned long bits = ks_given_word(a.bits);
-    if constexpr (ks_is_pointer<T>::value) {
+    if constexpr (AT > 0) {
+        return ks_struct<T>(&given->kind + AT, __make_integer_seq<ks_sequence, unsigned, (sizeof(T) + 7) / 8>{});
+    } else if constexpr (ks_is_pointer<T>::value) {
         return (T)bits;
     } else {
         double real = __builtin_bit_cast(double, bits);
@@ -55,7 +75,6 @@ template <class T> KS_BRIDGE T ks_convert(const KsArgument& a) {
     }
 }
 
-template <class T, T... I> struct ks_sequence {};
 // One work-item after the other on this stack while they need no other, then to whoever waits: see runtime/fibre.h.
 // The kernel is part of the loop: the processor would mispredict its return, as others have called in between.
 template <class... P> KS_BRIDGE void ks_repeat(void (*kernel)(P...), P... given) {
@@ -66,18 +85,18 @@ template <class... P> KS_BRIDGE void ks_repeat(void (*kernel)(P...), P... given)
     } while (!next);
     KS_LEAVE(next);
 }
-template <class... P, unsigned... I>
+template <unsigned long STRUCTS, class... P, unsigned... I>
 KS_BRIDGE void ks_spread(void (*kernel)(P...), const KsArgument* a, ks_sequence<unsigned, I...>) {
-    ks_repeat(kernel, ks_convert<P>(a[I])...);
+    ks_repeat(kernel, ks_convert<P, ks_struct_at<STRUCTS, P...>(I)>(a, a[I])...);
 }
-template <unsigned N, class... P> KS_BRIDGE void ks_invoke(void (*kernel)(P...)) {
+template <unsigned N, unsigned long STRUCTS, class... P> KS_BRIDGE void ks_invoke(void (*kernel)(P...)) {
     static_assert(sizeof...(P) == N, "the launch plan gives another number of arguments than the kernel takes");
     const KsArgument* given;
     __asm__("movq %1, %0" : "=r"(given) : "m"(ks_ids[16]));
-    ks_spread(kernel, given, __make_integer_seq<ks_sequence, unsigned, sizeof...(P)>{});
+    ks_spread<STRUCTS>(kernel, given, __make_integer_seq<ks_sequence, unsigned, sizeof...(P)>{});
 }
-#define KS_LAUNCH(number, count, ...) \
-    extern "C" __attribute__((used)) void ks_launch_##number() { ks_invoke<count>(__VA_ARGS__); }
+#define KS_LAUNCH(number, count, structs, ...) \
+    extern "C" __attribute__((used)) void ks_launch_##number() { ks_invoke<count, structs>(__VA_ARGS__); }
 
 // Dynamic LDS: the declarations in the candidate, whatever their names, are bound to this one.
 extern constinit thread_local char ks_dynamic_lds[];

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from records.evaluation import Finding
 from sandbox.amdgcn.syntax_tree import Node, SyntaxTree, subtree
 from sandbox.candidate.diagnostics import refusal
+from sandbox.candidate.instances import is_plain
 from sandbox.candidate.plan import Launch
 
 _DECLARED = re.compile(r"(?:^|.* )([^\s']+) '([^']*)'")
@@ -29,15 +30,25 @@ def kernel_names(tree: SyntaxTree, launches: Iterable[Launch]) -> dict[str, str]
             found.setdefault(path.rpartition("::")[2], set()).add(path)
     names = dict[str, str]()
     for launch in launches:
+        if not is_plain(launch.kernel):
+            continue
         paths = sorted(found.get(launch.kernel, ()))
         kernels = [kind for is_kernel, kind in types[paths[0]] if is_kernel] if paths else []
         if len(paths) > 1 or len(kernels) > 1:
-            said = f"the plan launches {launch.kernel!r}, but the file has several kernels of that name; rename them"
+            said = (
+                f"the plan launches {launch.kernel!r}, but the file has several kernels of that name; name one "
+                "of them by its namespace, or rename them"
+            )
             return (refusal(said, launch.line),)
         names[launch.kernel] = f"&{paths[0]}" if paths else f"&{launch.kernel}"
         if paths and len(types[paths[0]]) > 1:  # device functions share its name
             names[launch.kernel] = f"static_cast<{kernels[0].replace('(', '(*)(', 1)}>(&{paths[0]})"
-    return names
+    return {**names, **compilers_names(launches)}
+
+
+def compilers_names(launches: Iterable[Launch]) -> dict[str, str]:
+    """The addresses of kernels with qualified names and of instantiations: the compiler finds one function of each."""
+    return {launch.kernel: f"&{launch.kernel}" for launch in launches if not is_plain(launch.kernel)}
 
 
 def called_symbols(module: str, launches: Iterable[Launch]) -> dict[str, str]:

@@ -25,6 +25,7 @@ from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.output import UNREADABLE, UnusableOutput, read_output
 from sandbox.candidate.code_identity import code_id
 from sandbox.candidate.diagnostics import SOURCE, START_UP, compiler_findings, linker_findings, refusal
+from sandbox.candidate.instances import instantiated
 from sandbox.candidate.plan import Candidate
 from sandbox.elf import Elf
 from sandbox.evidence import Evidence
@@ -96,6 +97,7 @@ class Builder:
         not compared: such a program may be timed, and no verdict can rest on it. `spent_s`: processor time of the
         candidate's build so far.
         """
+        candidate = instantiated(candidate, tunables)
         form = [*([] if instrumented else ["plain"]), *([] if self.wave == 64 else [self.wave])]
         folder = self._folder(candidate, tunables, form)
         kept = self.evidence.once("lab") if self.evidence else None
@@ -151,7 +153,7 @@ class Builder:
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _folder(self, candidate: Candidate, tunables: Mapping[str, int], form: Sequence[object]) -> Path:
-        launches = [[launch.kernel, launch.line, len(launch.args)] for launch in candidate.plan.launches]
+        launches = [[each.kernel, each.line, len(each.args), each.structs] for each in candidate.plan.launches]
         parts = [self.identity, code_id(candidate.source), launches, dict(tunables), *form]
         key = hashlib.sha256(dumps(parts).encode()).hexdigest()
         return self.cache / "lab" / "programs" / key[:2] / key
@@ -172,7 +174,8 @@ class Builder:
             return (done,)
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
-        if checks and (refused := reached(made.unknown, _text_of(work / "candidate.ll"))):
+        module = read_output(work / "candidate.ll").decode("utf-8") if checks else ""
+        if checks and (refused := reached(made.unknown, module)):
             return refused
         prepared = prepare_object(read_output(work / "candidate.o"))
         if prepared.start_up:
@@ -184,7 +187,7 @@ class Builder:
         done = self._tools.run(work, *command, shown=(executor.folder(self.toolchain, self.cache),))
         if done.returncode != 0:
             return _link_findings(done)
-        symbols = called_symbols(_text_of(work / "candidate.ll"), candidate.plan.launches) if checks else {}
+        symbols = called_symbols(module, candidate.plan.launches)
         described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
         return replace(described, symbols=symbols, expressions=made.kernels, text_digest=text_digest(made.text))
 
@@ -229,10 +232,6 @@ def _known(folder: Path) -> LabProgram | None:
         return None  # not built yet
 
 
-def _text_of(path: Path) -> str:
-    return read_output(path).decode("utf-8")
-
-
 def _bridges(candidate: Candidate, kernels: Mapping[str, str], secret: str) -> str:
     """One exported function a launch; it stands behind the candidate's text and has a line number of the plan."""
     named = [f"#define {word} {name}_{secret}" for word, name in (("KS_NEXT", "ks_next"), ("KS_LEAVE", "ks_leave"))]
@@ -240,7 +239,7 @@ def _bridges(candidate: Candidate, kernels: Mapping[str, str], secret: str) -> s
     for number, launch in enumerate(candidate.plan.launches):
         parts += [
             f'#line {launch.line} "{SOURCE}"',
-            f"KS_LAUNCH({number}, {len(launch.args)}, {kernels[launch.kernel]})",
+            f"KS_LAUNCH({number}, {len(launch.args)}, {launch.structs}ul, {kernels[launch.kernel]})",
         ]
     return "\n".join(parts) + "\n"
 

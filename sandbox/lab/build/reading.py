@@ -15,12 +15,13 @@ from sandbox.amdgcn.syntax_tree import DUMP, SyntaxTree, read_tree
 from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
 from sandbox.candidate.header_names import header_words
+from sandbox.candidate.instances import appended, macros
 from sandbox.candidate.plan import Candidate
 from sandbox.lab.build.address_spaces import with_spaces
 from sandbox.lab.build.assembly import translate
 from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
 from sandbox.lab.build.flags import PREPROCESS
-from sandbox.lab.build.kernel_names import kernel_names
+from sandbox.lab.build.kernel_names import compilers_names, kernel_names
 from sandbox.lab.build.likeness import differences
 from sandbox.lab.build.tree_rules import attribute_refusals, tree_refusals
 from sandbox.lab.build.unroll_pragmas import closed, opened
@@ -58,19 +59,22 @@ class Reader:
         With `kernels`, which another choice of tunables gave, the trees are not compared: enough to rank by time only.
         """
         work.mkdir(exist_ok=True)
-        macros = tuple(f"-D{name}={value}" for name, value in tunables.items())
-        made = self._as_on_the_gpu(candidate, tunables, macros, work / "text")
+        named = macros(candidate.source, tunables)
+        words = tuple(f"-D{name}={value}" for name, value in named.items())
+        behind = appended(candidate.plan.launches, SOURCE)
+        made = self._as_on_the_gpu(candidate, named, words, work / "text")
         if isinstance(made, tuple):
             return made
         translated = translate(made.text)
         text, unknown = translated.text, at_source(translated.unknown, made)
         if refused := (*text_refusals(made), *at_source(translated.refused, made)):
             return refused
+        text += f"\n{behind}" if behind else ""
         if kernels is not None:
-            return Reading(text, kernels, unknown)
-        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(tunables)
-        source = candidate.source
-        gpu = self._tree(self._device, work / "gpu", source, source if prefixed else None, source, *macros)
+            return Reading(text, {**kernels, **compilers_names(candidate.plan.launches)}, unknown)
+        prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(named)
+        source = candidate.source + behind
+        gpu = self._tree(self._device, work / "gpu", source, source if prefixed else None, source, *words)
         if isinstance(gpu, tuple):
             return gpu
         gpu = with_spaces(gpu, source)

@@ -49,10 +49,10 @@ void read_request(const char* folder, const char* inputs, Request& request) {
     request.launches = (Launch*)calloc(request.head.launches, sizeof(Launch));
     for (uint64_t i = 0; i < request.head.launches; i++) {
         Launch& launch = request.launches[i];
-        memcpy((void*)&launch, word, 11 * 8);
-        word += 11;
+        memcpy((void*)&launch, word, 12 * 8);
+        word += 12;
         launch.argument = (const Argument*)word;
-        word += launch.arguments * 2;
+        word += launch.arguments * 2 + launch.structs;
         launch.list = word;
         word += launch.listed;
     }

@@ -40,13 +40,14 @@ struct LdsVariable {
 };
 
 struct Argument {
-    uint64_t kind, bits;  // 0 pointer, 1 integer, 2 double
+    uint64_t kind, bits;  // 0 pointer, 1 integer, 2 double, 3 a struct, whose words stand behind all
 };
 
 struct Launch {
-    uint64_t entry, grid[3], block[3], lds_bytes, blocks, arguments, listed;  // `blocks` of the grid are executed
-    const Argument* argument;
-    const uint64_t* list;  // their numbers where `listed` is not 0
+    uint64_t entry, grid[3], block[3], lds_bytes;
+    uint64_t blocks, arguments, listed, structs;  // `blocks` of the grid are executed
+    const Argument* argument;                     // `structs` words of structs stand behind them
+    const uint64_t* list;                         // their numbers where `listed` is not 0
     uint64_t total() const { return grid[0] * grid[1] * grid[2]; }
     // The k-th executed workgroup: of the list, or evenly spread: with the first and the last, where faults are; to count from the
     // middle of as many equal parts, as those at the edges of a grid often have less to do.

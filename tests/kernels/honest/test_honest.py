@@ -31,12 +31,16 @@ FOUND = frozenset(
         "every_smfmac",
         "goto_switch",
         "macros_in_arguments",
+        "named_like_a_parameter",
         "packed_atomics",
         "raw_buffer",
         "row_softmax_tunable",
+        "scan_ping_pong",
         "std_headers",
+        "template_in_place",
         "unroll_by_macro",
         "wave_builtins",
+        "zeroed_bins",
     }
 )
 

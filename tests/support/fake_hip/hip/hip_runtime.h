@@ -1,5 +1,6 @@
 // HIP's host half on a CPU, for tests of exported launchers: memory is the host's, a launch prints what it was given.
 #pragma once
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,10 @@
 
 #define __global__
 #define __device__
+#define __launch_bounds__(...)
+static const struct {
+    unsigned x, y, z;
+} blockIdx = {}, threadIdx = {};
 typedef int hipError_t;
 typedef void* hipStream_t;
 enum { hipSuccess = 0, hipErrorInvalidValue = 1, hipMemcpyHostToDevice = 1, hipMemcpyDeviceToHost = 2 };

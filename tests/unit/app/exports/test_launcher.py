@@ -13,7 +13,7 @@ import pytest
 from app.exports.launcher import PLATFORM, Launcher
 from records.errors import UsageError
 from sandbox.candidate.prepare import Prepared, prepare
-from sandbox.candidate.resolve import BufferArg, ResolvedPlan, choices
+from sandbox.candidate.resolve import BufferArg, NullArg, ResolvedPlan, choices
 from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Case, ScalarSpec, Task
@@ -65,6 +65,36 @@ namespace outer { namespace inner {
 struct Pair { int a; };
 __global__ void second(const float* part, const signed char* other, float* y, int rows, double scale) {}
 }}
+"""
+RICH = """/*+++
+[[launch]]
+fill = {part = -2}
+copy = {y = "x"}
+kernel = "outer::step<float, ROWS>"
+grid = ["ceil_div(rows * cols, 64)"]
+block = [64]
+args = ["y", "x + rows if rows % 2 == 0 else y + 1", "null", "1 << log2(cols)", "2 * eps", "1 / sqrt(cols):f64", 3]
+
+[[launch]]
+for = ["i in range(3, 0, -1)", "j in range(i, 4)"]
+[[launch.body]]
+kernel = "tail"
+when = "i != 2 or rows > 5"
+grid = ["i + j"]
+block = ["min(cols, 64)"]
+args = ["part", "i * 4294967296:i64", "j"]
+
+[workspace]
+part = ["i8", "rows", 1]
+
+[tunables]
+ROWS = [1, 4]
++++*/
+#include <hip/hip_runtime.h>
+namespace outer {
+template <typename T, int ROWS> __global__ void step(T* y, const T* x, const int* n, int k, float e, double d, int t) {}
+}
+extern "C" __global__ void tail(signed char* part, long long i, int j) {}
 """
 TABLE = """/*+++
 [[variant]]
@@ -125,7 +155,9 @@ def lines(plan: ResolvedPlan, buffers: Sequence[str], symbols: dict[str, str]) -
         values = []
         for argument in launch.args:
             if isinstance(argument, BufferArg):
-                values.append(hex(places[argument.name]))
+                values.append(hex(places[argument.name] + argument.offset))
+            elif isinstance(argument, NullArg):
+                values.append("(nil)")
             elif argument.dtype == "f32":
                 values.append(f"{ctypes.c_float(argument.value).value:.9g}")
             else:
@@ -137,7 +169,10 @@ def lines(plan: ResolvedPlan, buffers: Sequence[str], symbols: dict[str, str]) -
 
 def kinds(plan: ResolvedPlan) -> str:
     """The letters by which the stand-in reads the arguments."""
-    each = ("".join("p" if isinstance(a, BufferArg) else LETTERS[a.dtype] for a in one.args) for one in plan.launches)
+    each = (
+        "".join("p" if isinstance(a, (BufferArg, NullArg)) else LETTERS[a.dtype] for a in one.args)
+        for one in plan.launches
+    )
     return ",".join(each)
 
 
@@ -177,6 +212,33 @@ def test_each_shape_is_launched_as_the_plan_resolves(choice: dict[str, int], tmp
         nbytes = sum(-(-{"f32": 4, "i8": 1}[t] * a * b // 256) * 256 for t, (a, b) in plan.workspaces.values())
         wanted += [*lines(plan, ["x", "y", "scratch"], symbols), f"status 0 {nbytes}"]
     assert launched(program, asked) == wanted
+
+
+def test_loops_fills_pointers_and_instantiations_are_launched_as_the_plan_resolves(tmp_path: Path) -> None:
+    made = prepare(RICH, task(), {"ROWS": 4})
+    assert made.refusal is None
+    plans = [made.plan(case) for case in shapes()]
+    names = {"outer::step<float, 4>": "outer::step<float, 4>", "tail": "tail"}
+    names |= {"plan::fill": "ks_fill", "plan::copy": "ks_copy"}
+    program = built(tmp_path, Launcher(made, TARGET), names)
+    asked = [(kinds(plan), tuple(case.dims.values())) for plan, case in zip(plans, shapes(), strict=True)]
+    wanted = []
+    for plan, case in zip(plans, shapes(), strict=True):
+        assert [x.kernel for x in plan.launches].count("tail") == (6 if case.dims["rows"] > 5 else 4)
+        nbytes = -(-case.dims["rows"] // 256) * 256
+        wanted += [*lines(plan, ["x", "y", "scratch"], {v: v for v in names.values()}), f"status 0 {nbytes}"]
+    assert launched(program, asked) == wanted
+
+
+def test_a_struct_is_passed_by_value_with_its_fields_in_place(tmp_path: Path) -> None:
+    source = RICH.replace("const int* n, int k", "const int* n, Both k").replace(
+        "namespace outer {",
+        "namespace outer {\nstruct Both { char a; const float* b; short c; struct { float d; } e; };",
+    )
+    source = source.replace('"1 << log2(cols)"', '["3:i8", "x", "-4:i16", ["eps"]]')
+    text = Launcher(prepare(source, task()), TARGET).text()
+    assert "struct { signed char field0; const void* field1; short field2; struct { float field0; } field3; } " in text
+    built(tmp_path, Launcher(prepare(source, task()), TARGET), {})  # it compiles
 
 
 def test_a_table_serves_each_shape_by_the_kernel_under_its_condition(tmp_path: Path) -> None:

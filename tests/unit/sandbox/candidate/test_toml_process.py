@@ -132,6 +132,6 @@ def test_a_plan_of_empty_lines_is_tuned_at_once() -> None:
     assert moved == {"ROWS"} and "ROWS = [2, 4]" in made and len(scan(made)) == len(scan(text))
 
 
-@pytest.mark.parametrize("text", ["x = 9" + "9" * 5000, "x = 2024-01-01", "x = [[[[[[[[[1]]]]]]]]]", "x ="])
+@pytest.mark.parametrize("text", ["x = 9" + "9" * 5000, "x = 2024-01-01", "x = [[[[[[[[[[[[[1]]]]]]]]]]]]]", "x ="])
 def test_the_reader_answers_for_every_text(text: str) -> None:
     assert set(read(text)) <= {"error", "line"} and read("x = 1.5") == {"table": {"x": 1.5}}

@@ -17,7 +17,7 @@ import pytest
 
 from records.errors import ToolchainError
 from sandbox.candidate.parse import parse
-from sandbox.candidate.plan import Candidate, Plan
+from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan, ScalarArg
 from sandbox.gpu.compile import nvrtc
 from sandbox.gpu.compile.compile_messages import Job
@@ -92,6 +92,26 @@ def test_tunables_are_macros_and_part_of_the_key(compiler: GpuCompiler) -> None:
         "  x[1] = kept[(threadIdx.x + 1) % SIZE]; }\n"
     )
     assert [build(compiler, text, SIZE=n).kernels[0].shared_bytes for n in (64, 128, 64)] == [256, 512, 256]
+
+
+def test_instantiations_and_kernels_in_namespaces_have_the_compilers_symbols(compiler: GpuCompiler) -> None:
+    text = (
+        HIP
+        + "namespace ops {\ntemplate <typename T, int SIZE> __global__ void twice(T* x) { x[0] *= T(SIZE); }\n"
+        + "__global__ void twice_of(float* x) { x[0] *= 2; }\n}\n"
+    )
+    names = ("ops::twice<float, SIZE>", "ops::twice<unsigned int, 3>", "ops::twice_of")
+    launches = tuple(Launch(name, ("1",), ("1",), "0", ("x",), 1) for name in names)
+    candidate = Candidate(hashlib.sha256(text.encode()).hexdigest(), text, Plan(launches))
+    if compiler.description.kind == "nvcc":  # only the library gives symbols
+        with pytest.raises(ToolchainError, match=r"nvcc does not give the symbol of .*; install NVRTC"):
+            compiler.compile(candidate, {"SIZE": 7})
+        return
+    made = compiler.compile(candidate, {"SIZE": 7})
+    assert made.findings == (), made.diagnostics
+    wanted = {names[0].replace("SIZE", "7"): "twiceIfLi7EE", names[1]: "twiceIjLi3EE", names[2]: "twice_of"}
+    assert {k.name for k in made.kernels} == set(wanted)
+    assert all(wanted[k.name] in k.symbol for k in made.kernels)
 
 
 def test_errors_have_the_candidates_lines(compiler: GpuCompiler) -> None:

@@ -1,0 +1,161 @@
+"""The kernels that a plan names by an expression: instantiations of templates, and functions in namespaces.
+
+The compiler itself finds the function of a name: behind the candidate's text comes a constant for each name, which
+holds the function's address, and so makes the compiler instantiate it and print its symbol. The kernels of a plan's
+fills and copies stand there, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from sandbox.candidate.plan import COPY, FILL, Candidate, Launch
+from sandbox.candidate.pp_tokens import is_directive, rows, scan
+
+MAX_NAME = 300
+STEP_ITEMS = 256  # work-items of a block that fills or copies
+STEP_BYTES = 8  # of each of them
+_PLAIN = re.compile(r"[A-Za-z_]\w{0,99}")
+_NAME = re.compile(
+    r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*"
+    r"(?:\s*<(?:[A-Za-z_]\w*|\d[\w']*|::|[<>,*&()+!~|^/%?-]|\s)*>)?"
+)
+_WORD = re.compile(r"(?<![\w.])(?<!::)[A-Za-z_]\w*")
+_SYMBOL = re.compile(
+    r"^\t\.protected\tks_kernel_\d+\b.*\n|^\t\.type\tks_kernel_\d+,@object\n|^\t\.section\t\.ks_names,.*\n"
+    r"|^\t\.globl\tks_kernel_\d+\n(?:^\t\.p2align\t.*\n)?"
+    r"|^ks_kernel_(?P<number>\d+):.*\n\t\.quad\t(?P<symbol>\S+)\n\t\.size\tks_kernel_\d+, 8\n",
+    re.M,
+)
+_SECTION = '__attribute__((device, used, section(".ks_names")))'
+_STEPS: Mapping[str, str] = {
+    FILL: """\
+extern "C" __global__ __launch_bounds__(256) void ks_fill(
+    unsigned char* to, unsigned long long value, long long bytes) {
+    const long long at = (blockIdx.x * 256ll + threadIdx.x) * 8;
+    if (at + 8 <= bytes) {
+        *(unsigned long long*)(to + at) = value;
+        return;
+    }
+    for (long long i = at; i < bytes; i++) to[i] = (unsigned char)(value >> 8 * (i - at));
+}
+""",
+    COPY: """\
+extern "C" __global__ __launch_bounds__(256) void ks_copy(
+    unsigned char* to, const unsigned char* from, long long bytes) {
+    const long long at = (blockIdx.x * 256ll + threadIdx.x) * 8;
+    if (at + 8 <= bytes) {
+        *(unsigned long long*)(to + at) = *(const unsigned long long*)(from + at);
+        return;
+    }
+    for (long long i = at; i < bytes; i++) to[i] = from[i];
+}
+""",
+}
+
+
+def is_kernel_name(text: str) -> bool:
+    """True for a function's name, qualified or with template arguments."""
+    return len(text) <= MAX_NAME and bool(_NAME.fullmatch(text)) and "ks_" not in text
+
+
+def is_plain(name: str) -> bool:
+    """True for a name without qualification and arguments."""
+    return bool(_PLAIN.fullmatch(name))
+
+
+def named(name: str, tunables: Mapping[str, int]) -> str:
+    """A kernel's name with the values of the tunables in it."""
+    if is_plain(name):
+        return name
+
+    def value(word: re.Match[str]) -> str:
+        return str(tunables[word[0]]) if word[0] in tunables else word[0]
+
+    return _WORD.sub(value, name)
+
+
+def launched(launches: Iterable[Launch], tunables: Mapping[str, int]) -> tuple[Launch, ...]:
+    """The launches with the values of the tunables in the names of their kernels."""
+    return tuple(replace(each, kernel=named(each.kernel, tunables)) for each in launches)
+
+
+def instantiated(candidate: Candidate, tunables: Mapping[str, int]) -> Candidate:
+    """The candidate whose plan names each kernel as it is with these tunables."""
+    launches = launched(candidate.plan.launches, tunables)
+    if launches == candidate.plan.launches:
+        return candidate
+    return replace(candidate, plan=replace(candidate.plan, launches=launches))
+
+
+def expressions(launches: Iterable[Launch]) -> tuple[str, ...]:
+    """The names that only the compiler can read, each once, in order."""
+    return tuple(dict.fromkeys(each.kernel for each in launches if not is_plain(each.kernel)))
+
+
+def step_kernels(launches: Iterable[Launch]) -> str:
+    """The kernels of fills and copies as far as these launches need them."""
+    used = {each.kernel for each in launches}
+    return "".join(text for name, text in _STEPS.items() if name in used)
+
+
+def appended(launches: Sequence[Launch], source: str, *, is_symbol: bool = False) -> str:
+    """The text behind a candidate's own; empty where its plan needs none.
+
+    With `is_symbol` the listing shows each name's symbol; without, the function is instantiated and no more.
+    """
+    lines = {each.kernel: each.line for each in reversed(launches)}
+    parts = []
+    if steps := step_kernels(launches):
+        parts.append(f'#line 1 "steps"\n{steps}')
+    for number, name in enumerate(expressions(launches)):
+        start = f'extern "C" {_SECTION} const void* const' if is_symbol else "__device__ const void* const"
+        parts.append(f'#line {lines[name]} "{source}"\n{start} ks_kernel_{number} = (const void*)&{name};\n')
+    return "".join(parts)
+
+
+def read_symbols(listing: str, launches: Sequence[Launch]) -> tuple[str, dict[str, str]]:
+    """The listing without the constants that `appended` put there, and the symbol of each name."""
+    names, found = expressions(launches), dict[str, str]()
+    if not names:
+        return listing, found
+
+    def without(match: re.Match[str]) -> str:
+        if match["number"] and int(match["number"]) < len(names):
+            found[names[int(match["number"])]] = match["symbol"]
+        return ""
+
+    return _SYMBOL.sub(without, listing), found
+
+
+def macros(source: str, tunables: Mapping[str, int]) -> dict[str, int]:
+    """The tunables that are macros: all but those whose name the code declares as its own.
+
+    `template <int BLOCK>` could not be compiled with BLOCK as a macro; such a tunable is a name of the plan alone, and
+    reaches the code by the kernel's name and arguments. Where a directive asks for the name, it is a macro.
+    """
+    if not tunables:
+        return {}
+    declared, asked, before = set[str](), set[str](), ""
+    for row in rows(scan(source)):
+        if is_directive(row):
+            asked |= set() if [t.text for t in row[1:2]] == ["pragma"] else {t.text for t in row if t.text in tunables}
+            continue
+        for token in row:
+            if token.kind == "name" and token.text in tunables and before:
+                declared.add(token.text)
+            before = token.text if token.kind == "name" and token.text not in _BEFORE_VALUES else ""
+    return {name: value for name, value in tunables.items() if name not in declared - asked}
+
+
+_BEFORE_VALUES = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        return case else do goto throw sizeof alignof alignas new delete co_return and or not xor bitand bitor compl
+        and_eq or_eq xor_eq not_eq constexpr if while __launch_bounds__
+        """,
+    )
+)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+
+from sandbox.candidate.instances import appended, expressions, is_kernel_name, launched, macros, read_symbols
+from sandbox.candidate.plan import FILL, Launch
+
+K = Launch("k", ("1",), ("1",), "0", (), 3)
+N = Launch("ops::k<float, BLOCK, Kind::BLOCK>", ("1",), ("1",), "0", (), 5)
+
+
+@pytest.mark.parametrize("name", ["k", "a::b::k", "::k", "k<float>", "a::k<unsigned int, (2 > 1), 3>", "k<float*>"])
+def test_names_of_kernels(name: str) -> None:
+    assert is_kernel_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "1k", "a b", "k<int", "k>", 'k<"a">', "k<1;>", "k{}", "k<#x>", "a::", "k<ks_x>", "k" * 301]
+)
+def test_what_is_no_name_of_a_kernel(name: str) -> None:
+    assert not is_kernel_name(name)
+
+
+def test_tunables_stand_in_a_name_as_their_values_but_behind_a_scope() -> None:
+    (made,) = launched([N], {"BLOCK": 256})
+    assert made.kernel == "ops::k<float, 256, Kind::BLOCK>"
+    assert launched([K], {"k": 3}) == (K,)
+    assert expressions([K, N, N]) == (N.kernel,)
+
+
+def test_symbols_are_read_and_their_constants_leave_no_trace() -> None:
+    listing = (
+        "\t.text\n\ts_endpgm\n"
+        "\t.protected\tks_kernel_0             ; @ks_kernel_0\n\t.type\tks_kernel_0,@object\n"
+        '\t.section\t.ks_names,"aw",@progbits\n\t.globl\tks_kernel_0\n\t.p2align\t3, 0x0\n'
+        'ks_kernel_0:\n\t.quad\t_ZN3ops1kIfEEvv\n\t.size\tks_kernel_0, 8\n\n\t.ident\t"c"\n'
+    )
+    plain, symbols = read_symbols(listing, [K, N])
+    assert symbols == {N.kernel: "_ZN3ops1kIfEEvv"}
+    assert plain == '\t.text\n\ts_endpgm\n\n\t.ident\t"c"\n'
+
+
+def test_only_what_a_plan_needs_is_appended() -> None:
+    assert appended([K], "candidate.hip") == ""
+    text = appended([K, N, Launch(FILL, ("1",), ("1",), "0", ("y", "0", "0"), 9)], "candidate.hip")
+    assert "ks_fill" in text and "ks_copy" not in text
+    assert f'#line 5 "candidate.hip"\n__device__ const void* const ks_kernel_0 = (const void*)&{N.kernel};\n' in text
+
+
+@pytest.mark.parametrize(
+    ("code", "is_macro"),
+    [
+        ("__shared__ float a[SIZE];", True),
+        ("template <int SIZE> __global__ void k();", False),
+        ("template <typename T, unsigned SIZE = 4> struct A {};", False),
+        ("constexpr int SIZE = 4;", False),
+        ("// int SIZE\nint a = 3 * SIZE;", True),
+        ("#ifndef SIZE\n#define SIZE 4\n#endif\nint f() { return SIZE; }", True),
+        ("#ifdef SIZE\nint a[SIZE];\n#else\nconstexpr int SIZE = 4;\n#endif", True),
+        ("template <int SIZE> void f() {\n#pragma unroll SIZE\nfor (;;) {} }", False),
+        ("switch (x) { case SIZE: break; }", True),
+        ("x = sizeof SIZE;", True),
+    ],
+)
+def test_a_tunable_is_a_macro_unless_the_code_declares_its_name(code: str, is_macro: bool) -> None:
+    assert macros(code, {"SIZE": 4}) == ({"SIZE": 4} if is_macro else {})

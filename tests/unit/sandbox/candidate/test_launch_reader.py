@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import pytest
+
+from records.errors import PlanError
+from sandbox.candidate.fit import check
+from sandbox.candidate.parse import parse
+from sandbox.candidate.plan import Launch, Loop
+from sandbox.candidate.resolve import resolve
+from tests.support.plans import BODY, a_task, source
+
+TASK = a_task()
+
+
+def launches(plan: str) -> tuple[Launch, ...]:
+    candidate = parse(source(plan))
+    check(candidate, TASK)
+    return candidate.plan.launches
+
+
+def one(**keys: str) -> str:
+    given = {"kernel": '"k"', "grid": "[1]", "block": "[64]", "args": '["x", "y"]', **keys}
+    return "[[launch]]\n" + "".join(f"{key} = {value}\n" for key, value in given.items())
+
+
+def test_every_kind_of_argument_is_kept_as_it_was_written() -> None:
+    args = '["x", "y + rows", 3, 1.5, true, "null", "rows * cols:i64", ["rows", [1, "eps"]], {a = 1, b = "x"}]'
+    (launch,) = launches(one(args=args, kernel='"ops::k<float,  (cols_of<2>::value)>"'))
+    assert launch.kernel == "ops::k<float, (cols_of<2>::value)>"
+    assert launch.args == (
+        *("x", "y + rows", "3", "1.5:f32", "1:bool", "null", "rows * cols:i64"),
+        ("rows", ("1", "eps")),
+        ("1", "x"),
+    )
+    assert launch.structs == 0b110000000
+
+
+def test_copies_and_fills_come_before_the_launch_and_may_stand_alone() -> None:
+    body = 'fill = {y = 0}\ncopy = {part = "x"}\n'
+    plan = f'{one()}{body}[[launch]]\nfill = {{y = -inf}}\n[workspace]\npart = ["f32", "rows", "cols"]\n'
+    assert [(x.kernel, x.args[:2]) for x in launches(plan)] == [
+        ("ks_copy", ("part", "x")),
+        ("ks_fill", ("y", "0")),
+        ("k", ("x", "y")),
+        ("ks_fill", ("y", "-inf")),
+    ]
+
+
+def test_a_body_stands_in_the_loops_around_it() -> None:
+    plan = (
+        '[[launch]]\nfor = "i in range(2)"\n[[launch.body]]\nfor = ["j in range(i, 3)"]\n'
+        + one(grid='["i + j + 1"]').partition("\n")[2]
+        + "[[launch.body]]\n"
+        + one(when='"i > 0"').partition("\n")[2]
+        + one()
+    )
+    found = launches(plan)
+    assert [[loop.name for loop in x.loops] for x in found] == [["i", "j"], ["i"], []]
+    assert found[0].loops[0] == found[1].loops[0] == Loop("i", "0", "2", "1", 1)
+    made = resolve(parse(source(plan)), TASK, TASK.tests[0])
+    assert [x.grid[0] for x in made.launches] == [1, 2, 3, 3, 4, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("plan", "part"),
+    [
+        (one(kernel='"a b"'), "kernel must be the name"),
+        (one(kernel='"k<int>; x"'), "kernel must be the name"),
+        (one(kernel='"ks_fill"'), "kernel must be the name"),
+        (one(kernel='"k<1"'), "kernel must be the name"),
+        (one(args="[[[[[1]]]]]"), r"args holds \[1\]; an argument is a name"),
+        (one(args='["x y"]'), "the argument 'x y' cannot be read"),
+        (one(args='["x", "y", "i"]'), "args names 'i'"),
+        (one(fill="{y = true}"), "fill gives a buffer one number"),
+        (one(fill="{z = 1}"), "'z' is none"),
+        (one(copy='{y = "rows"}'), "'rows' is none"),
+        (one(**{"for": '"i in x"'}), "for must be a text such as"),
+        (one(**{"for": '"i in range(2, 1, 0)"'}), "steps by 0"),
+        (one(**{"for": '"rows in range(2)"'}), "the loop's name 'rows' is taken"),
+        (one(**{"for": '"i in range(n)"'}), "for uses the unknown name 'n'"),
+        (one(when='"i"'), "when uses the unknown name 'i'"),
+        (one(body="[]"), "body must be"),
+        ("[[launch]]\nfill = {y = 0}\nbody = [{fill = {y = 0}}]\n", "put 'fill' into its tables"),
+        ("[[launch]]\nbody = [{body = [{fill = {y = 0}}]}]\n", "the unknown key 'body'"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(plan: str, part: str) -> None:
+    with pytest.raises(PlanError, match=part) as caught:
+        launches(plan)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("plan", "part"),
+    [
+        (one(**{"for": '["i in range(2000)"]'}), "more than 1024 launches"),
+        (one(when='"rows > 7"'), "the plan launches nothing"),
+        (one(fill="{y = nan}", copy='{y = "x"}'), "copy: y has 28 bytes and x has 28000"),
+        (one(args='["x", "y - 1"]'), "points before the buffer y"),
+        (one(args='["x", "y", "rows * 1000000000"]'), "7000000000, too large for a 32-bit int"),
+        (one(args='["x", "y", "-rows:u32"]'), "-7, too large for u32"),
+        (one(args='["x", "y", "1 / (rows - 7)"]'), "has no value"),
+        (one(args='["x", "y", "x:i64"]'), "is a pointer and has no type"),
+        ("[[launch]]\nfill = {part = 1e9}\n" + one() + '[workspace]\npart = ["i8", 4]\n', "1e9|1000000000.0"),
+    ],
+)
+def test_what_has_no_value_on_a_case_is_one_sentence(plan: str, part: str) -> None:
+    candidate = parse(source(plan))
+    with pytest.raises(PlanError, match=part) as caught:
+        check(candidate, TASK)
+        resolve(candidate, TASK, TASK.tests[0])
+    assert caught.value.line and "\n" not in str(caught.value)
+
+
+def test_a_tunable_whose_name_the_code_declares_may_have_any_name() -> None:
+    body = f"{BODY}template <int N, int BLOCK> __global__ void k(const float* x, float* y);\n"
+    plan = one(kernel='"k<N, BLOCK>"') + "[tunables]\nN = [4, 8]\nBLOCK = [64]\n"
+    assert parse(source(plan, body)).defaults() == {"N": 4, "BLOCK": 64}
+    with pytest.raises(PlanError, match="'N' is too short for a macro"):
+        parse(source(plan))
