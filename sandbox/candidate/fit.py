@@ -36,7 +36,7 @@ def check(candidate: Candidate, task: Task) -> None:
 
 def _check_initials(candidate: Candidate, task: Task, lines: PlanLines) -> None:
     """Refuse an input by its name where an output holds its values before the launch."""
-    for launch in candidate.plan.launches:
+    for launch in candidate.plan.launches if task.initials else ():
         for name in (name for argument in launch.args for name in words_of(argument) if name in task.initials):
             raise PlanError(
                 f"launch {launch.table + 1}: args names {name!r}, whose values the output {task.initials[name]!r} "
