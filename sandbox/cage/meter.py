@@ -14,7 +14,7 @@ from records.errors import HostStarved
 
 End = Literal["ended", "cpu", "stalled", "memory", "folder", "threads", "output", "deadline"]
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_FIRST_LOOK_S = 0.2  # most programs have ended by then, and cost nothing
+_FIRST_LOOK_S = 0.2  # at the process itself: most programs have ended by then
 _MOST_THREADS_READ = 32
 _LONGEST_IDLE_S = 0.2  # that one look can find: with more between two, it was this process that did not get to run
 
@@ -68,6 +68,8 @@ class Meter:
     def look(self) -> End | None:
         """The limit that the program has met, if any. HostStarved where it could run and did not get to."""
         now = time.monotonic()
+        if not self._fits():  # from the first moment: gigabytes a second can be written where files are in memory
+            return "folder"
         if now - self._started < _FIRST_LOOK_S:
             return None
         try:
@@ -90,8 +92,6 @@ class Meter:
             return "threads"
         if self._idle_s > limits.idle_s:
             return "stalled"
-        if not self._fits():
-            return "folder"
         if now - self._started > limits.patience_s:
             raise HostStarved(
                 f"this machine is too busy: a program got {cpu_s:.0f} s of processor time in "

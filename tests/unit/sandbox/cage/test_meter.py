@@ -76,3 +76,11 @@ def test_a_program_that_has_ended_meets_no_limit() -> None:
         time.sleep(0.3)
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         assert Meter(pid, replace(WIDE, idle_s=0.0), ()).look() is None
+
+
+def test_folders_are_looked_at_from_the_first_moment(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(b"x" * 8192)
+    with child("import time; time.sleep(300)") as pid:
+        assert Meter(pid, replace(WIDE, folder_bytes=4096), (tmp_path,)).look() == "folder"
+        assert Meter(pid, replace(WIDE, folder_files=0), (tmp_path,)).look() == "folder"
+        assert Meter(pid, WIDE, (tmp_path,)).look() is None
