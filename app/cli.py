@@ -39,7 +39,7 @@ from app.commands import (
     serve,
     status,
     stop,
-    tasks_command,
+    tasks_group,
     test,
 )
 from app.screen import hush, is_unread, note
@@ -72,22 +72,9 @@ def _register(module: ModuleType) -> None:
     app.command(name, short_help=_purpose(module))(module.command)
 
 
-for _module in (
-    demo,
-    run,
-    resume,
-    status,
-    stop,
-    serve,
-    ablate,
-    check,
-    isa,
-    report_command,
-    export,
-    preferences,
-    tasks_command,
-):
+for _module in (demo, run, resume, status, stop, serve, ablate, check, isa, report_command, export, preferences):
     _register(_module)
+app.add_typer(tasks_group.app, name="tasks", short_help=_purpose(tasks_group))
 app.add_typer(runs.app, name="runs", short_help=_purpose(runs))
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))

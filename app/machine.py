@@ -40,7 +40,7 @@ def hardware(settings: Settings) -> Iterator[Capability]:
 
 def installation(settings: Settings) -> Iterator[Capability]:
     """Isolation, disk, stores, tracing and the model, cheapest first; a broken part is a line, never an exception."""
-    return _answers(settings, _isolation, _disk, _ledger, _knowledge, _tracing, _model)
+    return _answers(settings, _isolation, _imports, _disk, _ledger, _knowledge, _tracing, _model)
 
 
 def describe(settings: Settings) -> dict[str, str]:
@@ -59,6 +59,15 @@ def describe(settings: Settings) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _imports(settings: Settings) -> Capability:
+    from importlib.util import find_spec
+
+    if find_spec("torch") is not None:
+        return Capability("import of tasks", "ok", "PyTorch is installed: `tasks new` takes PyTorch and NumPy files")
+    remedy = "`tasks new` needs the extra `torch`: .venv/bin/pip install -e '.[torch]'"
+    return Capability("import of tasks", "warn", "PyTorch is not installed", remedy)
 
 
 def _answers(settings: Settings, *checks: Check) -> Iterator[Capability]:

@@ -10,6 +10,7 @@ from app.screen import note
 
 if TYPE_CHECKING:
     from app.settings import Settings
+    from sandbox.cage.ladder import Cage
     from sandbox.task_host import TaskHost
     from tasks.task import Task
 
@@ -43,6 +44,19 @@ def open_sound_task(settings: Settings, name_or_path: str, target: str | None = 
                 "another"
             ) from None
     return task
+
+
+def task_cage(settings: Settings) -> Cage:
+    """The confinement of strangers' Python; SettingsError where none holds that would keep it from the user's files."""
+    from records.errors import SettingsError
+
+    cage = _host(settings.cache_folder, settings.trust_tasks).cage
+    if not cage.is_strict and not settings.trust_tasks:
+        raise SettingsError(
+            f"this machine cannot keep a stranger's code from your files ({cage.text}); read the file, then set "
+            "KERNEL_SCIENTIST_TRUST_TASKS=1"
+        )
+    return cage
 
 
 @cache

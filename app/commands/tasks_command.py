@@ -33,7 +33,7 @@ def command(
     lint: Annotated[bool, typer.Option("--lint", help="Look for weaknesses; exit 1 where there are any.")] = False,
     json: Json = False,
 ) -> None:
-    """List the tasks; with names, show shapes, types and seeds of each."""
+    """List the tasks; with names, show shapes, types and seeds of each. `tasks new` makes a task of a file."""
     loaded = _loaded(names, target)
     if lint:
         _lint(loaded, json)
@@ -46,15 +46,20 @@ def command(
         table(["task", "targets", "tests", "benchmarks", "title"], rows, right=[2, 3])
         return
     for number, task in enumerate(loaded):
-        say(("" if number == 0 else "\n") + f"{task.name}: {task.title}")
-        _row("targets", ", ".join(task.targets))
-        _row("inputs", ", ".join(_tensor(t) for t in task.inputs))
-        _row("outputs", ", ".join(_tensor(t) for t in task.outputs))
-        if task.scalars:
-            _row("scalars", ", ".join(_scalar(s) for s in task.scalars))
-        _row("tests", counted(len(task.tests), "case"))
-        _row("benchmarks", "; ".join(case.name for case in task.benchmarks))
-        _row("seeds", f"for {target or task.targets[0]}: {', '.join(path.name for path in task.seeds) or 'none'}")
+        detail(task, target or task.targets[0], is_first=number == 0)
+
+
+def detail(task: Task, target: str, *, is_first: bool = True) -> None:
+    """Print shapes, types and seeds of a task."""
+    say(("" if is_first else "\n") + f"{task.name}: {task.title}")
+    _row("targets", ", ".join(task.targets))
+    _row("inputs", ", ".join(_tensor(t) for t in task.inputs))
+    _row("outputs", ", ".join(_tensor(t) for t in task.outputs))
+    if task.scalars:
+        _row("scalars", ", ".join(_scalar(s) for s in task.scalars))
+    _row("tests", counted(len(task.tests), "case"))
+    _row("benchmarks", "; ".join(case.name for case in task.benchmarks))
+    _row("seeds", f"for {target}: {', '.join(path.name for path in task.seeds) or 'none'}")
 
 
 def _loaded(names: list[str] | None, target: str | None) -> list[Task]:

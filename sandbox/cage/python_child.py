@@ -27,6 +27,8 @@ class Named:
     def find_spec(self, name, path=None, target=None):
         if name in self.roots:
             folder = self.roots[name]
+            if folder.endswith((".py", ".so")):
+                return importlib.util.spec_from_file_location(name, folder)
             return importlib.util.spec_from_file_location(
                 name, folder + "/__init__.py", submodule_search_locations=[folder]
             )
@@ -61,4 +63,5 @@ def _root(name: str) -> Path:
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         raise MachineError(f"the package {name} is not installed here; run ./kernel-scientist again")
-    return Path(spec.origin).resolve().parent
+    place = Path(spec.origin).resolve()
+    return place.parent if place.name == "__init__.py" else place

@@ -1,0 +1,114 @@
+"""A stranger's Python, executed once in a process without network and without files, which leaves a task folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from records.errors import MachineError, UsageError
+from sandbox.cage.output import UnusableOutput, read_output
+from sandbox.cage.python_child import ENVIRONMENT, python_child
+from sandbox.process import ProcessLimits, clean, run
+
+if TYPE_CHECKING:
+    from sandbox.cage.ladder import Cage
+
+PACKAGES = ("torch", "numpy", "ml_dtypes", "app", "records", "tasks")
+OPTIONAL = (  # of PyTorch
+    *("torchgen", "functorch", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "filelock"),
+    *("typing_extensions", "setuptools", "packaging", "pkg_resources", "_distutils_hack"),
+)
+LIMITS = ProcessLimits(
+    cpu_s=240,
+    file_bytes=64 << 20,
+    resident_bytes=8 << 30,
+    folder_bytes=256 << 20,
+    threads=32,
+    idle_s=20.0,
+    patience_s=7200.0,
+)
+ENDS = {
+    "cpu": f"it does not end within {LIMITS.cpu_s} s of processor time",
+    "memory": f"it takes more than {LIMITS.resident_bytes >> 30} GiB of memory",
+    "folder": "it writes more than an import may",
+    "threads": "it starts too many threads",
+    "stalled": "it waits for something that never comes",
+}
+WRITTEN = ("task.toml", "reference.py", "seed.hip")
+MOST_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The files of a task folder by name, and sentences about it."""
+
+    files: Mapping[str, bytes]
+    notes: tuple[str, ...]
+
+
+def has_torch() -> bool:
+    """True where the extra `torch` is installed."""
+    return importlib.util.find_spec("torch") is not None
+
+
+def imported(request: Mapping[str, Any], cage: Cage) -> Imported:
+    """Run one import; UsageError with the reason where the file cannot become a task."""
+    if not has_torch():
+        raise UsageError(
+            "tasks are imported with PyTorch on the processor, which is not installed here; install the extra `torch`: "
+            ".venv/bin/pip install -e '.[torch]'"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="ks-import-"))
+    try:
+        (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+        for name in ("task", "cache"):  # no process in the cage makes folders
+            (folder / name).mkdir()
+        packages = [*PACKAGES, *(name for name in OPTIONAL if importlib.util.find_spec(name) is not None)]
+        view, argv = python_child(packages, "app.imports.import_child")
+        environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
+        environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
+        done = run(argv, cwd=folder, env=environment, limits=LIMITS, cage=cage, view=view.with_folder(folder))
+        if done.end in ENDS:
+            raise UsageError(_refusal(request, ENDS[done.end]))
+        return _taken(folder, request, done.stderr)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _taken(folder: Path, request: Mapping[str, Any], said: str) -> Imported:
+    """The files that the process has left, taken as a stranger's word."""
+    try:
+        answer = json.loads(read_output(folder / "result.json", MOST_BYTES))
+        if not isinstance(answer, dict):
+            raise ValueError("no answer")
+    except (OSError, ValueError, RecursionError):
+        lines = [line for line in clean(said).splitlines() if line.strip()]
+        raise UsageError(
+            _refusal(request, f"its process ended without an answer ({lines[-1] if lines else 'silent'})")
+        ) from None
+    if "broken" in answer:
+        raise MachineError(
+            f"PyTorch cannot be used here: {clean(str(answer['broken']))}; install the extra `torch` again"
+        )
+    if "refused" in answer:
+        raise UsageError(_refusal(request, clean(str(answer["refused"]))))
+    files = {}
+    original = next(folder.glob("task/original*")).name
+    for name in (*WRITTEN, original):
+        try:
+            files[name] = read_output(folder / "task" / name, MOST_BYTES)
+        except UnusableOutput:
+            if name != "seed.hip":
+                raise UsageError(_refusal(request, f"its import left no {name}")) from None
+    notes = answer.get("notes")
+    return Imported(files, tuple(clean(str(n)) for n in notes) if isinstance(notes, list) else ())
+
+
+def _refusal(request: Mapping[str, Any], reason: str) -> str:
+    return f"{request['source']['path']} cannot become a task: {' '.join(reason.split())}"

@@ -1,0 +1,73 @@
+"""The graph of the inputs that a file draws for itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.func import functionalize
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from app.imports.fitting import Fitting
+from app.imports.graph import Graph, Operation, Tensor, refs
+from app.imports.refusal import ImportRefused
+from app.imports.source_file import Instance
+from app.imports.traced_graph import Sizes, decompositions, node_of
+
+
+def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str]) -> Graph | None:
+    """The graph that draws the inputs; None where the file's own way cannot be followed."""
+    graphs = []
+    for instance in instances:
+        if instance.redraw is None:
+            return None
+        try:
+            graphs.append(_drawn_nodes(instance))
+        except (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError):
+            return None
+    nodes, ends = graphs[0]
+    if any([str(n.target) for n in g[0]] != [str(n.target) for n in nodes] for g in graphs):
+        return None
+    sizes = Sizes(fitting)
+    try:
+        made = tuple(node_of(rows, (), sizes) for rows in zip(*(g[0] for g in graphs), strict=True))
+    except ImportRefused:
+        return None
+    known = {n.name: n for n in made}
+    outputs = []
+    for name, end in zip(_tensor_names(instances[0]), ends, strict=True):
+        if name in wanted:
+            value = known[end.name]
+            outputs.append((Tensor(name, value.shape, value.dtype), end.name))
+    return _needed(Graph((), made, tuple(outputs)))
+
+
+def _tensor_names(instance: Instance) -> list[str]:
+    return [n for n, a in zip(instance.names, instance.arguments, strict=True) if isinstance(a, torch.Tensor)]
+
+
+def _drawn_nodes(instance: Instance) -> tuple[list[Any], list[Any]]:
+    def function() -> list[torch.Tensor]:
+        assert instance.redraw is not None
+        return [a for a in instance.redraw() if isinstance(a, torch.Tensor)]
+
+    torch.manual_seed(0)
+    with torch.no_grad():
+        made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())()
+    nodes = [n for n in made.graph.nodes if n.op == "call_function"]
+    ends = next(list(n.args[0]) for n in made.graph.nodes if n.op == "output")
+    if any(n.op == "get_attr" for n in made.graph.nodes):
+        raise ValueError("constants")
+    return nodes, ends
+
+
+def _needed(graph: Graph) -> Graph:
+
+    wanted = {name for _, name in graph.outputs}
+    kept: list[Operation] = []
+    for node in reversed(graph.nodes):
+        if node.name in wanted:
+            kept.append(node)
+            wanted.update(refs([*node.args, *node.kwargs.values()]))
+    return Graph((), tuple(reversed(kept)), graph.outputs)

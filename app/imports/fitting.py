@@ -1,0 +1,128 @@
+"""Expressions over dims for numbers that were seen under several sets of dims."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from tasks.expressions import evaluate
+
+MOST_FACTORS = 4
+MOST_STEP, MOST_SHIFT = 8, 40
+CLOSE = 1e-12
+MOST_KNOWN = 12  # expressions found before that a product may take as a factor
+
+Configs = Sequence[Mapping[str, int]]
+
+
+class Fitting:
+    """Finds the expression of a number; what was found before may be a part of what comes after."""
+
+    def __init__(self, configs: Configs) -> None:
+        self._configs = configs
+        self._known: dict[tuple[float, ...], str] = {}
+        self._extents: dict[str, tuple[int, ...]] = {}  # expressions of axes that are no plain dims
+
+    def integer(self, values: Sequence[int]) -> str | int | None:
+        """The number itself where it is always the same, else its expression; None where there is none."""
+        if len(set(values)) == 1:
+            return values[0]
+        key = tuple(float(v) for v in values)
+        if key not in self._known:
+            found = next(self._candidates(values), None)
+            if found is None:
+                return None
+            self._known[key] = found
+            if not re.fullmatch(r"\w+", found) and "*" not in found:
+                self._extents[found] = tuple(values)
+        return self._known[key]
+
+    def real(self, values: Sequence[float]) -> str | float | None:
+        """The same for a real number: a quotient, a root or n / (n - 1) of an integer that has an expression."""
+        if len(set(values)) == 1:
+            return values[0]
+        ways: tuple[tuple[str, Callable[[float], float]], ...] = (
+            ("float({})", lambda v: v),
+            ("1.0 / ({})", lambda v: 1 / v),
+            ("({}) ** 0.5", lambda v: v * v),
+            ("({}) ** -0.5", lambda v: 1 / (v * v)),
+            ("({0}) / (({0}) - 1.0)", lambda v: v / (v - 1)),
+        )
+        for form, back in ways:
+            try:
+                whole = [round(back(v)) for v in values]
+            except (ZeroDivisionError, OverflowError, ValueError):
+                continue
+            if all(n > 0 and abs(back(v) - n) <= 1e-6 * n for v, n in zip(values, whole, strict=True)):
+                found = self.integer(whole)
+                if found is not None:
+                    return form.format(found)
+        return None
+
+    def _candidates(self, values: Sequence[int]) -> Iterator[str]:
+        yield from self._products(values)
+        yield from self._affine(values)
+        yield from self._steps(values)
+        yield from self._products(values, with_known=True)
+
+    def _columns(self, with_known: bool) -> dict[str, tuple[int, ...]]:
+        columns = {name: tuple(config[name] for config in self._configs) for name in self._configs[0]}
+        if with_known:
+            columns.update(itertools.islice(self._extents.items(), MOST_KNOWN))
+        return columns
+
+    def _products(self, values: Sequence[int], with_known: bool = False) -> Iterator[str]:
+        """A product of dims times a fraction."""
+        columns = self._columns(with_known)
+        for count in range(1, MOST_FACTORS + 1):
+            for names in itertools.combinations_with_replacement(columns, count):
+                products = [math.prod(columns[name][i] for name in names) for i in range(len(values))]
+                ratios = {Fraction(v, p) for v, p in zip(values, products, strict=True)}
+                if len(ratios) == 1:
+                    yield self._scaled(" * ".join(_bracketed(name) for name in names), ratios.pop())
+
+    @staticmethod
+    def _scaled(text: str, ratio: Fraction) -> str:
+        if ratio.numerator != 1:
+            text = f"{ratio.numerator} * {text}"
+        return f"{_bracketed(text)} // {ratio.denominator}" if ratio.denominator != 1 else text
+
+    def _affine(self, values: Sequence[int]) -> Iterator[str]:
+        """A dim, or a sum of two, times a number plus a number."""
+        columns = self._columns(False)
+        for name, column in columns.items():
+            yield from _line(name, column, values)
+        for one, two in itertools.combinations(columns, 2):
+            both = tuple(a + b for a, b in zip(columns[one], columns[two], strict=True))
+            yield from _line(f"({one} + {two})", both, values)
+
+    def _steps(self, values: Sequence[int]) -> Iterator[str]:
+        """Places of a window that moves by whole steps: (dim + shift) // step + 1."""
+        for name, column in self._columns(True).items():
+            for step in range(2, MOST_STEP + 1):
+                for shift in range(-MOST_SHIFT, MOST_SHIFT + 1):
+                    if all((c + shift) // step == v for c, v in zip(column, values, strict=True)):
+                        yield f"({name} {'+' if shift >= 0 else '-'} {abs(shift)}) // {step}"
+
+
+def _line(name: str, column: Sequence[int], values: Sequence[int]) -> Iterator[str]:
+    at = next((i for i in range(1, len(column)) if column[i] != column[0]), None)
+    if at is None or (values[at] - values[0]) % (column[at] - column[0]):
+        return
+    slope = (values[at] - values[0]) // (column[at] - column[0])
+    shift = values[0] - slope * column[0]
+    if slope and all(slope * c + shift == v for c, v in zip(column, values, strict=True)):
+        text = name if slope == 1 else f"{slope} * {name}"
+        yield text if not shift else f"{text} {'+' if shift > 0 else '-'} {abs(shift)}"
+
+
+def _bracketed(text: str) -> str:
+    return text if re.fullmatch(r"\w+", text) else f"({text})"
+
+
+def value_of(text: str | int, dims: Mapping[str, int]) -> int:
+    """An integer that was fitted, for some dims."""
+    return text if isinstance(text, int) else evaluate(text, dims)

@@ -1,0 +1,95 @@
+"""The operations of a function of tensors, with sizes as expressions over dims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Size = str | int  # an expression over dims, or a number
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A value of the graph by its name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of an operation that follows from the dims."""
+
+    text: str
+    is_real: bool = False
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: `aten.add.Tensor` of values, numbers, lists of them."""
+
+    name: str
+    op: str
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    shape: tuple[Size, ...]
+    dtype: str  # one of the task's
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input, a weight or an output of the graph."""
+
+    name: str
+    shape: tuple[Size, ...]
+    dtype: str
+    law: str = ""  # that a weight was drawn by
+    parameter: str = ""  # its name in the module
+
+
+@dataclass(frozen=True)
+class Graph:
+    """All of it, in order. Outputs name nodes or inputs."""
+
+    inputs: tuple[Tensor, ...]
+    nodes: tuple[Operation, ...]
+    outputs: tuple[tuple[Tensor, str], ...]  # the output, and the value it has
+    notes: tuple[str, ...] = field(default=())
+
+    def shape_of(self, name: str) -> tuple[Size, ...]:
+        """The shape of a value."""
+        return self.values()[name].shape
+
+    def dtype_of(self, name: str) -> str:
+        """The type of a value."""
+        return self.values()[name].dtype
+
+    def values(self) -> dict[str, Tensor]:
+        """Everything that has a name, without what made it."""
+        made = {n.name: Tensor(n.name, n.shape, n.dtype) for n in self.nodes}
+        return made | {t.name: t for t in self.inputs}
+
+
+def refs(value: Any) -> Iterator[str]:
+    """The names of the values that an argument holds."""
+    if isinstance(value, Ref):
+        yield value.name
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from refs(each)
+
+
+def users(graph: Graph) -> Mapping[str, int]:
+    """Counts of the places that take each value."""
+    found: dict[str, int] = {}
+    for node in graph.nodes:
+        for name in refs([*node.args, *node.kwargs.values()]):
+            found[name] = found.get(name, 0) + 1
+    for _, name in graph.outputs:
+        found[name] = found.get(name, 0) + 1
+    return found
+
+
+def text_of(sizes: Sequence[Size]) -> list[str]:
+    """Sizes as the texts of expressions."""
+    return [str(size) for size in sizes]

@@ -1,0 +1,202 @@
+"""Reductions, products, convolutions and pools as device functions of one element."""
+
+from __future__ import annotations
+
+from app.imports.graph import Number, Operation, Ref
+from app.imports.hip_values import HipValues, c_expression, number
+from app.imports.node_arguments import correction_of, keeps, plain, pool_arguments, pool_options, reduced_axes
+from app.imports.refusal import ImportRefused
+
+
+class HipReductions(HipValues):
+    """Bodies of functions that go over many elements of an operand."""
+
+    def _reduced(self, node: Operation, at: list[str], start: str, step: str, end: str, wide: str = "double") -> str:
+        x = node.args[0].name
+        shape = self._graph.shape_of(x)
+        axes = reduced_axes(node, len(shape))
+        own, loops, left = [], [], iter(at)
+        for axis, size in enumerate(shape):
+            if axis in axes:
+                own.append(f"r{axis}")
+                loops.append(f"for (long long r{axis} = 0; r{axis} < {c_expression(size)}; ++r{axis})")
+                if keeps(node):
+                    next(left)
+            else:
+                own.append(next(left))
+        inner = step.replace("X", self.value(x, own))
+        return "\n    ".join([f"{wide} sum = {start};", *loops, f"    {inner}", f"return {end};"])
+
+    def _count(self, node: Operation) -> str:
+        shape = self._graph.shape_of(node.args[0].name)
+        return " * ".join(["1LL", *(c_expression(shape[axis]) for axis in reduced_axes(node, len(shape)))])
+
+    def _sum(self, node: Operation, at: list[str]) -> str:
+        return self._reduced(node, at, "0", "sum += X;", "sum", "double" if node.dtype[0] in "fb" else "long long")
+
+    def _mean(self, node: Operation, at: list[str]) -> str:
+        return self._reduced(node, at, "0", "sum += X;", f"sum / (double)({self._count(node)})")
+
+    def _prod(self, node: Operation, at: list[str]) -> str:
+        return self._reduced(node, at, "1", "sum *= X;", "sum")
+
+    def _any(self, node: Operation, at: list[str]) -> str:
+        return self._reduced(node, at, "false", "sum = sum || X;", "sum", "bool")
+
+    def _all(self, node: Operation, at: list[str]) -> str:
+        return self._reduced(node, at, "true", "sum = sum && X;", "sum", "bool")
+
+    def _amax(self, node: Operation, at: list[str]) -> str:
+        return self._reduced(node, at, "-__builtin_huge_valf()", "sum = fmaxf(sum, X);", "sum", "float")
+
+    def _amin(self, node: Operation, at: list[str]) -> str:
+        return self._reduced(node, at, "__builtin_huge_valf()", "sum = fminf(sum, X);", "sum", "float")
+
+    def _linalg_vector_norm(self, node: Operation, at: list[str]) -> str:
+        power = node.args[1] if len(node.args) > 1 else 2
+        keep = bool(node.args[3]) if len(node.args) > 3 else False
+        own = Operation(
+            node.name,
+            "aten.sum.dim_IntList",
+            (node.args[0], (node.args[2] if len(node.args) > 2 else None), keep),
+            {},
+            node.shape,
+            node.dtype,
+        )
+        step = "{ const double x = X; sum += x * x; }" if power == 2 else "sum += fabs((double)X);"
+        return self._reduced(own, at, "0", step, "sqrt(sum)" if power == 2 else "sum")
+
+    def _var(self, node: Operation, at: list[str]) -> str:
+        mean = (
+            self._reduced(node, at, "0", "sum += X;", "0")
+            .replace("double sum", "double total")
+            .replace("sum +=", "total +=")
+        )
+        mean = mean.rsplit("\n", 1)[0]
+        count = f"(double)({self._count(node)})"
+        step = f"{{ const double x = X - total / {count}; sum += x * x; }}"
+        rest = self._reduced(node, at, "0", step, f"sum / ({count} - {number(correction_of(node), 'i64')})")
+        return f"{mean}\n    {rest}"
+
+    def _argmax(self, node: Operation, at: list[str]) -> str:
+        return self._arg(node, at, ">")
+
+    def _argmin(self, node: Operation, at: list[str]) -> str:
+        return self._arg(node, at, "<")
+
+    def _arg(self, node: Operation, at: list[str], relation: str, x: str = "") -> str:
+        x = node.args[0].name
+        shape = self._graph.shape_of(x)
+        axis = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim")
+        if axis is None:
+            raise ImportRefused("the place of the largest of all elements has no naive kernel yet")
+        axis %= len(shape)
+        keep = len(node.shape) == len(shape)
+        rest = [i for k, i in enumerate(at) if not (keep and k == axis)]
+        own = [*rest[:axis], "r", *rest[axis:]]
+        first = [*rest[:axis], "0", *rest[axis:]]
+        return "\n    ".join(
+            [
+                f"float best = {self.value(x, first)};",
+                "long long place = 0;",
+                f"for (long long r = 1; r < {c_expression(shape[axis])}; ++r) {{",
+                f"    const float x = {self.value(x, own)};",
+                f"    if (x {relation} best) {{ best = x; place = r; }}",
+                "}",
+                "return place;",
+            ]
+        )
+
+    def _getitem(self, node: Operation, at: list[str]) -> str:
+        source = self._nodes[node.args[0].name]
+        name = plain(source.op)
+        if name.startswith("max_pool") and node.args[1] == 0:
+            return self._pool(source, at, len(node.shape), "-__builtin_huge_valf()", "sum = fmaxf(sum, X);", "sum")
+        if name in ("max", "min"):
+            keep = bool(source.args[2]) if len(source.args) > 2 else False
+            own = Operation(
+                node.name, f"aten.a{name}.default", (source.args[0], [source.args[1]], keep), {}, node.shape, node.dtype
+            )
+            if node.args[1] == 0:
+                return self._amax(own, at) if name == "max" else self._amin(own, at)
+            return self._arg(
+                Operation(node.name, "", source.args, {}, node.shape, node.dtype), at, ">" if name == "max" else "<"
+            )
+        raise ImportRefused(f"a part of {source.op} has no naive kernel yet")
+
+    def _avg_pool2d(self, node: Operation, at: list[str]) -> str:
+        _, with_padding, divisor = pool_options(node)
+        kernel = pool_arguments(node)[1]
+        count = str(divisor) if divisor else " * ".join(map(str, kernel)) if with_padding else "count"
+        return self._pool(node, at, len(node.shape), "0", "{ sum += X; ++count; }", f"sum / ({count})")
+
+    _avg_pool3d = _avg_pool1d = _avg_pool2d
+
+    def _pool(self, node: Operation, at: list[str], rank: int, start: str, step: str, end: str) -> str:
+        x, kernel, stride, pad, dilation = pool_arguments(node)
+        shape, own, lines, tests = (
+            self._graph.shape_of(x.name),
+            list(at),
+            [f"double sum = {start};", "long long count = 0;"],
+            [],
+        )
+        for k in range(len(kernel)):
+            axis = rank - len(kernel) + k
+            lines.append(f"for (int r{k} = 0; r{k} < {kernel[k]}; ++r{k}) {{")
+            lines.append(f"    const long long p{k} = i{axis} * {stride[k]} + r{k} * {dilation[k]} - {pad[k]};")
+            tests.append(f"p{k} >= 0 && p{k} < {c_expression(shape[axis])}")
+            own[axis] = f"p{k}"
+        lines.append(f"    if ({' && '.join(tests)}) {step.replace('X', self.value(x.name, own))}")
+        return "\n    ".join([*lines, "}" * len(kernel), f"return {end};"])
+
+    def _cumsum(self, node: Operation, at: list[str]) -> str:
+        return self._scan(node, at, "0", "+=")
+
+    def _cumprod(self, node: Operation, at: list[str]) -> str:
+        return self._scan(node, at, "1", "*=")
+
+    def _scan(self, node: Operation, at: list[str], start: str, step: str) -> str:
+        axis, own = node.args[1] % len(at), list(at)
+        own[axis] = "r"
+        loop = f"for (long long r = 0; r <= i{axis}; ++r) sum {step} {self.value(node.args[0].name, own)};"
+        return f"double sum = {start};\n    {loop}\n    return sum;"
+
+    def _mm(self, node: Operation, at: list[str]) -> str:
+        left, right = node.args[0].name, node.args[1].name
+        inner = c_expression(self._graph.shape_of(left)[-1])
+        one, two = self.value(left, [*at[:-1], "r"]), self.value(right, [*at[:-2], "r", at[-1]])
+        loop = f"for (long long r = 0; r < {inner}; ++r) sum += (double){one} * {two};"
+        return f"double sum = 0;\n    {loop}\n    return sum;"
+
+    _bmm = _mm
+
+    def _convolution(self, node: Operation, at: list[str]) -> str:
+        x, w, b, stride, pad, dilation, is_transposed, _, groups = node.args
+        if any(isinstance(v, Number) for v in (*stride, *pad, *dilation, groups)):
+            raise ImportRefused("a convolution whose steps follow from the sizes has no naive kernel yet")
+        rank = len(stride)
+        stride, pad, dilation = ((list(v) * rank)[:rank] for v in (stride, pad, dilation))
+        kernel, sizes = self._graph.shape_of(w.name)[2:], self._graph.shape_of(x.name)
+        lines = [f"double sum = {self.value(b.name, ['i1']) if isinstance(b, Ref) else '0'};"]
+        each_in = f"({c_expression(sizes[1])} / {groups})"
+        each_out = (
+            c_expression(self._graph.shape_of(w.name)[1])
+            if is_transposed
+            else f"({c_expression(node.shape[1])} / {groups})"
+        )
+        lines.append(f"for (long long c = 0; c < {each_in}; ++c)")
+        for k in range(rank):
+            lines.append(f"for (long long r{k} = 0; r{k} < {c_expression(kernel[k])}; ++r{k}) {{")
+            if is_transposed:
+                lines.append(f"    const long long q{k} = i{k + 2} + {pad[k]} - r{k} * {dilation[k]};")
+                lines.append(f"    if (q{k} < 0 || q{k} % {stride[k]}) continue;")
+                lines.append(f"    const long long p{k} = q{k} / {stride[k]};")
+                lines.append(f"    if (p{k} >= {c_expression(sizes[k + 2])}) continue;")
+            else:
+                lines.append(f"    const long long p{k} = i{k + 2} * {stride[k]} + r{k} * {dilation[k]} - {pad[k]};")
+                lines.append(f"    if (p{k} < 0 || p{k} >= {c_expression(sizes[k + 2])}) continue;")
+        channel = f"i1 / {each_out} * {each_in} + c"
+        places, taps = [f"p{k}" for k in range(rank)], [f"r{k}" for k in range(rank)]
+        own = [channel, f"i1 % {each_out}", *taps] if is_transposed else ["i1", "c", *taps]
+        lines.append(f"    sum += (double){self.value(x.name, ['i0', channel, *places])} * {self.value(w.name, own)};")
+        return "\n    ".join([*lines, "}" * rank, "return sum;"])

@@ -1,0 +1,51 @@
+"""The import's own process: reads request.json in its folder, writes `task` and result.json there."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+
+MOST_SENTENCE = 400
+
+
+def main() -> None:
+    """One request."""
+    warnings.filterwarnings("ignore")
+    asked = json.loads(Path("request.json").read_text(encoding="utf-8"))
+    said = json.dumps(_answer(asked))
+    Path("result.json").write_text(said, encoding="utf-8")
+    sys.stdout.flush()
+    os._exit(0)  # nothing that the file left running may speak after this
+
+
+def _answer(asked: dict[str, object]) -> dict[str, object]:
+    try:
+        from app.imports.making import FAULTS, Wanted, make
+        from app.imports.refusal import ImportRefused
+        from app.imports.source_file import Source
+        from tasks.origin import Origin
+    except (ImportError, OSError) as error:
+        return {"broken": f"{type(error).__name__}: {error}"[:MOST_SENTENCE]}
+    given = dict(asked)
+    source, origin, gate = given.pop("source"), given.pop("origin"), given.pop("gate")
+    specs = {n: (kind, tuple(shape)) for n, (kind, shape) in source.pop("specs").items()}  # type: ignore[attr-defined]
+    wanted = Wanted(
+        source=Source(**source, specs=specs),  # type: ignore[arg-type]
+        origin=Origin(**origin),  # type: ignore[arg-type]
+        gate=tuple(gate) if gate else None,  # type: ignore[arg-type]
+        **given,  # type: ignore[arg-type]
+    )
+    try:
+        made = make(wanted, Path("task"))
+    except ImportRefused as error:
+        return {"refused": " ".join(str(error).split())[:MOST_SENTENCE]}
+    except (*FAULTS, SystemExit, KeyboardInterrupt, StopIteration, RecursionError) as error:
+        return {"refused": f"it does not run: {' '.join(f'{type(error).__name__}: {error}'.split())}"[:MOST_SENTENCE]}
+    return {"notes": list(made.notes), "has_seed": made.has_seed}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,261 @@
+"""Makes a task folder of a PyTorch or NumPy file. Runs in a confined process of its own, with PyTorch."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from app.imports import traced_graph
+from app.imports.drawing import drawn_graph
+from app.imports.fitting import Fitting
+from app.imports.graph import Graph
+from app.imports.hip_text import seed_text
+from app.imports.manifest_text import Shapes, flops, manifest_text, moved
+from app.imports.numpy_text import LAWS, SAID, reference_text
+from app.imports.refusal import ImportRefused
+from app.imports.sizing import Sizing, listed_dims, sized
+from app.imports.source_file import Instance, Source
+from records.errors import TaskError
+from tasks.expressions import evaluate
+from tasks.linter import lint
+from tasks.loader import functions_of, load_task
+from tasks.origin import Origin
+
+COST = 2.0**22  # operations plus bytes of the largest test
+CLOSE = 1e-9
+ORDINARY = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError)
+FAULTS = (*ORDINARY, RuntimeError, SyntaxError, TypeError, ValueError, MemoryError, OSError)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A request: the source, and what the folder is to say of it."""
+
+    name: str
+    title: str
+    source: Source
+    origin: Origin
+    gate: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """The outcome of an import; `notes` are sentences about the task."""
+
+    notes: tuple[str, ...]
+    has_seed: bool
+
+
+def make(wanted: Wanted, folder: Path) -> Made:
+    """Write task.toml, reference.py, the original and, where possible, seed.hip; ImportRefused says why not."""
+    source = wanted.source
+    original = source.constants()
+    tried = _Trials(source, original)
+    try:
+        sizing = sized(original, tried)
+    except ImportRefused:
+        if tried.error and not tried.has_run:
+            raise ImportRefused(f"it does not run: {tried.error}") from None
+        raise
+    graph, drawn = _graphs(source, sizing, original)
+    dims = list(sizing.base)
+    _refuse_clashes(graph, dims)
+    shapes = _shapes(graph, sizing, original)
+    notes = [*graph.notes, *_said(sizing, original)]
+    seed, why = _seed(graph, dims)
+    notes += [why] if why else []
+    law, gate, problems = _lawful(wanted, graph, drawn, dims, shapes, notes, folder)
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise ImportRefused(f"it makes a task that could not tell right kernels from wrong ones: {problems[0]}{more}")
+    if seed:
+        (folder / "seed.hip").write_text(seed, encoding="utf-8")
+    return Made(
+        (
+            *notes,
+            SAID[law],
+            *(
+                ()
+                if gate or not wanted.gate
+                else ("the original's tolerance does not fit its results and is left out",)
+            ),
+        ),
+        bool(seed),
+    )
+
+
+@dataclass
+class _Trials:
+    """Runs of the function under some constants: True where it comes to its end."""
+
+    source: Source
+    original: Mapping[str, int]
+    error: str = ""  # of the last run that failed
+    has_run: bool = False
+
+    def __call__(self, constants: Mapping[str, int]) -> bool:
+        """True where it runs; ImportRefused where it never can."""
+        try:
+            _called(self.source.build({**self.original, **constants}))
+        except FAULTS as error:
+            self.error = _short(error)
+            if isinstance(error, OSError):
+                self.error += "; a file is imported without network and without files of yours"
+            return False
+        self.has_run = True
+        return True
+
+
+def _called(instance: Instance) -> list[torch.Tensor]:
+    """The outputs, twice the same; ImportRefused where they are not."""
+    with torch.no_grad():
+        state = {n: t.clone() for n, t in instance.state.items()}
+        one, two = (_tensors(instance.call(state, _copied(instance.arguments))) for _ in range(2))
+    if [t.shape for t in one] != [t.shape for t in two]:
+        raise ImportRefused(
+            f"it returns other shapes on a second call ({tuple(one[0].shape)}, then {tuple(two[0].shape)}), so its "
+            "result does not follow from its inputs"
+        )
+    return one
+
+
+def _copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments)
+
+
+def _tensors(made: Any) -> list[torch.Tensor]:
+    values = (
+        list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
+    )
+    if not values or not all(isinstance(v, torch.Tensor) for v in values):
+        raise ImportRefused(f"it returns {type(made).__name__}, where tensors are expected")
+    return values
+
+
+def _graphs(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None]:
+    """The graph of the function and that of its inputs, checked against PyTorch in double precision."""
+    configs = sizing.configs(np.random.default_rng(0))
+    traces, instances, fitting = [], [], Fitting(configs)
+    for config in configs:
+        try:
+            instances.append(source.build({**original, **sizing.constants(config)}))
+            traces.append(traced_graph.trace(instances[-1]))
+        except FAULTS as error:
+            raise ImportRefused(f"it does not run for {_named(config)}: {_short(error)}") from None
+    if any(t.key != traces[0].key for t in traces):
+        raise ImportRefused("its operations change with its sizes, so one graph cannot stand for all")
+    graph = traced_graph.unified(traces, fitting)
+    drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
+    _check(graph, drawn, instances[1], configs[1])
+    _check(graph, drawn, instances[2], configs[2])
+    return graph, drawn
+
+
+def _check(graph: Graph, drawn: Graph | None, instance: Instance, config: Mapping[str, int]) -> None:
+    """ImportRefused where the translation and PyTorch differ in double precision."""
+    text = reference_text(graph, drawn, list(config), "plain", "check")
+    compute = functions_of(Path("reference.py"), text, hashlib.sha256(text.encode()).hexdigest())["reference"]
+    state = {n: _double(t) for n, t in instance.state.items()}
+    arguments = tuple(_double(a) for a in instance.arguments)
+    names = [f"w_{n.replace('.', '_')}" for n in state] + [
+        n for n, a in zip(instance.names, arguments, strict=True) if isinstance(a, torch.Tensor)
+    ]
+    values = [*state.values(), *(a for a in arguments if isinstance(a, torch.Tensor))]
+    inputs = {n: v.clone().numpy() for n, v in zip(names, values, strict=True)}
+    with torch.no_grad():
+        try:
+            want = [t.numpy() for t in _tensors(instance.call(state, arguments))]
+        except FAULTS as error:
+            raise ImportRefused(f"it does not run in double precision: {_short(error)}") from None
+    from tasks.task import Case
+
+    got = compute(inputs, Case("", dict(config), 0))
+    for (spec, _), right in zip(graph.outputs, want, strict=False):
+        mine = got[spec.name]
+        finite = np.isfinite(right)
+        scale = max(1e-30, float(np.abs(right[finite]).max(initial=0.0)))
+        if mine.shape != right.shape or not np.abs(mine - right)[finite].max(initial=0.0) <= CLOSE * scale:
+            raise ImportRefused("its translation to NumPy does not give what PyTorch gives in double precision")
+
+
+def _double(value: Any) -> Any:
+    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
+    names = [t.name for t in graph.inputs] + [spec.name for spec, _ in graph.outputs] + list(dims)
+    for name in names:
+        if names.count(name) > 1:
+            raise ImportRefused(f"the name {name!r} stands for a size and for an input; rename one of them")
+
+
+def _shapes(graph: Graph, sizing: Sizing, original: Mapping[str, int]) -> Shapes:
+    work, traffic = flops(graph), moved(graph)
+
+    def cost(dims: Mapping[str, int]) -> float:
+        return float(evaluate(work, dims) + evaluate(traffic, dims))
+
+    benchmark = {name: original[name] for name in sizing.base}
+    return Shapes(listed_dims(sizing, cost, COST), benchmark, {n: s for n, s in sizing.steps.items() if s > 1})
+
+
+def _said(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
+    notes = [f"{twin} is {name}" for twin, name in sizing.twins.items()]
+    return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
+
+
+def _seed(graph: Graph, dims: Sequence[str]) -> tuple[str, str]:
+    try:
+        return seed_text(graph, dims), ""
+    except ImportRefused as error:
+        return "", f"no seed was generated: {error}"
+
+
+def _lawful(
+    wanted: Wanted,
+    graph: Graph,
+    drawn: Graph | None,
+    dims: Sequence[str],
+    shapes: Shapes,
+    notes: Sequence[str],
+    folder: Path,
+) -> tuple[str, tuple[float, float] | None, tuple[str, ...]]:
+    """Write the folder with the first law of inputs and the tolerance that the linter finds no fault with."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"original{Path(wanted.origin.source).suffix or '.py'}"
+    (folder / name).write_text(wanted.source.text, encoding="utf-8")
+    origin = replace(wanted.origin, file=name)
+    least: tuple[str, tuple[float, float] | None, tuple[str, ...]] | None = None
+    for law in LAWS:
+        (folder / "reference.py").write_text(reference_text(graph, drawn, dims, law, wanted.title), encoding="utf-8")
+        for gate in [wanted.gate, None] if wanted.gate else [None]:
+            text = manifest_text(wanted.name, wanted.title, graph, shapes, origin, [*notes, SAID[law]], gate)
+            (folder / "task.toml").write_text(text, encoding="utf-8")
+            problems = _problems(folder)
+            if not problems:
+                return law, gate, ()
+            if least is None or len(problems) <= len(least[2]):
+                least = law, gate, problems
+    assert least is not None
+    return least
+
+
+def _problems(folder: Path) -> tuple[str, ...]:
+    try:
+        return lint(load_task(folder))
+    except TaskError as error:
+        return (str(error).replace(f"{folder}/", ""),)
+
+
+def _named(config: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} = {v}" for n, v in config.items())
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -1,0 +1,128 @@
+"""The `task.toml` of an imported task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.imports.graph import Graph, Operation, Ref, Size
+from app.imports.node_arguments import plain
+from tasks.dtypes import size_bytes
+from tasks.expressions import MAX_LENGTH
+from tasks.origin import Origin
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """The dims of an imported task: tests, the original's own sizes, steps."""
+
+    tests: Sequence[Mapping[str, int]]
+    benchmark: Mapping[str, int]
+    multiples: Mapping[str, int]
+
+
+def manifest_text(
+    name: str,
+    title: str,
+    graph: Graph,
+    shapes: Shapes,
+    origin: Origin,
+    notes: Sequence[str],
+    gate: tuple[float, float] | None,
+) -> str:
+    """The whole file; `gate` is the relative and absolute tolerance of the original."""
+    said = "; ".join([_steps(graph), *notes])
+    lines = [
+        f"name = {json.dumps(name)}",
+        f"title = {json.dumps(title)}",
+        f"description = {json.dumps(f'{title}. {said}. reference.py states it in NumPy, line by line.')}",
+        'targets = ["mi300x", "h200"]',
+    ]
+    for tensor in graph.inputs:
+        lines += [
+            "",
+            "[[input]]",
+            f'name = "{tensor.name}"',
+            f'dtype = "{tensor.dtype}"',
+            f"shape = {_list(tensor.shape)}",
+        ]
+        if tensor.parameter:
+            lines += [f"parameter = {json.dumps(tensor.parameter)}"]
+            lines += [f"initialiser = {json.dumps(tensor.law)}"] if tensor.law else []
+    for spec, _ in graph.outputs:
+        lines += ["", "[[output]]", f'name = "{spec.name}"', f'dtype = "{spec.dtype}"', f"shape = {_list(spec.shape)}"]
+    for role, cases in (("test", shapes.tests), ("benchmark", [shapes.benchmark])):
+        for case in cases:
+            lines += ["", f"[[{role}]]", *(f"{n} = {v}" for n, v in case.items())]
+    for dim, step in shapes.multiples.items():
+        lines += ["", f"[dims.{dim}]", f"multiple = {step}"]
+    lines += ["", "[work]", f'flops = "{flops(graph)}"', f'bytes = "{moved(graph)}"', "", "[tolerance]", "ratio = 2.0"]
+    if gate is not None:
+        lines += [f"rtol = {gate[0]}", f"atol = {gate[1]}"]
+    lines += ["", "[origin]"]
+    fields = {n: getattr(origin, n) for n in ("source", "form", "commit", "licence", "digest", "file")}
+    lines += [f"{n} = {json.dumps(v)}" for n, v in fields.items() if v]
+    return "\n".join(lines) + "\n"
+
+
+def _steps(graph: Graph) -> str:
+    """The operations in their order, as words."""
+    names: list[str] = []
+    for node in graph.nodes:
+        name = plain(node.op).strip("_")
+        if (
+            node.dtype
+            and (not names or names[-1] != name)
+            and name not in ("view", "clone", "getitem", "unsqueeze", "squeeze")
+        ):
+            names.append(name)
+    shown = names if len(names) <= 24 else [*names[:24], "..."]
+    return f"The operations in their order: {', '.join(shown) or 'none'}"
+
+
+def flops(graph: Graph) -> str:
+    """Operations: of products and convolutions exactly, one for each element of the rest where that is short."""
+    heavy, light = [], []
+    for node in graph.nodes:
+        name = plain(node.op)
+        if name in ("mm", "bmm"):
+            heavy.append(f"2 * {_elements(node.shape)} * {_one(graph.shape_of(node.args[0].name)[-1])}")
+        elif name == "convolution":
+            weight = graph.shape_of(node.args[1].name)
+            over = graph.shape_of(node.args[0].name) if node.args[6] else node.shape
+            heavy.append(f"2 * {_elements(over)} * {_elements(weight[1:])}")
+        elif node.dtype:
+            light.append(_elements(_widest(graph, node)))
+    parts = [*heavy, *(f"{light.count(text)} * {text}" for text in dict.fromkeys(light) if text != "1")]
+    while parts and len(" + ".join(parts)) > MAX_LENGTH:
+        parts.pop()
+    return " + ".join(parts) or "1"
+
+
+def moved(graph: Graph) -> str:
+    """Bytes of all inputs and outputs."""
+    specs = [*graph.inputs, *(spec for spec, _ in graph.outputs)]
+    parts = [f"{size_bytes(s.dtype)} * {_elements(s.shape)}" for s in specs]
+    while len(" + ".join(parts)) > MAX_LENGTH:
+        parts.pop(0)
+    return " + ".join(parts)
+
+
+def _widest(graph: Graph, node: Operation) -> Sequence[Size]:
+    """The shape of what an operation reads where it reduces, else its own."""
+    first = node.args[0] if node.args else None
+    shape = graph.shape_of(first.name) if isinstance(first, Ref) else ()
+    return shape if len(shape) > len(node.shape) else node.shape
+
+
+def _elements(shape: Sequence[Size]) -> str:
+    return " * ".join(_one(s) for s in shape) or "1"
+
+
+def _one(size: Size) -> str:
+    return str(size) if isinstance(size, int) or size.isidentifier() else f"({size})"
+
+
+def _list(shape: Sequence[Size]) -> str:
+    return "[" + ", ".join(f'"{s}"' for s in shape) + "]"

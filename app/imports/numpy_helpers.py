@@ -1,0 +1,74 @@
+"""Helpers of an imported reference.py, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+HELPERS: Mapping[str, str] = {
+    "error_function": '''
+def error_function(x):
+    """The error function; NumPy has none."""
+    return np.asarray(np.vectorize(math.erf, otypes=[np.float64])(x), np.asarray(x).dtype)
+''',
+    "windows": '''
+def windows(x, kernel, stride, padding, dilation, fill, counts):
+    """For each place of the kernel the values of x under it, as many as there are windows along each axis."""
+    rank = len(kernel)
+    ends = [max(0, (n - 1) * s + (k - 1) * d + 1 - x.shape[x.ndim - rank + i] - p)
+            for i, (n, s, k, d, p) in enumerate(zip(counts, stride, kernel, dilation, padding))]
+    x = np.pad(x, [(0, 0)] * (x.ndim - rank) + list(zip(padding, ends)), constant_values=fill)
+    for place in np.ndindex(*kernel):
+        at = tuple(slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, n, s in zip(place, dilation, counts, stride))
+        yield place, x[(..., *at)]
+''',
+    "max_pool": '''
+def max_pool(x, kernel, stride, padding, dilation, shape):
+    """The largest value under each window."""
+    rank = len(kernel)
+    found = np.full(shape, -np.inf, x.dtype)
+    for _, part in windows(x, kernel, stride, padding, dilation, -np.inf, shape[-rank:]):
+        found = np.maximum(found, part)
+    return found
+''',
+    "avg_pool": '''
+def avg_pool(x, kernel, stride, padding, shape, with_padding, divisor):
+    """The mean under each window."""
+    rank, ones = len(kernel), [1] * len(kernel)
+    total = sum(part for _, part in windows(x, kernel, stride, padding, ones, 0, shape[-rank:]))
+    if divisor:
+        return total / x.dtype.type(divisor)
+    if with_padding:
+        return total / x.dtype.type(np.prod(kernel))
+    count = sum(p for _, p in windows(np.ones_like(x), kernel, stride, padding, ones, 0, shape[-rank:]))
+    return total / count
+''',
+    "convolve": '''
+def convolve(x, w, bias, stride, padding, dilation, groups, shape):
+    """A convolution of any rank, as PyTorch counts it."""
+    kernel, counts = w.shape[2:], shape[2:]
+    found = np.zeros((x.shape[0], groups, w.shape[0] // groups, int(np.prod(counts))), x.dtype)
+    parts = w.reshape(groups, w.shape[0] // groups, w.shape[1], *kernel)
+    for place, part in windows(x, kernel, stride, padding, dilation, 0, counts):
+        part = part.reshape(x.shape[0], groups, w.shape[1], -1)
+        found += np.matmul(parts[(..., *place)], part)
+    found = found.reshape(shape)
+    return found if bias is None else found + bias.reshape(-1, *[1] * len(kernel))
+''',
+    "spread": '''
+def spread(x, w, bias, stride, padding, dilation, groups, shape):
+    """A transposed convolution of any rank, as PyTorch counts it."""
+    kernel, rank = w.shape[2:], w.ndim - 2
+    sizes = [max((n - 1) * s + (k - 1) * d + 1, o + p)
+             for n, s, k, d, o, p in zip(x.shape[2:], stride, kernel, dilation, shape[2:], padding)]
+    found = np.zeros((*shape[:2], *sizes), x.dtype)
+    parts = w.reshape(groups, w.shape[0] // groups, w.shape[1], *kernel)
+    flat = x.reshape(x.shape[0], groups, x.shape[1] // groups, -1)
+    for place in np.ndindex(*kernel):
+        value = np.matmul(np.swapaxes(parts[(..., *place)], -1, -2), flat).reshape(*shape[:2], *x.shape[2:])
+        at = tuple(slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, n, s in zip(place, dilation, x.shape[2:], stride))
+        found[(slice(None), slice(None), *at)] += value
+    found = found[(slice(None), slice(None), *(slice(p, p + o) for p, o in zip(padding, shape[2:])))]
+    return found if bias is None else found + bias.reshape(-1, *[1] * rank)
+''',
+}
+NEEDS = {"max_pool": ("windows",), "avg_pool": ("windows",), "convolve": ("windows",)}

@@ -1,0 +1,259 @@
+"""ATen operations in NumPy: one expression each, and the helpers that some of them need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from app.imports.graph import Operation, Ref
+from app.imports.node_arguments import kind, plain, tuple_of
+from app.imports.numpy_reductions import NumpyReductions
+from app.imports.refusal import ImportRefused
+
+INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "pow": "**",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "logical_and": "&",
+    "logical_or": "|",
+}
+CALLS = {
+    "exp": "np.exp",
+    "log": "np.log",
+    "log1p": "np.log1p",
+    "log2": "np.log2",
+    "log10": "np.log10",
+    "expm1": "np.expm1",
+    "sqrt": "np.sqrt",
+    "tanh": "np.tanh",
+    "sin": "np.sin",
+    "cos": "np.cos",
+    "tan": "np.tan",
+    "atan": "np.arctan",
+    "sinh": "np.sinh",
+    "cosh": "np.cosh",
+    "abs": "np.abs",
+    "floor": "np.floor",
+    "ceil": "np.ceil",
+    "round": "np.round",
+    "trunc": "np.trunc",
+    "sign": "np.sign",
+    "neg": "-",
+    "isnan": "np.isnan",
+    "isinf": "np.isinf",
+    "logical_not": "~",
+    "bitwise_not": "~",
+    "maximum": "np.maximum",
+    "minimum": "np.minimum",
+    "fmod": "np.fmod",
+    "remainder": "np.mod",
+    "atan2": "np.arctan2",
+    "erf": "error_function",
+}
+SAME_SHAPE_VIEWS = (
+    "view",
+    "_unsafe_view",
+    "view_copy",
+    "reshape",
+    "as_strided",
+    "as_strided_copy",
+    "squeeze",
+    "unsqueeze",
+)
+SAME = ("clone", "detach", "detach_copy", "alias", "alias_copy", "contiguous", "lift_fresh_copy", "lift_fresh", "copy")
+
+
+class NumpyWriter(NumpyReductions):
+    """Expressions for the nodes of one graph; `helpers` are those that they need."""
+
+    def expression(self, node: Operation) -> str:
+        """The node's value; ImportRefused for an operation that is not in the table."""
+        name = plain(node.op)
+        special: Callable[[Operation], str] | None = getattr(self, f"_{name.strip('_')}", None)
+        if special is not None:
+            return special(node)
+        a = [self.text(v) for v in node.args]
+        if name in SAME_SHAPE_VIEWS:
+            return f"{a[0]}.reshape({self.shape(node)})"
+        if name in SAME:
+            return a[0]
+        if name in INFIX:
+            return self._infix(name, node, a)
+        if name in CALLS:
+            if name == "erf":
+                self.helpers.add("error_function")
+            call = CALLS[name]
+            return f"{call}{a[0]}" if call in ("-", "~") else f"{call}({', '.join(a[:2])})"
+        raise ImportRefused(f"the operation {node.op} has no translation to NumPy yet")
+
+    def _infix(self, name: str, node: Operation, a: list[str]) -> str:
+        alpha = node.kwargs.get("alpha", 1)
+        if node.kwargs.get("rounding_mode"):
+            return (
+                f"np.floor({a[0]} / {a[1]})"
+                if node.kwargs["rounding_mode"] == "floor"
+                else f"np.trunc({a[0]} / {a[1]})"
+            )
+        right = a[1] if alpha == 1 else f"{self.text(alpha)} * {a[1]}"
+        is_whole = all(isinstance(v, Ref) and self._graph.dtype_of(v.name)[0] in "iub" for v in node.args[:2])
+        made = f"{a[0]} {INFIX[name]} {right}"
+        return f"({a[0]}).astype(kind) / {right}" if name == "div" and is_whole else made
+
+    def _rsub(self, node: Operation) -> str:
+        return f"{self.text(node.args[1])} - {self.text(node.args[0])}"
+
+    def _rsqrt(self, node: Operation) -> str:
+        return f"1 / np.sqrt({self.text(node.args[0])})"
+
+    def _reciprocal(self, node: Operation) -> str:
+        return f"1 / {self.text(node.args[0])}"
+
+    def _square(self, node: Operation) -> str:
+        x = self.text(node.args[0])
+        return f"{x} * {x}"
+
+    def _sigmoid(self, node: Operation) -> str:
+        return f"1 / (1 + np.exp(-{self.text(node.args[0])}))"
+
+    def _relu(self, node: Operation) -> str:
+        return f"np.maximum({self.text(node.args[0])}, 0)"
+
+    def _clamp(self, node: Operation) -> str:
+        low = node.kwargs.get("min", node.args[1] if len(node.args) > 1 else None)
+        high = node.kwargs.get("max", node.args[2] if len(node.args) > 2 else None)
+        made = self.text(node.args[0])
+        made = made if low is None else f"np.maximum({made}, {self.text(low)})"
+        return made if high is None else f"np.minimum({made}, {self.text(high)})"
+
+    _clip = _clamp
+
+    def _clamp_min(self, node: Operation) -> str:
+        return f"np.maximum({self.text(node.args[0])}, {self.text(node.args[1])})"
+
+    def _where(self, node: Operation) -> str:
+        return f"np.where({', '.join(self.text(v) for v in node.args)})"
+
+    def _scalar_tensor(self, node: Operation) -> str:
+        return f"np.asarray({self.text(node.args[0])}, {kind(node.dtype)})"
+
+    def _constant(self, node: Operation) -> str:
+        return f"np.asarray({node.args[0]!r}, {kind(node.dtype)})"
+
+    def _full(self, node: Operation) -> str:
+        return f"np.full({self.shape(node)}, {self.text(node.args[1])}, {kind(node.dtype)})"
+
+    _full_like = _full
+
+    def _zeros(self, node: Operation) -> str:
+        return f"np.zeros({self.shape(node)}, {kind(node.dtype)})"
+
+    _zeros_like = _new_zeros = _zeros
+
+    def _ones(self, node: Operation) -> str:
+        return f"np.ones({self.shape(node)}, {kind(node.dtype)})"
+
+    _ones_like = _new_ones = _ones
+
+    def _arange(self, node: Operation) -> str:
+        return f"np.arange({', '.join(self.text(v) for v in node.args)}).astype({kind(node.dtype)})"
+
+    def _iota(self, node: Operation) -> str:
+        start, step = (self.text(node.kwargs.get(n, d)) for n, d in (("start", 0), ("step", 1)))
+        return f"({start} + {step} * np.arange({self.text(node.args[0])})).astype({kind(node.dtype)})"
+
+    def _to_copy(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])}.astype({kind(node.dtype)})"
+
+    def _convert_element_type(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])}.astype({kind(node.dtype)})"
+
+    def _expand(self, node: Operation) -> str:
+        return f"np.broadcast_to({self.text(node.args[0])}, {self.shape(node)})"
+
+    _expand_copy = _expand
+
+    def _broadcast_in_dim(self, node: Operation) -> str:
+        source = self._graph.shape_of(node.args[0].name)
+        places = ["1"] * len(node.shape)
+        for axis, to in enumerate(node.args[2]):
+            places[to] = str(source[axis])
+        return f"np.broadcast_to({self.text(node.args[0])}.reshape({tuple_of(places)}), {self.shape(node)})"
+
+    def _permute(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])}.transpose({self.text(node.args[1])})"
+
+    _permute_copy = _permute
+
+    def _transpose(self, node: Operation) -> str:
+        if node.op.startswith("prims"):
+            return self._permute(node)
+        return f"np.swapaxes({', '.join(self.text(v) for v in node.args)})"
+
+    _transpose_copy = _transpose
+
+    def _t(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])}.T"
+
+    _t_copy = _t
+
+    def _slice(self, node: Operation) -> str:
+        x, axis, start, end, step = (*node.args, *(None,) * 5)[:5]
+        if isinstance(end, int) and end > 1 << 60:
+            end = None
+        parts = [self.text(v) if v is not None else "" for v in (start, end)]
+        at = f"{parts[0]}:{parts[1]}" + (f":{self.text(step)}" if step not in (None, 1) else "")
+        axis = (axis or 0) % len(node.shape)
+        return f"{self.text(x)}[{', '.join([':'] * axis + [at])}]"
+
+    _slice_copy = _slice
+
+    def _select(self, node: Operation) -> str:
+        x, axis, index = node.args
+        return f"np.take({self.text(x)}, {self.text(index)}, axis={axis})"
+
+    _select_copy = _select
+
+    def _cat(self, node: Operation) -> str:
+        axis = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", 0)
+        return f"np.concatenate({self.text(node.args[0])}, axis={axis})"
+
+    def _stack(self, node: Operation) -> str:
+        return f"np.stack({self.text(node.args[0])}, axis={node.args[1] if len(node.args) > 1 else 0})"
+
+    def _flip(self, node: Operation) -> str:
+        return f"np.flip({self.text(node.args[0])}, {tuple(node.args[1])})"
+
+    def _repeat(self, node: Operation) -> str:
+        return f"np.tile({self.text(node.args[0])}, {self.text(node.args[1])})"
+
+    def _constant_pad_nd(self, node: Operation) -> str:
+        x, pads, value = (*node.args, 0)[:3]
+        rank = len(node.shape)
+        pairs = [[pads[2 * i], pads[2 * i + 1]] for i in range(len(pads) // 2)][::-1]
+        pairs = [[0, 0]] * (rank - len(pairs)) + pairs
+        return f"np.pad({self.text(x)}, {self.text(pairs)}, constant_values={self.text(value)})"
+
+    def _gather(self, node: Operation) -> str:
+        x, axis, index = node.args[:3]
+        return f"np.take_along_axis({self.text(x)}, {self.text(index)}, axis={axis})"
+
+    def _embedding(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])}[{self.text(node.args[1])}]"
+
+    def _index_select(self, node: Operation) -> str:
+        return f"np.take({self.text(node.args[0])}, {self.text(node.args[2])}, axis={node.args[1]})"
+
+    def _tril(self, node: Operation) -> str:
+        return f"np.tril({', '.join(self.text(v) for v in node.args)})"
+
+    def _triu(self, node: Operation) -> str:
+        return f"np.triu({', '.join(self.text(v) for v in node.args)})"

@@ -1,0 +1,124 @@
+"""The dims of an imported task: which constants may change, in which steps, and small values for tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from app.imports.refusal import ImportRefused
+
+TARGETS = (6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512)
+STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256)
+MOST_FIXED = 512  # of a constant that cannot change, so that tests stay small
+CONFIGS = 6
+GROWTH = 2  # tests larger than the smallest
+
+Dims = dict[str, int]
+Runs = Callable[[Mapping[str, int]], bool]
+
+
+@dataclass
+class Sizing:
+    """The dims that were found: smallest values, steps, constants that follow another or stay."""
+
+    base: Dims
+    steps: Dims
+    fixed: Dims = field(default_factory=dict)
+    twins: dict[str, str] = field(default_factory=dict)  # a constant to the dim whose value it has
+
+    def constants(self, dims: Mapping[str, int]) -> Dims:
+        """All constants of the file for these dims."""
+        return {**dims, **self.fixed, **{twin: dims[name] for twin, name in self.twins.items()}}
+
+    def configs(self, rng: np.random.Generator) -> list[Dims]:
+        """The smallest dims and others near them, no two the same."""
+        found = [dict(self.base)]
+        while len(found) < CONFIGS:
+            drawn = {n: v + self.steps[n] * int(rng.integers(0, 8)) for n, v in self.base.items()}
+            if drawn not in found or len(found) > 3 * CONFIGS:
+                found.append(drawn)
+        return found
+
+
+def sized(original: Mapping[str, int], runs: Runs) -> Sizing:
+    """Try constants out; ImportRefused where the function runs with none but its own sizes."""
+    if not original:
+        raise ImportRefused(
+            "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
+            "and --size"
+        )
+    base = next(
+        (
+            small
+            for t in TARGETS
+            if runs(small := {n: min(v, t) for n, v in original.items()}) and _has_room(small, runs)
+        ),
+        None,
+    )
+    if base is None:
+        base = next((small for t in TARGETS if runs(small := {n: min(v, t) for n, v in original.items()})), None)
+    if base is None:
+        raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
+    found = Sizing(base, {})
+    for name in list(base):
+        if name in found.base and name not in found.steps:
+            _settle(name, original, found, runs)
+    if not found.base:
+        raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
+    return found
+
+
+def _has_room(dims: Mapping[str, int], runs: Runs) -> bool:
+    """True where half of every size still runs: shapes of held-out cases may be that small."""
+    return runs({n: max(1, v // 2) for n, v in dims.items()})
+
+
+def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs) -> None:
+    """The step of one dim, or the dim that it follows, or its value where it cannot change."""
+    base, others = found.base, [n for n in found.base if n != name and original[n] == original[name]]
+    for step in STEPS:
+        value = max(step, -(-base[name] // step) * step)
+        if step > 1 and (original[name] % step or step > original[name]):
+            continue
+        tried = [{**base, name: value}, {**base, name: value + step}, {**base, name: value + 3 * step}]
+        if all(runs(found.constants(t)) for t in tried):
+            base[name], found.steps[name] = value, step
+            return
+    for other in others:
+        tried = [{**base, name: v, other: v} for v in (base[other], base[other] + 1, base[other] + 3)]
+        step = found.steps.get(other, 1)
+        tried = [{**base, name: v, other: v} for v in (base[other], base[other] + step, base[other] + 3 * step)]
+        if all(runs(found.constants(t)) for t in tried):
+            found.twins[name] = other
+            found.steps.setdefault(other, step)
+            del base[name]
+            return
+    if original[name] > MOST_FIXED:
+        raise ImportRefused(
+            f"its constant {name} = {original[name]} cannot be changed alone, and is too large for a test"
+        )
+    del base[name]
+    found.fixed[name] = original[name]
+
+
+def listed_dims(found: Sizing, cost: Callable[[Mapping[str, int]], float], limit: float) -> list[Dims]:
+    """The smallest dims, uneven ones, and ones as large as the limit of their cost allows."""
+    steps, base = found.steps, found.base
+    uneven = {n: v + steps[n] * (1 + 2 * (i % 2)) for i, (n, v) in enumerate(base.items())}
+    large = dict(base)
+    for _ in range(64):
+        grown = {n: _grown(v, steps[n]) for n, v in large.items()}
+        if cost(grown) > limit:
+            break
+        large = grown
+    cases = [base, uneven]
+    if large not in cases:
+        cases.append(large)
+    return cases
+
+
+def _grown(value: int, step: int) -> int:
+    return step * math.ceil((value * 1.3 + step) / step)

@@ -1,0 +1,271 @@
+"""A file of PyTorch or NumPy, executed with some of its constants replaced. Runs in the import's own process only."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from app.imports.refusal import ImportRefused
+
+FROZEN = re.compile(r"kernel|stride|pad|dilation|group|axis|head|num_layers|topk|reduction|ceil")
+MOST_WEIGHT_BYTES = 2 << 30
+SEED = 42
+
+
+@dataclass(frozen=True)
+class Instance:
+    """The function for one set of constants, with its state and its arguments."""
+
+    call: Callable[[Mapping[str, Any], tuple[Any, ...]], Any]  # state, arguments
+    state: Mapping[str, torch.Tensor]
+    laws: Mapping[str, str]  # of the state
+    arguments: tuple[Any, ...]
+    names: tuple[str, ...]
+    redraw: Callable[[], tuple[Any, ...]] | None  # draws the arguments again
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file, the function that is wanted, and the inputs where the file does not draw any."""
+
+    path: str
+    text: str
+    function: str  # empty: found
+    specs: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)  # input: type and dims
+    sizes: Mapping[str, int] = field(default_factory=dict)  # dims of the specs
+
+    def constants(self) -> dict[str, int]:
+        """The whole numbers that the file names at its top level, or that the inputs name."""
+        if self.specs:
+            return dict(self.sizes)
+        found: dict[str, int] = {}
+        for name, value in _constants(self._tree()):
+            if not FROZEN.search(name.lower()) and value > 0:
+                found[name] = value
+        return found
+
+    def build(self, constants: Mapping[str, int]) -> Instance:
+        """Execute the file with these constants; ImportRefused where it is no such file."""
+        space = self._executed({} if self.specs else constants)
+        if self.specs:
+            return self._plain(space, constants)
+        if callable(space.get("get_inputs")) and "Model" in space and not self.function:
+            return _kernelbench(space)
+        if callable(space.get("get_inputs")):
+            return self._with_inputs(space)
+        raise ImportRefused(self._missing(space))
+
+    def _executed(self, constants: Mapping[str, int]) -> dict[str, Any]:
+        tree = _replaced(self._tree(), constants)
+        space: dict[str, Any] = {"__name__": "imported", "__file__": self.path}
+        linecache.cache[self.path] = (len(self.text), None, self.text.splitlines(True), self.path)
+        if self.is_numpy:
+            tree = ast.fix_missing_locations(_OnTorch().visit(tree))
+        exec(compile(tree, self.path, "exec"), space)
+        return {n: _of_numpy(v) if inspect.isfunction(v) and self.is_numpy else v for n, v in space.items()}
+
+    @property
+    def is_numpy(self) -> bool:
+        """True for a file that imports NumPy and not PyTorch."""
+        found = {a.name.split(".")[0] for n in ast.walk(self._tree()) if isinstance(n, ast.Import) for a in n.names}
+        found |= {(n.module or "").split(".")[0] for n in ast.walk(self._tree()) if isinstance(n, ast.ImportFrom)}
+        return "numpy" in found and "torch" not in found
+
+    def _tree(self) -> ast.Module:
+        try:
+            return ast.parse(self.text)
+        except (SyntaxError, ValueError) as error:
+            raise ImportRefused(f"it is not Python: {error}") from None
+
+    def _wanted(self, space: Mapping[str, Any]) -> Any:
+        own = _own(space)
+        if self.function:
+            if self.function not in space:
+                raise ImportRefused(f"{self.path} has no {self.function}; it has {', '.join(own) or 'no functions'}")
+            return space[self.function]
+        if len(own) != 1:
+            raise ImportRefused(
+                f"{self.path} has {', '.join(own) or 'no function or module'}: name one with FILE:FUNCTION"
+            )
+        return space[own[0]]
+
+    def _missing(self, space: Mapping[str, Any]) -> str:
+        wanted = self._wanted(space)
+        function = wanted.forward if inspect.isclass(wanted) and hasattr(wanted, "forward") else wanted
+        names = [n for n in inspect.signature(function).parameters if n != "self"]
+        example = " ".join(f"--input {n}=f32[rows,cols]" for n in names)
+        return (
+            f"{self.path} does not say which inputs it takes: add a function get_inputs() to it, or give "
+            f"{example} --size rows=4096,cols=4096"
+        )
+
+    def _with_inputs(self, space: Mapping[str, Any]) -> Instance:
+        wanted = self._wanted({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
+        return _instance(wanted, space, lambda: tuple(space["get_inputs"]()))
+
+    def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
+        def draw() -> tuple[Any, ...]:
+            return tuple(_drawn(dtype, [sizes[n] for n in shape]) for dtype, shape in self.specs.values())
+
+        return _instance(self._wanted(space), space, draw, tuple(self.specs))
+
+
+def _drawn(dtype: str, shape: list[int]) -> torch.Tensor:
+    if dtype == "bool":
+        return torch.randint(0, 2, shape).to(torch.bool)
+    if dtype in ("i32", "i64"):
+        return torch.randint(0, 100, shape).to(torch.int32 if dtype == "i32" else torch.int64)
+    kinds = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16, "f64": torch.float64}
+    return torch.randn(shape).to(kinds[dtype])
+
+
+def _kernelbench(space: Mapping[str, Any]) -> Instance:
+    return _instance(space["Model"], space, lambda: tuple(space["get_inputs"]()))
+
+
+def _instance(
+    wanted: Any, space: Mapping[str, Any], draw: Callable[[], tuple[Any, ...]], names: tuple[str, ...] = ()
+) -> Instance:
+    laws: dict[str, str] = {}
+    state: dict[str, torch.Tensor] = {}
+    torch.manual_seed(SEED)
+    if inspect.isclass(wanted):
+        given = space["get_init_inputs"]() if callable(space.get("get_init_inputs")) else []
+        torch.manual_seed(SEED)
+        with _Laws() as seen:
+            made: Any = wanted(*given) if isinstance(given, (list, tuple)) else wanted(**given)
+        function, call = made.forward, _of_module(made)
+        state = {n: t.detach() for n, t in (*made.named_parameters(), *made.named_buffers())}
+        if sum(t.numel() * t.element_size() for t in state.values()) > MOST_WEIGHT_BYTES:
+            raise ImportRefused(f"its weights take more than {MOST_WEIGHT_BYTES >> 30} GiB")
+        laws = {n: seen.law(t) for n, t in state.items()}
+    elif isinstance(wanted, torch.nn.Module):
+        raise ImportRefused("it is a module that was made already; name its class")
+    else:
+        function = wanted
+
+        def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
+            return wanted(*arguments)
+
+    torch.manual_seed(SEED)
+    arguments = draw()
+    if not names:
+        found = [n for n in inspect.signature(function).parameters if n != "self"]
+        names = tuple(found[: len(arguments)]) if len(found) >= len(arguments) else ()
+        names = names or tuple(f"x{i}" for i in range(len(arguments)))
+    return Instance(call, state, laws, arguments, names, draw)
+
+
+def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[Any, ...]], Any]:
+    def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
+        return torch.func.functional_call(module, dict(state), arguments)
+
+    return call
+
+
+def _own(space: Mapping[str, Any]) -> list[str]:
+    return [
+        n
+        for n, v in space.items()
+        if not n.startswith("_")
+        and (inspect.isfunction(v) or (inspect.isclass(v) and issubclass(v, torch.nn.Module)))
+        and getattr(v, "__module__", "") == "imported"
+    ]
+
+
+def _constants(tree: ast.Module) -> list[tuple[str, int]]:
+    """Names and values of the whole numbers, alone or in a tuple, that the top level assigns."""
+    found = []
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name, value = statement.targets[0].id, _folded(statement.value)
+            if isinstance(value, int) and not isinstance(value, bool):
+                found.append((name, value))
+            elif isinstance(value, tuple) and all(type(v) is int for v in value):
+                found += [(f"{name}_{i}", v) for i, v in enumerate(value)]
+    return found
+
+
+def _folded(value: ast.expr) -> Any:
+    """The value of an expression without names; None for others."""
+    if any(isinstance(n, (ast.Name, ast.Call, ast.Attribute)) for n in ast.walk(value)):
+        return None
+    try:
+        return eval(compile(ast.Expression(value), "constant", "eval"), {"__builtins__": {}})
+    except (ArithmeticError, TypeError, ValueError, SyntaxError):
+        return None
+
+
+def _replaced(tree: ast.Module, constants: Mapping[str, int]) -> ast.Module:
+    for statement in tree.body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name, value = statement.targets[0].id, _folded(statement.value)
+            if name in constants and isinstance(value, int):
+                statement.value = ast.Constant(constants[name])
+            elif isinstance(value, tuple) and any(f"{name}_{i}" in constants for i in range(len(value))):
+                elements = [ast.Constant(constants.get(f"{name}_{i}", v)) for i, v in enumerate(value)]
+                statement.value = ast.Tuple(list[ast.expr](elements), ast.Load())
+    return ast.fix_missing_locations(tree)
+
+
+class _OnTorch(ast.NodeTransformer):
+    """`import numpy` becomes PyTorch's own NumPy, whose operations can be traced."""
+
+    def visit_Import(self, node: ast.Import) -> ast.Import:
+        names = [ast.alias("torch._numpy", a.asname or "numpy") if a.name == "numpy" else a for a in node.names]
+        return ast.copy_location(ast.Import(names), node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
+        if node.module == "numpy":
+            return ast.copy_location(ast.ImportFrom("torch._numpy", node.names, node.level), node)
+        return node
+
+
+def _of_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function on PyTorch's tensors."""
+    import torch._numpy as tnp
+
+    def given(value: Any) -> Any:
+        return tnp.asarray(value) if isinstance(value, torch.Tensor) else value
+
+    def taken(value: Any) -> Any:
+        if isinstance(value, (tuple, list)):
+            return [taken(v) for v in value]
+        return value.tensor if isinstance(value, tnp.ndarray) else value
+
+    def on_tensors(*arguments: Any) -> Any:
+        return taken(function(*(given(a) for a in arguments)))
+
+    on_tensors.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    on_tensors.__module__ = function.__module__
+    return on_tensors
+
+
+class _Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
+    """Remembers the last random or constant operation on each storage."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[int, str] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        name = str(func).split(".")[1]
+        target = args[0] if name.endswith("_") and args and isinstance(args[0], torch.Tensor) else made
+        if isinstance(target, torch.Tensor):
+            numbers = ", ".join(f"{a:.6g}" for a in args[1:] if isinstance(a, (int, float)))
+            plain = name.rstrip("_")
+            if plain in ("uniform", "normal", "fill", "zero", "ones", "zeros", "randn", "rand", "eye", "bernoulli"):
+                self._said[target.untyped_storage().data_ptr()] = f"{plain}({numbers})"
+        return made
+
+    def law(self, tensor: torch.Tensor) -> str:
+        """The law of a tensor, in words."""
+        return self._said.get(tensor.untyped_storage().data_ptr(), "")

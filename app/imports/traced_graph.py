@@ -1,0 +1,245 @@
+"""The graph of a function: traced under several sets of constants, numbers fitted. In the import's own process only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._decomp import core_aten_decompositions, get_decompositions
+from torch.func import functionalize
+from torch.fx.experimental.proxy_tensor import make_fx
+
+from app.imports.fitting import Fitting
+from app.imports.graph import Graph, Number, Operation, Ref, Tensor, refs
+from app.imports.refusal import ImportRefused
+from app.imports.source_file import Instance
+
+DTYPES = {
+    torch.float64: "f64",
+    torch.float32: "f32",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.int64: "i64",
+    torch.int32: "i32",
+    torch.int16: "i16",
+    torch.int8: "i8",
+    torch.uint8: "u8",
+    torch.bool: "bool",
+}
+RANDOM = ("bernoulli", "rand", "randn", "uniform", "normal", "native_dropout", "multinomial", "randint", "randperm")
+FLOATS = ("f64", "f32", "f16", "bf16")
+MOST_CONSTANT = 64  # elements of a tensor that a file makes itself
+
+
+def decompositions() -> dict[Any, Any]:
+    """Operations that become others: those that ATen has for training and inference together."""
+    a = torch.ops.aten
+    more = [
+        a.native_layer_norm,
+        a.native_group_norm,
+        a._native_batch_norm_legit,
+        a._native_batch_norm_legit.no_stats,
+        a._native_batch_norm_legit_functional,
+        a.native_batch_norm,
+        a._softmax,
+        a._log_softmax,
+        a.gelu,
+        a.leaky_relu,
+        a.elu,
+        a.hardtanh,
+        a.mean,
+        a.addmm,
+        a.var_mean,
+    ]
+    return {**core_aten_decompositions(), **get_decompositions(more)}
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One run of the tracer: its fx nodes in order, the names of its inputs, and the values at the end."""
+
+    nodes: list[Any]
+    names: list[str]
+    ends: list[Any]
+    updates: list[tuple[str, Any]]  # state that changes, and the value that it gets
+    instance: Instance
+    constants: Mapping[str, torch.Tensor]
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The operations, which must be the same under other constants."""
+        return tuple(str(n.target) for n in self.nodes)
+
+
+def trace(instance: Instance) -> Trace:
+    """Trace one instance; ImportRefused for what is no function of its inputs."""
+    tensors = [i for i, a in enumerate(instance.arguments) if isinstance(a, torch.Tensor)]
+    state_names, ends_of = list(instance.state), []
+
+    def function(*values: Any) -> Any:
+        state = dict(zip(state_names, values, strict=False))
+        arguments = list(instance.arguments)
+        for index, value in zip(tensors, values[len(state_names) :], strict=True):
+            arguments[index] = value
+        made = instance.call(state, tuple(arguments))
+        ends = (
+            list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
+        )
+        if not ends or not all(isinstance(e, torch.Tensor) for e in ends):
+            raise ImportRefused(f"it returns {type(made).__name__}, where tensors are expected")
+        ends_of.append(len(ends))
+        return ends
+
+    values = [*instance.state.values(), *(instance.arguments[i] for i in tensors)]
+    with torch.no_grad():
+        made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
+    made.graph.eliminate_dead_code()
+    names = [f"w_{n.replace('.', '_')}" for n in state_names] + [instance.names[i] for i in tensors]
+    nodes, updates, constants = [], [], {}
+    holders = dict(zip([n for n in made.graph.nodes if n.op == "placeholder"], names, strict=True))
+    for holder, name in holders.items():
+        holder.name = name
+    ends: list[Any] = []
+    for node in made.graph.nodes:
+        if node.op == "output":
+            ends = list(node.args[0])
+        elif node.op == "get_attr":
+            constants[node.name] = getattr(made, node.target)
+            nodes.append(node)
+        elif node.op == "call_function" and str(node.target).startswith("aten.copy_."):
+            updates.append((node.args[0].name, node.args[1]))
+        elif node.op == "call_function":
+            _refuse_random(node)
+            nodes.append(node)
+    return Trace(nodes, names, ends, updates, instance, constants)
+
+
+def _refuse_random(node: Any) -> None:
+    name = str(node.target).split(".")[1] if "." in str(node.target) else ""
+    if name in RANDOM:
+        what = "uses dropout in training mode" if name in ("bernoulli", "native_dropout") else "draws random numbers"
+        raise ImportRefused(f"it {what} ({node.target}), so its result does not follow from its inputs")
+
+
+def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
+    """One graph for all of them; ImportRefused where a number follows from the dims in a way that has no expression."""
+    first = traces[0]
+    sizes = Sizes(fitting)
+    inputs = []
+    for i, name in enumerate(first.names):
+        tensors = [[*t.instance.state.values(), *_tensors(t.instance)][i] for t in traces]
+        is_weight = i < len(first.instance.state)
+        parameter = list(first.instance.state)[i] if is_weight else ""
+        law = first.instance.laws.get(parameter, "") if is_weight else ""
+        inputs.append(Tensor(name, sizes.shape([t.shape for t in tensors]), DTYPES[tensors[0].dtype], law, parameter))
+    nodes = []
+    for rows in zip(*(t.nodes for t in traces), strict=True):
+        nodes.append(node_of(rows, traces, sizes))
+    known = Graph(tuple(inputs), tuple(nodes), ()).values()
+    outputs = []
+    titles = ["y"] if len(first.ends) == 1 else [f"y{i}" for i in range(len(first.ends))]
+    for title, end in zip(titles, first.ends, strict=True):
+        value = known[end.name]
+        outputs.append((Tensor(_free(title, first.names), value.shape, value.dtype), end.name))
+    notes = []
+    for name, end in first.updates:
+        value = known[end.name]
+        if value.dtype not in FLOATS:
+            notes.append(f"{name} is counted up by the host and is no output")
+            continue
+        outputs.append((Tensor(f"new_{name}", value.shape, value.dtype), end.name))
+    return _used(Graph(tuple(inputs), tuple(nodes), tuple(outputs), tuple(notes)))
+
+
+def _free(title: str, names: Sequence[str]) -> str:
+    return title if title not in names else _free(f"{title}_out", names)
+
+
+def _tensors(instance: Instance) -> list[torch.Tensor]:
+    return [a for a in instance.arguments if isinstance(a, torch.Tensor)]
+
+
+def _used(graph: Graph) -> Graph:
+    """Without nodes and weights that no output needs."""
+    wanted = {name for _, name in graph.outputs}
+    kept: list[Operation] = []
+    for node in reversed(graph.nodes):
+        if node.name in wanted:
+            kept.append(node)
+            wanted.update(refs([*node.args, *node.kwargs.values()]))
+    unused = [t.name for t in graph.inputs if t.name not in wanted and not t.parameter]
+    if unused:
+        raise ImportRefused(f"its result does not depend on its input {unused[0]}")
+    inputs = tuple(t for t in graph.inputs if t.name in wanted)
+    return Graph(inputs, tuple(reversed(kept)), graph.outputs, graph.notes)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes that were seen under several sets of constants, as expressions."""
+
+    fitting: Fitting
+
+    def shape(self, shapes: Sequence[Sequence[int]]) -> tuple[Any, ...]:
+        """The extents of a value."""
+        return tuple(self.whole([s[axis] for s in shapes]) for axis in range(len(shapes[0])))
+
+    def whole(self, values: Sequence[int]) -> Any:
+        """A whole number; ImportRefused where it follows from the dims in no simple way."""
+        found = self.fitting.integer([int(v) for v in values])
+        if found is None:
+            raise ImportRefused(
+                f"a size of it follows from the sizes of its inputs in no simple way: {list(values)[:4]}"
+            )
+        return found
+
+
+def node_of(rows: Sequence[Any], traces: Sequence[Trace], sizes: Sizes) -> Operation:
+    """One operation of all traces as a node."""
+    first = rows[0]
+    values = [r.meta["val"] if "val" in r.meta else r.meta.get("tensor_meta") for r in rows]
+    if first.op == "get_attr":
+        tensors = [t.constants[r.name] for t, r in zip(traces, rows, strict=True)]
+        if tensors[0].numel() > MOST_CONSTANT or any(not torch.equal(tensors[0], t) for t in tensors):
+            raise ImportRefused("it holds a tensor of constants that is no parameter or buffer of it")
+        values = tensors
+        return Operation(
+            first.name,
+            "constant",
+            (tensors[0].tolist(),),
+            {},
+            sizes.shape([t.shape for t in tensors]),
+            DTYPES[tensors[0].dtype],
+        )
+    op = "getitem" if "getitem" in str(first.target) else str(first.target)
+    args = tuple(_merged([r.args[i] for r in rows], sizes) for i in range(len(first.args)))
+    kwargs = {n: _merged([r.kwargs[n] for r in rows], sizes) for n in first.kwargs}
+    if isinstance(values[0], (tuple, list)):
+        return Operation(first.name, op, args, kwargs, (), "")
+    return Operation(first.name, op, args, kwargs, sizes.shape([v.shape for v in values]), DTYPES[values[0].dtype])
+
+
+def _merged(values: Sequence[Any], sizes: Sizes) -> Any:
+    first = values[0]
+    if isinstance(first, torch.fx.Operation):
+        return Ref(first.name)
+    if isinstance(first, (list, tuple)):
+        return [_merged([v[i] for v in values], sizes) for i in range(len(first))]
+    if isinstance(first, torch.dtype):
+        return DTYPES.get(first, str(first))
+    if isinstance(first, bool) or first is None or isinstance(first, str):
+        return first
+    if isinstance(first, int):
+        found = sizes.whole(values)
+        return Number(found) if isinstance(found, str) else found
+    if isinstance(first, float):
+        real = sizes.fitting.real(values)
+        if real is None:
+            if len(set(values)) > 1 and not any(math.isnan(v) for v in values):
+                raise ImportRefused(f"a number of it follows from the sizes in no simple way: {list(values)[:4]}")
+            return first
+        return Number(real, True) if isinstance(real, str) else real
+    return str(first)

@@ -1,0 +1,108 @@
+"""Files of strangers become tasks, or one sentence says why not and nothing is left."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from app.cli import run_command
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="the extra `torch` is not installed")
+HEAD = "import torch\nimport torch.nn as nn\nrows = 64\n"
+TAIL = "def get_inputs():\n    return [torch.rand(rows, 32)]\n"
+BIAS_GELU = "import torch.nn.functional as F\n\ndef bias_gelu(x, bias):\n    return F.gelu(x + bias)\n"
+SHAPES = ["--input", "x=f32[rows,cols]", "--input", "bias=f32[cols]", "--size", "rows=4096,cols=4096"]
+MODULE = (
+    "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n        {}\n"
+    "    def forward(self, x):\n"
+)
+INIT = "def get_init_inputs():\n    return []\n"
+BAD = {
+    "network": (
+        HEAD + "import socket\nsocket.create_connection(('10.0.0.1', 80), 2)\ndef f(x):\n    return x\n" + TAIL,
+        "it does not run: ",
+    ),
+    "writes": (HEAD + "def f(x):\n    open('{place}/left', 'w')\n    return x * 2\n" + TAIL, "without files of yours"),
+    "shapes": (
+        HEAD + "n = []\ndef f(x):\n    n.append(1)\n    return x[: 1 + len(n) % 2]\n" + TAIL,
+        "returns other shapes on a second call",
+    ),
+    "dropout": (
+        HEAD + MODULE.format("self.d = nn.Dropout()") + "        return self.d(x)\n" + TAIL + INIT,
+        "uses dropout in training mode",
+    ),
+    "heavy": (
+        HEAD + MODULE.format("self.l = nn.Linear(50000, 50000)") + "        return self.l(x)\n" + TAIL + INIT,
+        "GiB",
+    ),
+    "words": ("this is {{{ no Python\n", "is not Python"),
+}
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["new", "1x", "--from", "f.py"], "letters, digits and underscores"),
+        (["new", "t", "--from", "absent.py"], "absent.py is not there"),
+        (["new", "t", "--from", "."], "is a folder"),
+        (["new", "taken", "--from", "f.py"], "is there already"),
+        (["new", "t", "--from", "f.py:f", "--input", "x=f33[a]"], "--input takes NAME=TYPE[DIM,...]"),
+        (["new", "t", "--from", "f.py:f", "--input", "x=f32[a]", "--size", "a=0"], "--size takes DIM=N"),
+        (["new", "t", "--from", "bytes.py"], "is not Python"),
+    ],
+)
+def test_a_wrong_command_is_one_sentence(
+    place: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    (place / "f.py").write_text(BIAS_GELU)
+    (place / "bytes.py").write_bytes(b"\xff\xfe\x00\x80")
+    (place / "taken").mkdir()
+    assert run_command(["tasks", *arguments]) == 2
+    assert said in capsys.readouterr().err
+    assert not (place / "t").exists()
+
+
+def test_a_machine_without_pytorch_is_told_how_to_get_it(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if HAS_TORCH:
+        pytest.skip("PyTorch is installed")
+    (place / "f.py").write_text(BIAS_GELU)
+    assert run_command(["tasks", "new", "t", "--from", "f.py:bias_gelu", *SHAPES]) == 2
+    assert "install the extra `torch`" in capsys.readouterr().err
+
+
+@needs_torch
+def test_a_pytorch_function_becomes_a_task_with_a_seed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (place / "f.py").write_text(BIAS_GELU)
+    assert run_command(["tasks", "new", "bias_gelu", "--from", "f.py:bias_gelu", *SHAPES]) == 0
+    assert "sound" in capsys.readouterr().out
+    made = {path.name: path.read_text() for path in (place / "bias_gelu").iterdir()}
+    assert set(made) == {"task.toml", "reference.py", "seed.hip", "original.py"} and made["original.py"] == BIAS_GELU
+    stored = Path(__file__).parents[1] / "support" / "bias_gelu"
+    same = "the stored import is not what an import gives now"
+    assert made["seed.hip"] == (stored / "seed.hip").read_text(), same
+    one, two = (ast.dump(ast.parse(text)) for text in (made["reference.py"], (stored / "reference.py").read_text()))
+    assert one == two, same
+
+
+@needs_torch
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(BAD))
+def test_what_cannot_be_a_task_is_one_sentence_and_leaves_nothing(
+    place: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    text, said = BAD[name]
+    (place / "bad.py").write_text(text.replace("{place}", str(place)))
+    assert run_command(["tasks", "new", "t", "--from", "bad.py"]) == 2
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("kernel-scientist: ")]
+    assert len(lines) == 1 and said in lines[0] and "Traceback" not in lines[0]
+    assert [path.name for path in place.iterdir()] == ["bad.py"]

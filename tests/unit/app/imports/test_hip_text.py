@@ -1,0 +1,92 @@
+"""A graph becomes a task: its NumPy is sound, its naive kernel right, and a kernel with a fault in it is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.imports.graph import Graph, Operation, Ref, Tensor
+from app.imports.hip_text import seed_text
+from app.imports.manifest_text import Shapes, flops, manifest_text
+from app.imports.numpy_text import reference_text
+from app.imports.refusal import ImportRefused
+from sandbox.lab.lab_evaluator import LabEvaluator
+from tasks.linter import lint
+from tasks.loader import load_task
+from tasks.origin import Origin
+from tasks.task import Task
+from tests.support.lab_bench import evaluator as lab_evaluator
+
+X, W, B = Tensor("x", ("m", "k"), "f32"), Tensor("w", ("n", "k"), "f32"), Tensor("b", ("n",), "f32")
+GRAPH = Graph(
+    (X, W, B),
+    (
+        Operation("permute", "aten.permute.default", (Ref("w"), [1, 0]), {}, ("k", "n"), "f32"),
+        Operation("mm", "aten.mm.default", (Ref("x"), Ref("permute")), {}, ("m", "n"), "f32"),
+        Operation("add", "aten.add.Tensor", (Ref("mm"), Ref("b")), {}, ("m", "n"), "f32"),
+        Operation("relu", "aten.relu.default", (Ref("add"),), {}, ("m", "n"), "f32"),
+        Operation("amax", "aten.amax.default", (Ref("relu"), [1], True), {}, ("m", 1), "f32"),
+        Operation("sub", "aten.sub.Tensor", (Ref("relu"), Ref("amax")), {}, ("m", "n"), "f32"),
+        Operation("mean", "aten.mean.dim", (Ref("sub"), [0]), {}, ("n",), "f32"),
+    ),
+    ((Tensor("y", ("m", "n"), "f32"), "sub"), (Tensor("z", ("n",), "f32"), "mean")),
+)
+SHAPES = Shapes([{"m": 6, "n": 7, "k": 9}, {"m": 17, "n": 33, "k": 20}], {"m": 32, "n": 48, "k": 24}, {})
+
+
+@pytest.fixture(scope="module")
+def task(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    folder = tmp_path_factory.mktemp("imported")
+    origin = Origin("net.py", "pytorch", licence="MIT")
+    (folder / "task.toml").write_text(manifest_text("net", "A layer", GRAPH, SHAPES, origin, ["a note"], None))
+    (folder / "reference.py").write_text(reference_text(GRAPH, None, ["m", "n", "k"], "wide", "A layer"))
+    (folder / "seed.hip").write_text(seed_text(GRAPH, ["m", "n", "k"]))
+    return load_task(folder)
+
+
+@pytest.fixture(scope="module")
+def evaluator() -> LabEvaluator:
+    return lab_evaluator(3)
+
+
+def test_the_task_is_sound_and_says_where_it_is_from(task: Task) -> None:
+    assert lint(task) == ()
+    assert task.provenance is not None and task.provenance.form == "pytorch" and "a note" in task.description
+    assert "2 * m * n * k" in flops(GRAPH) and task.work(task.tests[0])[0] > 2 * 6 * 7 * 9
+
+
+def test_the_reference_is_the_graph(task: Task) -> None:
+    inputs = task.draw(task.tests[0])
+    x, w, b = (inputs[n].astype(np.float64) for n in ("x", "w", "b"))
+    relu = np.maximum(x @ w.T + b, 0)
+    right = relu - relu.max(axis=1, keepdims=True)
+    made = task.reference(inputs, task.tests[0])
+    assert np.allclose(made["y"], right) and np.allclose(made["z"], right.mean(axis=0))
+
+
+def test_the_seed_passes(task: Task, evaluator: LabEvaluator) -> None:
+    made = evaluator.benchmark(evaluator.prepare(task.seeds[0].read_text(), task))
+    assert made.verdict.accepted, made.verdict
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("r < q_.k", "r < q_.k - 1"), ("fmaxf(sum,", "fminf(sum,"), (") return;\n", " - 1) return;\n")]
+)
+def test_a_fault_in_it_is_refused(task: Task, evaluator: LabEvaluator, old: str, new: str) -> None:
+    text = task.seeds[0].read_text()
+    assert old in text
+    head, _, last = text.rpartition(old)
+    assert not evaluator.verify(evaluator.prepare(f"{head}{new}{last}", task)).verdict.accepted
+
+
+def test_an_operation_that_is_not_known_is_refused_by_its_name() -> None:
+    odd = replace(
+        GRAPH, nodes=(Operation("sub", "aten.bessel.default", (Ref("x"),), {}, ("m", "k"), "f32"),), outputs=()
+    )
+    odd = replace(odd, outputs=((Tensor("y", ("m", "k"), "f32"), "sub"),))
+    with pytest.raises(ImportRefused, match=r"aten\.bessel\.default has no naive kernel"):
+        seed_text(odd, ["m", "k"])
+    with pytest.raises(ImportRefused, match=r"aten\.bessel\.default has no translation"):
+        reference_text(odd, None, ["m", "k"], "wide", "odd")
