@@ -37,6 +37,7 @@ PROGRAM = (
     "from sandbox.gpu.child_main import main; sys.exit(main(sys.argv[1:], fence))"
 )
 Answer = TypeVar("Answer")
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}  # numpy starts as many as there are cores, and the child needs none
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class ChildLink:
         try:
             self._process = subprocess.Popen(
                 _command(slot, theirs.fileno(), program),
-                env=dict(symbols_of(slot.vendor).environment),
+                env={**ONE_THREAD, **symbols_of(slot.vendor).environment},
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
