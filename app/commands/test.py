@@ -35,6 +35,8 @@ MAIN = ("-m", "not long")
 FAST = ("-m", "not long and not slow", "--without-compiler", "-r", "fE", "tests/unit")
 TICK_S = 0.2
 END_BYTES = 4096  # of pytest's output that are kept: more than its closing line has
+# The C library keeps what an array took for the next one: pages that are got anew cost some tests half of their time.
+KEPT = {name: str(512 << 20) for name in ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_")}
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Tests:
     def start(argv: Sequence[str], to: TextIO) -> Tests:
         """Run it as if at the terminal where there is one."""
         colour = ["--color=yes"] if to.isatty() and not os.environ.get("NO_COLOR") else []
-        environment = {**os.environ, "COLUMNS": str(shutil.get_terminal_size().columns)}
+        environment = {**KEPT, **os.environ, "COLUMNS": str(shutil.get_terminal_size().columns)}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the same files again
         process = subprocess.Popen([*argv, *colour], cwd=ROOT, env=environment, stdout=subprocess.PIPE)
         return Tests(process, to)

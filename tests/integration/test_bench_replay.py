@@ -79,7 +79,7 @@ def context(url: str, folder: Path, tools: str) -> Context:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tools", ["calls", "text"])
+@pytest.mark.parametrize("tools", ["calls", pytest.param("text", marks=pytest.mark.long)])
 def test_a_real_authors_experiment_is_replayed_to_the_same_tries_and_kernel(tmp_path: Path, tools: str) -> None:
     recorded = Recorded(tools)
     with ScriptedEndpoint(recorded) as server:

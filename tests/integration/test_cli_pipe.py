@@ -52,27 +52,23 @@ def unread(folder: Path, arguments: Sequence[str], is_stderr_too: bool = False) 
     return done.returncode, done.stderr or ""
 
 
+SHORT = [["--version"], ["check", "--help"], ["tasks", "--json"], ["runs"], ["isa", SEED], ["demo"]]
+LONG = [
+    ["--help"],
+    [],
+    ["tasks"],
+    ["runs", "--json"],
+    ["doctor"],
+    ["knowledge", "list"],
+    ["knowledge", "search", "LDS", "--json"],
+    ["check", SEED, "--task", "row_softmax"],
+    ["check", SEED, "--task", "row_softmax", "--json"],
+    ["run", "row_softmax", "--author", "playbook"],
+]
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--version"],
-        ["--help"],
-        [],
-        ["check", "--help"],
-        ["tasks"],
-        ["tasks", "--json"],
-        ["runs"],
-        ["runs", "--json"],
-        ["doctor"],
-        ["knowledge", "list"],
-        ["knowledge", "search", "LDS", "--json"],
-        ["isa", SEED],
-        ["check", SEED, "--task", "row_softmax"],
-        ["check", SEED, "--task", "row_softmax", "--json"],
-        ["demo"],
-        ["run", "row_softmax", "--author", "playbook"],
-    ],
-    ids=" ".join,
+    "arguments", [*SHORT, *(pytest.param(words, marks=pytest.mark.long) for words in LONG)], ids=" ".join
 )
 def test_a_closed_pipe_is_no_fault_and_no_verdict(tmp_path: Path, arguments: list[str]) -> None:
     assert unread(tmp_path, arguments) == (UNREAD, "")

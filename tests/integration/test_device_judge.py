@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from records.errors import DeviceError
+from records.evaluation import Evaluation
 from sandbox.gpu.device_state import ChainRule
 from sandbox.gpu.gpu_evaluator import GpuEvaluator, Rules
 from sandbox.gpu.gpu_pool import GpuPool, PooledGpu
@@ -20,6 +21,7 @@ from sandbox.target import Target, load_target
 from tasks.loader import load_task
 from tasks.task import Task
 from tests.support.compiler_cache import COMPILED, toolchain
+from tests.support.hip_device import World
 from tests.support.hip_stub import Stub, hip_stub
 
 HEADER = """/*+++
@@ -64,8 +66,8 @@ def small_caches() -> Target:
     return replace(target, memory={**target.memory, "mall_bytes": 4096, "l2_bytes": 4096})
 
 
-@pytest.fixture
-def stub() -> Iterator[Stub]:
+@contextlib.contextmanager
+def strict_stub() -> Iterator[Stub]:
     with hip_stub(toolchain(), COMPILED) as made:
         made.world.skipped |= {"trusted_sweep", "trusted_scrub"}  # the lab's LDS is new at each launch
         made.world.launch_us.update(scale=SLOW_US, quicker=0.9 * SLOW_US)
@@ -73,15 +75,36 @@ def stub() -> Iterator[Stub]:
         assert not made.world.violations
 
 
-@pytest.fixture
-def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[GpuEvaluator]:
-    made = GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK)
+@contextlib.contextmanager
+def judge_on(stub: Stub, target: Target, folder: Path) -> Iterator[GpuEvaluator]:
+    made = GpuEvaluator(target, folder, 0, library=stub.library, spares=0, rules=QUICK)
     yield made
     made.close()
 
 
-def test_a_right_kernel_is_verified_and_timed(judge: GpuEvaluator, task: Task) -> None:
-    made = judge.benchmark(judge.prepare(source(), task))
+@pytest.fixture
+def stub() -> Iterator[Stub]:
+    with strict_stub() as made:
+        yield made
+
+
+@pytest.fixture
+def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[GpuEvaluator]:
+    with judge_on(stub, small_caches, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def benchmarked(
+    task: Task, small_caches: Target, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Evaluation, World, GpuEvaluator]:
+    """The right kernel's times, with the launches that they took."""
+    with strict_stub() as stub, judge_on(stub, small_caches, tmp_path_factory.mktemp("right")) as judge:
+        return judge.benchmark(judge.prepare(source(), task)), stub.world, judge
+
+
+def test_a_right_kernel_is_verified_and_timed(benchmarked: tuple[Evaluation, World, GpuEvaluator], task: Task) -> None:
+    made, _, judge = benchmarked
     assert made.verdict.accepted, made.verdict
     assert {c.role for c in made.cases} == {"test", "held_out", "benchmark"}
     assert all(c.correct for c in made.cases)
@@ -160,11 +183,12 @@ def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_tim
 
 
 def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_emptied(
-    judge: GpuEvaluator, stub: Stub, task: Task
+    benchmarked: tuple[Evaluation, World, GpuEvaluator], task: Task
 ) -> None:
-    assert judge.benchmark(judge.prepare(source(), task)).verdict.accepted
+    made, world, _ = benchmarked
+    assert made.verdict.accepted
     before, calls, in_a_row, swept = "", 0, 0, 0
-    for name in stub.world.launched:
+    for name in world.launched:
         if name == "scale" and before != "scale":
             calls += 1
             in_a_row += before == "trusted_refresh"
@@ -176,7 +200,7 @@ def test_lds_is_scrubbed_before_each_call_and_window_and_before_the_caches_are_e
     assert calls > swept > 3
     chains = 1 + len(task.benchmarks)
     assert 2 * chains <= in_a_row <= 3 * chains, "one round of calls on every set after the other"
-    grid, _, dynamic, _ = stub.world.last["trusted_scrub"]
+    grid, _, dynamic, _ = world.last["trusted_scrub"]
     assert (grid, dynamic) == ((304, 1, 1), 65536)
 
 
@@ -213,10 +237,10 @@ def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
 
     judge = GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK, pool=Freeing)
     with contextlib.closing(judge):
-        stub.world.memory_bytes = 8 << 20  # enough without the workspace
-        greedy = source(extra='[workspace]\nspace = ["u8", "4 * 1024 * 1024"]\n')
+        stub.world.memory_bytes = 1 << 20  # enough without the workspace
+        greedy = source(extra='[workspace]\nspace = ["u8", "512 * 1024"]\n')
         assert judge.verify(judge.prepare(greedy, task)).verdict.accepted
-    assert waits == [8 << 20], "once there is enough nobody waits"
+    assert waits == [1 << 20], "once there is enough nobody waits"
 
 
 def test_variables_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
