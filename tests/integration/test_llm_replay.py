@@ -64,7 +64,11 @@ def check_winner(made: Context, best: Attempt, transcript: Transcript) -> None:
     tests = {case.name for case in made.assignment.task.tests}
     assert len(tests) == 11
     assert {row.name for row in evaluation.cases if row.role == "test" and row.correct} == tests
-    assert all(row.correct and row.executed > 0.5 for row in evaluation.cases)  # the largest are sampled
+    assert all(row.correct for row in evaluation.cases)
+    assert {row.executed for row in evaluation.cases if row.role != "benchmark"} == {1.0}
+    timed = {row.name: row for row in evaluation.cases if row.role == "benchmark"}
+    assert set(timed) == {case.name for case in made.assignment.task.benchmarks}
+    assert all(row.executed > 0 and row.compared > 0 for row in timed.values())  # drawn workgroups of each
     drafts = [read_draft(line.text) for line in transcript.lines.values() if line.role == "coder"]
     source = made.artefacts.text(best.source)
     assert source in [moved_to_front(draft.source, best.tunables)[0] for draft in drafts]
