@@ -42,7 +42,7 @@ from app.commands import (
     tasks_group,
     test,
 )
-from app.screen import hush, is_unread, note
+from app.screen import emit, hush, is_unread, note
 from records.errors import MachineError, ScientistError
 
 INTERRUPTED = 130
@@ -123,7 +123,10 @@ def _run(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _usage(error)
     except ScientistError as error:
-        note(f"{NAME}: {' '.join(str(error).split())}")
+        said = " ".join(str(error).split())
+        note(f"{NAME}: {said}")
+        if "--json" in arguments:
+            emit({"error": said, "exit_code": error.exit_code})
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         note(f"{NAME}: interrupted")

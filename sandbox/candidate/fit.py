@@ -8,7 +8,7 @@ from records.errors import PlanError
 from sandbox.candidate.arguments import words_of
 from sandbox.candidate.parse import listing
 from sandbox.candidate.plan import COPY, Candidate, Launch, PlanLines
-from sandbox.candidate.turns import turns
+from sandbox.candidate.plan_turns import turns
 from tasks.expressions import evaluate, names_in
 from tasks.task import Task
 

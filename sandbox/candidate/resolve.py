@@ -11,7 +11,7 @@ from records.errors import PlanError
 from sandbox.candidate.arguments import DTYPE_BYTES, BufferArg, NullArg, ResolvedArg, ScalarArg, Scope, StructArg
 from sandbox.candidate.instances import STEP_BYTES, STEP_ITEMS, named
 from sandbox.candidate.plan import COPY, Candidate, Launch
-from sandbox.candidate.turns import turns
+from sandbox.candidate.plan_turns import turns
 from tasks.dtypes import stored
 from tasks.expressions import evaluate, names_in
 from tasks.task import Case, Task

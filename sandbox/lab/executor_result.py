@@ -56,6 +56,9 @@ class NoResult(ValueError):
     """A file that says something impossible."""
 
 
+LIKE = 2.0  # times the longest launch that ended, which one that is cut may have taken
+
+
 @dataclass(frozen=True)
 class Asked:
     """Bounds of the answer: workgroups of each launch, how many of them to execute, lanes, regions."""
@@ -218,3 +221,11 @@ def _all_bytes(mask: npt.NDArray[np.uint8], itemsize: int) -> npt.NDArray[np.boo
     if itemsize in (1, 2, 4, 8):
         return np.asarray(mask.view(f"u{itemsize}") == int.from_bytes(b"\x01" * itemsize, "little"))
     return np.asarray(mask.reshape(-1, itemsize).all(axis=1))
+
+
+def is_slow(seen: Mapping[str, Any]) -> bool:
+    """True where the deadline came in a launch that is a small part of all: a launch that hangs takes the rest."""
+    if not any(row["kind"] == "timeout" and not row["write"] for row in seen["findings"]):
+        return False
+    *ended, cut = [float(row["cpu_ns"]) for row in seen["launches"]] or [0.0]
+    return bool(ended) and cut <= LIKE * max(ended) and cut <= sum(ended)

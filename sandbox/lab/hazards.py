@@ -75,7 +75,10 @@ def _other(row: Row, launch: ResolvedLaunch) -> str:
         if group >= launch.grid[0] * launch.grid[1] * launch.grid[2]:
             return "another workgroup"
         return f"workgroup ({_spread(group, launch.grid)})"
-    return f"work-item ({_spread(item, launch.block)})"
+    own = tuple(int(v) for v in row["thread"])
+    said = _spread(item, launch.block)
+    # Of several that touched the word the last one is known; where that is this very one, it was another before it.
+    return "another work-item" if said == ",".join(map(str, own)) else f"work-item ({said})"
 
 
 def _spread(number: int, extent: tuple[int, int, int]) -> str:

@@ -29,7 +29,7 @@ from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_limits import executor_limits, unwatchable
 from sandbox.lab.executor_request import Buffer
-from sandbox.lab.executor_result import Asked, NoResult, check_files, read_outputs, read_result
+from sandbox.lab.executor_result import Asked, NoResult, check_files, is_slow, read_outputs, read_result
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.stored_inputs import StoredInputs
@@ -83,6 +83,7 @@ class Execution:
     launch_cpu_s: tuple[float, ...] = ()  # processor time inside each launch
     updated: frozenset[str] = frozenset()  # buffers that were changed atomically
     is_waiting: bool = False  # a workgroup looked at one place all the time: for another that was not executed, maybe
+    is_slow: bool = False  # the deadline came in a launch that had taken no longer than others which ended
     pieces: Mapping[str, Piece] = field(default_factory=dict)  # asked for as such; then there are no `outputs`
 
 
@@ -160,6 +161,7 @@ class Lab:
             launch_seconds=tuple(float(row["ns"]) / 1e9 for row in launches),
             launch_cpu_s=tuple(float(row["cpu_ns"]) / 1e9 for row in launches),
             is_waiting=any(row["kind"] == "timeout" and row["write"] for row in seen["findings"]),
+            is_slow=is_slow(seen),
             updated=frozenset(r.buffer.name for n, r in zip(seen["atomics"], regions, strict=True) if n),
             pieces=outputs if request.pieces else {},
         )

@@ -62,6 +62,7 @@ class Judge:
     patience: Patience = Patience()
     exact: bool = False  # matrix instructions round as the hardware does; slower
     known: ListedValues | None = None  # that candidates before it have left
+    slow: set[str] = field(default_factory=set, compare=False)  # plans that were cut between launches of like length
     waiting: set[str] = field(default_factory=set, compare=False)  # they come to no end from the last one on
 
     @property
@@ -108,9 +109,14 @@ class Judge:
 
     def _execute(self, plan: ResolvedPlan, buffers: tuple[Buffer, ...], *, shuffled: bool) -> Execution:
         deadline_s = self.patience.deadline_s
-        return self.lab.execute(
-            ExecutionRequest(self.built.program, plan, buffers, deadline_s, exact=self.exact, shuffled=shuffled)
-        )
+        request = ExecutionRequest(self.built.program, plan, buffers, deadline_s, exact=self.exact, shuffled=shuffled)
+        return self.noted(self.lab.execute(request))
+
+    def noted(self, execution: Execution) -> Execution:
+        """The execution, its program remembered where its plan was slow and no launch of it seemed to hang."""
+        if execution.is_slow:
+            self.slow.add(self.built.program.path)
+        return execution
 
     def _compare(self, execution: Execution, values: Values, case: Case) -> Rows:
         reference, baseline = values.reference, values.baseline

@@ -9,6 +9,8 @@ from tasks.held_out import cost
 from tasks.manifest import case_name
 from tasks.task import Case, Task
 
+SCALED = (2.0**28, 2.0**25, 2.0**22)  # operations plus bytes of a case that is executed whole; the next where time ends
+
 
 def scaled(task: Task, case: Case, limit: float) -> Case:
     """The case with all dims shortened alike until it costs no more than the limit, or the cheapest test's dims."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +21,7 @@ _RENAMED: Mapping[str, FindingKind] = {
     "illegal": "over_limit",
     "kept_state": "nondeterministic",
 }  # the executor's own kinds
+_ENDING = re.compile(r"E*(?:_\d+_?|_)?(?:\.[\w.]+)?")  # of a symbol behind its name: scopes, discriminator, suffixes
 _ARRAYS = {
     _PRIVATE: "in private memory",
     _OWN: "among the file's variables",
@@ -163,20 +166,16 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
 
 
 def _short(variable: LdsVariable) -> str:
-    """The source name in a mangled one: its last length-prefixed part."""
-    name, found = variable.name, variable.name
-    at = 0
-    while at < len(name):
-        digits = 0
-        while at + digits < len(name) and name[at + digits].isdigit():
-            digits += 1
-        length = int(name[at : at + digits]) if digits else 0
-        if digits and at + digits + length <= len(name) and length:
-            found = name[at + digits : at + digits + length]
-            at += digits + length
-        else:
-            at += 1
-    return found
+    """The source name in a mangled one: the length-prefixed part that ends it, as types before it hold numbers, too."""
+    name = variable.name
+    if not name.startswith("_Z"):
+        return name
+    for start, end in itertools.combinations(range(len(name)), 2):
+        size = int(name[start:end]) if end - start < 5 and name[start:end].isdigit() and name[start] != "0" else 0
+        part = name[end : end + size]
+        if size and len(part) == size and not part[0].isdigit() and _ENDING.fullmatch(name[end + size :]):
+            return part
+    return name
 
 
 def _input_written(scene: Scene, row: Mapping[str, Any]) -> str:

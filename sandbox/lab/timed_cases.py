@@ -23,7 +23,7 @@ from sandbox.lab.drawn import LESS, Drawn
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest
 from sandbox.lab.lab_verify import Built, Judge, Rows, coverage, written_buffers
 from sandbox.lab.pieces import Piece
-from sandbox.lab.scaled_case import scaled
+from sandbox.lab.scaled_case import SCALED, scaled
 from sandbox.lab.slabs import Slab, same_bits, slab_of, slabs
 from sandbox.lab.timed_inputs import TimedInputs
 from sandbox.lab.workgroups import drawn
@@ -41,7 +41,6 @@ SAMPLE_S = 30.0  # for the first workgroups of a large case, whose cost is not k
 SLACK = 4.0  # times what the first ones took, which the others may take
 BATCH = 24  # workgroups of one execution: each has outputs of its own
 WHOLE = 1 << 31  # accesses up to which a case in question is executed whole
-SCALED = 2.0**28  # operations plus bytes of a case that is executed whole in place of one that cannot be sampled
 SURE = 3.0  # standard errors
 OWNERS = 48  # workgroups at least that are executed where their numbers do not follow from their places
 FEW = 1 << 24  # accesses up to which more of them are, `ENOUGH` at most
@@ -116,11 +115,10 @@ class TimedCase:
 
     def _executed(self, built: Built, deadline_s: float, *, has_masks: bool) -> Execution:
         buffers = (*self.inputs.buffers, *written_buffers(self.judge.task, self.case, self.plan))
-        return self.judge.lab.execute(
-            ExecutionRequest(
-                built.program, self.plan, buffers, deadline_s, exact=self.judge.exact, shuffled=True, masks=has_masks
-            )
+        request = ExecutionRequest(
+            built.program, self.plan, buffers, deadline_s, exact=self.judge.exact, shuffled=True, masks=has_masks
         )
+        return self.judge.noted(self.judge.lab.execute(request))
 
     def _compared(self, done: Execution, *, has_masks: bool) -> Rows:
         task = self.judge.task
@@ -164,7 +162,7 @@ class TimedCase:
         for at in range(0, len(numbers), BATCH):
             batch = numbers[at : at + BATCH]
             done = self._execute(batch, sample)
-            if not done.ownership_valid:
+            if not done.ownership_valid or done.is_waiting:  # for a workgroup that is none of these
                 return None
             if done.findings:
                 return tuple(done.findings)
@@ -258,10 +256,21 @@ class TimedCase:
         return Finding("unwritten_output", message, case=self.case.name, buffer=name)
 
     def scaled(self) -> Rows:
-        """The case whole where it is affordable; else with all its dims shortened until it is."""
-        if cost(self.judge.task, self.case.dims) <= SCALED:
+        """The case whole where it is affordable; else with all its dims shortened until it is.
+
+        A plan of many launches that reaches its deadline between launches of like length is shortened further.
+        """
+        for limit in SCALED:
+            self.judge.slow.clear()
+            rows = self._shortened(limit)
+            if not self.judge.slow:
+                break
+        return rows
+
+    def _shortened(self, limit: float) -> Rows:
+        if cost(self.judge.task, self.case.dims) <= limit:
             return self.whole()
-        row, findings = self.judge.run(scaled(self.judge.task, self.case, SCALED))
+        row, findings = self.judge.run(scaled(self.judge.task, self.case, limit))
         return replace(row, stands_for=self.case.name), findings
 
     def refused(self, findings: Sequence[Finding], sample: Drawn) -> Rows:

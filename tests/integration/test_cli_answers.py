@@ -67,6 +67,16 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: Sequence[str], code: 
     return err
 
 
+def test_an_error_is_json_where_json_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    kernel = tmp_path / "k.hip"
+    kernel.write_text("x", encoding="utf-8")
+    assert run_command(["check", str(kernel), "--task", "nowhere", "--json"]) == 2
+    said = capsys.readouterr()
+    answer = json.loads(said.out)
+    assert answer["exit_code"] == 2
+    assert answer["error"].startswith("there is no task 'nowhere'") and answer["error"] in said.err
+
+
 def test_no_runs_is_an_empty_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["runs", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == []

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sandbox.lab.executor_request import GRANULE, Buffer, MemoryLayout, lay_out, poison_of
-from sandbox.lab.executor_result import Asked, NoResult, check_files, read_outputs, read_result
+from sandbox.lab.executor_result import Asked, NoResult, check_files, is_slow, read_outputs, read_result
 
 ASKED = Asked(totals=(10,), blocks=(10,), recorded=0, lanes=64, regions=2)
 ROW = {
@@ -130,3 +130,24 @@ def test_buffers_lie_at_random_places_that_no_two_layouts_share() -> None:
         spans = sorted((r.address, r.address + r.size) for r in layout.regions)
         assert all(after[0] - before[1] >= 1 << 20 for before, after in pairwise(spans))
         assert all(r.address % GRANULE == 0 for r in layout.regions)
+
+
+@pytest.mark.parametrize(
+    ("spent", "is_watching", "slow"),
+    [
+        ([], False, False),
+        ([100], False, False),
+        ([10, 10, 10, 9], False, True),
+        ([10, 10, 10, 19], False, True),
+        ([10, 10, 10, 21], False, False),
+        ([10, 19], False, False),
+        ([10, 10, 10, 9], True, False),
+    ],
+)
+def test_a_plan_is_slow_where_its_deadline_comes_between_launches_of_like_length(
+    spent: list[int], is_watching: bool, slow: bool
+) -> None:
+    late = {**FINDING, "kind": "timeout", "write": int(is_watching)}
+    seen = {**GOOD, "findings": [late], "launches": [{**ROW, "cpu_ns": each} for each in spent]}
+    assert is_slow(seen) is slow
+    assert not is_slow({**seen, "findings": [FINDING]})

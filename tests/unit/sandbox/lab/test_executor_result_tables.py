@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.candidate.resolve import ResolvedLaunch
 from sandbox.lab import executor_request, executor_result, hazards, sentences
+from sandbox.lab.build.program import LdsVariable
 from sandbox.lab.cost import counters, matrix_cores
 
 ROOT = Path(__file__).parents[4] / "sandbox"
@@ -63,6 +65,7 @@ ENUMERATIONS = {
         "kInput": executor_request.ROLES["input"],
         "kOutput": executor_request.ROLES["output"],
         "kWorkspace": executor_request.ROLES["workspace"],
+        "kUpdated": executor_request.ROLES["inout"],
     },
     ("trace.h", "Access"): {
         "kLoad": counters.LOAD,
@@ -141,3 +144,27 @@ def test_a_site_has_as_many_numbers_and_kinds_on_both_sides() -> None:
     fields = [name for row in re.findall(r"uint\d+_t ([^;]+);", body[1]) for name in row.split(",")]
     assert len(fields) == executor_result._SITE_NUMBERS
     assert len(enumerated(RUNTIME / "trace.h", "Access")) == executor_result._SITE_KINDS == len(counters._KINDS)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("kept", "kept"),
+        ("buf1x", "buf1x"),
+        ("_ZL5table", "table"),
+        ("_ZN3ops5storeE", "store"),
+        ("_ZZ4tileILi64EEvPKfPfE5tileA", "tileA"),
+        ("_ZZ6reduceILi10EEvPKfPfimmE10kept_lanes", "kept_lanes"),
+        ("_ZZN3ops4normIfLi256EEEvPKT_PS1_iE6shared_0", "shared"),
+    ],
+)
+def test_a_variable_has_the_name_of_the_source(symbol: str, name: str) -> None:
+    assert sentences._short(LdsVariable(symbol, 0, 4)) == name
+
+
+def test_no_work_item_races_with_itself() -> None:
+    launch = ResolvedLaunch("k", (1, 1, 1), (64, 1, 1), 0, ())
+    row = {"detail": 0, "thread": [3, 0, 0], "other": [3, 0], "places": [1]}
+    said = hazards.race(row, "work-item (3,0,0)", "LDS", launch, lambda _: None)
+    assert "which another work-item wrote" in said
+    assert "which work-item (4,0,0) wrote" in hazards.race({**row, "other": [4, 0]}, "", "", launch, lambda _: None)

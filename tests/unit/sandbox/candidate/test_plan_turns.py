@@ -4,7 +4,7 @@ import pytest
 
 from records.errors import PlanError
 from sandbox.candidate.plan import Launch, Loop
-from sandbox.candidate.turns import turns
+from sandbox.candidate.plan_turns import turns
 
 OUTER, INNER = Loop("i", "0", "n", "1", 1), Loop("j", "i", "-1", "-1", 2)
 
