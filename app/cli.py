@@ -23,6 +23,7 @@ from app.commands import (
     ablate,
     cache_command,
     check,
+    cluster_command,
     completion,
     demo,
     doctor,
@@ -79,7 +80,7 @@ app.add_typer(runs.app, name="runs", short_help=_purpose(runs))
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))
 app.add_typer(cache_command.app, name="cache", short_help=_purpose(cache_command))
-for _module in (mcp_command, doctor, completion, test):
+for _module in (cluster_command, mcp_command, doctor, completion, test):
     _register(_module)
 
 

@@ -39,7 +39,7 @@ def _checked_address(text: str, otherwise: Exception) -> str:
 
 
 def cluster_address(settings: Settings, on: str, target: str = "") -> ClusterAddress:
-    """Where the cluster is; with its resources where it is one of this process."""
+    """The cluster's address; its resources too where it is one of this process."""
     from cluster.link import ClusterAddress
 
     kept = {k: v for k, v in os.environ.items() if k in KEPT or k.startswith(KEPT_BEGINNINGS)}

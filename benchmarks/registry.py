@@ -177,6 +177,20 @@ BENCHMARKS = (
         3,
         needs=("chromium",),
     ),
+    Benchmark(
+        "scale",
+        "A cluster's cost",
+        "Overhead, efficiency with up to 64 simulated GPUs, and fair shares of three runs, through Ray on one machine.",
+        12,
+        needs=("ray",),
+    ),
+    Benchmark(
+        "two_gpus",
+        "Two H200 through Ray",
+        "The mix of 500 candidates judged by two GPUs beside one, and a planted 1 % that both must find.",
+        0.2,
+        stored=True,
+    ),
     Benchmark("faults", "Faults on a GPU", "200 faults in a row on an H200.", 0.2, stored=True),
     Benchmark(
         "compile_rate",

@@ -9,19 +9,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
-import platform
+import os
 import time
 from collections import defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import ray
 from ray.exceptions import RayActorError, RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from cluster.berth import Berth
 from cluster.digest import code_digest
 from cluster.dispatcher import Dispatcher, Post, StationLost, StationReply
-from cluster.station import StationSpec
+from cluster.station import AT_A_GPU, StationSpec
 from records.codec import dumps
 from sandbox.target import load_target, target_names
 
@@ -29,36 +30,12 @@ NAMESPACE = "kernel-scientist"
 NAME = "desk"
 LAB = "lab"  # the custom resource of nodes that compile and run the lab
 LAB_VENDOR = "amd"
-AT_A_GPU = 3  # candidates that a GPU's station compiles, executes and compares at once
 TEND_S = 1.0
 SILENT_S = 30.0  # of an asker, after which what it waits for is dropped
 IDLE_S = 600.0  # without an asker, after which the GPUs are given back
+OTHERS_S = 5.0  # for more stations, once there is one
 AGAIN_S = 30.0  # before a station is tried again that could not be started
 RECENT_LOSS_S = 5.0  # Ray says that a node is gone somewhat later than that its actors are
-
-
-@dataclass
-class Berth:
-    """A unit of a node's resource, with the station on it."""
-
-    node: str
-    resource: str
-    number: int
-    share: int  # units of the node
-    spec: StationSpec
-    station: Any = None  # the actor's handle
-    id: str = ""
-    fault: tuple[str, str] = ("", "")
-    since: float = 0.0
-    slot: str = ""
-    task: asyncio.Task[None] | None = None
-
-    @property
-    def state(self) -> str:
-        """For people."""
-        if self.fault[0]:
-            return "faulty"
-        return "ready" if self.id else "starting"
 
 
 class Desk:
@@ -79,11 +56,11 @@ class Desk:
         self._used = time.monotonic()
         self._tending: asyncio.Task[None] | None = None
 
-    async def introduce(self) -> dict[str, str]:
-        """Versions of the node that the desk is on."""
+    async def introduce(self) -> dict[str, Any]:
+        """The version of the program on the desk's node, and the number of its process there."""
         if self._tending is None:
             self._tending = asyncio.get_running_loop().create_task(self._tend())
-        return {"digest": code_digest(), "python": platform.python_version(), "ray": ray.__version__}
+        return {"digest": code_digest(), "pid": os.getpid()}
 
     async def open(self, asker: str, spec: dict[str, Any], wait_s: float) -> dict[str, Any]:
         """The places that answer for a target, once one does: GPUs where the cluster has any, else the lab.
@@ -104,11 +81,14 @@ class Desk:
             text = f"the cluster's stations were started with {words}; ask for the same, or free them with "
             return {"kind": "UsageError", "text": f"{text}`kernel-scientist cluster --release` when no run needs them"}
         self._staff()
-        until = time.monotonic() + wait_s
+        until, first = time.monotonic() + wait_s, 0.0
         while time.monotonic() < until:
             mine = [b for b in self._berths.values() if b.resource == resource]
-            if any(b.id for b in mine) and not any(b.state == "starting" for b in mine):
-                break
+            if any(b.id for b in mine):
+                first = first or time.monotonic()
+                until = min(until, first + OTHERS_S)
+                if not any(b.state == "starting" for b in mine):
+                    break
             if mine and all(b.fault[0] for b in mine):
                 kind, text = mine[0].fault
                 return {"kind": kind, "text": text}
@@ -156,13 +136,19 @@ class Desk:
                     "resource": b.resource,
                     "slot": b.slot or f"{b.resource} {b.number}",
                     "state": state,
+                    "pid": b.pid,
                     "run": post.run if post is not None else "",
                     "answered": post.done if post is not None else 0,
                     "place": self._places[post.place]["device"] if post is not None else "",
                     "why": b.fault[1],
                 }
             )
-        return {"stations": rows, "askers": len(self._askers), **self._dispatcher.snapshot(time.monotonic())}
+        return {
+            "pid": os.getpid(),
+            "stations": rows,
+            "askers": len(self._askers),
+            **self._dispatcher.snapshot(time.monotonic()),
+        }
 
     async def nodes(self) -> list[dict[str, Any]]:
         """The nodes of the cluster with what they declare."""
@@ -220,7 +206,7 @@ class Desk:
             num_cpus=0,
             resources={berth.resource: 1},
             max_restarts=0,
-            max_concurrency=capacity(berth.spec),
+            max_concurrency=AT_A_GPU,
             scheduling_strategy=NodeAffinitySchedulingStrategy(berth.node, soft=False),
         ).remote(asdict(berth.spec), berth.number, berth.share)
         berth.station = handle
@@ -248,8 +234,9 @@ class Desk:
             return
         place = dumps(said["place"])
         self._places[place] = said["place"]
+        berth.pid = int(said["pid"])
         berth.id, berth.slot = f"{berth.node[:8]}-{berth.resource}-{berth.number}-{self._count}", said["slot"]
-        post = Post(berth.id, berth.node, place, lambda body: self._answer(berth, handle, body), capacity(berth.spec))
+        post = Post(berth.id, berth.node, place, lambda body: self._answer(berth, handle, body), said["capacity"])
         self._dispatcher.join(post)
 
     async def _answer(self, berth: Berth, handle: Any, body: bytes) -> StationReply:
@@ -297,11 +284,6 @@ class Desk:
                     await self.leave(asker)
             if not self._askers and now - self._used > IDLE_S:
                 ray.kill(ray.get_runtime_context().current_actor)  # which ends its stations too
-
-
-def capacity(spec: StationSpec) -> int:
-    """Requests that a station takes at once; on its GPU, or in its lab, is one candidate at a time."""
-    return AT_A_GPU if spec.kind == "device" else 1
 
 
 def _declared() -> frozenset[str]:

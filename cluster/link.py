@@ -107,6 +107,11 @@ class ClusterLink:
             channel = self._channel = self._channel or _Channel(self._cluster, self._numbers)
         return bool(self._checked(channel.ask({"do": "release", **self._joining()}, OPEN_S))["found"])
 
+    @property
+    def pid(self) -> int:
+        """Number of the bridge's process; 0 where there is none."""
+        return self._channel.pid if self._channel is not None and not self._channel.is_lost else 0
+
     def close(self) -> None:
         """End the bridge, and the cluster with it where it is the run's own."""
         with self._turn:

@@ -24,6 +24,7 @@ from sandbox.remote.spool import worker_id
 from sandbox.target import load_target
 from sandbox.task_host import TaskHost
 
+AT_A_GPU = 3  # candidates that are compiled, waited for and compared at once; the GPU itself has one at a time
 REMEMBERED = 64  # answers, for a desk that has lost its own
 
 
@@ -48,8 +49,8 @@ class Station:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
 
     def introduce(self) -> dict[str, Any]:
-        """Which place this is, or the fault that keeps it from being one; then its process is of no use."""
-        said = {
+        """The place that this is, or the fault that keeps it from being one; then its process is of no use."""
+        said: dict[str, Any] = {
             "digest": code_digest(),
             "python": platform.python_version(),
             "host": platform.node(),
@@ -59,6 +60,7 @@ class Station:
             self._bench = self._made()
         except ScientistError as error:
             return {**said, "kind": type(error).__name__, "text": str(error)}
+        said["capacity"] = AT_A_GPU if self._spec.kind == "device" else 1
         return {**said, "kind": "", "place": to_plain(self._bench.place), "slot": self._bench.slots[0].name}
 
     def answer(self, body: bytes) -> tuple[bytes, str, str]:

@@ -1,0 +1,81 @@
+"""`cluster`: nodes, stations, queue and throughput of a Ray cluster."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from app.commands.options import Json
+from app.screen import emit, note, say, table
+from records.quantity import counted
+
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="The cluster's head; else KERNEL_SCIENTIST_RAY_ADDRESS, else the one that this machine is part of.",
+        show_default=False,
+    ),
+]
+Release = Annotated[
+    bool,
+    typer.Option(
+        "--release", help="End the stations, so that others can use the GPUs; a run at work starts them again."
+    ),
+]
+
+
+def command(address: Address = None, release: Release = False, json: Json = False) -> None:
+    """Show the nodes of a Ray cluster, what each GPU does, who waits, and how many answers a minute there are."""
+    from app.clusters import checked_cluster, cluster_link
+    from app.settings import load_settings
+
+    link = cluster_link(load_settings(), checked_cluster(f"ray:{address}" if address else "ray"))
+    if release:
+        found = link.release()
+        if json:
+            emit({"released": found})
+        else:
+            note("kernel-scientist: the stations are ended" if found else "kernel-scientist: there are no stations")
+        return
+    state = link.state()
+    if json:
+        emit({"nodes": state["nodes"], **state["desk"]})
+        return
+    _show(state["nodes"], state["desk"])
+
+
+def _show(nodes: list[dict[str, Any]], desk: dict[str, Any]) -> None:
+    named = {node["id"]: f"{node['name']} ({node['id'][:8]})" for node in nodes}
+    rows = []
+    for node in nodes:
+        declared = ", ".join(f"{name} {count:g}" for name, count in sorted(node["resources"].items()))
+        rows.append([named[node["id"]], "alive" if node["is_alive"] else "gone", declared or "nothing"])
+    table(["node", "state", "declares"], rows)
+    if desk["stations"]:
+        say("")
+        table(
+            ["node", "station", "state", "answered", "for run", "device or fault"],
+            [
+                [
+                    named.get(each["node"], each["node"][:8]),
+                    each["slot"],
+                    each["state"],
+                    str(each["answered"]),
+                    each["run"],
+                    each["why"] or each["place"],
+                ]
+                for each in desk["stations"]
+            ],
+            right=[3],
+        )
+    else:
+        say("\nNo stations: the first run with --on ray starts one on each GPU and lab share.")
+    say(
+        f"\n{counted(desk['running'], 'request')} at work, {desk['waiting']} waiting, "
+        f"{desk['per_minute']:g} answers a minute over the last five, {counted(desk['lost'], 'station')} lost at work"
+    )
+    for run, counts in desk["runs"].items():
+        say(f"  {run}: {counts['running']} at work, {counts['waiting']} waiting, {counts['served_s']:.0f} s served")

@@ -1,0 +1,150 @@
+"""The cost of a cluster: overhead of an evaluation, efficiency with many GPUs, fair shares, a driver's memory.
+
+    python -m benchmarks.scale [--gpus 2,8,64] [--seconds 2.0] [--only NAME,NAME]
+
+GPUs are simulated (`benchmarks.simulated`): each is an actor of its own that sleeps. All runs on one machine, so Ray,
+the desk, the driver and the stations share its cores. Overhead is the wall time of an evaluation that takes no time,
+less that of the same one without a cluster. Efficiency is the seconds that stations were asked to work, over their
+number times the wall time. Fairness is Jain's index of the answers that three runs with equal and unequal demands had
+while all three were asking.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from benchmarks.figure import Figure, report
+from benchmarks.simulated import TARGET, TASK, SimulatedEvaluator, counted, linked, opened, source_of
+from cluster.cluster_sandbox import ClusterSandbox
+from sandbox.target import load_target
+from tasks.loader import load_task
+
+CALLS = 300  # without a sleep, for the overhead
+ROUNDS = 8  # evaluations of each GPU, for the efficiency
+SHARED_S = 12.0  # of three runs at once
+DEMANDS = {"a": 2, "b": 8, "c": 8}  # questions that three runs ask at once, of 4 GPUs
+COMMON = 6  # kernels that all three ask for
+
+
+def evaluate(sandbox: ClusterSandbox, name: str, seconds: float) -> float:
+    """The wall time of one evaluation in seconds."""
+    prepared = sandbox.prepare(source_of(name, seconds), load_task(TASK, TARGET))
+    began = time.perf_counter()
+    sandbox.benchmark(prepared)
+    return time.perf_counter() - began
+
+
+def overhead(folder: Path) -> list[Figure]:
+    """One question after the other, beside the same evaluator in this process."""
+    link = linked(folder, 1)
+    try:
+        sandbox = opened(link, folder, 1)
+        for number in range(10):
+            evaluate(sandbox, f"warm {number}", 0.0)
+        far = [evaluate(sandbox, f"far {number}", 0.0) for number in range(CALLS)]
+    finally:
+        link.close()
+    near, local = [], SimulatedEvaluator(load_target(TARGET))
+    for number in range(CALLS):
+        prepared = local.prepare(source_of(f"near {number}", 0.0), load_task(TASK, TARGET))
+        began = time.perf_counter()
+        local.benchmark(prepared)
+        near.append(time.perf_counter() - began)
+    own = 1e3 * statistics.median(near)
+    added = [1e3 * each - own for each in far]
+    return [
+        Figure("scale.overhead", statistics.median(added), "ms", "without a cluster", own, "<= 10"),
+        Figure("scale.overhead_p95", sorted(added)[int(0.95 * len(added))], "ms", "without a cluster", own),
+    ]
+
+
+def efficiency(folder: Path, gpus: int, seconds: float) -> list[Figure]:
+    """Twice as many questions open as there are GPUs, as in a generation of so many experiments."""
+    link = linked(folder, gpus)
+    try:
+        began = time.monotonic()
+        sandbox = opened(link, folder, gpus)
+        ready_s = time.monotonic() - began
+        names = [f"{gpus} {number}" for number in range(ROUNDS * gpus)]
+        began = time.monotonic()
+        with ThreadPoolExecutor(2 * gpus) as pool:
+            list(pool.map(lambda name: evaluate(sandbox, name, seconds), names))
+        wall_s = time.monotonic() - began
+    finally:
+        link.close()
+    done = Counter(counted(folder, "done"))
+    assert len(done) == len(names) and set(done.values()) == {1}
+    share = len(names) * seconds / (gpus * wall_s)
+    goal = ">= 0.9" if gpus == 64 else ""
+    return [
+        Figure(f"scale.efficiency_{gpus}", share, "of 1", f"s of wall time for {len(names)}", wall_s, goal),
+        Figure(f"scale.start_{gpus}", ready_s, "s", "GPUs", gpus),
+    ]
+
+
+def fairness(folder: Path) -> list[Figure]:
+    """Three runs at once on four GPUs; one of them asks for less than its share at a time, all for some kernels."""
+    link = linked(folder, 4)
+    done = Counter[str]()
+    try:
+        first = opened(link, folder, 4, "a")
+        until = time.monotonic() + SHARED_S
+
+        def ask(run: str, thread: int) -> None:
+            mine = ClusterSandbox(link, first.place, load_target(TARGET), 0, run)
+            for number in range(COMMON):
+                evaluate(mine, f"common {number}", 0.1)
+            number = 0
+            while time.monotonic() < until:
+                evaluate(mine, f"{run} {thread} {number}", 0.2)
+                done[run] += time.monotonic() < until
+                number += 1
+
+        threads = [threading.Thread(target=ask, args=(run, i)) for run, many in DEMANDS.items() for i in range(many)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        link.close()
+    twice = sum(count - 1 for count in Counter(counted(folder, "done")).values())
+    shares = list(done.values())
+    index = sum(shares) ** 2 / (len(shares) * sum(each * each for each in shares))
+    return [
+        Figure("scale.fairness", index, "of 1", "runs", len(shares), ">= 0.9"),
+        Figure("scale.judged_twice", twice, "kernels", "asked for by all three", COMMON, "<= 0"),
+    ]
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Measure and report."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
+    parser.add_argument("--gpus", default="2,8,64", help="numbers of simulated GPUs")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of one evaluation, for the efficiency")
+    parser.add_argument("--only", default="overhead,fairness,efficiency", help="some of these")
+    asked = parser.parse_args(words)
+    found: list[Figure] = []
+    with tempfile.TemporaryDirectory() as root:
+        for job in (overhead, fairness):
+            if job.__name__ in asked.only:
+                folder = Path(root) / job.__name__
+                folder.mkdir()
+                found += job(folder)
+        for gpus in (int(text) for text in asked.gpus.split(",") if "efficiency" in asked.only):
+            folder = Path(root) / f"gpus-{gpus}"
+            folder.mkdir()
+            found += efficiency(folder, gpus, asked.seconds)
+    return report("A cluster's cost", found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

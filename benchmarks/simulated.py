@@ -1,0 +1,113 @@
+"""A station without a GPU: it takes as long as a source says, and answers the time that it says.
+
+The source's first lines: `// seconds = S` is how long the station takes, `// time_us = T` what it answers.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+from cluster.cluster_sandbox import ClusterSandbox
+from cluster.digest import code_digest
+from cluster.link import ClusterAddress, ClusterLink, spec_of
+from records.codec import to_plain
+from records.evaluation import Evaluation, Measurement, Verdict
+from sandbox.base import SandboxBase
+from sandbox.candidate.prepare import Prepared
+from sandbox.remote.bundle import answer
+from sandbox.remote.message import Place, Request, pack, unpack
+from sandbox.target import Target, load_target
+from tasks.loader import load_task
+
+TARGET = "h200"
+CLASS = "benchmarks.simulated:SimulatedStation"
+PLACE = Place(TARGET, "simulated h200", "1")
+TASK = "row_softmax"
+ROOT = Path(__file__).resolve().parent.parent
+_SAID = re.compile(r"^// (\w+) = ([0-9.]+)$", re.MULTILINE)
+
+
+class SimulatedEvaluator(SandboxBase):
+    """Accepts everything, after the seconds that the source asks for; asked for a benchmark only."""
+
+    def __init__(self, target: Target) -> None:
+        self.target, self.device, self.version, self.policy = target, PLACE.device, PLACE.version, ("secret inputs",)
+
+    def benchmark(self, prepared: Prepared) -> Evaluation:
+        """Sleep and answer."""
+        said = {name: float(value) for name, value in _SAID.findall(prepared.source)}
+        time.sleep(said.get("seconds", 0.0))
+        us = said.get("time_us", 1.0)
+        times = tuple(
+            Measurement(case.name, us, "measured", self.device, us, us, samples=1) for case in prepared.task.benchmarks
+        )
+        return Evaluation(
+            self.key(prepared), prepared.id, prepared.tunables, Verdict("time", True, "OK"), measurements=times
+        )
+
+    compile = verify = estimate = confirm = benchmark
+
+
+class SimulatedStation:
+    """Stands where `cluster.station.Station` does; counts what it has answered in a file for each request."""
+
+    def __init__(self, spec: dict[str, Any], number: int, share: int) -> None:
+        self._target = load_target(spec["target"])
+        self._log = Path(spec["cache"])
+        self._judge: Any = SimulatedEvaluator(self._target)
+        self._task = load_task(TASK, self._target.name)
+
+    def introduce(self) -> dict[str, Any]:
+        """One kind of place, at once."""
+        said = {"digest": code_digest(), "host": platform.node(), "pid": os.getpid(), "kind": "", "capacity": 1}
+        return {**said, "place": to_plain(PLACE), "slot": f"GPU of {os.getpid()}"}
+
+    def answer(self, body: bytes) -> tuple[bytes, str, str]:
+        """After the seconds that the source says."""
+        request = unpack(Request, body)
+        with (self._log / f"begun-{os.getpid()}").open("a") as file:
+            file.write(f"{request.hash}\n")
+        made = answer(request, self._judge, self._task, "simulated", PLACE)
+        with (self._log / f"done-{os.getpid()}").open("a") as file:
+            file.write(f"{request.hash}\n")
+        return pack(made), "", ""
+
+
+def source_of(name: str, seconds: float, time_us: float = 100.0) -> str:
+    """A kernel file of usual size that says how long it takes."""
+    seed = load_task(TASK, TARGET).seeds[0].read_text(encoding="utf-8")
+    return f"{seed}\n// {name}\n// seconds = {seconds}\n// time_us = {time_us}\n"
+
+
+def environment() -> dict[str, str]:
+    """Of a bridge: this process's, and the path on which stations find this file."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST_", "OPENAI_"))}
+    return {**kept, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)}
+
+
+def linked(folder: Path, gpus: int = 0, address: str = "", patience_s: float = 120.0) -> ClusterLink:
+    """A link to simulated GPUs: a cluster of one's own with so many, or the one at an address."""
+    local = None if address else {TARGET: float(gpus)}
+    where = ClusterAddress(address, local, CLASS, environment(), folder / "ray.log", patience_s)
+    return ClusterLink(where)
+
+
+def opened(link: ClusterLink, folder: Path, gpus: int, run: str = "run") -> ClusterSandbox:
+    """A sandbox on the link, once all the GPUs are there."""
+    until = time.monotonic() + 300
+    spec = spec_of(TARGET, str(folder), "limits", False)
+    while (places := link.open(spec))[0][1] < gpus:
+        if time.monotonic() > until:
+            raise TimeoutError(f"{places} of {gpus} stations")
+        time.sleep(1.0)
+    return ClusterSandbox(link, places[0][0], load_target(TARGET), 0, run)
+
+
+def counted(folder: Path, what: str) -> list[str]:
+    """The requests that stations have begun or done, each as often as it was."""
+    return [line for path in folder.glob(f"{what}-*") for line in path.read_text().split()]

@@ -1,0 +1,34 @@
+"""A unit of a node's resource, with the station on it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from cluster.station import StationSpec
+
+
+@dataclass
+class Berth:
+    """A unit of a node's resource, with the station on it."""
+
+    node: str
+    resource: str
+    number: int
+    share: int  # units of the node
+    spec: StationSpec
+    station: Any = None  # the actor's handle
+    id: str = ""
+    fault: tuple[str, str] = ("", "")
+    since: float = 0.0
+    slot: str = ""
+    pid: int = 0  # on its node
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def state(self) -> str:
+        """For people."""
+        if self.fault[0]:
+            return "faulty"
+        return "ready" if self.id else "starting"

@@ -1,0 +1,112 @@
+"""A real Ray on this machine with stations that only sleep: what dies, and what becomes of the answers.
+
+The tests that start Ray are `long`, and are skipped where the extra is not installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from benchmarks.simulated import TARGET, TASK, counted, linked, opened, source_of
+from cluster.cluster_sandbox import ClusterSandbox
+from cluster.digest import code_digest
+from cluster.frames import packed, receive, receive_soon
+from cluster.link import ClusterLink
+from records.errors import SpoolError
+from tasks.loader import load_task
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs the extra ray")
+
+
+def test_messages_arrive_whole_or_not_at_all() -> None:
+    mine, theirs = socket.socketpair()
+    mine.sendall(packed({"id": 1, "text": "ü" * 100_000})[:70_000])
+    mine.close()
+    assert receive(theirs) is None
+    theirs.close()
+
+    async def both() -> None:
+        one, two = socket.socketpair()
+        reader, writer = await asyncio.open_connection(sock=two)
+        one.sendall(packed({"id": 1}) + packed({"id": 2})[:5])
+        one.close()
+        assert await receive_soon(reader) == {"id": 1}
+        assert await receive_soon(reader) is None
+        writer.close()
+        await writer.wait_closed()
+
+    asyncio.run(both())
+
+
+def test_the_digest_is_of_the_code() -> None:
+    program = "from cluster.digest import code_digest; print(code_digest())"
+    root = str(Path(__file__).resolve().parents[2])
+    found = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == code_digest() and len(code_digest()) == 64
+
+
+@pytest.fixture
+def link(tmp_path: Path) -> Iterator[ClusterLink]:
+    made = linked(tmp_path, 3)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def judge(sandbox: ClusterSandbox, name: str, seconds: float) -> str:
+    prepared = sandbox.prepare(source_of(name, seconds), load_task(TASK, TARGET))
+    found = sandbox.benchmark(prepared)
+    assert found.verdict.accepted and found.key == sandbox.key(prepared)
+    return found.candidate_id
+
+
+def kill_station(link: ClusterLink) -> None:
+    stations = [each for each in link.state()["desk"]["stations"] if each["state"] == "busy"]
+    os.kill(stations[0]["pid"], signal.SIGKILL)
+
+
+def kill_desk(link: ClusterLink) -> None:
+    os.kill(link.state()["desk"]["pid"], signal.SIGKILL)
+
+
+def kill_bridge(link: ClusterLink) -> None:
+    os.kill(link.pid, signal.SIGKILL)
+
+
+@needs_ray
+@pytest.mark.long
+@pytest.mark.parametrize("kill", [kill_station, kill_desk, kill_bridge])
+def test_nothing_is_lost_with_a_process(link: ClusterLink, tmp_path: Path, kill: Callable[[ClusterLink], None]) -> None:
+    sandbox = opened(link, tmp_path, 3)
+    with ThreadPoolExecutor(6) as pool:
+        asked = [pool.submit(judge, sandbox, f"kernel {number}", 1.0) for number in range(12)]
+        time.sleep(1.5)
+        kill(link)
+        found = [each.result() for each in asked]
+    assert len(set(found)) == 12
+    done = Counter(counted(tmp_path, "done"))
+    assert len(done) == 12
+    assert link.state()["desk"]["waiting"] == 0
+
+
+@needs_ray
+@pytest.mark.long
+def test_a_wrong_address_is_one_sentence(tmp_path: Path) -> None:
+    made = linked(tmp_path, address="127.0.0.1:1")
+    with pytest.raises(SpoolError, match=r"no Ray cluster answers at 127\.0\.0\.1:1"):
+        made.open({"target": TARGET})
+    made.close()
