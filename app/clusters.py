@@ -11,8 +11,8 @@ from app.settings import Settings
 from records.errors import SettingsError, SpoolError, UsageError
 
 if TYPE_CHECKING:
+    from cluster.cluster_link import ClusterAddress, ClusterLink
     from cluster.cluster_sandbox import ClusterSandbox
-    from cluster.link import ClusterAddress, ClusterLink
     from sandbox.remote.message import Place
     from sandbox.target import Target
 
@@ -40,7 +40,7 @@ def _checked_address(text: str, otherwise: Exception) -> str:
 
 def cluster_address(settings: Settings, on: str, target: str = "") -> ClusterAddress:
     """The cluster's address; its resources too where it is one of this process."""
-    from cluster.link import ClusterAddress
+    from cluster.cluster_link import ClusterAddress
 
     kept = {k: v for k, v in os.environ.items() if k in KEPT or k.startswith(KEPT_BEGINNINGS)}
     environment, log = {**kept, **OWN}, settings.cache_folder / "ray.log"
@@ -67,7 +67,7 @@ def _own_resources(settings: Settings, target: str) -> dict[str, float]:
 @cache
 def _link(settings: Settings, on: str, target: str) -> ClusterLink:
     """One for this process: a cluster takes seconds to start or to join."""
-    from cluster.link import ClusterLink
+    from cluster.cluster_link import ClusterLink
 
     made = ClusterLink(cluster_address(settings, on, target))
     atexit.register(made.close)
@@ -81,7 +81,7 @@ def cluster_link(settings: Settings, on: str, target: str = "") -> ClusterLink:
 
 def cluster_places(settings: Settings, target: Target, on: str) -> list[tuple[Place, int]]:
     """The kinds of place that a cluster has for a target, the largest first."""
-    from cluster.link import spec_of
+    from cluster.cluster_link import spec_of
 
     cache_folder = str(settings.cache_folder) if on == LOCAL else settings.ray_cache
     link = cluster_link(settings, on, target.name)

@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from cluster.cluster_link import ClusterAddress, ClusterLink, spec_of
 from cluster.cluster_sandbox import ClusterSandbox
 from cluster.digest import code_digest
-from cluster.link import ClusterAddress, ClusterLink, spec_of
 from records.codec import to_plain
 from records.evaluation import Evaluation, Measurement, Verdict
 from sandbox.base import SandboxBase

@@ -25,8 +25,8 @@ from benchmarks.collection import Collection, number
 from benchmarks.collection import stored as measured
 from benchmarks.mix import Member, mix
 from benchmarks.throughput import row_of
+from cluster.cluster_link import ClusterAddress, ClusterLink, spec_of
 from cluster.cluster_sandbox import ClusterSandbox
-from cluster.link import ClusterAddress, ClusterLink, spec_of
 from records.errors import ScientistError
 from sandbox.candidate.prepare import Prepared
 from sandbox.target import load_target

@@ -23,7 +23,7 @@ RETRY_S = 0.25
 AUTO = "auto"  # the cluster that this machine is part of
 
 
-class Refused(Exception):
+class ClusterRefusal(Exception):
     """The cluster cannot be used; `kind` is a class of records/errors.py."""
 
     def __init__(self, kind: str, text: str) -> None:
@@ -55,7 +55,7 @@ class Bridge:
     async def _reply(self, message: dict[str, Any]) -> None:
         try:
             made = await getattr(self, f"_{message['do']}")(message)
-        except Refused as refusal:
+        except ClusterRefusal as refusal:
             made = {"kind": refusal.kind, "text": refusal.text}
         self._writer.write(packed({"id": message["id"], **made}))
         await self._writer.drain()
@@ -67,7 +67,7 @@ class Bridge:
         await self._find_desk(message["station"])
         said = await self._call(self._desk.introduce)
         if said["digest"] != message["digest"]:
-            raise Refused(
+            raise ClusterRefusal(
                 "SpoolError",
                 "the cluster runs another version of this program than this machine; install one version on all of "
                 "them, then free the old stations with `kernel-scientist cluster --release`",
@@ -135,7 +135,7 @@ class Bridge:
                 return await method.remote(*words)
             except ActorDiedError as error:
                 if "ModuleNotFoundError" in str(error) or "creation task" in str(error):
-                    raise Refused("SpoolError", _NOT_INSTALLED) from None
+                    raise ClusterRefusal("SpoolError", _NOT_INSTALLED) from None
                 await asyncio.sleep(RETRY_S)  # released, or idle: a new one
                 name = method._method_name
                 await self._find_desk(self._asked["station"])
@@ -144,7 +144,7 @@ class Bridge:
                 await asyncio.sleep(RETRY_S)
             except RayTaskError as error:
                 cause = " ".join(str(error.cause).split())[:300]
-                raise Refused("SpoolError", f"the desk of the cluster failed: {cause}; please report this") from None
+                raise ClusterRefusal("SpoolError", f"the cluster's desk failed: {cause}; please report this") from None
 
     async def _beat(self) -> None:
         """End this process when the cluster does not answer any more: the driver then starts another."""
@@ -154,7 +154,7 @@ class Bridge:
             await asyncio.sleep(BEAT_S)
             try:
                 await asyncio.wait_for(self._call(self._desk.beat, self._me), LOST_S)
-            except (TimeoutError, Refused):
+            except (TimeoutError, ClusterRefusal):
                 os._exit(3)
 
 
@@ -164,7 +164,7 @@ _NOT_INSTALLED = (
 
 
 def _join(message: dict[str, Any]) -> None:
-    """Connect this process to Ray; Refused in one sentence."""
+    """Connect this process to Ray; ClusterRefusal in one sentence."""
     import ray
 
     from cluster.desk import NAMESPACE
@@ -183,7 +183,7 @@ def _join(message: dict[str, Any]) -> None:
             )
         except (OSError, RuntimeError, ValueError) as error:
             why = " ".join(str(error).split())[:200]
-            raise Refused(
+            raise ClusterRefusal(
                 "SpoolError", f"Ray cannot be started on this machine ({why}); free memory and disk"
             ) from None
         return
@@ -193,21 +193,21 @@ def _join(message: dict[str, Any]) -> None:
         ray.init(address=address, **common)
     except ConnectionError:
         where = "this machine is part of no Ray cluster" if address == AUTO else f"no Ray cluster answers at {address}"
-        raise Refused(
+        raise ClusterRefusal(
             "SpoolError", f"{where}; start one with `ray start --head`, or give its address as --on ray:HOST:PORT"
         ) from None
     except (RuntimeError, ValueError, OSError) as error:
-        raise Refused("SpoolError", _meaning(str(error), address)) from None
+        raise ClusterRefusal("SpoolError", _meaning(str(error), address)) from None
 
 
 def _knock(address: str) -> None:
-    """Refused where nothing listens: Ray itself would try for a minute."""
+    """ClusterRefusal where nothing listens: Ray itself would try for a minute."""
     host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        raise Refused(
+        raise ClusterRefusal(
             "SpoolError",
             f"no Ray cluster answers at {address} ({why}); check the address, or start one with `ray start --head`",
         ) from None

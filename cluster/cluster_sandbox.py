@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
-from cluster.link import ClusterLink
+from cluster.cluster_link import ClusterLink
 from records.codec import dumps
 from records.errors import SpoolError
 from records.evaluation import Comparison, Contender, Evaluation, comparison_key

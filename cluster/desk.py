@@ -21,7 +21,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.berth import Berth
 from cluster.digest import code_digest
-from cluster.dispatcher import Dispatcher, Post, StationLost, StationReply
+from cluster.dispatcher import Dispatcher, StationLost, StationPost, StationReply
 from cluster.station import AT_A_GPU, StationSpec
 from records.codec import dumps
 from sandbox.target import load_target, target_names
@@ -236,7 +236,9 @@ class Desk:
         self._places[place] = said["place"]
         berth.pid = int(said["pid"])
         berth.id, berth.slot = f"{berth.node[:8]}-{berth.resource}-{berth.number}-{self._count}", said["slot"]
-        post = Post(berth.id, berth.node, place, lambda body: self._answer(berth, handle, body), said["capacity"])
+        post = StationPost(
+            berth.id, berth.node, place, lambda body: self._answer(berth, handle, body), said["capacity"]
+        )
         self._dispatcher.join(post)
 
     async def _answer(self, berth: Berth, handle: Any, body: bytes) -> StationReply:

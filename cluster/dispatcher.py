@@ -44,7 +44,7 @@ class StationLost(Exception):
 
 
 @dataclass(eq=False)
-class Post:
+class StationPost:
     """A station as the dispatcher sees it."""
 
     id: str
@@ -80,7 +80,7 @@ class Dispatcher:
     def __init__(self, give_up: Callable[[str, str], None] = lambda station, why: None) -> None:
         """`give_up` is told of a station that gets no more work, with the reason."""
         self._give_up = give_up
-        self.posts: dict[str, Post] = {}
+        self.posts: dict[str, StationPost] = {}
         self._queues: dict[str, FairQueue[PostedRequest]] = {}
         self._open: dict[tuple[str, str], PostedRequest] = {}
         self._kept: OrderedDict[tuple[str, str], StationReply] = OrderedDict()
@@ -91,7 +91,7 @@ class Dispatcher:
         self._tasks: set[asyncio.Task[None]] = set()
         self.lost = 0  # stations in the middle of a request
 
-    def join(self, post: Post) -> None:
+    def join(self, post: StationPost) -> None:
         """Give a station work from now on."""
         self.posts[post.id] = post
         self._pump(post.place)
@@ -173,18 +173,18 @@ class Dispatcher:
             self._tasks.add(work)
             work.add_done_callback(self._tasks.discard)
 
-    def _rank(self, posted: PostedRequest, free: list[Post]) -> int:
+    def _rank(self, posted: PostedRequest, free: list[StationPost]) -> int:
         """0 where its own station is free, 1 where it has none, 2 where it would have to leave it."""
         own = self._ways.get((posted.place, posted.sticky), "")
         if own not in self.posts or own in posted.avoided:
             return 1
         return 0 if any(post.id == own for post in free) else 2
 
-    def _chosen(self, posted: PostedRequest, free: list[Post]) -> Post:
+    def _chosen(self, posted: PostedRequest, free: list[StationPost]) -> StationPost:
         own = self._ways.get((posted.place, posted.sticky), "")
         return min(free, key=lambda post: (post.id in posted.avoided, post.id != own, post.working, post.done))
 
-    async def _work(self, post: Post, posted: PostedRequest, queue: FairQueue[PostedRequest]) -> None:
+    async def _work(self, post: StationPost, posted: PostedRequest, queue: FairQueue[PostedRequest]) -> None:
         self._ways[posted.place, posted.sticky] = post.id
         self._ways.move_to_end((posted.place, posted.sticky))
         if len(self._ways) > REMEMBERED_WAYS:
@@ -212,7 +212,7 @@ class Dispatcher:
         self._pump(posted.place)
 
     def _again(
-        self, post: Post, posted: PostedRequest, queue: FairQueue[PostedRequest], reply: StationReply | None
+        self, post: StationPost, posted: PostedRequest, queue: FairQueue[PostedRequest], reply: StationReply | None
     ) -> None:
         """After a loss (no reply) or a fault: another station, unless too many have failed."""
         posted.avoided.add(post.id)

@@ -21,10 +21,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks.simulated import TARGET, TASK, counted, linked, opened, source_of
+from cluster.cluster_link import ClusterLink
 from cluster.cluster_sandbox import ClusterSandbox
 from cluster.digest import code_digest
 from cluster.frames import packed, receive, receive_soon
-from cluster.link import ClusterLink
 from records.errors import SpoolError
 from tasks.loader import load_task
 

@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections import Counter
 
-from cluster.dispatcher import ABSENT_S, MOST_FAULTS, MOST_TRIES, Dispatcher, Post, StationLost, StationReply
+from cluster.dispatcher import ABSENT_S, MOST_FAULTS, MOST_TRIES, Dispatcher, StationLost, StationPost, StationReply
 
 PLACE, OTHER = "h200 with driver 1", "h200 with driver 2"
 
@@ -15,7 +15,7 @@ class ScriptedStation:
     """A station that answers with its name and the request, or ends as its script says."""
 
     def __init__(self, name: str, script: tuple[str, ...] = (), place: str = PLACE) -> None:
-        self.post = Post(name, f"node of {name}", place, self.answer)
+        self.post = StationPost(name, f"node of {name}", place, self.answer)
         self.script, self.asked = list(script), list[str]()
         self.gate = asyncio.Event()
         self.gate.set()
