@@ -1,0 +1,64 @@
+"""Attention of one token over a cache that all heads share."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+SCALE = np.float32(0.07216878364870322)  # as in [scalars]: kernels get the same float32
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal caches with outliers, queries of different scale, so that some heads look at few places."""
+    batch, heads, length = (case.dims[name] for name in ("batch", "heads", "length"))
+    width = case.dims["latent"] + case.dims["rope"]
+    kv = rng.standard_normal((batch, length, width), dtype=np.float32)
+    kv[:, np.arange(length), rng.integers(width, size=length)] *= np.float32(3)
+    q = rng.standard_normal((batch, heads, width), dtype=np.float32)
+    q *= rng.uniform(0.5, 2, (batch, heads, 1)).astype(np.float32)
+    return {"q": q.astype(ml_dtypes.bfloat16), "kv": kv.astype(ml_dtypes.bfloat16)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Float64."""
+    q, kv = inputs["q"].astype(np.float64), inputs["kv"].astype(np.float64)
+    return {"y": _attended(q, kv, case.dims["latent"])}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Float32, rounded once to bfloat16."""
+    q, kv = inputs["q"].astype(np.float32), inputs["kv"].astype(np.float32)
+    return {"y": _attended(q, kv, case.dims["latent"]).astype(ml_dtypes.bfloat16)}
+
+
+def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
+    """Scores beyond the range of exp, and queries of which every place gets much the same."""
+    q, kv = inputs["q"], inputs["kv"]
+    return {
+        "peaked": {"q": (q.astype(np.float32) * 40).astype(q.dtype), "kv": kv},
+        "even": {"q": (q.astype(np.float32) * np.float32(0.01)).astype(q.dtype), "kv": kv},
+    }
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """Parts of the score left out, another scale, the last part of the cache for the values."""
+    q, kv = inputs["q"].astype(np.float32), inputs["kv"].astype(np.float32)
+    latent = case.dims["latent"]
+    width = np.float32(np.sqrt(192 / q.shape[2]))
+    found = {
+        "no rotary part": _attended(q[:, :, :latent], kv[:, :, :latent], latent),
+        "the scale of the whole width": _attended(q * width, kv, latent),
+        "no scale": _attended(q / SCALE, kv, latent),
+        "the first half of the cache": _attended(q, kv[:, : -(-kv.shape[1] // 2)], latent),
+        "the mean of the cache": np.broadcast_to(kv[:, :, :latent].mean(axis=1)[:, None], (*q.shape[:2], latent)),
+    }
+    return {name: {"y": y.astype(ml_dtypes.bfloat16)} for name, y in found.items()}
+
+
+def _attended(q: Array, kv: Array, latent: int) -> Array:
+    scores = np.einsum("bgk,btk->bgt", q, kv, optimize=True) * q.dtype.type(SCALE)
+    weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+    weights /= weights.sum(axis=2, keepdims=True)
+    return np.asarray(np.einsum("bgt,btv->bgv", weights, kv[:, :, :latent], optimize=True))

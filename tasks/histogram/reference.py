@@ -1,0 +1,34 @@
+"""Counts of values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Half of the values spread evenly, half close to a random one of them."""
+    n, bins = case.dims["n"], case.dims["bins"]
+    values = rng.integers(bins, size=n)
+    near = (rng.standard_normal(n) * bins / 16).astype(np.int64) + rng.integers(bins)
+    return {"values": np.where(rng.random(n) < 0.5, values, near % bins).astype(np.int32)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Exact."""
+    return {"counts": np.bincount(inputs["values"], minlength=case.dims["bins"]).astype(np.float64)}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Exact."""
+    return {"counts": np.bincount(inputs["values"], minlength=case.dims["bins"]).astype(np.int32)}
+
+
+def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
+    """One value everywhere, so that all work-items meet, and all values equally often."""
+    n, bins = case.dims["n"], case.dims["bins"]
+    return {
+        "one_value": {"values": np.full(n, rng.integers(bins), np.int32)},
+        "even": {"values": rng.permutation(np.arange(n) % bins).astype(np.int32)},
+    }

@@ -1,0 +1,59 @@
+"""Product of bfloat16 vectors with weights of four bits."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal vectors with an outlier, weights of all sixteen values, scales that differ by block."""
+    m, n, k = (case.dims[name] for name in ("m", "n", "k"))
+    x = rng.standard_normal((m, k), dtype=np.float32)
+    x[np.arange(m), rng.integers(k, size=m)] *= np.float32(8)
+    scale = rng.uniform(0.25, 1, (n, k // 128)).astype(np.float32) * rng.choice(np.float32([-1, 1]), (n, k // 128))
+    return {
+        "x": x.astype(ml_dtypes.bfloat16),
+        "w": rng.integers(256, size=(n, k // 2), dtype=np.uint8),
+        "scale": scale / np.float32(8),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Float64."""
+    return {"y": inputs["x"].astype(np.float64) @ _weights(inputs).astype(np.float64).T}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Float32, rounded once to bfloat16."""
+    return {"y": (inputs["x"].astype(np.float32) @ _weights(inputs).T).astype(ml_dtypes.bfloat16)}
+
+
+def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
+    """Scales of very different size, and weights below the zero point alone."""
+    scale = inputs["scale"]
+    wide = (10.0 ** rng.uniform(-2, 2, (len(scale), 1))).astype(np.float32)
+    return {"scaled": {**inputs, "scale": scale * wide}, "low": {**inputs, "w": inputs["w"] & np.uint8(0x77)}}
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """The halves of a byte the wrong way round, one scale a row, no zero point."""
+    x, w = inputs["x"].astype(np.float32), inputs["w"]
+    turned = {**inputs, "w": (w << 4 | w >> 4).astype(np.uint8)}
+    first = {**inputs, "scale": np.broadcast_to(inputs["scale"][:, :1], inputs["scale"].shape)}
+    found = {
+        "the halves of a byte turned": x @ _weights(turned).T,
+        "the first scale of a row": x @ _weights(first).T,
+        "no zero point": x @ _weights(inputs, 0).T,
+        "a zero point of 7": x @ _weights(inputs, 7).T,
+    }
+    return {name: {"y": y.astype(ml_dtypes.bfloat16)} for name, y in found.items()}
+
+
+def _weights(inputs: Tensors, zero: int = 8) -> Array:
+    """Float32, n x k."""
+    w = inputs["w"]
+    q = np.stack([w & np.uint8(15), w >> 4], axis=2).reshape(len(w), -1).astype(np.float32)
+    return np.asarray((q - np.float32(zero)) * np.repeat(inputs["scale"], 128, axis=1))

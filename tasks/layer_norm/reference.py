@@ -1,0 +1,70 @@
+"""Layer normalisation of each row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+EPS = np.float32(1e-5)  # as in [scalars]: kernels get the same float32
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Rows of different mean and scale, the smallest comparable with sqrt(eps); weights and shifts of both signs."""
+    rows, cols = case.dims["rows"], case.dims["cols"]
+    scale = (10.0 ** rng.uniform(-3, 1, (rows, 1))).astype(np.float32)
+    x = rng.standard_normal((rows, cols), dtype=np.float32)
+    x[rng.integers(rows, size=cols), np.arange(cols)] *= rng.uniform(2, 4, cols).astype(np.float32)
+    x[np.arange(rows), rng.integers(cols, size=rows)] *= rng.uniform(4, 16, rows).astype(np.float32)
+    x += 2 * rng.standard_normal((rows, 1), dtype=np.float32)
+    return {
+        "x": x * scale,
+        "w": 1 + rng.standard_normal(cols, dtype=np.float32),
+        "b": rng.standard_normal(cols, dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Float64."""
+    x, w, b = (inputs[name].astype(np.float64) for name in ("x", "w", "b"))
+    centred = x - x.mean(axis=1, keepdims=True)
+    variance = np.mean(centred * centred, axis=1, keepdims=True)
+    return {"y": centred / np.sqrt(variance + np.float64(EPS)) * w + b}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Float32, sums one element after the other."""
+    x, w, b = inputs["x"], inputs["w"], inputs["b"]
+    return {"y": _scaled(x, _mean(x), w, b)}
+
+
+def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
+    """Rows where eps dominates, and rows far from zero."""
+    x = inputs["x"]
+    plain = rng.standard_normal(x.shape, dtype=np.float32)
+    given = {"w": inputs["w"], "b": inputs["b"]}
+    return {"tiny": {"x": plain * np.float32(2e-3), **given}, "far": {"x": plain + np.float32(50), **given}}
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """Parts of mean and variance for the whole, terms left out."""
+    x, w, b = inputs["x"], inputs["w"], inputs["b"]
+    half, mean = -(-x.shape[1] // 2), _mean(x)
+    found = {
+        "the mean of the first half": _scaled(x, _mean(x[:, :half]), w, b),
+        "no mean": _scaled(x, np.zeros_like(mean), w, b),
+        "no eps": _scaled(x, mean, w, b, np.float32(0)),
+        "no weights": _scaled(x, mean, np.ones_like(w), b),
+        "no shift": _scaled(x, mean, w, np.zeros_like(b)),
+    }
+    return {name: {"y": y} for name, y in found.items()}
+
+
+def _mean(x: Array) -> Array:
+    return np.asarray(np.add.accumulate(x, axis=1, dtype=np.float32)[:, -1:] / np.float32(x.shape[1]))
+
+
+def _scaled(x: Array, mean: Array, w: Array, b: Array, eps: np.float32 = EPS) -> Array:
+    centred = x - mean
+    with np.errstate(all="ignore"):
+        return np.asarray(centred / np.sqrt(_mean(centred * centred) + eps) * w + b)

@@ -1,0 +1,68 @@
+"""Nearest codeword of each vector, in float64 with matrix products."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Codewords in pairs that differ in one random coordinate alone, and vectors on one side between the two."""
+    return _drawn(case, rng, 1.0)
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """The index of the smallest distance."""
+    x, codebook = inputs["x"].astype(np.float64), inputs["codebook"].astype(np.float64)
+    lengths = np.einsum("ck,ck->c", codebook, codebook)
+    parts = [np.argmin(lengths - 2 * (x[at : at + 4096] @ codebook.T), axis=1) for at in range(0, len(x), 4096)]
+    return {"index": np.concatenate(parts).astype(np.float64)}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """The same: the distances leave no doubt."""
+    return {"index": reference(inputs, case)["index"].astype(np.int32)}
+
+
+def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
+    """Vectors far from all codewords, and codewords of which some are much shorter than others."""
+    short = dict(_drawn(case, rng, 1.0))
+    return {"far": _drawn(case, rng, 2.0), "short": {**short, **_scaled(short, rng)}}
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """The largest product without the codewords' lengths, and the distance in fewer coordinates."""
+    x, codebook = inputs["x"], inputs["codebook"]
+    cut = {"x": x[:, :-1], "codebook": codebook[:, :-1]}
+    found = {"the largest product": np.argmax(x @ codebook.T, axis=1).astype(np.int32)}
+    if x.shape[1] > 1:
+        found["all but the last coordinate"] = reference(cut, case)["index"].astype(np.int32)
+    return {name: {"index": index} for name, index in found.items()}
+
+
+def _drawn(case: Case, rng: np.random.Generator, spread: float) -> dict[str, Array]:
+    rows, codes, width = (case.dims[name] for name in ("rows", "codes", "width"))
+    centres = np.float32(3) * rng.standard_normal((-(-codes // 2), width), dtype=np.float32)
+    # Two pairs never come close: the first coordinates count the pairs, four apart, in base 16.
+    number = np.arange(len(centres))
+    for place in range(min(3, width)):
+        centres[:, place] = (4 * (number // 16**place % (16 if place < min(3, width) - 1 else 1 << 20))).astype(
+            np.float32
+        )
+    axis = rng.integers(width, size=len(centres))
+    step = np.zeros_like(centres)
+    step[np.arange(len(centres)), axis] = np.float32(0.5)
+    codebook = np.stack([centres - step, centres + step], axis=1).reshape(-1, width)[:codes]
+    order = rng.permutation(codes)
+    wanted = rng.integers(codes, size=rows)
+    pair, side = wanted // 2, (wanted % 2 * 2 - 1).astype(np.float32)
+    noise = np.float32(0.25 * spread) * rng.uniform(-1, 1, (rows, width)).astype(np.float32)
+    noise[np.arange(rows), axis[pair]] = side * rng.uniform(0.25, 0.5, rows).astype(np.float32)
+    return {"x": centres[pair] + noise, "codebook": codebook[order]}
+
+
+def _scaled(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
+    """All shifted far to one side, so that lengths differ and products alone say nothing."""
+    shift = np.float32(2) * rng.standard_normal((1, given["x"].shape[1]), dtype=np.float32)
+    return {"x": given["x"] + shift, "codebook": given["codebook"] + shift}

@@ -1,0 +1,39 @@
+"""Sum of a float32 vector."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Values around one of both signs, an outlier at a random place."""
+    n = case.dims["n"]
+    x = np.float32(0.5) + rng.standard_normal(n, dtype=np.float32)
+    x[rng.integers(n)] *= np.float32(rng.uniform(16, 64))
+    return {"x": x}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Float64."""
+    return {"y": inputs["x"].sum(dtype=np.float64)[None]}
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """Float32: 256 sums, each one element after the other, then those."""
+    x = inputs["x"]
+    whole = np.concatenate([x, np.zeros(-x.size % 256, np.float32)]).reshape(-1, 256)
+    sums = np.add.accumulate(whole, axis=0, dtype=np.float32)[-1]
+    return {"y": np.add.accumulate(sums, dtype=np.float32)[-1:]}
+
+
+def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
+    """Pairs that cancel but for one, and one element that is the whole sum."""
+    x = inputs["x"]
+    signs = np.where(np.arange(x.size) % 2 == 0, 1, -1).astype(np.float32)
+    cancelling = np.repeat(rng.standard_normal(-(-x.size // 2), dtype=np.float32), 2)[: x.size] * signs
+    cancelling[rng.integers(x.size)] += np.float32(1000)
+    outlier = np.full_like(x, 1e-3)
+    outlier[rng.integers(x.size)] = np.float32(4096)
+    return {"cancelling": {"x": cancelling}, "outlier": {"x": outlier}}
