@@ -28,7 +28,7 @@ score = ["f32", "batch", "heads", "length"]
 part = ["f32", "batch", "SPLIT", "heads", "latent"]
 
 [tunables]
-SPLIT = [16, 8, 32]  # parts of the cache that are summed on their own
+SPLIT = [64, 16, 32]  # parts of the cache that are summed on their own
 +++*/
 #include <hip/hip_runtime.h>
 

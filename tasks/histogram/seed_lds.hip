@@ -13,11 +13,13 @@ lds = "4 * bins * min(COPIES, max(1, 15360 // bins))"
 args = ["values", "counts", "n", "bins"]
 
 [tunables]
-BLOCK = [256, 512, 1024]
+BLOCK = [1024, 256, 512]
 BLOCKS = [608, 1216, 304]
-COPIES = [32, 8, 16, 1]    # of the counts, so that neighbouring lanes meet less often
+COPIES = [4, 1, 16, 32]    # of the counts, so that neighbouring lanes meet less often
 +++*/
 #include <hip/hip_runtime.h>
+
+typedef int Pack __attribute__((ext_vector_type(4)));
 
 extern "C" __global__ __launch_bounds__(256) void clear(int* __restrict__ counts, int bins) {
     const int i = blockIdx.x * 256 + threadIdx.x;
@@ -31,8 +33,14 @@ extern "C" __global__ __launch_bounds__(BLOCK) void count(const int* __restrict_
     const int copies = min(COPIES, max(1, 15360 / bins)), mine = threadIdx.x % copies;
     for (int b = threadIdx.x; b < bins * copies; b += BLOCK) own[b] = 0;
     __syncthreads();
-    for (long i = (long)blockIdx.x * BLOCK + threadIdx.x; i < n; i += (long)gridDim.x * BLOCK)
-        atomicAdd(&own[values[i] * copies + mine], 1);
+    const int item = blockIdx.x * BLOCK + threadIdx.x, step = gridDim.x * BLOCK;
+    const Pack* packs = (const Pack*)values;
+    for (int p = item; p < n / 4; p += step) {
+        const Pack pack = packs[p];
+#pragma unroll
+        for (int e = 0; e < 4; ++e) atomicAdd(&own[pack[e] * copies + mine], 1);
+    }
+    if (item < n % 4) atomicAdd(&own[values[n - 1 - item] * copies + mine], 1);
     __syncthreads();
     for (int b = threadIdx.x; b < bins; b += BLOCK) {
         int sum = 0;
