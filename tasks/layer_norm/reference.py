@@ -41,9 +41,10 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
     """Rows where eps dominates, and rows far from zero."""
     x = inputs["x"]
-    plain = rng.standard_normal(x.shape, dtype=np.float32)
+    plain: Array = rng.standard_normal(x.shape, dtype=np.float32)
     given = {"w": inputs["w"], "b": inputs["b"]}
-    return {"tiny": {"x": plain * np.float32(2e-3), **given}, "far": {"x": plain + np.float32(50), **given}}
+    tiny, far = (plain * np.float32(2e-3)).astype(np.float32), (plain + np.float32(50)).astype(np.float32)
+    return {"tiny": {"x": tiny, **given}, "far": {"x": far, **given}}
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:

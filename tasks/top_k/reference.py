@@ -27,8 +27,9 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
     """Few different values, rows that are sorted already, and rows below zero."""
     x = inputs["x"]
+    below = (-1 - np.abs(x)).astype(np.float32)
     return {
         "equal": {"x": rng.integers(4, size=x.shape).astype(np.float32)},
         "descending": {"x": -np.sort(-x, axis=1)},
-        "negative": {"x": -np.abs(x) - 1},
+        "negative": {"x": below},
     }
