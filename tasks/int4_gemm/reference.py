@@ -13,7 +13,8 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     m, n, k = (case.dims[name] for name in ("m", "n", "k"))
     x = rng.standard_normal((m, k), dtype=np.float32)
     x[np.arange(m), rng.integers(k, size=m)] *= np.float32(8)
-    scale = rng.uniform(0.25, 1, (n, k // 128)).astype(np.float32) * rng.choice(np.array([-1, 1], np.float32), (n, k // 128))
+    scale = rng.uniform(0.25, 1, (n, k // 128)).astype(np.float32)
+    scale *= rng.choice(np.array([-1, 1], np.float32), scale.shape)
     return {
         "x": x.astype(ml_dtypes.bfloat16),
         "w": rng.integers(256, size=(n, k // 2), dtype=np.uint8),

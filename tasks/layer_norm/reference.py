@@ -41,7 +41,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
     """Rows where eps dominates, and rows far from zero."""
     x = inputs["x"]
-    plain: Array = rng.standard_normal(x.shape, dtype=np.float32)
+    plain = rng.standard_normal(x.shape, dtype=np.float32)
     given = {"w": inputs["w"], "b": inputs["b"]}
     tiny, far = (plain * np.float32(2e-3)).astype(np.float32), (plain + np.float32(50)).astype(np.float32)
     return {"tiny": {"x": tiny, **given}, "far": {"x": far, **given}}
