@@ -43,7 +43,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
     x = inputs["x"]
     plain = rng.standard_normal(x.shape, dtype=np.float32)
     given = {"w": inputs["w"], "b": inputs["b"]}
-    tiny, far = (plain * np.float32(2e-3)).astype(np.float32), (plain + np.float32(50)).astype(np.float32)
+    tiny, far = np.asarray(plain * np.float32(2e-3)), np.asarray(plain + np.float32(50))
     return {"tiny": {"x": tiny, **given}, "far": {"x": far, **given}}
 
 

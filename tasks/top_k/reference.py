@@ -29,7 +29,7 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
     x = inputs["x"]
     below = (-1 - np.abs(x)).astype(np.float32)
     return {
-        "equal": {"x": rng.integers(4, size=x.shape).astype(np.float32)},
+        "equal": {"x": np.asarray(rng.integers(4, size=x.shape), np.float32)},
         "descending": {"x": np.ascontiguousarray(np.sort(x, axis=1)[:, ::-1])},
         "negative": {"x": below},
     }
