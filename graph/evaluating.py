@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from graph.claiming import claimed, release, tell_payer
 from graph.context import Context, Deferred
 from records.durability import is_conclusion
 from records.errors import DeviceError, LabError
@@ -19,17 +20,25 @@ from sandbox.walk import Purpose, question
 def evaluate(context: Context, purpose: Purpose, prepared: Prepared) -> Evaluation:
     """The stored evaluation of this candidate and purpose, or a new one, stored before it is used.
 
-    A conclusion is stored by `record_attempt`, which follows at once.
+    Where another run is making it, it is waited for. A conclusion is stored by `record_attempt`, which follows at once.
     """
     key = context.sandbox.key(prepared)
     known = dispatched.alone(prepared, key) or context.ledger.evaluation(key, purpose)
     if known is not None:
+        tell_payer(context, key, purpose)
         return known
-    if prepared.arms:
-        made = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
-    else:
-        made = question(context.sandbox, purpose)(prepared)
-    return _stored(context, purpose, made, key)
+    with claimed(context, key, purpose) as found:
+        if found is not None:
+            tell_payer(context, key, purpose)
+            return found
+        if prepared.arms:
+            made = dispatched.judged(partial(evaluate_arm, context), purpose, prepared, key)
+        else:
+            made = question(context.sandbox, purpose)(prepared)
+        stored = _stored(context, purpose, made, key)
+    if not is_conclusion(purpose, made):
+        release(context, key, purpose)
+    return stored
 
 
 def evaluate_arm(context: Context, purpose: Purpose, arm: Prepared) -> Evaluation:

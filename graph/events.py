@@ -52,6 +52,7 @@ def record_attempt(runtime: Runtime[Context], attempt: Attempt, benchmark: Evalu
     with ledger.together():
         if benchmark is not None:
             ledger.add_evaluation(attempt.run_id, benchmark)
+            ledger.unclaim(attempt.run_id, benchmark.key, "benchmark")
         ledger.add_attempt(attempt)
         ledger.event(attempt.run_id, "attempt", payload, f"attempt:{attempt.id}")
     tell(runtime, "attempt", payload)

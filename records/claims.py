@@ -51,6 +51,15 @@ class Claims(Lifecycle):
         with self._writing(is_synced=False, is_single=True) as db:
             db.execute("DELETE FROM claims WHERE key = ? AND purpose = ? AND run_id = ?", (key, purpose, run_id))
 
+    def paid_by_other(self, run_id: str, key: str, purpose: str) -> Payer | None:
+        """The other run that paid for a stored verdict; None where it is this one, or where it was asked lately."""
+        asked = ("payer", run_id, key, purpose)
+        if self._known(asked):
+            return None
+        self._remember(asked, True)
+        found = self.payer(key, purpose)
+        return None if found is None or found.run_id == run_id else found
+
     def payer(self, key: str, purpose: str) -> Payer | None:
         """The run that paid for a stored verdict, who and when; None where there is none."""
         row = self._row("SELECT run_id, who, at FROM evaluations WHERE key = ? AND purpose = ?", (key, purpose))

@@ -1,0 +1,77 @@
+"""Verdicts that one run makes and others wait for or find: the claim, its renewal, the waiting, and who paid."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+
+from graph.context import Context, Deferred
+from records.claims import LEASE_S
+from records.durability import must_wait
+from records.evaluation import Evaluation
+from sandbox.walk import Purpose
+
+PAUSES_S = (0.05, 1.0)  # between two looks: the first, and the longest
+RENEWALS = 3  # in a lease
+
+
+@contextlib.contextmanager
+def claimed(context: Context, key: str, purpose: Purpose) -> Iterator[Evaluation | None]:
+    """Claim a verdict while the block makes it, or wait for the run that does, and give what that one stored.
+
+    What a compiler answers in seconds is not claimed, nor what a sandbox answers later, whose requests have one place.
+    """
+    if not must_wait(purpose) or isinstance(context.sandbox, Deferred):
+        yield None
+        return
+    found = _awaited(context, key, purpose)
+    if found is not None:
+        yield found
+        return
+    done = threading.Event()
+    renewing = threading.Thread(target=_renew, args=(context, key, purpose, done), daemon=True)
+    renewing.start()
+    try:
+        yield None
+    except BaseException:
+        release(context, key, purpose)
+        raise
+    finally:
+        done.set()
+        renewing.join()
+
+
+def release(context: Context, key: str, purpose: Purpose) -> None:
+    """Give up a claim: the verdict is stored, or will not be."""
+    if must_wait(purpose) and not isinstance(context.sandbox, Deferred):
+        context.ledger.unclaim(context.run.id, key, purpose)
+
+
+def tell_payer(context: Context, key: str, purpose: Purpose) -> None:
+    """Note in the diary, once, that a verdict was found which another run has paid for."""
+    paid = context.ledger.paid_by_other(context.run.id, key, purpose) if must_wait(purpose) else None
+    if paid is not None:
+        payload = {"purpose": purpose, "key": key, "run": paid.run_id, "who": paid.who, "at": paid.at}
+        context.ledger.event(context.run.id, "shared", payload, f"shared:{purpose}:{key}", is_synced=False)
+
+
+def _awaited(context: Context, key: str, purpose: Purpose) -> Evaluation | None:
+    """The verdict of another run, once it has it; None where this run has the claim."""
+    pause = PAUSES_S[0]
+    while context.ledger.claim(context.run.id, key, purpose) is not None:
+        time.sleep(pause)
+        pause = min(2 * pause, PAUSES_S[1])
+        found = context.ledger.evaluation(key, purpose)
+        if found is not None:
+            return found
+    found = context.ledger.evaluation(key, purpose)  # stored between the first look and the claim
+    if found is not None:
+        release(context, key, purpose)
+    return found
+
+
+def _renew(context: Context, key: str, purpose: Purpose, done: threading.Event) -> None:
+    while not done.wait(LEASE_S / RENEWALS):
+        context.ledger.claim(context.run.id, key, purpose)
