@@ -30,6 +30,7 @@ from app.commands import (
     export,
     isa,
     knowledge_command,
+    ledger_command,
     mcp_command,
     memory_command,
     preferences,
@@ -79,6 +80,7 @@ app.add_typer(tasks_group.app, name="tasks", short_help=_purpose(tasks_group))
 app.add_typer(runs.app, name="runs", short_help=_purpose(runs))
 app.add_typer(knowledge_command.app, name="knowledge", short_help=_purpose(knowledge_command))
 app.add_typer(memory_command.app, name="memory", short_help=_purpose(memory_command))
+app.add_typer(ledger_command.app, name="ledger", short_help=_purpose(ledger_command))
 app.add_typer(cache_command.app, name="cache", short_help=_purpose(cache_command))
 for _module in (cluster_command, mcp_command, doctor, completion, test):
     _register(_module)

@@ -8,15 +8,17 @@ import socket
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 from pydantic import SecretStr
 
-from records.errors import SettingsError
+from records.errors import SettingsError, UsageError
 from records.ledger import Ledger
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
+SCHEMES = ("postgresql://", "postgres://")
 NEEDS = ("psycopg", "langgraph.checkpoint.postgres")
 
 
@@ -51,6 +53,16 @@ def refuse_missing() -> None:
         raise SettingsError(
             f"a Postgres database needs {' and '.join(missing)}, of the extra `postgres`: install it with "
             "`.venv/bin/python -m pip install -e '.[postgres]'`, or unset KERNEL_SCIENTIST_DATABASE"
+        )
+
+
+def refuse_password(url: str) -> None:
+    """UsageError where an address that was typed holds a password: everybody on the machine can read it there."""
+    parts = urlsplit(url)
+    if ":" in parts.netloc.rpartition("@")[0] or "password" in parse_qs(parts.query):
+        raise UsageError(
+            "a password on the command line can be read by everybody on this machine: leave it out of the address, "
+            "and put it into ~/.pgpass or PGPASSWORD"
         )
 
 

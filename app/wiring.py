@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import SecretStr
+
 from app.event_log import EventLog
 from app.paid_embedder import PaidEmbedder
 from app.remembered import recalled_of, weights_kept, winners_of
@@ -215,6 +217,23 @@ def open_records(settings: Settings, create: bool) -> tuple[Ledger, ArtefactStor
         raise NoRecords(f"there are no runs in {settings.runs_folder}; `kernel-scientist demo` makes one")
     ledger = Ledger(path, person())
     return ledger, ArtefactStore(settings.runs_folder / "artefacts", ledger)
+
+
+def open_place(place: str) -> tuple[Ledger, ArtefactStore]:
+    """The ledger and the artefacts of a database or of a file, made where there are none."""
+    from app.shared_database import SCHEMES, open_shared, person, refuse_password
+    from records.artefacts import ArtefactStore
+
+    if place.startswith(SCHEMES):
+        refuse_password(place)
+        shared = open_shared(SecretStr(place))
+        return shared, ArtefactStore(None, shared)
+    if "://" in place:
+        raise UsageError("--to is postgresql://USER@HOST:PORT/DATABASE, or the file of a ledger")
+    path = Path(place).expanduser().absolute()
+    path = path / "ledger.db" if path.is_dir() else path
+    ledger = Ledger(path, person())
+    return ledger, ArtefactStore(path.parent / "artefacts", ledger)
 
 
 def checkpoints_of(settings: Settings, folder: Path) -> Path | Checkpoints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from records.database import Database
 from records.engine import Statements
@@ -51,6 +52,11 @@ def _digests(
     for table, columns in tables.items():
         where, values = (f"WHERE {column} = ?", (run_id,)) if run_id else ("", ())
         for row in db.execute(f"SELECT {', '.join(columns)} FROM {table} {where}", values).fetchall():
-            for value in row:
-                if isinstance(value, str):
-                    yield from _DIGEST.findall(value)
+            yield from digests_in(row)
+
+
+def digests_in(row: Sequence[Any]) -> Iterator[str]:
+    """Every digest in the texts of a row; keys look the same."""
+    for value in row:
+        if isinstance(value, str):
+            yield from _DIGEST.findall(value)
