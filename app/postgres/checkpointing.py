@@ -58,12 +58,14 @@ class LastingSaver(PostgresSaver):
 
 
 @contextlib.contextmanager
-def checkpoints(address: DatabaseAddress) -> Iterator[LastingSaver]:
+def checkpoints(
+    address: DatabaseAddress, saver_of: Callable[[Link], LastingSaver] = LastingSaver
+) -> Iterator[LastingSaver]:
     """A checkpointer on this database; LedgerError, in one sentence, where the database is at fault."""
     link = Link(address, "", row_factory=dict_row)
     try:
         with contextlib.closing(link):
-            saver = LastingSaver(link)
+            saver = saver_of(link)
             _set_up(link, saver)
             link.relax()
             yield saver

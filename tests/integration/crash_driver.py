@@ -196,8 +196,8 @@ def contents(folder: Path) -> dict[str, list[Any]]:
     with contextlib.closing(sqlite3.connect(folder / "ledger.db")) as db:
         rows: Mapping[str, str] = {
             "runs": "SELECT * FROM runs",
-            "experiments": "SELECT * FROM experiments",
-            "attempts": "SELECT * FROM attempts",
+            "experiments": "SELECT run_id, id, body FROM experiments",
+            "attempts": "SELECT run_id, id, body FROM attempts",
             "evaluations": "SELECT key, purpose, run_id, body FROM evaluations",
             "calls": f"SELECT {CALL} FROM calls",
             "comparisons": "SELECT * FROM comparisons",
