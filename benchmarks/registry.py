@@ -171,6 +171,13 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "database_rate",
+        "The ledger on SQLite and on Postgres",
+        "Commits a second of one driver and of eight, and what a candidate costs the driver and the server.",
+        15,
+        needs=("initdb",),
+    ),
+    Benchmark(
         "page",
         "The live page",
         "A made-up run of 2,000 candidates in headless Chromium: the wait for the page, and for each step in it.",

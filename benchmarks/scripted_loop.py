@@ -1,8 +1,8 @@
 """One run of N candidates whose author follows a script and whose sandbox believes comments, watched as it goes.
 
 Run by `benchmarks.loop_rate` in a process of its own: `python -m benchmarks.scripted_loop N FOLDER` prints one JSON
-list of marks. What remains when author and sandbox cost next to nothing is the cost of the loop itself: graph, ledger,
-artefacts and checkpoint.
+list of marks. With a third argument, the address of a database, its records are there. What remains when author and
+sandbox cost next to nothing is the cost of the loop itself: graph, ledger, artefacts and checkpoint.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from agents.author import Assignment, Idea, Member, Selection, Specimen, Step
+from app.shared_database import open_checkpoints, open_shared
 from graph import Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
-from graph.drive import drive
+from graph.drive import Checkpoints, drive
 from graph.table_sandbox import TableSandbox
+from records.artefacts import ArtefactStore
 
 PICKS = 3
 SOURCE_LINES = 100  # with the padding below a source of 3.5 kB
@@ -72,11 +77,17 @@ def resident_bytes() -> int:
         return 0
 
 
-def run(candidates: int, folder: Path) -> list[Mark]:
+def run(candidates: int, folder: Path, database: str = "") -> list[Mark]:
     """Drive a run of this many candidates; a mark every ten of them and one at the start."""
     task = table_task(folder / "task", "// time_us = 1000\n")
     limits = Limits(generations=-(-candidates // PICKS), picks=PICKS, stagnation=candidates, roofline_fraction=2.0)
     context = table_context(folder, task, Forgetful(ideas, write), limits)
+    place: Path | Checkpoints = folder / "checkpoint.db"
+    if database:
+        context.ledger.close()
+        ledger, place = open_shared(SecretStr(database)), partial(open_checkpoints, SecretStr(database))
+        run = replace(context.run, id=folder.name)
+        context = replace(context, run=run, ledger=ledger, artefacts=ArtefactStore(None, ledger))
     marks = list[Mark]()
     done = -1  # the seed is no candidate
 
@@ -93,10 +104,10 @@ def run(candidates: int, folder: Path) -> list[Mark]:
                 context.sandbox.calls.clear()
 
     mark(0)
-    drive(context, folder / "checkpoint.db", progress)
+    drive(context, place, progress)
     context.ledger.close()
     return marks
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps([asdict(mark) for mark in run(int(sys.argv[1]), Path(sys.argv[2]))]))
+    sys.stdout.write(json.dumps([asdict(mark) for mark in run(int(sys.argv[1]), Path(sys.argv[2]), *sys.argv[3:])]))

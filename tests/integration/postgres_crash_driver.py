@@ -1,7 +1,7 @@
 """A run in Postgres that is killed at one crash point after the other, its server or its driver, and goes on.
 
 Run as `python postgres_crash_driver.py FOLDER URL EVERY WHOM`: prints one JSON object with the ledger of a run that was
-left alone and, for every so many kinds of crash points, the ledger afterwards and what was done twice. WHOM is `driver`,
+left alone and, for every so many kinds of crash points, the ledger afterwards and what was repeated. WHOM is `driver`,
 which another process resumes, or `server`, whose processes are all killed and which is started again under the driver.
 """
 

@@ -96,13 +96,18 @@ class PostgresServer:
         """End it at once, as a crash does; SIGINT ends it in order."""
         assert self._process is not None
         if how == signal.SIGKILL:  # of all its processes, as a machine's loss of power
-            children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
-            for pid in (self._process.pid, *map(int, children)):
+            for pid in self.processes():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
         else:
             self._process.send_signal(how)
         self._process.wait()
+
+    def processes(self) -> list[int]:
+        """The numbers of its processes, the first one's first."""
+        assert self._process is not None
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        return [self._process.pid, *map(int, children)]
 
     def url(self, database: str, user: str = "owner", password: str = PASSWORD) -> str:
         from urllib.parse import quote
