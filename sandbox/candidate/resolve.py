@@ -86,7 +86,7 @@ def resolve(candidate: Candidate, task: Task, case: Case, tunables: Mapping[str,
         if len(launches) == MAX_LAUNCHES:
             raise PlanError(f"the plan has more than {MAX_LAUNCHES} launches on the case {case.name}", launch.line)
         launches.append(resolver.launch(launch, turn, chosen))
-    if not launches:
+    if plan.launches and not launches:
         raise PlanError(f"the plan launches nothing on the case {case.name}", plan.launches[0].line)
     return ResolvedPlan(tuple(launches), workspaces)
 
