@@ -143,7 +143,7 @@ def rate(place: str, drivers: int) -> float:
 def main() -> int:
     """Measure and report."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--candidates", type=int, default=10_000)
+    parser.add_argument("--candidates", type=int, default=1_000)
     parser.add_argument("--write", nargs=2, metavar=("PLACE", "RUN"), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.write:
