@@ -127,8 +127,8 @@ def _copy_own(ledger: Ledger, run_id: str, run: Row, own: Mapping[str, list[Row]
             names = ("id", "body", "status", "stop_reason", "pause", "extensions")
             _write(ledger, db, "runs", [dict(zip(names, (run_id, *run), strict=True))])
             for table, rows in own.items():
-                names = ("run_id", *_OWN[table])
-                _write(ledger, db, table, [dict(zip(names, (run_id, *row), strict=True)) for row in rows])
+                columns = ("run_id", *_OWN[table])
+                _write(ledger, db, table, [dict(zip(columns, (run_id, *row), strict=True)) for row in rows])
     there = {"runs": [_run_of(ledger, run_id)], **_own(ledger, run_id)}
     for table, rows in {"runs": [run], **own}.items():
         if _digest(there[table]) != _digest(rows):
