@@ -41,12 +41,13 @@ from sandbox.candidate.diagnostics import (
     ending_of,
     linker_findings,
     listing_findings,
+    named_findings,
     readable,
     refusal,
     without_kernel,
 )
 from sandbox.candidate.header_names import header_words
-from sandbox.candidate.instances import appended, launched, macros, read_symbols
+from sandbox.candidate.instances import appended, is_plain, launched, macros, read_symbols
 from sandbox.candidate.limits import resources_of
 from sandbox.candidate.plan import Candidate
 from sandbox.evidence import Evidence
@@ -199,7 +200,8 @@ class Compiler:
         done = front_end.run(work, source, source if prefixed else None, *words, SOURCE, "-o", ASSEMBLY)
         said = readable(done.stderr)
         if done.returncode != 0:
-            return _failed(done, compiler_findings(done, candidate.source), said)
+            lines = {each.line: each.kernel for each in launches if not is_plain(each.kernel)}
+            return _failed(done, named_findings(compiler_findings(done, candidate.source), lines), said)
         assembly = work / ASSEMBLY
         text = read_output(assembly)
         if len(text) > MAX_LISTING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -258,6 +258,21 @@ START_UP = refusal(
     "the file has start-up or exit code (a constructor or a global with a "
     "run-time initialiser); initialise in a kernel instead"
 )
+
+
+def named_findings(findings: tuple[Finding, ...], names: Mapping[int, str]) -> tuple[Finding, ...]:
+    """The findings, where the line is one of a launch as sentences about the kernel that it names."""
+    found = ((names.get(f.line or 0), f) for f in findings)
+    return tuple(replace(f, message=_about_name(name, f.message)) if name else f for name, f in found)
+
+
+def _about_name(name: str, said: str) -> str:
+    if "address of overloaded function" in said:
+        return (
+            f"the plan launches {name!r}, a name that several functions have, or a template without its arguments; "
+            "rename one of them, or name the instantiation, as in name<float, 256>"
+        )
+    return f"the plan launches {name!r}: {said}"
 
 
 def without_kernel(source: str) -> Finding:

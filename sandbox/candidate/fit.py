@@ -25,7 +25,8 @@ def check(candidate: Candidate, task: Task) -> None:
                 raise PlanError(f"{section}: {name!r} is already a name of the task", lines.line(section, name))
     buffers = {*tensors, *(w.name for w in plan.workspaces)} - set(task.initials)
     _check_initials(candidate, task, lines)
-    _check_names(candidate, frozenset(buffers), frozenset((*dims, *scalars)), lines)
+    inputs = frozenset(t.name for t in task.inputs)
+    _check_names(candidate, inputs, frozenset(buffers), frozenset((*dims, *scalars)), lines)
     reached = {name for launch in plan.launches for argument in launch.args for name in words_of(argument)}
     for output in task.outputs:
         if output.name not in reached:
@@ -45,7 +46,9 @@ def _check_initials(candidate: Candidate, task: Task, lines: PlanLines) -> None:
             )
 
 
-def _check_names(candidate: Candidate, buffers: frozenset[str], values: frozenset[str], lines: PlanLines) -> None:
+def _check_names(
+    candidate: Candidate, inputs: frozenset[str], buffers: frozenset[str], values: frozenset[str], lines: PlanLines
+) -> None:
     """Refuse names that no argument, fill, copy or loop may have."""
     plan = candidate.plan
     for launch in plan.launches:
@@ -57,6 +60,8 @@ def _check_names(candidate: Candidate, buffers: frozenset[str], values: frozense
             for given in launch.args[: 1 + (launch.kernel == COPY)]:
                 if given not in buffers:
                     raise PlanError(f"fill and copy name buffers, and {given!r} is none", launch.line)
+            if launch.args[0] in inputs:
+                raise PlanError(f"an input may not change, and {launch.args[0]!r} is one; use a workspace", launch.line)
             continue
         known = {*buffers, *values, *loops, *plan.tunables}
         for argument in launch.args:

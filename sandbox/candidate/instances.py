@@ -25,7 +25,7 @@ _NAME = re.compile(
 _WORD = re.compile(r"(?<![\w.])(?<!::)[A-Za-z_]\w*")
 _SYMBOL = re.compile(
     r"^\t\.protected\tks_kernel_\d+\b.*\n|^\t\.type\tks_kernel_\d+,@object\n|^\t\.section\t\.ks_names,.*\n"
-    r"|^\t\.globl\tks_kernel_\d+\n(?:^\t\.p2align\t.*\n)?"
+    r"|^\t\.addrsig_sym ks_kernel_\d+\n|^\t\.globl\tks_kernel_\d+\n(?:^\t\.p2align\t.*\n)?"
     r"|^ks_kernel_(?P<number>\d+):.*\n\t\.quad\t(?P<symbol>\S+)\n\t\.size\tks_kernel_\d+, 8\n",
     re.M,
 )

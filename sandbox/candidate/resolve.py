@@ -114,18 +114,27 @@ class _Resolver:
             lds = evaluate(launch.lds, turn)
             if lds < 0:
                 raise PlanError(f"lds of {launch.kernel} is {lds} on the case {case.name}; it must be at least 0")
+            args = tuple(scope.resolve(each) for each in launch.args)
+            self._check_pointers(args)
             return ResolvedLaunch(
                 named(launch.kernel, tunables),
                 _extent("grid", launch.grid, launch, case, turn),
                 _extent("block", launch.block, launch, case, turn),
                 lds,
-                tuple(scope.resolve(each) for each in launch.args),
+                args,
                 launch.line,
             )
         except PlanError as error:
             if error.line is not None:
                 raise
             raise PlanError(f"{error} in the launch of {launch.kernel} on the case {case.name}", launch.line) from None
+
+    def _check_pointers(self, args: tuple[ResolvedArg, ...]) -> None:
+        """Refuse a pointer behind the end of its buffer."""
+        leaves = [leaf for each in args for leaf in (_leaves(each) if isinstance(each, StructArg) else (each,))]
+        for leaf in leaves:
+            if isinstance(leaf, BufferArg) and leaf.offset > self._bytes(leaf.name):
+                raise PlanError(f"an argument points {leaf.offset} bytes into {leaf.name}, which is shorter")
 
     def _step(self, launch: Launch) -> ResolvedLaunch:
         """A fill or a copy as a launch of the judge's own kernel."""
@@ -146,6 +155,10 @@ class _Resolver:
             raise PlanError(f"fill and copy need {name}, which this case does not give")
         dtype, elements = self._buffers[name]
         return elements * DTYPE_BYTES[dtype]
+
+
+def _leaves(argument: StructArg) -> tuple[ResolvedArg, ...]:
+    return tuple(leaf for _, leaf in argument.fields)
 
 
 def fill_word(number: str, dtype: str) -> int:

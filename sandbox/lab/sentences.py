@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from records.evaluation import Code, Finding, FindingKind, kind_named
+from sandbox.candidate.plan import COPY, FILL
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab import hazards
 from sandbox.lab.build.lines import LineTable
@@ -66,7 +67,10 @@ def _who(row: Mapping[str, Any]) -> str:
 
 def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     kind, line = str(row["kind"]), place(scene.lines, row["places"])
-    kernel = scene.plan.launches[int(row["launch"])].kernel
+    launch = scene.plan.launches[int(row["launch"])]
+    kernel = launch.kernel
+    if line is None and kernel in (FILL, COPY):
+        line = launch.line
     if line is None and kind == "stack_overflow" and row["places"]:  # where the compiler's own code touches the stack
         line = scene.lines.line_before(row["places"][0])
     region = int(row["region"])

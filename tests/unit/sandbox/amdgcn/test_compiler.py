@@ -11,7 +11,7 @@ from records.errors import UsageError
 from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.listing import ListedKernel
 from sandbox.candidate.parse import parse
-from sandbox.candidate.plan import Candidate, Plan
+from sandbox.candidate.plan import Candidate, Launch, Plan
 from sandbox.target import load_target
 from tests.support.compiler_cache import toolchain
 
@@ -145,6 +145,26 @@ def test_mangled_names_are_known_by_their_source_name(compiler: Compiler) -> Non
     )
     found = {k.symbol: k.name for k in build(compiler, text).kernels}
     assert found == {"_ZN5inner3twoEPi": "two", "_Z3onePi": "one", "_Z5threeILi3EEvPi": "three"}
+
+
+def test_instantiations_are_named_as_the_plan_names_them_and_leave_the_listing_as_it_is(compiler: Compiler) -> None:
+    code = (
+        "namespace ops {\ntemplate <typename T, int N> static __global__ void twice(T* x) { x[0] *= T(N); }\n"
+        "__global__ void k(float* x) {}\n__global__ void k(int* x) {}\n}\n"
+    )
+
+    def made(name: str) -> Compilation:
+        text = f"#include <hip/hip_runtime.h>\n{code}"
+        plan = Plan((Launch(name, ("1",), ("1",), "0", ("x",), 1),))
+        return compiler.compile(Candidate(hashlib.sha256(text.encode()).hexdigest(), text, plan), {"SIZE": 7})
+
+    right = made("ops::twice<float, SIZE>")
+    assert "ops::twice<float, 7>" in {kernel.name for kernel in right.kernels}
+    assert "ks_kernel" not in right.listing and "ks_names" not in right.listing
+    (overloaded,) = made("ops::k").findings
+    assert overloaded.line == 1 and "a name that several functions have" in overloaded.message
+    missing = made("ops::gone<float>").findings[0]
+    assert missing.message.startswith("the plan launches 'ops::gone<float>': no member named 'gone'")
 
 
 def test_arguments_and_launch_bounds_come_from_the_code_object(compiler: Compiler) -> None:
