@@ -6,8 +6,8 @@ import importlib.util
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ LIMITS = ProcessLimits(
     idle_s=20.0,
     patience_s=7200.0,
 )
+EACH_S = 40  # of processor time more for each further request of a process
 ENDS = {
     "cpu": f"it does not end within {LIMITS.cpu_s} s of processor time",
     "memory": f"it takes more than {LIMITS.resident_bytes >> 30} GiB of memory",
@@ -59,53 +60,75 @@ def has_torch() -> bool:
 
 def imported(request: Mapping[str, Any], cage: Cage) -> Imported:
     """Run one import; UsageError with the reason where the file cannot become a task."""
+    found = imported_all([request], cage)[0]
+    if isinstance(found, str):
+        raise UsageError(found)
+    return found
+
+
+def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
+    """Run imports one after the other in one process: tasks, or the sentences that say why there are none.
+
+    The first that gives no answer has the end of the process for its reason; the others are asked for again.
+    """
     if not has_torch():
         raise UsageError(
             "tasks are imported with PyTorch on the processor, which is not installed here; install the extra `torch`: "
             ".venv/bin/pip install -e '.[torch]'"
         )
+    found: list[Imported | str] = []
+    while len(found) < len(requests):
+        found += _some(requests[len(found) :], cage)
+    return found
+
+
+def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
+    """The outcomes of the first requests, one at least."""
     folder = Path(tempfile.mkdtemp(prefix="ks-import-"))
     try:
-        (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
-        for name in ("task", "cache"):  # no process in the cage makes folders
+        (folder / "request.json").write_text(json.dumps(requests), encoding="utf-8")
+        for name in ("cache", *(f"task-{n}" for n in range(len(requests)))):  # no process in the cage makes folders
             (folder / name).mkdir()
         packages = [*PACKAGES, *(name for name in OPTIONAL if importlib.util.find_spec(name) is not None)]
         view, argv = python_child(packages, "app.imports.import_child")
         environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
         environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
-        done = run(argv, cwd=folder, env=environment, limits=LIMITS, cage=cage, view=view.with_folder(folder))
-        if done.end in ENDS:
-            raise UsageError(_refusal(request, ENDS[done.end]))
-        return _taken(folder, request, done.stderr)
+        limits = replace(LIMITS, cpu_s=LIMITS.cpu_s + EACH_S * (len(requests) - 1))
+        done = run(argv, cwd=folder, env=environment, limits=limits, cage=cage, view=view.with_folder(folder))
+        found = list[Imported | str]()
+        while len(found) < len(requests) and (folder / f"result-{len(found)}.json").exists():
+            found.append(_taken(folder, len(found), requests[len(found)]))
+        if len(found) < len(requests):
+            lines = [line for line in clean(done.stderr).splitlines() if line.strip()]
+            silent = f"its process ended without an answer ({lines[-1] if lines else 'silent'})"
+            found.append(_refusal(requests[len(found)], ENDS.get(done.end, silent)))
+        return found
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _taken(folder: Path, request: Mapping[str, Any], said: str) -> Imported:
+def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
     """The files that the process has left, taken as a stranger's word."""
     try:
-        answer = json.loads(read_output(folder / "result.json", MOST_BYTES))
+        answer = json.loads(read_output(folder / f"result-{number}.json", MOST_BYTES))
         if not isinstance(answer, dict):
             raise ValueError("no answer")
     except (OSError, ValueError, RecursionError):
-        lines = [line for line in clean(said).splitlines() if line.strip()]
-        raise UsageError(
-            _refusal(request, f"its process ended without an answer ({lines[-1] if lines else 'silent'})")
-        ) from None
+        return _refusal(request, "its process left no usable answer")
     if "broken" in answer:
         raise MachineError(
             f"PyTorch cannot be used here: {clean(str(answer['broken']))}; install the extra `torch` again"
         )
     if "refused" in answer:
-        raise UsageError(_refusal(request, clean(str(answer["refused"]))))
-    files = {}
-    original = next(folder.glob("task/original*")).name
+        return _refusal(request, clean(str(answer["refused"])))
+    place, files = folder / f"task-{number}", {}
+    original = next((path.name for path in place.glob("original*")), "original.py")
     for name in (*WRITTEN, original):
         try:
-            files[name] = read_output(folder / "task" / name, MOST_BYTES)
+            files[name] = read_output(place / name, MOST_BYTES)
         except UnusableOutput:
             if name != "seed.hip":
-                raise UsageError(_refusal(request, f"its import left no {name}")) from None
+                return _refusal(request, f"its import left no {name}")
     notes = answer.get("notes")
     return Imported(files, tuple(clean(str(n)) for n in notes) if isinstance(notes, list) else ())
 

@@ -1,4 +1,4 @@
-"""The import's own process: reads request.json in its folder, writes `task` and result.json there."""
+"""The import's own process: reads request.json in its folder, writes task-0 and result-0.json there, and so on."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ MOST_SENTENCE = 400
 
 
 def main() -> None:
-    """One request."""
+    """All requests, one after the other."""
     warnings.filterwarnings("ignore")
-    asked = json.loads(Path("request.json").read_text(encoding="utf-8"))
-    said = json.dumps(_answer(asked))
-    Path("result.json").write_text(said, encoding="utf-8")
+    for number, asked in enumerate(json.loads(Path("request.json").read_text(encoding="utf-8"))):
+        said = json.dumps(_answer(asked, Path(f"task-{number}")))
+        Path(f"result-{number}.json").write_text(said, encoding="utf-8")
     sys.stdout.flush()
     os._exit(0)  # nothing that the file left running may speak after this
 
 
-def _answer(asked: dict[str, object]) -> dict[str, object]:
+def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
     try:
         from app.imports.making import FAULTS, Wanted, make
         from app.imports.refusal import ImportRefused
@@ -39,7 +39,7 @@ def _answer(asked: dict[str, object]) -> dict[str, object]:
         **given,  # type: ignore[arg-type]
     )
     try:
-        made = make(wanted, Path("task"))
+        made = make(wanted, folder)
     except ImportRefused as error:
         return {"refused": " ".join(str(error).split())[:MOST_SENTENCE]}
     except (*FAULTS, SystemExit, KeyboardInterrupt, StopIteration, RecursionError) as error:

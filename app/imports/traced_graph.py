@@ -224,7 +224,7 @@ def node_of(rows: Sequence[Any], traces: Sequence[Trace], sizes: Sizes) -> Opera
 
 def _merged(values: Sequence[Any], sizes: Sizes) -> Any:
     first = values[0]
-    if isinstance(first, torch.fx.Operation):
+    if isinstance(first, torch.fx.Node):
         return Ref(first.name)
     if isinstance(first, (list, tuple)):
         return [_merged([v[i] for v in values], sizes) for i in range(len(first))]

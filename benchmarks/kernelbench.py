@@ -1,0 +1,165 @@
+"""KernelBench's problems as tasks: imported, and a right and two wrong kernels of each judged in the lab.
+
+    python -m benchmarks.kernelbench --checkout DIR [--level N] [--first N] [--last N] [--results FILE]
+    python -m benchmarks.kernelbench --page [--results FILE]
+
+DIR is a checkout of github.com/ScalingIntelligence/KernelBench; nothing of it is stored here. A problem whose result is
+known is not imported again. The right kernel is the generated seed; the wrong ones are it with the last elements left
+out, and with an operation changed. Tests are small, and the largest of them stands for the original sizes. `--page`
+writes docs/kernelbench.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from app.imports.confined import Imported, imported_all
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tasks.task import Task
+
+CACHE = Path(".cache") / "benchmarks"
+RESULTS = Path(__file__).parent / "stored" / "kernelbench.jsonl"
+PAGE = Path(__file__).parents[1] / "docs" / "kernelbench.md"
+BATCH = 10
+GATE = (1e-4, 1e-4)
+WRONG = (
+    (r"\) return;\n    long long n_", ") return;\n    if (at_ % 61 == 60) return;\n    long long n_"),
+    (r"(    \w+\[at_\] = )(.*);", r"\1(\2) + 1;"),
+)
+
+
+def main() -> None:
+    """Import and judge, or write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--checkout", type=Path)
+    parser.add_argument("--level", type=int, default=1)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--last", type=int, default=100)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--page", action="store_true")
+    asked = parser.parse_args()
+    if asked.checkout is not None:
+        measure(asked.checkout, asked.level, range(asked.first, asked.last + 1), asked.results)
+    if asked.page:
+        PAGE.write_text(page(known(asked.results)), encoding="utf-8")
+
+
+def known(path: Path) -> list[dict[str, Any]]:
+    """The results so far, the latest of each problem, in order."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    latest = {(row["level"], row["number"]): row for row in rows}
+    return [latest[key] for key in sorted(latest)]
+
+
+def measure(checkout: Path, level: int, numbers: range, results: Path) -> None:
+    """Import and judge the problems of a level that are not known yet; each result is written at once."""
+    folder = checkout / "KernelBench" / f"level{level}"
+    files = {int(path.name.split("_")[0]): path for path in folder.glob("*_*.py")}
+    done = {(row["level"], row["number"]): row["digest"] for row in known(results)}
+    texts = {n: files[n].read_text(encoding="utf-8") for n in numbers if n in files}
+    wanted = [n for n, text in texts.items() if done.get((level, n)) != _digest(text)]
+    toolchain = find_toolchain(CACHE / "toolchain")
+    lab = LabEvaluator(toolchain, CACHE / "kernels", load_target("mi300x"), 7)
+    for at in range(0, len(wanted), BATCH):
+        batch = wanted[at : at + BATCH]
+        made = imported_all([_request(level, n, files[n]) for n in batch], toolchain.cage)
+        for number, one in zip(batch, made, strict=True):
+            row: dict[str, Any] = {"level": level, "number": number, "name": files[number].stem}
+            row["digest"] = _digest(texts[number])
+            row |= (
+                {"refused": one.split(" cannot become a task: ", 1)[-1]} if isinstance(one, str) else judged(lab, one)
+            )
+            with results.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            print(json.dumps(row)[:240], flush=True)
+
+
+def judged(lab: LabEvaluator, made: Imported) -> dict[str, Any]:
+    """Verdict codes of the generated kernel and of the wrong ones made from it."""
+    if "seed.hip" not in made.files:
+        return {"notes": list(made.notes), "right": None, "wrong": []}
+    with TemporaryDirectory() as place:
+        for name, content in made.files.items():
+            (Path(place) / name).write_bytes(content)
+        task = load_task(place)
+        small = replace(task, benchmarks=(replace(task.tests[-1], role="benchmark"),))
+        seed = made.files["seed.hip"].decode()
+        right = _code(lab, small, seed)
+        wrong = [_code(lab, small, text) for text in _faulty(seed)]
+    return {"notes": list(made.notes), "right": right, "wrong": wrong}
+
+
+def _faulty(seed: str) -> Iterator[str]:
+    for old, new in WRONG:
+        found = list(re.finditer(old, seed))
+        last = found[-1]
+        yield seed[: last.start()] + last.expand(new) + seed[last.end() :]
+
+
+def _code(lab: LabEvaluator, task: Task, source: str) -> str:
+    return str(lab.verify(lab.prepare(source, task)).verdict.code)
+
+
+def _request(level: int, number: int, path: Path) -> dict[str, Any]:
+    text = path.read_text(encoding="utf-8")
+    title = path.stem.partition("_")[2].replace("_", " ").strip()
+    origin = {"source": path.name, "form": "kernelbench", "licence": "MIT", "commit": "", "digest": _digest(text)}
+    source = {"path": path.name, "text": text, "function": "", "specs": {}, "sizes": {}}
+    return {"name": f"level{level}_{number}", "title": title, "source": source, "origin": origin, "gate": list(GATE)}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_right(row: dict[str, Any]) -> bool:
+    """True where the right kernel was accepted and both wrong ones were not."""
+    return bool(row.get("right") == "OK" and len(row["wrong"]) == len(WRONG) and "OK" not in row["wrong"])
+
+
+def page(rows: Sequence[dict[str, Any]]) -> str:
+    """docs/kernelbench.md."""
+    lines = [
+        "# KernelBench",
+        "",
+        "Problems of KernelBench (`github.com/ScalingIntelligence/KernelBench`, MIT) as tasks of this project, made by",
+        "`python -m benchmarks.kernelbench` from a checkout. *Judged* means: the lab accepted the generated kernel and",
+        "refused two wrong ones made from it, on small sizes; the original sizes are the benchmark of each task.",
+        "",
+        "| level | examined | imported and sound | judged rightly | refused |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for level in sorted({row["level"] for row in rows}):
+        own = [row for row in rows if row["level"] == level]
+        refused = [row for row in own if "refused" in row]
+        right = sum(is_right(row) for row in own)
+        lines.append(f"| {level} | {len(own)} | {len(own) - len(refused)} | {right} | {len(refused)} |")
+    lines += ["", "| problem | outcome |", "|---|---|"]
+    for row in rows:
+        lines.append(f"| {row['level']}/{row['name']} | {_outcome(row)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _outcome(row: dict[str, Any]) -> str:
+    if "refused" in row:
+        return "refused: " + row["refused"].replace("|", "\\|")
+    if row["right"] is None:
+        return "imported; " + "; ".join(n for n in row["notes"] if n.startswith("no seed"))
+    if is_right(row):
+        return f"judged; wrong ones refused with {row['wrong'][0]} and {row['wrong'][1]}"
+    return f"imported; the generated kernel has {row['right']}, the wrong ones {', '.join(row['wrong'])}"
+
+
+if __name__ == "__main__":
+    main()
