@@ -153,7 +153,7 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
 
 def _outcome(row: dict[str, Any]) -> str:
     if "refused" in row:
-        return "refused: " + row["refused"].replace("|", "\\|")
+        return "refused: " + str(row["refused"]).replace("|", "\\|")
     if row["right"] is None:
         return "imported; " + "; ".join(n for n in row["notes"] if n.startswith("no seed"))
     if is_right(row):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,28 @@ def test_what_cannot_be_a_task_is_one_sentence_and_leaves_nothing(
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("kernel-scientist: ")]
     assert len(lines) == 1 and said in lines[0] and "Traceback" not in lines[0]
     assert [path.name for path in place.iterdir()] == ["bad.py"]
+
+
+def test_an_import_ends_in_a_module(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The part that needs no PyTorch: the stored import is judged, and its kernel exported."""
+    stored = Path(__file__).parents[1] / "support" / "bias_gelu"
+    shutil.copytree(stored, place / "bias_gelu")
+    export = ["export", "bias_gelu/seed.hip", "--task", "./bias_gelu", "--as", "torch"]
+    assert run_command([*export, "--out", "module.py"]) == 0
+    module = (place / "module.py").read_text()
+    assert "TORCH_LIBRARY" in module and "bias_gelu" in module
+    compile(module, "module.py", "exec")
+
+
+@pytest.mark.long
+def test_a_run_on_an_import_finds_a_faster_kernel_and_exports_it(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "support" / "bias_gelu", place / "bias_gelu")
+    assert (
+        run_command(["run", "./bias_gelu", "--author", "playbook", "--on", "lab", "--generations", "1", "--json"]) == 0
+    )
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert told["best"]["speedup_over_naive_seed"] > 1
+    assert run_command(["export", told["run"], "--as", "torch", "--out", "module.py"]) == 0
+    assert "TORCH_LIBRARY" in (place / "module.py").read_text()
