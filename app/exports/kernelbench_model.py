@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 from app.exports.inline_module import compiled_inline
@@ -25,10 +26,9 @@ from torch.utils.cpp_extension import load_inline
 class ModelNew(nn.Module):
     """Takes what the problem's Model takes; all its work is in the kernel."""
 
-    def __init__(self, *init_inputs):
-        super().__init__()
+{constructor}
 
-    def forward(self, {parameters}):
+    def forward({parameters}):
         return COMPILED.{symbol}({arguments})
 '''
 _ON_AMD = """\
@@ -50,19 +50,59 @@ def kernelbench_model(made: TorchOperator, provenance: Provenance) -> str:
             f"and this task has {listing(sorted(floats))}"
         )
     kernel = without(made.kernel(), REFUSED, "other", "KernelBench's static checks")
+    constructor, parameters = _interface(made)
     return _MODEL.format(
         said="\n".join(f"# {line}" for line in [made.launcher.task.title.rstrip(".") + ".", *lines_of(provenance)]),
         environment="" if made.is_cuda else _ON_AMD + "\n",
         compiled=compiled_inline(made, "returns", kernel, made.function("returns")),
-        parameters=", ".join(tensor.name for tensor in signature.inputs),
+        constructor=constructor,
+        parameters=parameters,
         symbol=made.symbol("returns"),
         arguments=", ".join(_argument(tensor) for tensor in signature.inputs),
     )
 
 
+def _interface(made: TorchOperator) -> tuple[str, str]:
+    """The constructor's text and the parameters of `forward`: of the problem's Model where the task came from one.
+
+    The same constructor draws the same weights: KernelBench seeds its generator before each.
+    """
+    task, names = made.launcher.task, [t.name for t in made.signature.inputs if not t.parameter]
+    plain = "    def __init__(self, *init_inputs):\n        super().__init__()", ", ".join(["self", *names])
+    origin = task.provenance
+    if origin is None or origin.form != "kernelbench" or not origin.file:
+        if len(names) < len(made.signature.inputs):
+            raise UsageError(
+                f"the task {task.name} has weights, and its folder has no KernelBench problem that makes them"
+            )
+        return plain
+    text = (task.folder / origin.file).read_text(encoding="utf-8")
+    model = next(n for n in ast.parse(text).body if isinstance(n, ast.ClassDef) and n.name == "Model")
+    found = {n.name: n for n in model.body if isinstance(n, ast.FunctionDef)}
+    forward = found["forward"].args
+    missing = [name for name in names if name not in {a.arg for a in forward.args}]
+    if missing:
+        raise UsageError(f"{missing[0]} is no argument of the problem's forward, so ModelNew cannot hand it over")
+    made_by = found.get("__init__")
+    if made_by is None:
+        return plain[0], ast.unparse(forward)
+    body = made_by.body[1:] if ast.get_docstring(made_by) is not None else made_by.body
+    lines = [f"def __init__({ast.unparse(made_by.args)}):", *("    " + line for n in body for line in _lines(n))]
+    return "\n".join(f"    {line}" for line in lines), ast.unparse(forward)
+
+
+def _lines(node: ast.stmt) -> list[str]:
+    return ast.unparse(node).replace("super(Model, self)", "super()").splitlines()
+
+
+def _attribute(path: str) -> str:
+    """`self.layers[0].weight` for `layers.0.weight`."""
+    return "self" + "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in path.split("."))
+
+
 def _argument(tensor: TensorSpec) -> str:
     """The tensor in the layout and, for integers, in the type of the task: KernelBench makes floats of them."""
-    typed = tensor.name
+    typed = _attribute(tensor.parameter) if tensor.parameter else tensor.name
     if not _is_float(tensor):
         typed = f"{typed}.to({TYPES[tensor.dtype][0]})"
     return f"{typed}.t().contiguous().t()" if tensor.layout == "column_major" else f"{typed}.contiguous()"

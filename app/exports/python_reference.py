@@ -27,7 +27,7 @@ import torch as _torch
 def {function}({parameters}):
     """The float64 reference in NumPy on the CPU, rounded to the outputs' types."""
 {dims}
-    _case = _Namespace(name="", dims={{{pairs}}}, seed=0, weight=1.0, role="test")
+    _case = _Namespace(name="", dims={{{pairs}}}, scalars={scalars}, absent=(), seed=0, weight=1.0, role="test")
     _inputs = {{{inputs}}}
     _made = reference(_inputs, _case)
     return {outputs}
@@ -70,6 +70,7 @@ def called_with_tensors(task: Task, function: str, found: dict[str, str], has_sc
         function=function,
         parameters=", ".join(parameters),
         dims="\n".join([*turned, *(f"    _{name} = {text}" for name, text in found.items())]),
+        scalars={scalar.name: scalar.value for scalar in task.scalars},
         pairs=", ".join(f'"{name}": _{name}' for name in found),
         inputs=", ".join(f'"{tensor.name}": {_array(tensor)}' for tensor in task.inputs),
         outputs=results[0] if len(results) == 1 else f"({', '.join(results)})",

@@ -28,7 +28,7 @@ class Model(_nn.Module):
 def get_inputs({dims}):
     """Inputs by the task's own law, from PyTorch's random state."""
     seed = int(_torch.randint(2**31 - 1, ()).item())
-    case = _Namespace(name="", dims={{{pairs}}}, seed=seed, weight=1.0, role="test")
+    case = _Namespace(name="", dims={{{pairs}}}, scalars={scalars}, absent=(), seed=seed, weight=1.0)
     drawn = make_inputs(case, np.random.default_rng(seed))
     return [{inputs}]
 
@@ -71,6 +71,7 @@ def _function(made: TorchOperator, task: Task) -> str:
         + _MODEL.format(
             parameters=", ".join(names),
             dims=", ".join(f"{n}: int = {task.tests[0].dims[n]}" for n in dims),
+            scalars={scalar.name: scalar.value for scalar in task.scalars},
             pairs=", ".join(f'"{n}": {n}' for n in dims),
             inputs=", ".join(_drawn(tensor) for tensor in task.inputs),
             names=", ".join(f'"{n}"' for n in names),

@@ -191,9 +191,9 @@ def _shape_checks(tensor: TensorSpec, dims: dict[str, str], known: set[tuple[str
 def _allocated(tensor: TensorSpec, dims: dict[str, str], first: str) -> str:
     extents = [in_cpp(text, dims) for text in tensor.shape]
     turned = tensor.layout == "column_major"
-    shape = ", ".join(extents[::-1] if turned else extents)
+    shape = f"{{{', '.join(extents[::-1] if turned else extents)}}}" if extents else "std::vector<int64_t>{}"
     options = f"{first}.options().dtype({TYPES[tensor.dtype][1]})"
-    return f"at::Tensor {tensor.name} = at::empty({{{shape}}}, {options}){'.t()' if turned else ''};"
+    return f"at::Tensor {tensor.name} = at::empty({shape}, {options}){'.t()' if turned else ''};"
 
 
 def _cpp_extent(extent: Extent) -> str:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.exports.kernelbench_model import kernelbench_model
+from app.exports.launcher import Launcher
+from app.exports.torch_operator import TorchOperator
 from records.errors import UsageError
+from sandbox.candidate.prepare import prepare
+from sandbox.target import load_target
+from tasks.loader import load_task
+from tasks.origin import Origin
 from tests.support.exports import KNOWN, held, operator, run, torch_with
 
 OWN = Path(__file__).parents[4] / "benchmarks" / "kernels" / "own"
@@ -53,6 +60,46 @@ def test_words_that_the_static_checks_refuse_are_gone() -> None:
     assert not re.search(r"\bpass\b|\btry\s*:|\bexcept\b", code) and "int other = 3;" in code
     for word in ("__global__", "load_inline", "hipcc"):
         assert word in code
+
+
+PROBLEM = """
+class Model(nn.Module):
+    def __init__(self, cols: int, eps: float = 1e-5):
+        \"\"\"Pass the width.\"\"\"
+        super(Model, self).__init__()
+        self.norms = [Norm(cols)]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norms[0](x)
+"""
+
+
+def imported(folder: Path, problem: str = PROBLEM) -> TorchOperator:
+    """The operator of layer_norm as if it came from a problem whose weights are x's norm's."""
+    task, gpu = load_task("layer_norm"), load_target("mi300x")
+    (folder / "original.py").write_text(problem, encoding="utf-8")
+    names = {"w": "norms.0.weight", "b": "norms.0.bias"}
+    inputs = tuple(replace(t, parameter=names.get(t.name, "")) for t in task.inputs)
+    origin = Origin("40_Norm.py", form="kernelbench", file="original.py")
+    task = replace(task, inputs=inputs, provenance=origin, folder=folder)
+    return TorchOperator(Launcher(prepare(load_task("layer_norm").seeds[0].read_text(), task), gpu), gpu)
+
+
+def test_weights_are_those_that_the_problems_constructor_makes(tmp_path: Path) -> None:
+    text = kernelbench_model(imported(tmp_path), KNOWN)
+    assert "def __init__(self, cols: int, eps: float=1e-05):" in text and "super().__init__()" in text
+    assert "Pass the width" not in text and "self.norms = [Norm(cols)]" in text
+    assert "def forward(self, x: torch.Tensor):" in text
+    wanted = "(x.contiguous(), self.norms[0].weight.contiguous(), self.norms[0].bias.contiguous())"
+    assert f"COMPILED.layer_norm_operator{wanted}" in text
+    with pytest.raises(UsageError, match="x is no argument"):
+        kernelbench_model(imported(tmp_path, PROBLEM.replace("self, x: torch.Tensor", "self, y")), KNOWN)
+
+
+def test_a_number_without_axes_is_allocated() -> None:
+    made = operator("row_softmax")
+    made.signature = replace(made.signature, outputs=(replace(made.signature.outputs[0], shape=()),))
+    assert "at::Tensor y = at::empty(std::vector<int64_t>{}, " in made.function("returns")
 
 
 @pytest.mark.parametrize(
