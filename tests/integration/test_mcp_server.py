@@ -49,63 +49,80 @@ def gone(server: int, deadline_s: float = 30.0) -> bool:
     return not programs_of(server)
 
 
+class Caller:
+    """A client that checks the size of each answer and remembers which tools it has called."""
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.used = client, set[str]()
+
+    async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
+        self.used.add(name)
+        made = await answer(self.client, name, **arguments)
+        assert len(json.dumps(made)) < MOST_ANSWER
+        return made
+
+
+async def check_list(client: Any) -> None:
+    tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert set(tools) == {*READING, *ACTING}
+    for tool in tools.values():
+        assert tool.description and tool.output_schema and tool.annotations is not None
+        assert tool.annotations.read_only_hint is (tool.name in READING)
+
+
+async def check_verdicts(call: Caller, seed: str) -> None:
+    found: dict[str, dict[str, Any]] = {}
+
+    async def checked(name: str, source: str) -> None:
+        found[name] = await call("check", task="transpose", source=source)
+
+    async with anyio.create_task_group() as group:  # several at once, each with its own answer
+        group.start_soon(checked, "right", seed)
+        group.start_soon(checked, "beyond", seed.replace("i < rows &&", "i <= rows &&"))
+        group.start_soon(checked, "broken", seed.replace("const int j", "const itn j"))
+    assert found["right"]["accepted"] and found["right"]["time_kind"] == "predicted"
+    assert found["right"]["times"][0]["bound"] and found["right"]["resources"]
+    [beyond] = found["beyond"]["findings"][:1]
+    assert beyond["kind"] == "out_of_bounds" and beyond["line"] == 16 and "guard" in beyond["advice"]
+    assert found["broken"]["stage"] == "compile" and found["broken"]["findings"][0]["line"] == 14
+
+
+async def check_run(call: Caller, folder: Path) -> None:
+    run = (await call("run", task="transpose", tunings=4, generations=9))["run_id"]
+    assert "no more may be" in await refusal(call.client, "run", task="transpose")
+    while not (await call("status", run=run))["result"][0]["best"]:
+        await anyio.sleep(0.2)
+    assert (await call("stop", run=run))["state"] == "paused"
+    best = await call("best", run=run)
+    assert best["source"] and best["geomean_us"] > 0
+    told = await call("explain", about=best["attempt"], run=run)
+    assert told["verdict"]["accepted"]
+    written = await call("export", run=run, path="best.hip")
+    assert (folder / written["path"]).read_text() == best["source"]
+
+
 def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Path) -> None:
-    used: set[str] = set()
-
-    async def session() -> None:
+    async def session() -> set[str]:
         async with connected(tmp_path, compiler_cache) as client:
-            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert set(tools) == {*READING, *ACTING}
-            for tool in tools.values():
-                assert tool.description and tool.output_schema and tool.annotations is not None
-                assert tool.annotations.read_only_hint is (tool.name in READING)
-
-            async def call(name: str, **arguments: Any) -> dict[str, Any]:
-                used.add(name)
-                made = await answer(client, name, **arguments)
-                assert len(json.dumps(made)) < MOST_ANSWER
-                return made
-
+            await check_list(client)
+            call = Caller(client)
             listed = [row["name"] for row in (await call("list_tasks"))["result"]]
             assert "transpose" in listed
             sheet = await call("show_task", task="transpose")
             assert sheet["benchmarks"] and "transpose" in sheet["seed_source"] and "def reference" in sheet["reference"]
             seed = sheet["seed_source"]
             (tmp_path / "mine.hip").write_text(seed)
-            found: dict[str, dict[str, Any]] = {}
-
-            async def checked(name: str, source: str) -> None:
-                found[name] = await call("check", task="transpose", source=source)
-
-            async with anyio.create_task_group() as group:  # several at once, each with its own answer
-                group.start_soon(checked, "right", seed)
-                group.start_soon(checked, "beyond", seed.replace("i < rows &&", "i <= rows &&"))
-                group.start_soon(checked, "broken", seed.replace("const int j", "const itn j"))
-            assert found["right"]["accepted"] and found["right"]["time_kind"] == "predicted"
-            assert found["right"]["times"][0]["bound"] and found["right"]["resources"]
-            [beyond] = found["beyond"]["findings"][:1]
-            assert beyond["kind"] == "out_of_bounds" and beyond["line"] == 16 and "guard" in beyond["advice"]
-            assert found["broken"]["stage"] == "compile" and found["broken"]["findings"][0]["line"] == 14
+            await check_verdicts(call, seed)
             assert "global_load" in (await call("isa", task="transpose", file="mine.hip"))["text"]
             both = await call("compare", task="transpose", left_file="mine.hip", right_source=seed + "// the same\n")
             assert (both["verdict"], both["speedup"]) == ("same", 1.0) and both["text"]
             assert "barrier" in (await call("explain", about="race"))["text"]
             notes = await call("search_notes", query="lds bank conflict", k=2)
             assert len(notes["result"]) == 2 and all(len(n["text"]) < 7000 for n in notes["result"])
-            run = (await call("run", task="transpose", tunings=4, generations=9))["run_id"]
-            assert "no more may be" in await refusal(client, "run", task="transpose")
-            while not (await call("status", run=run))["result"][0]["best"]:
-                await anyio.sleep(0.2)
-            assert (await call("stop", run=run))["state"] == "paused"
-            best = await call("best", run=run)
-            assert best["source"] and best["geomean_us"] > 0
-            told = await call("explain", about=best["attempt"], run=run)
-            assert told["verdict"]["accepted"]
-            written = await call("export", run=run, path="best.hip")
-            assert (tmp_path / written["path"]).read_text() == best["source"]
+            await check_run(call, tmp_path)
+            return call.used
 
-    anyio.run(session)
-    assert used == {*READING, *ACTING}
+    assert anyio.run(session) == {*READING, *ACTING}
 
 
 def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, compiler_cache: Path) -> None:

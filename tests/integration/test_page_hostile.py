@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,8 @@ pytest.importorskip("starlette")
 
 from tests.support.page_server import RATES, Served, served, some_machine
 
+pytest_plugins = ["tests.support.page_fixtures"]
+CANDIDATES = 90
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(browser_path() is None, reason="there is no Chromium on this machine (Debian: chromium)"),
@@ -31,34 +32,6 @@ FIELDS = (
     "title", "description", "rubric", "finding", "reason", "critique", "report", "lesson", "strategy", "prompt",
     "reply", "literature", "kernel", "counter", "explanation", "model", "source", "stop_reason", "author", "task",
 )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongRun]:
-    made = LongRun(tmp_path_factory.mktemp("page"))
-    made.write(90)
-    yield made
-    made.ledger.close()
-
-
-@pytest.fixture(scope="module")
-def page(run: LongRun) -> Iterator[Served]:
-    with served(run.folder) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
-
-
-@pytest.fixture
-def browser(shared: Browser) -> Browser:
-    shared.size(1280, 800)
-    shared.faults.clear()
-    shared.requests.clear()
-    return shared
 
 
 def hostile(folder: Path) -> tuple[LongRun, tuple[str, ...]]:

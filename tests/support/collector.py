@@ -14,6 +14,20 @@ TENANT, PROJECT_ID = "6f0f7c6e-0000-4000-8000-000000000001", "6f0f7c6e-0000-4000
 PROJECT = {"id": PROJECT_ID, "tenant_id": TENANT, "name": "mine", "reference_dataset_id": None}
 
 
+INFO = {
+    "version": "0",
+    "batch_ingest_config": {
+        "use_multipart_endpoint": False,
+        "scale_up_qsize_trigger": 1000,
+        "scale_up_nthreads_limit": 1,
+        "scale_down_nempty_trigger": 4,
+        "size_limit": 100,
+        "size_limit_bytes": 20971520,
+    },
+}
+CREATED = "2026-11-22T00:00:00+00:00"
+
+
 class Collector:
     """Takes batches of traces as plain JSON and remembers every request."""
 
@@ -23,66 +37,33 @@ class Collector:
         self.feedback: list[dict[str, Any]] = []
         self.datasets: list[dict[str, Any]] = []
         self.examples: list[dict[str, Any]] = []
-        collector = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-            def do_GET(self) -> None:
-                collector.paths.append(self.path)
-                asked = urlsplit(self.path)
-                wanted = {name: values[0] for name, values in parse_qs(asked.query).items()}
-                if asked.path == "/datasets":
-                    return self._answer([d for d in collector.datasets if d["name"] == wanted.get("name", d["name"])])
-                if asked.path == "/examples":
-                    begin = int(wanted.get("offset", 0))
-                    return self._answer(collector.examples[begin : begin + int(wanted.get("limit", 100))])
-                if self.path.startswith("/sessions"):
-                    return self._answer([PROJECT])
-                return self._answer(
-                    {
-                        "version": "0",
-                        "batch_ingest_config": {
-                            "use_multipart_endpoint": False,
-                            "scale_up_qsize_trigger": 1000,
-                            "scale_up_nthreads_limit": 1,
-                            "scale_down_nempty_trigger": 4,
-                            "size_limit": 100,
-                            "size_limit_bytes": 20971520,
-                        },
-                    }
-                )
-
-            def do_POST(self) -> None:
-                collector.paths.append(self.path)
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                if self.path == "/datasets":
-                    made = {**json.loads(body), "id": PROJECT_ID, "created_at": "2026-11-22T00:00:00+00:00"}
-                    collector.datasets.append(made)
-                    return self._answer(made)
-                if self.path.startswith("/examples"):
-                    rows = [{**row, "created_at": "2026-11-22T00:00:00+00:00"} for row in json.loads(body)]
-                    collector.examples += rows
-                    return self._answer(rows)
-                if self.path.startswith("/feedback"):
-                    collector.feedback.append(json.loads(body))
-                else:
-                    collector.bodies.append(body)
-                self._answer({})
-
-            do_PATCH = do_POST
-
-            def _answer(self, document: Any) -> None:
-                body = json.dumps(document).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = _Server(self)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def found(self, path: str, wanted: dict[str, str]) -> Any:
+        """The answer to a question."""
+        if path == "/datasets":
+            return [d for d in self.datasets if d["name"] == wanted.get("name", d["name"])]
+        if path == "/examples":
+            begin = int(wanted.get("offset", 0))
+            return self.examples[begin : begin + int(wanted.get("limit", 100))]
+        return [PROJECT] if path.startswith("/sessions") else INFO
+
+    def kept(self, path: str, body: bytes) -> Any:
+        """The answer to what is sent here, which is remembered."""
+        if path == "/datasets":
+            made = {**json.loads(body), "id": PROJECT_ID, "created_at": CREATED}
+            self.datasets.append(made)
+            return made
+        if path.startswith("/examples"):
+            rows = [{**row, "created_at": CREATED} for row in json.loads(body)]
+            self.examples += rows
+            return rows
+        if path.startswith("/feedback"):
+            self.feedback.append(json.loads(body))
+        else:
+            self.bodies.append(body)
+        return {}
 
     def runs(self) -> list[dict[str, Any]]:
         """Every traced step; what a later update says is merged over what the first post said."""
@@ -93,6 +74,42 @@ class Collector:
                 known = merged.setdefault(part["id"], {})
                 known.update({name: value for name, value in part.items() if value is not None})
         return list(merged.values())
+
+
+class _Server(ThreadingHTTPServer):
+    """Listens on a free port of this machine for a collector."""
+
+    def __init__(self, collector: Collector) -> None:
+        self.collector = collector
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.server.collector.paths.append(self.path)
+        asked = urlsplit(self.path)
+        wanted = {name: values[0] for name, values in parse_qs(asked.query).items()}
+        self._answer(self.server.collector.found(asked.path, wanted))
+
+    def do_POST(self) -> None:
+        self.server.collector.paths.append(self.path)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self._answer(self.server.collector.kept(self.path, body))
+
+    do_PATCH = do_POST
+
+    def _answer(self, document: Any) -> None:
+        body = json.dumps(document).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
 
 @contextmanager

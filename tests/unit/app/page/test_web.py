@@ -18,21 +18,9 @@ pytest.importorskip("starlette")
 
 from tests.support.page_server import TOKEN, Served, served
 
+pytest_plugins = ["tests.support.page_fixtures"]
+CANDIDATES = 40
 COOKIE = "kernel_scientist_{port}=" + TOKEN
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongRun]:
-    made = LongRun(tmp_path_factory.mktemp("page"))
-    made.write(40)
-    yield made
-    made.ledger.close()
-
-
-@pytest.fixture(scope="module")
-def page(run: LongRun) -> Iterator[Served]:
-    with served(run.folder) as found:
-        yield found
 
 
 @contextlib.contextmanager
