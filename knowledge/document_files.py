@@ -27,21 +27,27 @@ class Found:
     source: str  # what to cite where the file does not say: its place in the folder that was named
     mark: str = ""  # size, time and place of the file; empty where it may still change unseen
     why: str = ""
+    address: str = ""  # where the file was fetched from; its path is for now only
 
     @property
     def uri(self) -> str:
-        """The path as text that can be stored, whatever bytes it has."""
+        """The address, else the path, as text that can be stored, whatever bytes it has."""
+        if self.address:
+            return storable(self.address)
         return self.path if self.path.isascii() else storable(self.path)
 
 
-def find_files(paths: Iterable[Path]) -> list[Found]:
-    """Files to read, folders searched through and patterns expanded, each file once.
+def find_files(paths: Iterable[Path | Found]) -> list[Found]:
+    """Files to read, folders searched through and patterns expanded, each file once; what is found stays as it is.
 
     Raises:
         DocumentError: a path is missing, a folder holds no document, or nothing was named.
     """
     found: dict[str, Found] = {}
     for named in paths:
+        if isinstance(named, Found):
+            found.setdefault(named.uri, named)
+            continue
         for path in _expanded(named):
             inside = list(_inside(path)) if path.is_dir() else [_named(path)]
             if not inside:
@@ -76,7 +82,7 @@ def _expanded(path: Path) -> list[Path]:
     if path.exists() or path.is_symlink():
         raise DocumentError(f"{path} is neither a file nor a folder; name a document or a folder of them")
     if str(path).startswith(("http:/", "https:/")):  # a Path has lost the second stroke
-        raise DocumentError(f"{path} is an address, and nothing is fetched; save the page and add the file")
+        raise DocumentError(f"{path} is an address, no path; save the page and add the file")
     is_pattern = glob.has_magic(str(path))
     names = sorted(glob.glob(str(path), recursive=True)) if is_pattern else []  # noqa: PTH207 - Path.glob: no absolute ones
     matched = [Path(name) for name in names]

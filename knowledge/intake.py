@@ -54,7 +54,8 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
                 raise DocumentError(f"the document {uri} {one.why}")
             yield Item(uri, mark, Cut.of(reader.read(Path(one.path), given, one.source, uri)))
         except DocumentError as error:
-            yield Item(uri, mark, Added("", uri, 0, "skipped", storable(str(error))))
+            why = str(error).replace(one.path, uri) if one.address else str(error)
+            yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why)))
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
-from knowledge.document_files import find_files, require_any
+from knowledge.document_files import Found, find_files, require_any
 from knowledge.documents import Added, Citation, Document, make_text
 from knowledge.embedder import Embedder, EmbedderError
 from knowledge.intake import Item, batches, prepared, put, ready
@@ -59,7 +59,10 @@ class KnowledgeStore:
         self._facts: postings.Facts | None = None
 
     def add(
-        self, paths: Iterable[Path], given: Citation | None = None, report: Callable[[Added], None] | None = None
+        self,
+        paths: Iterable[Path | Found],
+        given: Citation | None = None,
+        report: Callable[[Added], None] | None = None,
     ) -> list[Added]:
         """Read files, folders and patterns. Each batch is committed, so what is in stays in when the work is ended.
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.commands.options import Json
+from app.page_download import download, is_address
 from app.screen import emit, note, say, table
 from records.errors import UsageError
 from records.quantity import counted
 
 if TYPE_CHECKING:
     from app.passage_use import UseRow
+    from knowledge.document_files import Found
     from knowledge.documents import Added
     from knowledge.store import KnowledgeStore
 
@@ -26,7 +29,8 @@ WIDTH = 400  # characters of a passage shown at a terminal
 @app.command()
 def add(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files, folders of them, or patterns.", show_default=False)
+        list[str],
+        typer.Argument(metavar="PATH...", help="Files, folders, patterns, or addresses of pages.", show_default=False),
     ],
     title: Annotated[str, typer.Option("--title", help="Title of the one document.", show_default=False)] = "",
     source: Annotated[str, typer.Option("--source", help="What to cite.", show_default=False)] = "",
@@ -38,13 +42,25 @@ def add(
     from knowledge.documents import Citation
 
     store = _store()
-    found = store.add(paths, Citation(title, source, licence, arch), report=None if json else _progress())
+    with TemporaryDirectory(prefix="kernel-scientist-") as folder:
+        named = [_fetched(path, Path(folder)) if is_address(path) else Path(path) for path in paths]
+        found = store.add(named, Citation(title, source, licence, arch), report=None if json else _progress())
     _embed(store)
     if json:
         emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status, "why": a.why} for a in found])
     elif len(found) > 1:
         counts = Counter(a.status for a in found)
         say(", ".join(f"{counts[status]} {status}" for status in sorted(counts)))
+
+
+def _fetched(address: str, folder: Path) -> Found:
+    from app.settings import load_settings
+    from knowledge.document_files import Found
+
+    hosts = [host.strip().lower() for host in load_settings().fetch_hosts.split(",") if host.strip()]
+    path = download(address, hosts, Path(mkdtemp(dir=folder)))
+    note(f"fetched   {address}")
+    return Found(str(path), address, address=address)
 
 
 def _progress() -> Callable[[Added], None]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Sequence
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -152,6 +155,25 @@ def test_documents_come_in_are_found_and_go(capsys: pytest.CaptureFixture[str], 
     capsys.readouterr()
     assert run_command(["knowledge", "list", "--json"]) == 0
     assert added["id"] not in [d["id"] for d in json.loads(capsys.readouterr().out)]
+
+
+def test_a_page_comes_in_from_a_host_that_is_named(
+    capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "zebra.html").write_text("<h1>Zebra pages</h1><p>A zebra crosses the fabric of eight dies.</p>")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(place))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/zebra.html"
+        assert run_command(["knowledge", "add", address]) == 2
+        assert "KERNEL_SCIENTIST_FETCH_HOSTS" in capsys.readouterr().err
+        monkeypatch.setenv("KERNEL_SCIENTIST_FETCH_HOSTS", f"example.org, 127.0.0.1:{server.server_port}")
+        assert run_command(["knowledge", "add", address]) == 0
+        server.shutdown()
+    assert "Zebra pages" in capsys.readouterr().out
+    assert run_command(["knowledge", "search", "zebra dies", "-k", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["source"] == address
+    assert run_command(["knowledge", "remove", f"{address[:22]}*"]) == 0
 
 
 def test_a_folder_comes_in_without_its_bad_files(capsys: pytest.CaptureFixture[str], place: Path) -> None:

@@ -75,6 +75,6 @@ def test_a_name_that_is_no_text_can_be_stored(tmp_path: Path) -> None:
     assert [h.title for h in store.search("eland")] == ["\\udcff"]
 
 
-def test_an_address_is_not_fetched_and_said_so() -> None:
-    with pytest.raises(DocumentError, match="nothing is fetched; save the page"):
+def test_an_address_is_no_path() -> None:
+    with pytest.raises(DocumentError, match="no path; save the page"):
         find_files([Path("https://example.org/page.html")])
