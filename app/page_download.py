@@ -40,7 +40,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True)
-class Place:
+class PageHost:
     """An address whose host may be asked, with the one number that is asked."""
 
     url: str
@@ -104,7 +104,7 @@ def _followed(
     raise DocumentError(f"the page {url} is behind more than {MOST_REDIRECTS} redirects")
 
 
-def resolved(url: str, hosts: Sequence[str]) -> Place:
+def resolved(url: str, hosts: Sequence[str]) -> PageHost:
     """The place of an address; DocumentError where its host may not be asked."""
     try:
         parts = urlsplit(url)
@@ -128,7 +128,7 @@ def resolved(url: str, hosts: Sequence[str]) -> Place:
     if not numbers or not (is_written or all(is_public(number) for number in numbers)):
         raise DocumentError(f"{url} is not fetched: {host} is an address of a private network")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Place(url, parts.scheme, host, port, min(numbers, key=lambda number: (":" in number, number)), path)
+    return PageHost(url, parts.scheme, host, port, min(numbers, key=lambda number: (":" in number, number)), path)
 
 
 def _has_port(host: str) -> bool:

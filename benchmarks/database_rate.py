@@ -66,7 +66,7 @@ def _ticks(pid: int) -> int:
 
 
 def loop_figures(candidates: int, folder: Path, server: PostgresServer) -> list[Figure]:
-    """What a candidate costs on either database, over the whole run."""
+    """Cost of a candidate on either database, over the whole run."""
     url = server.ledger()
     before = server_cpu_s(server), *_statistics(server, url)
     there = looped(candidates, folder / "postgres", url)
