@@ -1,3 +1,3 @@
 // CUDA's name for hip/hip_runtime.h.
 #pragma once
-#include <hip/hip_runtime.h>
+#include <cuda_runtime.h>

@@ -31,6 +31,7 @@ class Fault:
     old: str
     new: str
     line: str = ""  # the changed line itself where there is none
+    slack: int = 0  # lines below that may be named as well
 
 
 @dataclass(frozen=True)
@@ -64,9 +65,9 @@ class RealKernel:
         match = re.search(fault.old, self.text)
         assert match is not None, f"{self.row.name}: its file no longer has {fault.old!r}"
         text = self.text[: match.start()] + match.expand(fault.new) + self.text[match.end() :]
-        first = text.count("\n", 0, match.start()) + 1
         if not fault.line:
-            return text, frozenset(range(first, first + match.expand(fault.new).count("\n") + 1))
+            changed = text.count("\n", 0, match.start() + len(match.expand(fault.new))) + 1
+            return text, frozenset(range(changed, changed + fault.slack + 1))
         named = [n for n, line in enumerate(text.split("\n"), 1) if re.search(fault.line, line)]
         assert named, f"{self.row.name}: no line of its file has {fault.line!r}"
         return text, frozenset(named)

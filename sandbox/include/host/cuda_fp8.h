@@ -1,0 +1,2 @@
+// CUDA's own 8-bit floats: this hardware does not have them.
+#pragma once
