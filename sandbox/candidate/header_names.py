@@ -6,6 +6,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from sandbox.candidate.pp_tokens import is_directive, rows, scan
+
 INCLUDE = Path(__file__).parents[1] / "include"
 _PART = re.compile(  # our headers are plain: no raw string, splice or universal character parts a name
     r"""//[^\n]*+|/\*.*?\*/|"(?:\\.|[^"\\\n])*+"|<[\w./]++>|(?P<name>\b[A-Za-z_$][\w$]*+)|'(?:\\.|[^'\\\n])'|[.\d][\w.]*+""",
@@ -18,9 +20,22 @@ def is_ours(name: str) -> bool:
     return name.startswith(("ks_", "KS_")) and len(name) > 3
 
 
+_APART = ("hipcub", "cub", "rocprim", "rocwmma", "host")  # folders that no other header includes
+
+
 @cache
-def header_words() -> frozenset[str]:
-    """Every identifier of the device headers: none of them may mean something else while they are read."""
+def header_words(folders: tuple[str, ...] = ()) -> frozenset[str]:
+    """Every identifier of the device headers, those of these folders included: none may mean another thing in them."""
     files = (path for path in INCLUDE.rglob("*") if path.is_file() and "ks_lab" not in str(path))
-    texts = (path.read_text(encoding="utf-8") for path in files)
+    read = (path for path in files if (top := path.relative_to(INCLUDE).parts[0]) not in _APART or top in folders)
+    texts = (path.read_text(encoding="utf-8") for path in read)
     return frozenset(part["name"] for text in texts for part in _PART.finditer(text) if part["name"])
+
+
+def words_of_included(source: str) -> frozenset[str]:
+    """The words of the headers that a source may include; of all of them where a name is no literal one."""
+    included = [row[2] for row in rows(scan(source)) if is_directive(row) and len(row) > 2 and "inc" in row[1].text]
+    if any(token.kind != "header" for token in included):
+        return header_words(_APART)
+    named = {name for name in _APART for token in included if name in token.text}
+    return header_words(tuple(sorted({*named, *(["hipcub"] if {"cub", "rocprim"} & named else [])})))

@@ -45,10 +45,24 @@ class _Declaration:
 
     @property
     def name(self) -> str:
-        """Of a function: the name before its first parenthesis."""
+        """Of a function: the name before its first parenthesis; of a class: the one behind its keyword."""
         words = [t.text for t in self.tokens[: self.head]]
+        if not self.is_function:
+            at = next((i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words))
+            return next((word for word in words[at + 1 :] if word.isidentifier() and word not in _CLASSES), "")
         at = words.index("(") if "(" in words else 0
         return words[at - 1] if at else ""
+
+    @property
+    def is_class_with_functions(self) -> bool:
+        """True for a class in which a function has a body."""
+        words = [t.text for t in self.tokens]
+        bodies = zip(words, words[1:], words[2:], strict=False)
+        has_body = any(
+            before == ")" and (text == "{" or (text in ("const", "override", "noexcept") and after == "{"))
+            for before, text, after in bodies
+        )
+        return has_body and not _CLASSES.isdisjoint(words[:40])
 
 
 def without_host_half(text: str) -> str:
@@ -101,19 +115,25 @@ def _marks(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
 
 def _host(declarations: Sequence[_Declaration], marks: frozenset[str]) -> list[_Declaration]:
     unmarked = [d for d in declarations if not _is_marked(d, marks)]
-    evident = [d for d in unmarked if d.is_function and (d.name == "main" or _asks_runtime(d.tokens))]
-    if not evident:
+    host = {id(d): d for d in unmarked if d.is_function and (d.name == "main" or _asks_runtime(d.tokens))}
+    if not host:
         return []
-    host = {id(d): d for d in evident}
+    open_ = dict[str, list[_Declaration]]()  # by its name, what is the host's unless device code names it
     for declared in unmarked:
+        if id(declared) in host:
+            continue
         if not declared.is_function and (_asks_runtime(declared.tokens) or _uses_library(declared.tokens)):
             host[id(declared)] = declared
-    named = {t.text for d in declarations if id(d) not in host and _is_marked(d, marks) for t in d.tokens}
-    for declared in unmarked:
-        constant = not _CONSTANT.isdisjoint(t.text for t in declared.tokens[: declared.head])
-        if declared.is_function and not constant and declared.name not in named:
-            host[id(declared)] = declared
-    return list(host.values())
+        elif declared.is_function or declared.is_class_with_functions:
+            constant = not _CONSTANT.isdisjoint(t.text for t in declared.tokens[: declared.head])
+            if not (constant and declared.is_function):
+                open_.setdefault(declared.name, []).append(declared)
+    undecided = {id(d) for found in open_.values() for d in found}
+    fresh = [d for d in declarations if id(d) not in host and id(d) not in undecided]
+    while fresh:
+        for token in fresh.pop().tokens:
+            fresh += open_.pop(token.text, ())
+    return [*host.values(), *(d for found in open_.values() for d in found)]
 
 
 def _is_marked(declared: _Declaration, marks: frozenset[str]) -> bool:

@@ -27,7 +27,7 @@ from reprlib import repr as shown
 from typing import Any
 
 from records.errors import PlanError
-from sandbox.candidate.header_names import header_words, is_ours
+from sandbox.candidate.header_names import is_ours, words_of_included
 from sandbox.candidate.host_half import without_host_half
 from sandbox.candidate.instances import macros
 from sandbox.candidate.launch_reader import LaunchReader
@@ -147,7 +147,7 @@ class _PlanReader:
         for name in tunables:
             if name in {w.name for w in workspaces}:
                 raise PlanError(f"{shown(name)} is both a workspace and a tunable", self.lines.line("tunables", name))
-            if name in named and name in header_words():
+            if name in named and name in words_of_included(self._source):
                 raise PlanError(
                     f"tunables: the headers use the name {shown(name)} themselves; choose another",
                     self.lines.line("tunables", name),

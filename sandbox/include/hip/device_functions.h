@@ -109,6 +109,9 @@ KS_INLINE double __hiloint2double(int a, int b) {
 KS_INLINE void* memcpy(void* a, const void* b, size_t size) { return __builtin_memcpy(a, b, size); }
 KS_INLINE void* memset(void* a, int value, size_t size) { return __builtin_memset(a, value, size); }
 
+KS_INLINE float nanf(const char*) { return __builtin_nanf(""); }
+KS_INLINE double nan(const char*) { return __builtin_nan(""); }
+
 KS_INLINE long long clock64() { return static_cast<long long>(__builtin_amdgcn_s_memtime()); }
 KS_INLINE long long wall_clock64() { return static_cast<long long>(__builtin_amdgcn_s_memrealtime()); }
 KS_INLINE long long clock() { return clock64(); }

@@ -1,7 +1,14 @@
 // The device side of HIP for compilers without ROCm: names and meanings as in HIP, built on amdgcn builtins alone.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
+#include <type_traits>
+#include <utility>
 #include <hip/hip_version.h>
 #include <hip/ks_device.h>
 #include <hip/hip_vector_types.h>

@@ -51,6 +51,9 @@ class block_reduce {
     template <class Op = plus<T>> KS_CUB void reduce(T in, T& out, unsigned valid, storage_type& s, Op op = Op()) {
         out = base(s).Reduce(in, op, static_cast<int>(valid));
     }
+    template <unsigned N, class Op> KS_CUB void reduce(T (&in)[N], T& out, Op op) {
+        out = base().Reduce(hipcub::ThreadReduce(in, op), op);
+    }
     template <unsigned N, class Op = plus<T>> KS_CUB void reduce(T (&in)[N], T& out, storage_type& s, Op op = Op()) {
         out = base(s).Reduce(hipcub::ThreadReduce(in, op), op);
     }
@@ -124,6 +127,61 @@ template <class Key, unsigned X, unsigned N, class Value = hipcub::NullType> cla
     KS_CUB void sort(Key (&keys)[N], storage_type& s) { base(s).Sort(keys); }
     KS_CUB void sort_desc(Key (&keys)[N], storage_type& s) { base(s).SortDescending(keys); }
     KS_CUB void sort(Key (&keys)[N], Value (&values)[N], storage_type& s) { base(s).Sort(keys, values); }
+};
+
+enum class block_load_method {
+    block_load_direct,
+    block_load_striped,
+    block_load_vectorize,
+    block_load_transpose,
+    block_load_warp_transpose,
+    default_method = block_load_direct,
+};
+enum class block_store_method {
+    block_store_direct,
+    block_store_striped,
+    block_store_vectorize,
+    block_store_transpose,
+    block_store_warp_transpose,
+    default_method = block_store_direct,
+};
+template <class T, unsigned X, unsigned N, block_load_method Method = block_load_method::default_method>
+class block_load {
+    static constexpr bool striped = Method == block_load_method::block_load_striped;
+    using base = hipcub::BlockLoad<T, X, N, striped ? hipcub::BLOCK_LOAD_STRIPED : hipcub::BLOCK_LOAD_DIRECT>;
+
+  public:
+    using storage_type = typename base::TempStorage;
+    template <class From> KS_CUB void load(From from, T (&items)[N]) { base().Load(from, items); }
+    template <class From> KS_CUB void load(From from, T (&items)[N], storage_type&) { base().Load(from, items); }
+    template <class From> KS_CUB void load(From from, T (&items)[N], unsigned valid) {
+        base().Load(from, items, static_cast<int>(valid));
+    }
+    template <class From, class D> KS_CUB void load(From from, T (&items)[N], unsigned valid, D other) {
+        base().Load(from, items, static_cast<int>(valid), other);
+    }
+    template <class From> KS_CUB void load(From from, T (&items)[N], unsigned valid, storage_type&) {
+        base().Load(from, items, static_cast<int>(valid));
+    }
+    template <class From, class D> KS_CUB void load(From from, T (&items)[N], unsigned valid, D other, storage_type&) {
+        base().Load(from, items, static_cast<int>(valid), other);
+    }
+};
+template <class T, unsigned X, unsigned N, block_store_method Method = block_store_method::default_method>
+class block_store {
+    static constexpr bool striped = Method == block_store_method::block_store_striped;
+    using base = hipcub::BlockStore<T, X, N, striped ? hipcub::BLOCK_STORE_STRIPED : hipcub::BLOCK_STORE_DIRECT>;
+
+  public:
+    using storage_type = typename base::TempStorage;
+    template <class To> KS_CUB void store(To to, T (&items)[N]) { base().Store(to, items); }
+    template <class To> KS_CUB void store(To to, T (&items)[N], storage_type&) { base().Store(to, items); }
+    template <class To> KS_CUB void store(To to, T (&items)[N], unsigned valid) {
+        base().Store(to, items, static_cast<int>(valid));
+    }
+    template <class To> KS_CUB void store(To to, T (&items)[N], unsigned valid, storage_type&) {
+        base().Store(to, items, static_cast<int>(valid));
+    }
 };
 
 }  // namespace rocprim

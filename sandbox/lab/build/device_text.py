@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from records.evaluation import Finding
 from sandbox.candidate.diagnostics import SOURCE, code_of_error, refusal
-from sandbox.candidate.header_names import header_words, is_ours
+from sandbox.candidate.header_names import is_ours, words_of_included
 from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 
 _MARKER = re.compile(r'# (\d+) "([^"]*)"((?: \d)*)$')
@@ -61,10 +61,10 @@ def source_refusals(source: str) -> tuple[Finding, ...]:
         for token in tokens
         if (token.kind == "name" and is_ours(token.text)) or (token.kind == "header" and "ks_" in token.text)
     ]
-    return tuple((found + list(_directives(tokens)))[:20])
+    return tuple((found + list(_directives(tokens, words_of_included(source))))[:20])
 
 
-def _directives(tokens: list[Token]) -> Iterator[Finding]:
+def _directives(tokens: list[Token], words: frozenset[str]) -> Iterator[Finding]:
     early: list[tuple[int, str]] = []
     for row in rows(tokens):
         if row[-1].kind == "open":
@@ -74,7 +74,7 @@ def _directives(tokens: list[Token]) -> Iterator[Finding]:
         word, line = row[1].text, row[0].line
         if word == "line" or row[1].kind == "number":
             yield refusal("#line may not be used: findings could not name the line that they mean", line)
-        elif word in ("define", "undef") and len(row) > 2 and row[2].text in header_words():
+        elif word in ("define", "undef") and len(row) > 2 and row[2].text in words:
             early.append((line, row[2].text))
         elif word.startswith("include"):
             yield from (

@@ -53,12 +53,12 @@ def test_every_row_has_a_plan_and_a_task_that_can_be_read() -> None:
     names = [(row.repository, row.name) for row in listed]
     assert len(set(names)) == len(names)
     for row in listed:
-        plan = parse(f"/*+++\n{row.plan}\n+++*/\n").plan
-        task = load_task(task_folder(row))
-        known = {*(x.name for x in (*task.inputs, *task.outputs)), *(x.name for x in task.scalars), *task.tests[0].dims}
-        names_used = {re.split(r"[^\w]", str(a))[0] for launch in plan.launches for a in launch.args}
-        assert names_used <= known | set(plan.workspaces) | set(plan.tunables), row.name
+        assert parse(f"/*+++\n{row.plan}\n+++*/\n").plan.launches, row.name
+        assert load_task(task_folder(row)).outputs, row.name
         assert row.fault is None or re.compile(row.fault.old), row.name
+    assert len(listed) >= 80
+    assert sum(row.fault is not None for row in listed) >= 40
+    assert sum(bool(row.refused) for row in listed) * 10 <= len(listed)
 
 
 def test_a_file_of_a_clone_is_judged_as_it_is_written(tmp_path: Path) -> None:

@@ -77,3 +77,12 @@ def test_a_pragma_of_a_host_function_goes_with_it() -> None:
 )
 def test_a_long_file_is_understood(text: str) -> None:
     assert "hip" not in without_host_half(text + MAIN)
+
+
+def test_classes_of_the_host_go_and_those_that_device_code_needs_stay() -> None:
+    parser = "class Parser {\n  int n;\n  int get() const { return n; }\n};\n"
+    inner = "struct Inner { __device__ float x() { return 1; } float v; };\n"
+    outer = "struct Outer { Inner inner; };\nOuter twice(Outer o) { return o; }\n"
+    kernel = "__global__ void k(Outer* o) { o[0] = o[1]; }\n"
+    found = without_host_half(parser + inner + outer + kernel + MAIN)
+    assert found == "\n" * 4 + inner + "struct Outer { Inner inner; };\n\n" + kernel + "\n" * 6

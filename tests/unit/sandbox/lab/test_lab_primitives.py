@@ -116,3 +116,19 @@ extern "C" __global__ void k(const int* x, int* y) {{
     assert [finding.kind for finding in done.findings] == ["race"]
     text = source.split("\n")[(done.findings[0].line or 2) - 2]  # execute() puts a line in front
     assert "hipcub::Max" in text, done.findings
+
+
+def test_lds_of_a_template_is_named_as_in_the_source() -> None:
+    source = f"""{HEAD}template <unsigned Size> __device__ float last(const float* x, unsigned long n, unsigned long m) {{
+  __shared__ float ours[Size], theirs[Size];
+  ours[threadIdx.x] = theirs[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  return ours[n] + theirs[m];
+}}
+extern "C" __global__ void k(const float* x, float* y) {{
+  y[threadIdx.x] = last<64>(x, threadIdx.x, threadIdx.x + 1);
+}}
+"""
+    done = execute(source, [launch("k", ["x", "y"])], {"x": np.ones(64, np.float32)}, {"y": np.zeros(64, np.float32)})
+    assert done.findings
+    assert "of theirs" in done.findings[0].message

@@ -10,7 +10,10 @@ from tasks.task import Array, Case, Tensors
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Normal values."""
     d = case.dims
-    return {"a": rng.standard_normal((d["m"], d["k"]), dtype=np.float32), "b": rng.standard_normal((d["k"], d["n"]), dtype=np.float32)}
+    return {
+        "a": rng.standard_normal((d["m"], d["k"]), dtype=np.float32),
+        "b": rng.standard_normal((d["k"], d["n"]), dtype=np.float32),
+    }
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
