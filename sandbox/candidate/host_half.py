@@ -32,6 +32,7 @@ _LIBRARY = frozenset(
 _MARKS = frozenset({"__global__", "__device__", "__shared__", "__constant__", "__managed__"})
 _CONSTANT = frozenset({"constexpr", "consteval"})  # the compiler gives these to both sides
 _CLASSES = frozenset({"class", "struct", "union", "enum"})
+_OTHER = frozenset({"=", "typedef", "using", "static_assert", *_CLASSES})  # what no prototype begins with
 _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
 
 
@@ -47,11 +48,17 @@ class _Declaration:
     def name(self) -> str:
         """Of a function: the name before its first parenthesis; of a class: the one behind its keyword."""
         words = [t.text for t in self.tokens[: self.head]]
-        if not self.is_function:
+        if not self.is_function and not self.is_prototype:
             at = next((i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words))
             return next((word for word in words[at + 1 :] if word.isidentifier() and word not in _CLASSES), "")
         at = words.index("(") if "(" in words else 0
         return words[at - 1] if at else ""
+
+    @property
+    def is_prototype(self) -> bool:
+        """True for what looks like a function without a body."""
+        words = [t.text for t in self.tokens[: self.head]]
+        return not self.is_function and words[-1:] == [")"] and _OTHER.isdisjoint(words[: words.index("(")])
 
     @property
     def is_class_with_functions(self) -> bool:
@@ -124,7 +131,7 @@ def _host(declarations: Sequence[_Declaration], marks: frozenset[str]) -> list[_
             continue
         if not declared.is_function and (_asks_runtime(declared.tokens) or _uses_library(declared.tokens)):
             host[id(declared)] = declared
-        elif declared.is_function or declared.is_class_with_functions:
+        elif declared.is_function or declared.is_prototype or declared.is_class_with_functions:
             constant = not _CONSTANT.isdisjoint(t.text for t in declared.tokens[: declared.head])
             if not (constant and declared.is_function):
                 open_.setdefault(declared.name, []).append(declared)

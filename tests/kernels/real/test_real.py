@@ -13,6 +13,7 @@ from sandbox.candidate.parse import parse
 from tasks.loader import load_task
 from tests.kernels.real.real import Row, assemble, rows, task_folder
 from tests.kernels.real.sources import Mirror
+from tests.kernels.real.table import PAGE, page
 from tests.support.lab_bench import evaluator
 
 FILE = """#include <cstdio>
@@ -59,6 +60,11 @@ def test_every_row_has_a_plan_and_a_task_that_can_be_read() -> None:
     assert len(listed) >= 80
     assert sum(row.fault is not None for row in listed) >= 40
     assert sum(bool(row.refused) for row in listed) * 10 <= len(listed)
+
+
+def test_the_page_says_what_the_list_says() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert page(text) == text, "run python -m tests.kernels.real.table"
 
 
 def test_a_file_of_a_clone_is_judged_as_it_is_written(tmp_path: Path) -> None:

@@ -86,3 +86,8 @@ def test_classes_of_the_host_go_and_those_that_device_code_needs_stay() -> None:
     kernel = "__global__ void k(Outer* o) { o[0] = o[1]; }\n"
     found = without_host_half(parser + inner + outer + kernel + MAIN)
     assert found == "\n" * 4 + inner + "struct Outer { Inner inner; };\n\n" + kernel + "\n" * 6
+
+
+def test_a_prototype_is_no_use_of_a_function() -> None:
+    text = "int parse(char* text);\ntypedef float (*F)(int);\nint parse(char* text) { return atoi(text); }\n"
+    assert without_host_half(text + KERNEL + MAIN) == "\ntypedef float (*F)(int);\n\n" + KERNEL + "\n" * 6

@@ -119,7 +119,7 @@ extern "C" __global__ void k(const int* x, int* y) {{
 
 
 def test_lds_of_a_template_is_named_as_in_the_source() -> None:
-    source = f"""{HEAD}template <unsigned Size> __device__ float last(const float* x, unsigned long n, unsigned long m) {{
+    source = f"""{HEAD}template <unsigned Size> __device__ float last(const float* x, unsigned n, unsigned m) {{
   __shared__ float ours[Size], theirs[Size];
   ours[threadIdx.x] = theirs[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
