@@ -171,7 +171,7 @@ def _hazard(scene: Scene, row: Mapping[str, Any]) -> str:
 
 def _short(variable: LdsVariable) -> str:
     """The source name in a mangled one: the length-prefixed part that ends it, as types before it hold numbers, too."""
-    name = variable.name
+    name = variable.name.removeprefix("ks_candidate_")  # as every symbol of a candidate begins
     if not name.startswith("_Z"):
         return name
     for start, end in itertools.combinations(range(len(name)), 2):
