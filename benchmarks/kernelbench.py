@@ -29,7 +29,7 @@ from tasks.loader import load_task
 from tasks.task import Task
 
 CACHE = Path(".cache") / "benchmarks"
-RESULTS = Path(__file__).parent / "stored" / "kernelbench.jsonl"
+RESULTS = CACHE / "kernelbench.jsonl"
 PAGE = Path(__file__).parents[1] / "docs" / "kernelbench.md"
 BATCH = 10
 GATE = (1e-4, 1e-4)
@@ -135,7 +135,8 @@ def page(rows: Sequence[dict[str, Any]]) -> str:
         "",
         "Problems of KernelBench (`github.com/ScalingIntelligence/KernelBench`, MIT) as tasks of this project, made by",
         "`python -m benchmarks.kernelbench` from a checkout. *Judged* means: the lab accepted the generated kernel and",
-        "refused two wrong ones made from it, on small sizes; the original sizes are the benchmark of each task.",
+        "refused two wrong ones made from it, on small sizes; the original sizes are the benchmark of each task. A",
+        "problem that is not in the table has not been examined yet.",
         "",
         "| level | examined | imported and sound | judged rightly | refused |",
         "|---|--:|--:|--:|--:|",

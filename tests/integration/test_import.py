@@ -126,10 +126,9 @@ def test_a_run_on_an_import_finds_a_faster_kernel_and_exports_it(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(Path(__file__).parents[1] / "support" / "bias_gelu", place / "bias_gelu")
-    assert (
-        run_command(["run", "./bias_gelu", "--author", "playbook", "--on", "lab", "--generations", "1", "--json"]) == 0
-    )
-    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    run = ["run", "./bias_gelu", "--author", "playbook", "--on", "lab", "--generations", "1", "--json"]
+    assert run_command(run) == 0
+    told = json.loads(capsys.readouterr().out)
     assert told["best"]["speedup_over_naive_seed"] > 1
-    assert run_command(["export", told["run"], "--as", "torch", "--out", "module.py"]) == 0
+    assert run_command(["export", told["run_id"], "--as", "torch", "--out", "module.py"]) == 0
     assert "TORCH_LIBRARY" in (place / "module.py").read_text()
