@@ -174,7 +174,8 @@ BENCHMARKS = (
         "database_rate",
         "The ledger on SQLite and on Postgres",
         "Commits a second of one driver and of eight, and what a candidate costs the driver and the server.",
-        15,
+        4,
+        arguments=("--candidates", "300"),
         needs=("initdb",),
     ),
     Benchmark(

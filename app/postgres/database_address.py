@@ -32,6 +32,8 @@ def address_of(url: str) -> DatabaseAddress:
         parts = {name: str(value) for name, value in conninfo_to_dict(url).items()}
     except psycopg.Error:  # whose text may hold a part of the password
         raise SettingsError(f"the database's address is not usable: {_HOW}, its special signs as %XX") from None
+    if not all(port.isdecimal() for port in parts.get("port", "0").split(",")):
+        raise SettingsError(f"the database's address is not usable, its port is no number: {_HOW}")
     if not parts.get("dbname"):
         raise SettingsError(f"the database's address names no database: {_HOW}")
     host, port, user = parts.get("host", ""), parts.get("port", ""), parts.get("user", "")

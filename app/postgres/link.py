@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from app.postgres.run_locks import is_taken
 from records.errors import LedgerError
 
 Done = TypeVar("Done")
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # it warns of a lost connection, which comes back
 PATIENCE_S = 60.0  # a server that starts again, or a standby that takes over, is back by then
 CONNECT_S = 10
 PAUSES_S = (0.02, 1.0)  # between two tries: the first, and the longest

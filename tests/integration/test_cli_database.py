@@ -1,0 +1,73 @@
+"""The commands on a database: what they say where it is wrong, and a run that is copied there and shown from there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from records.artefacts import ArtefactStore
+from records.ledger import Ledger
+from tests.support.postgres_server import PASSWORD, PostgresServer
+from tests.unit.records.test_removal import fill
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
+
+
+def command(place: Path, *words: str, program: str = PROGRAM, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(place), "KERNEL_SCIENTIST_RUNS_FOLDER": str(place / "runs")}
+    return subprocess.run(
+        [sys.executable, "-P", "-c", program, str(ROOT), *words],
+        cwd=place,
+        env={**environment, **settings},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_run_is_copied_into_a_database_and_back_into_a_file(tmp_path: Path, postgres: PostgresServer) -> None:
+    with Ledger(tmp_path / "runs" / "ledger.db") as ledger:
+        fill(ledger, ArtefactStore(tmp_path / "runs" / "artefacts", ledger), "run-1", "int own = 1;\n")
+    url = postgres.database()
+    bare = url.replace(f":{url.partition('owner:')[2].partition('@')[0]}@", "@")
+    refused = command(tmp_path, "ledger", "copy", "run-1", "--to", url)
+    assert refused.returncode == 2 and "password on the command line" in refused.stderr
+    there = command(tmp_path, "ledger", "copy", "run-1", "--to", bare, "--json", PGPASSWORD=PASSWORD)
+    assert there.returncode == 0, there.stderr
+    told = json.loads(there.stdout)
+    assert told["to"] == bare and PASSWORD not in there.stdout + there.stderr
+    back = command(
+        tmp_path, "ledger", "copy", "last", "--to", "copy.db", "--json", KERNEL_SCIENTIST_DATABASE=url
+    )  # fmt: skip
+    assert json.loads(back.stdout)["runs"] == told["runs"]
+    with Ledger(tmp_path / "copy.db") as ledger:
+        assert len(ledger.attempts("run-1")) == 2
+    shown = command(tmp_path / "runs", "status", "last", KERNEL_SCIENTIST_DATABASE=url)
+    assert shown.returncode == 0 and "2 attempts, 2 verified" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "sentence"),
+    [
+        ("mysql://host/team", 2, "KERNEL_SCIENTIST_DATABASE is not usable: it is the address of a Postgres database"),
+        ("postgresql://me:s3cretword@host.invalid/team", 3, "no Postgres server answers at postgresql://me@host"),
+        ("postgresql://me:s3cretword@host:none/team", 2, "the database's address is not usable"),
+    ],
+)
+def test_a_wrong_database_is_one_sentence(tmp_path: Path, url: str, code: int, sentence: str) -> None:
+    pytest.importorskip("psycopg", reason="the extra `postgres` is not installed")
+    done = command(tmp_path, "runs", KERNEL_SCIENTIST_DATABASE=url)
+    assert (done.returncode, done.stdout) == (code, "") and sentence in done.stderr
+    assert "s3cretword" not in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_without_the_extra_a_database_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    program = f"import sys; sys.modules['psycopg'] = None; {PROGRAM}"
+    done = command(tmp_path, "runs", program=program, KERNEL_SCIENTIST_DATABASE="postgresql://me@host/team")
+    assert done.returncode == 2 and "of the extra `postgres`" in done.stderr and done.stderr.count("\n") == 1
