@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.settings import Settings
@@ -21,6 +22,9 @@ KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "
 KEPT_BEGINNINGS = ("RAY_", "CUDA_", "HIP_", "ROCR_", "NVIDIA_")  # of names: which cluster, which GPUs
 # Ray asks nobody before it sends statistics to its makers. A worker whose process is lost is the desk's business.
 OWN = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
+
+
+TOKEN = Path("~/.ray/auth_token").expanduser()
 
 
 def checked_cluster(on: str) -> str:
@@ -43,6 +47,8 @@ def cluster_address(settings: Settings, on: str, target: str = "") -> ClusterAdd
     from cluster.cluster_link import ClusterAddress
 
     kept = {k: v for k, v in os.environ.items() if k in KEPT or k.startswith(KEPT_BEGINNINGS)}
+    if TOKEN.is_file():  # a head that finds one asks everybody for it, and only the head turns it on by itself
+        kept.setdefault("RAY_AUTH_MODE", "token")
     environment, log = {**kept, **OWN}, settings.cache_folder / "ray.log"
     settings.cache_folder.mkdir(parents=True, exist_ok=True)
     if on == LOCAL:

@@ -193,6 +193,13 @@ BENCHMARKS = (
         needs=("ray",),
     ),
     Benchmark(
+        "kills",
+        "Kills in a cluster",
+        "Stations, desk, bridge, driver, nodes and head killed while a run is at work: what is lost, and for how long.",
+        40,
+        needs=("ray",),
+    ),
+    Benchmark(
         "two_gpus",
         "Two H200 through Ray",
         "The mix of 500 candidates judged by two GPUs beside one, and a planted 1 % that both must find.",

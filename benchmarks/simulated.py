@@ -16,7 +16,7 @@ from cluster.cluster_link import ClusterAddress, ClusterLink, spec_of
 from cluster.cluster_sandbox import ClusterSandbox
 from cluster.digest import code_digest
 from records.codec import to_plain
-from records.evaluation import Evaluation, Measurement, Verdict
+from records.evaluation import Comparison, Contrast, Evaluation, Measurement, Verdict, comparison_key
 from sandbox.base import SandboxBase
 from sandbox.candidate.prepare import Prepared
 from sandbox.remote.bundle import answer
@@ -29,20 +29,27 @@ CLASS = "benchmarks.simulated:SimulatedStation"
 PLACE = Place(TARGET, "simulated h200", "1")
 TASK = "row_softmax"
 ROOT = Path(__file__).resolve().parent.parent
+UNSAID_US = 1000.0  # the time of a seed
 _SAID = re.compile(r"^// (\w+) = ([0-9.]+)$", re.MULTILINE)
+
+
+def said(source: str) -> dict[str, float]:
+    """The figures in a source's comments."""
+    return {name: float(value) for name, value in _SAID.findall(source)}
 
 
 class SimulatedEvaluator(SandboxBase):
     """Accepts everything, after the seconds that the source asks for; asked for a benchmark only."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, sleeps: bool = True) -> None:
+        self._sleeps = sleeps
         self.target, self.device, self.version, self.policy = target, PLACE.device, PLACE.version, ("secret inputs",)
 
     def benchmark(self, prepared: Prepared) -> Evaluation:
         """Sleep and answer."""
-        said = {name: float(value) for name, value in _SAID.findall(prepared.source)}
-        time.sleep(said.get("seconds", 0.0))
-        us = said.get("time_us", 1.0)
+        if self._sleeps:
+            time.sleep(said(prepared.source).get("seconds", 0.0))
+        us = said(prepared.source).get("time_us", UNSAID_US)
         times = tuple(
             Measurement(case.name, us, "measured", self.device, us, us, samples=1) for case in prepared.task.benchmarks
         )
@@ -51,6 +58,13 @@ class SimulatedEvaluator(SandboxBase):
         )
 
     compile = verify = estimate = confirm = benchmark
+
+    def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
+        """By what the two sources say."""
+        new, old = (said(each.source).get("time_us", UNSAID_US) for each in (challenger, incumbent))
+        keys = self.key(challenger), self.key(incumbent)
+        verdict: Contrast = "faster" if new < old else "slower" if new > old else "same"
+        return Comparison(comparison_key(*keys), *keys, verdict, new / old, new / old, new / old, device=self.device)
 
 
 class SimulatedStation:
@@ -64,8 +78,8 @@ class SimulatedStation:
 
     def introduce(self) -> dict[str, Any]:
         """One kind of place, at once."""
-        said = {"digest": code_digest(), "host": platform.node(), "pid": os.getpid(), "kind": "", "capacity": 1}
-        return {**said, "place": to_plain(PLACE), "slot": f"GPU of {os.getpid()}"}
+        own = {"digest": code_digest(), "host": platform.node(), "pid": os.getpid(), "kind": "", "capacity": 1}
+        return {**own, "place": to_plain(PLACE), "slot": f"GPU of {os.getpid()}"}
 
     def answer(self, body: bytes) -> tuple[bytes, str, str]:
         """After the seconds that the source says."""
@@ -87,6 +101,8 @@ def source_of(name: str, seconds: float, time_us: float = 100.0) -> str:
 def environment() -> dict[str, str]:
     """Of a bridge: this process's, and the path on which stations find this file."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST_", "OPENAI_"))}
+    if Path("~/.ray/auth_token").expanduser().is_file():
+        kept.setdefault("RAY_AUTH_MODE", "token")
     return {**kept, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)}
 
 

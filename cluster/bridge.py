@@ -194,7 +194,9 @@ def _join(message: dict[str, Any]) -> None:
     except ConnectionError:
         where = "this machine is part of no Ray cluster" if address == AUTO else f"no Ray cluster answers at {address}"
         raise ClusterRefusal(
-            "SpoolError", f"{where}; start one with `ray start --head`, or give its address as --on ray:HOST:PORT"
+            "SpoolError",
+            f"{where}; start one with `ray start --head`, give its address as --on ray:HOST:PORT, and copy the head's "
+            "~/.ray/auth_token here",
         ) from None
     except (RuntimeError, ValueError, OSError) as error:
         raise ClusterRefusal("SpoolError", _meaning(str(error), address)) from None

@@ -1,0 +1,114 @@
+"""One run of the shipped graph on simulated GPUs, with a scripted author: `python -m benchmarks.campaign FOLDER ...`.
+
+    --gpus N | --address HOST:PORT | --local    a cluster of its own, one that is there, or nothing that sleeps
+    --candidates N --picks N --seconds S        each evaluation of a station takes S, or as recorded where S is 0
+
+Started again on its folder, it goes on. It prints one JSON object a line: the process after each generation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agents.author import Idea, Specimen, Step
+from benchmarks.scripted_loop import Forgetful, resident_bytes
+from benchmarks.simulated import TARGET, TASK, SimulatedEvaluator, linked, opened, source_of
+from graph import Limits
+from graph.doubles import table_context
+from graph.drive import drive
+from records.ledger import Ledger
+from sandbox.target import load_target
+from tasks.loader import load_task
+
+DATA = Path(__file__).parent / "data" / "throughput_h200.json"
+
+
+def recorded() -> list[float]:
+    """Seconds that candidates of the stored mix took on an H200."""
+    rows = json.loads(DATA.read_text(encoding="utf-8"))["rows"]
+    return [row["ended_s"] - row["began_s"] for row in rows]
+
+
+class Script:
+    """Ideas and kernels of a campaign: each kernel's file says its time and how long a station takes for it."""
+
+    def __init__(self, picks: int, seconds: float) -> None:
+        self._picks, self._durations = picks, [seconds] if seconds else recorded()
+
+    def ideas(self, generation: int) -> Sequence[Idea]:
+        """As many as there are picks."""
+        count = range(self._picks)
+        return [Idea(f"idea {generation}.{i}", "what to do", ("change it",), float(i), float(i), i) for i in count]
+
+    def write(self, step: Step, base: Specimen) -> str:
+        """A kernel that is a little faster than those of the generation before."""
+        number = int(step.experiment_id.rpartition("e")[2])
+        seconds = random.Random(step.experiment_id).choice(self._durations)
+        return source_of(step.experiment_id, seconds, 1e5 / (1e3 + step.generation + number / 1e3))
+
+
+def summary(ledger: Ledger) -> list[list[Any]]:
+    """The final ledger but for wall times: every attempt with its state, time and evaluation key, in order."""
+    (run,) = ledger.runs()
+    return sorted([a.id, a.status, a.geomean_us, a.evaluation_key] for a in ledger.attempts(run.id))
+
+
+def campaign(folder: Path, asked: argparse.Namespace) -> None:
+    """Drive the run to its end."""
+    folder.mkdir(parents=True, exist_ok=True)
+    script, task = Script(asked.picks, asked.seconds), load_task(TASK, TARGET)
+    generations = -(-asked.candidates // asked.picks)
+    limits = Limits(
+        generations=generations, picks=asked.picks, stagnation=generations, roofline_fraction=2e9, explorations=0,
+        tunings=1, ablations=0, answers=0, attainable_fraction=0.0, dispatch=False, memory_tokens=0,
+    )  # fmt: skip
+    context = table_context(folder, task, Forgetful(script.ideas, script.write), limits)
+    link = None if asked.local else linked(folder, asked.gpus, asked.address)
+    sandbox: Any = (
+        SimulatedEvaluator(load_target(TARGET), sleeps=False)
+        if link is None
+        else opened(link, folder, max(1, asked.gpus))
+    )
+    context = replace(context, run=replace(context.run, target=TARGET), sandbox=sandbox)
+    began = time.perf_counter()
+
+    def progress(event: Mapping[str, Any]) -> None:
+        if event["event"] == "generation":
+            done = (int(event["generation"]) - 1) * asked.picks
+            row = {"candidates": done, "cpu_s": time.process_time(), "wall_s": time.perf_counter() - began}
+            print(json.dumps({**row, "rss_bytes": resident_bytes()}), flush=True)
+
+    try:
+        drive(context, folder / "checkpoint.db", progress, asked.picks)
+        print(json.dumps({"ended": True, "wall_s": time.perf_counter() - began}), flush=True)
+    finally:
+        context.ledger.close()
+        if link is not None:
+            link.close()
+
+
+def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.campaign")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--gpus", type=int, default=0)
+    parser.add_argument("--address", default="")
+    parser.add_argument("--local", action="store_true")
+    parser.add_argument("--candidates", type=int, default=64)
+    parser.add_argument("--picks", type=int, default=8)
+    parser.add_argument("--seconds", type=float, default=0.0)
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    options = parsed()
+    campaign(options.folder, options)
+    sys.exit(0)
