@@ -78,7 +78,8 @@ def unlisted_scalars(task: Task, like: Case, rng: np.random.Generator) -> Mappin
     """A case's scalars; a real one of which the cases list several values lies between the least and the largest."""
     found = dict(like.scalars)
     for spec in task.scalars:
-        listed = {case.scalars[spec.name] for case in (*task.tests, *task.benchmarks)}
+        cases = (*task.tests, *task.benchmarks)
+        listed = {case.scalars[spec.name] for case in cases if spec.name in case.scalars}  # by hand: without constants
         if len(listed) > 1 and is_float(numpy_dtype(spec.dtype)):
             found[spec.name] = float(rng.uniform(min(listed), max(listed)))
     return found

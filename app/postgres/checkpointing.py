@@ -36,6 +36,10 @@ class LastingSaver(PostgresSaver):
         """Read a checkpoint, as the base class does."""
         return self._lasting(lambda: super(LastingSaver, self).get_tuple(*given, **named))
 
+    def list(self, *given: Any, **named: Any) -> Iterator[Any]:
+        """Read the checkpoints of a run, as the base class does, all at once."""
+        return iter(self._lasting(lambda: [*super(LastingSaver, self).list(*given, **named)]))
+
     def put(self, *given: Any, **named: Any) -> Any:
         """Write a checkpoint, as the base class does."""
         return self._lasting(lambda: super(LastingSaver, self).put(*given, **named))

@@ -82,7 +82,7 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: Sequence[str], code: 
         (["run", "row_softmax", "--on", "spool:"], 2, "spool:DIR or worker:HOST:PORT, not 'spool:'"),
         (["run", "row_softmax", "--on", "worker:nowhere"], 2, "HOST:PORT"),
         (["run", "row_softmax", "--on", "worker:127.0.0.1:1"], 2, "set KERNEL_SCIENTIST_WORKER_TOKEN"),
-        (["run", "row_softmax", "--on", "moon"], 2, "auto, lab, device, spool:DIR or worker:HOST:PORT"),
+        (["run", "row_softmax", "--on", "moon"], 2, "auto, lab, device, ray, ray:local, spool:DIR or worker:HOST:PORT"),
         (["run", "row_softmax", "--generations", "0"], 2, "--generations"),
         (["run", "row_softmax", "--budget-usd", "much"], 2, "--budget-usd"),
         (["run"], 2, "TASK"),

@@ -140,8 +140,8 @@ def test_a_dead_endpoint_is_one_sentence_and_a_run_that_can_go_on(
     monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_RETRIES", "0")
     assert run_command(["run", "row_softmax", "--author", "llm", *FEW, "--json"]) == 3
     out, err = capsys.readouterr()
-    assert out == ""
     before, last = err.rstrip("\n").splitlines()[-2:]
+    assert json.loads(out) == {"error": last.removeprefix("kernel-scientist: "), "exit_code": 3}
     assert re.search(r"continue with: kernel-scientist resume \d+-\d+-row_softmax-", before)
     assert last.startswith("kernel-scientist: ")
     assert "127.0.0.1:9" in last

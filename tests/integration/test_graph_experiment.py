@@ -146,8 +146,8 @@ def test_a_kernel_an_earlier_generation_had_is_not_timed_again(tmp_path: Path) -
     assert [(a.status, a.reason) for a in second] == [
         ("duplicate", "the same kernel as g001-e1-a0, which was accepted")
     ] * 2
-    assert bench.did("benchmark") == 1 + 1 or bench.did("benchmark") == 1 + 2  # twins of one generation may race
-    assert bench.did("verify") <= 2
+    for stage in ("verify", "benchmark"):
+        assert 1 + 1 <= bench.did(stage) <= 1 + 2  # twins of one generation may race
 
 
 PLAN = '/*+++\n[[launch]]\nkernel = "k"\ngrid = ["1"]\nblock = ["{block}"]\nargs = ["x"]\n+++*/\n'

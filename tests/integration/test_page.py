@@ -165,7 +165,7 @@ def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browse
     with served(tmp_path) as page:
         browser.open(page.address)
         visit(browser, made.run.id, "overview")
-        assert "live" in browser.text(".state")
+        browser.wait("document.querySelector('.state').innerText.includes('live')")
         for n in range(6):
             made.grow(n)
         browser.wait("[...document.querySelectorAll('.figures dd')].some(e => e.firstChild.textContent === '8')")

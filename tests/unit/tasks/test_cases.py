@@ -10,7 +10,7 @@ import pytest
 from records.errors import PlanError, TaskError
 from records.evaluation import Evaluation
 from sandbox.candidate.prepare import prepare
-from sandbox.candidate.resolve import BufferArg, ScalarArg
+from sandbox.candidate.resolve import BufferArg, NullArg, ScalarArg
 from sandbox.lab.lab_evaluator import LabEvaluator
 from tasks.compare import compare
 from tasks.held_out import held_out_cases
@@ -183,7 +183,7 @@ def test_held_out_cases_keep_to_the_scalars_that_the_cases_have(task: Task) -> N
 def test_arguments_follow_the_case(task: Task) -> None:
     made = prepare(RIGHT, task)
     first, other = (made.plan(task.tests[n]).launches[0].args for n in (0, 2))
-    assert first[2] == BufferArg("bias") and other[2] == ScalarArg("i64", 0)
+    assert first[2] == BufferArg("bias") and other[2] == NullArg()
     assert first[6:8] == (ScalarArg("f32", 1.5), ScalarArg("f32", 0.5))
     assert other[6:8] == (ScalarArg("f32", -0.75), ScalarArg("f32", 2.0))
 
