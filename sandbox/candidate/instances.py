@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from sandbox.candidate.header_names import is_ours
 from sandbox.candidate.plan import COPY, FILL, Candidate, Launch
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
 
@@ -22,6 +23,7 @@ _NAME = re.compile(
     r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*"
     r"(?:\s*<(?:[A-Za-z_]\w*|\d[\w']*|::|[<>,*&()+!~|^/%?-]|\s)*>)?"
 )
+_PART = re.compile(r"[A-Za-z_]\w*")
 _WORD = re.compile(r"(?<![\w.])(?<!::)[A-Za-z_]\w*")
 _SYMBOL = re.compile(
     r"^\t\.protected\tks_kernel_\d+\b.*\n|^\t\.type\tks_kernel_\d+,@object\n|^\t\.section\t\.ks_names,.*\n"
@@ -58,7 +60,12 @@ extern "C" __global__ __launch_bounds__(256) void ks_copy(
 
 def is_kernel_name(text: str) -> bool:
     """True for a function's name, qualified or with template arguments."""
-    return len(text) <= MAX_NAME and bool(_NAME.fullmatch(text)) and "ks_" not in text
+    return len(text) <= MAX_NAME and bool(_NAME.fullmatch(text))
+
+
+def names_of_the_judge(text: str) -> tuple[str, ...]:
+    """The names in a kernel's that only the judge may use."""
+    return tuple(part for part in _PART.findall(text) if is_ours(part))
 
 
 def is_plain(name: str) -> bool:
@@ -107,13 +114,13 @@ def appended(launches: Sequence[Launch], source: str, *, is_symbol: bool = False
     With `is_symbol` the listing shows each name's symbol; without, the function is instantiated and no more.
     """
     lines = {each.kernel: each.line for each in reversed(launches)}
-    parts = []
+    parts = list[str]()
     if steps := step_kernels(launches):
         parts.append(f'#line 1 "steps"\n{steps}')
     for number, name in enumerate(expressions(launches)):
         start = f'extern "C" {_SECTION} const void* const' if is_symbol else "__device__ const void* const"
         parts.append(f'#line {lines[name]} "{source}"\n{start} ks_kernel_{number} = (const void*)&{name};\n')
-    return "".join(parts)
+    return "".join(["\n\n", *parts]) if parts else ""  # a candidate's last line may have no end, or splice the next
 
 
 def read_symbols(listing: str, launches: Sequence[Launch]) -> tuple[str, dict[str, str]]:

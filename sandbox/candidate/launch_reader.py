@@ -20,8 +20,7 @@ from reprlib import repr as shown
 from typing import Any
 
 from records.errors import PlanError
-from sandbox.candidate.header_names import is_ours
-from sandbox.candidate.instances import MAX_NAME, is_kernel_name
+from sandbox.candidate.instances import MAX_NAME, is_kernel_name, names_of_the_judge
 from sandbox.candidate.plan import COPY, FILL, Argument, Launch, Loop, PlanLines
 from tasks.expressions import MAX_LENGTH
 
@@ -119,8 +118,8 @@ class LaunchReader:
                 f'"ops::scan<float, 256>", in at most {MAX_NAME} characters, not {shown(kernel)}',
                 self._line("kernel", index),
             )
-        if is_ours(kernel):
-            raise PlanError(f"launch {index + 1}: the name {kernel} belongs to the judge", self._line("kernel", index))
+        if ours := names_of_the_judge(kernel):
+            raise PlanError(f"launch {index + 1}: the name {ours[0]} belongs to the judge", self._line("kernel", index))
         return " ".join(kernel.split())
 
     def _argument(self, value: Any, index: int, depth: int = MAX_DEPTH) -> Argument:

@@ -132,8 +132,9 @@ def compilers(folder: Path) -> Iterator[Row]:
     words = [f"#define {word} x\n#include <hip/hip_runtime.h>" for word in ("__syncthreads", "__builtin_amdgcn_fence")]
     for text in (*words, "#line 4", "int KS_A;"):
         yield judged(f"source {text}", "compile", source_refusals(text))
-    for text in ('asm("v_mov_b32 v0, v1");', 'asm volatile("s_nop 0");'):
-        yield judged(f"inline {text}", "compile", translate(text)[1])
+    for text in ('asm("v_mov_b32 v0, v1");', 'asm volatile("s_nop 0");', 'asm(".set k, f");'):
+        translated = translate(text)
+        yield judged(f"inline {text}", "compile", (*translated.refused, *translated.unknown))
     for text in INCLUDES:
         yield judged(f"reads {text}", "compile", refusals(text, frozenset({"hip/hip_runtime.h"}), True))
 

@@ -69,7 +69,7 @@ class Reader:
         text, unknown = translated.text, at_source(translated.unknown, made)
         if refused := (*text_refusals(made), *at_source(translated.refused, made)):
             return refused
-        text += f"\n{behind}" if behind else ""
+        text += behind
         if kernels is not None:
             return Reading(text, {**kernels, **compilers_names(candidate.plan.launches)}, unknown)
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(named)

@@ -193,15 +193,16 @@ def test_accumulators_go_to_agprs_and_registers_set_the_occupancy(compiler: Comp
         HIP
         + """typedef float v16 __attribute__((ext_vector_type(16)));
 extern "C" __global__ void __launch_bounds__(256) k(const long* a, const long* b, v16* c, int n) {
-  v16 sum[B][B] = {};
+  v16 sum[TILES][TILES] = {};
   for (int i = 0; i < n; i++)
-    for (int p = 0; p < B; p++) for (int q = 0; q < B; q++)
-      sum[p][q] = __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(a[i * B + p], b[i * B + q], sum[p][q], 0, 0, 0);
-  for (int p = 0; p < B; p++) for (int q = 0; q < B; q++) c[(threadIdx.x * B + p) * B + q] = sum[p][q];
+    for (int p = 0; p < TILES; p++) for (int q = 0; q < TILES; q++)
+      sum[p][q] = __builtin_amdgcn_mfma_f32_32x32x16_fp8_fp8(a[i * TILES + p], b[i * TILES + q], sum[p][q], 0, 0, 0);
+  for (int p = 0; p < TILES; p++)
+    for (int q = 0; q < TILES; q++) c[(threadIdx.x * TILES + p) * TILES + q] = sum[p][q];
 }
 """
     )
-    small, large, spilled = (build(compiler, text, B=b) for b in (1, 4, 6))
+    small, large, spilled = (build(compiler, text, TILES=tiles) for tiles in (1, 4, 6))
     assert (only(small).agpr, small.resources[0].waves_per_simd) == (0, 8)
     assert only(large).agpr > 0
     assert (large.resources[0].vgpr + large.resources[0].agpr, large.resources[0].waves_per_simd) == (

@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.candidate.instances import appended, expressions, is_kernel_name, launched, macros, read_symbols
+from sandbox.candidate.instances import (
+    appended,
+    expressions,
+    is_kernel_name,
+    launched,
+    macros,
+    names_of_the_judge,
+    read_symbols,
+)
 from sandbox.candidate.plan import FILL, Launch
 
 K = Launch("k", ("1",), ("1",), "0", (), 3)
@@ -14,11 +22,15 @@ def test_names_of_kernels(name: str) -> None:
     assert is_kernel_name(name)
 
 
-@pytest.mark.parametrize(
-    "name", ["", "1k", "a b", "k<int", "k>", 'k<"a">', "k<1;>", "k{}", "k<#x>", "a::", "k<ks_x>", "k" * 301]
-)
+@pytest.mark.parametrize("name", ["", "1k", "a b", "k<int", "k>", 'k<"a">', "k<1;>", "k{}", "k<#x>", "a::", "k" * 301])
 def test_what_is_no_name_of_a_kernel(name: str) -> None:
     assert not is_kernel_name(name)
+
+
+def test_only_whole_names_belong_to_the_judge() -> None:
+    assert names_of_the_judge("ks_fill") == ("ks_fill",)
+    assert names_of_the_judge("ns::k<ks_x, 1KS_y, ns::ks_z>") == ("ks_x", "KS_y", "ks_z")
+    assert names_of_the_judge("blocks_sum") == names_of_the_judge("tasks_::k<masks_n, RANKS_M>") == ()
 
 
 def test_tunables_stand_in_a_name_as_their_values_but_behind_a_scope() -> None:
@@ -43,6 +55,7 @@ def test_symbols_are_read_and_their_constants_leave_no_trace() -> None:
 def test_only_what_a_plan_needs_is_appended() -> None:
     assert appended([K], "candidate.hip") == ""
     text = appended([K, N, Launch(FILL, ("1",), ("1",), "0", ("y", "0", "0"), 9)], "candidate.hip")
+    assert text.startswith("\n\n#line")  # a candidate's last line may have no end
     assert "ks_fill" in text and "ks_copy" not in text
     assert f'#line 5 "candidate.hip"\n__device__ const void* const ks_kernel_0 = (const void*)&{N.kernel};\n' in text
 
