@@ -66,7 +66,7 @@ def test_a_body_stands_in_the_loops_around_it() -> None:
     [
         (one(kernel='"a b"'), "kernel must be the name"),
         (one(kernel='"k<int>; x"'), "kernel must be the name"),
-        (one(kernel='"ks_fill"'), "kernel must be the name"),
+        (one(kernel='"ks_fill"'), "the name ks_fill belongs to the judge"),
         (one(kernel='"k<1"'), "kernel must be the name"),
         (one(args="[[[[[1]]]]]"), r"args holds \[1\]; an argument is a name"),
         (one(args='["x y"]'), "the argument 'x y' cannot be read"),
