@@ -40,7 +40,7 @@ def grid(prepared: Prepared, case: Case) -> tuple[int, int, int]:
 
 
 @pytest.mark.parametrize("name", task_names())
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, 6))])
 def test_what_every_derivation_keeps(name: str, seed: int) -> None:
     task = load_task(name)
     listed = (*task.tests, *task.benchmarks)
