@@ -110,7 +110,8 @@ class Launcher:
 
     def _device(self, number: int, row: _Row) -> str:
         text = self._text(row)
-        body = spell("nvcc" if self._is_cuda else "hipcc", text.body)
+        has_header = any(name[1:-1] == "hip/hip_runtime.h" for name in text.includes)
+        body = spell("nvcc" if self._is_cuda else "hipcc", text.body, has_header=has_header)
         tunables, kernels = macros(row.prepared.source, row.prepared.tunables), self._names(number, row)
         body += self._addresses(row)
         gone = [*tunables, *(n for n, other in kernels.items() if n != other), *text.macros]

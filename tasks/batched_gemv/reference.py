@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
 from tasks.task import Array, Case, Tensors
@@ -40,3 +41,19 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
     flat[:, 1::2] = x[:, : x.shape[1] // 2 * 2 : 2] * np.float32(1.125)
     scale = (10.0 ** rng.uniform(-3, 3, (len(x), 1))).astype(np.float32)
     return {"cancelling": {"a": turned, "x": flat}, "scaled": {"a": a, "x": x * scale}}
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """One batch's operand for all, and operands or sums with fewer digits than float32 has."""
+    a, x = inputs["a"], inputs["x"]
+    y = np.einsum("bik,bk->bi", a, x)
+    narrow = [v.astype(ml_dtypes.bfloat16).astype(np.float32) for v in (a, x)]
+    found = {
+        "the first batch's vector": np.einsum("bik,k->bi", a, x[0]),
+        "the first batch's matrix": np.einsum("ik,bk->bi", a[0], x),
+        "operands in bfloat16": np.einsum("bik,bk->bi", *narrow),
+        "sums in bfloat16": y.astype(ml_dtypes.bfloat16).astype(np.float32),
+        "sums in float16": y.astype(np.float16).astype(np.float32),
+        "the sum of magnitudes": np.einsum("bik,bk->bi", np.abs(a), np.abs(x)),
+    }
+    return {name: {"y": made} for name, made in found.items()}

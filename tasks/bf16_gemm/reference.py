@@ -38,3 +38,20 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
         "cancelling": {"a": turned, "b": flat.astype(b.dtype)},
         "scaled": {"a": (a * scale).astype(a.dtype), "b": b},
     }
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """Operands with fewer digits than bfloat16 has, sums that overflow or lose their small terms, other products."""
+    a, b = (inputs[name].astype(np.float32) for name in ("a", "b"))
+    tiny = [v.astype(ml_dtypes.float8_e4m3fn).astype(np.float32) for v in (a, b)]
+    c, total = a @ b.T, np.zeros((len(a), len(b)), ml_dtypes.bfloat16)
+    for k in range(a.shape[1]):
+        total += np.outer(a[:, k], b[:, k]).astype(total.dtype)
+    found = {
+        "operands in float8": tiny[0] @ tiny[1].T,
+        "sums in bfloat16": total,
+        "the magnitudes": np.abs(a) @ np.abs(b).T,
+        "no negative values": np.maximum(c, 0),
+        "half of the products, twice": 2 * (a[:, ::2] @ b[:, ::2].T),
+    }
+    return {name: {"c": made.astype(ml_dtypes.bfloat16)} for name, made in found.items()}

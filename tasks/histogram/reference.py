@@ -32,3 +32,21 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
         "one_value": {"values": np.full(n, rng.integers(bins), np.int32)},
         "even": {"values": rng.permutation(np.arange(n) % bins).astype(np.int32)},
     }
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """Counts of some of the values, counters that overflow or lose additions, and something else than counts."""
+    values, bins = inputs["values"], case.dims["bins"]
+    counts, half = np.bincount(values, minlength=bins), np.bincount(values[::2], minlength=bins)
+    lanes = -(-values.size // 64)
+    padded = np.concatenate([values, np.full(lanes * 64 - values.size, -1, values.dtype)]).reshape(lanes, 64)
+    met = np.concatenate([np.unique(wave[wave >= 0]) for wave in padded])
+    found = {
+        "every second value, twice": 2 * half,
+        "counters of 8 bits": counts & 255,
+        "one addition for a wave's equal values": np.bincount(met, minlength=bins),
+        "whether a value is there": counts > 0,
+        "the running counts": np.cumsum(counts),
+        "the same count everywhere": np.full(bins, values.size // bins),
+    }
+    return {name: {"counts": made.astype(np.int32)} for name, made in found.items()}

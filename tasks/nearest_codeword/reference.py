@@ -32,10 +32,14 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
-    """The largest product without the codewords' lengths, and the distance in fewer coordinates."""
+    """The largest product without the codewords' lengths, and distances of fewer codewords or coordinates."""
     x, codebook = inputs["x"], inputs["codebook"]
     cut = {"x": x[:, :-1], "codebook": codebook[:, :-1]}
-    found = {"the largest product": np.argmax(x @ codebook.T, axis=1).astype(np.int32)}
+    first = reference({"x": x, "codebook": codebook[: -(-len(codebook) // 2)]}, case)["index"]
+    found = {
+        "the largest product": np.argmax(x @ codebook.T, axis=1).astype(np.int32),
+        "the first half of the codewords": first.astype(np.int32),
+    }
     if x.shape[1] > 1:
         found["all but the last coordinate"] = reference(cut, case)["index"].astype(np.int32)
     return {name: {"index": index} for name, index in found.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
 from tasks.task import Array, Case, Tensors
@@ -37,3 +38,18 @@ def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str,
     outlier = np.full_like(x, 1e-3)
     outlier[rng.integers(x.size)] = np.float32(4096)
     return {"cancelling": {"x": cancelling}, "outlier": {"x": outlier}}
+
+
+def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
+    """Sums of something else, and sums with fewer digits than float32 has."""
+    x = inputs["x"]
+    narrow = x.astype(ml_dtypes.bfloat16).astype(np.float32)
+    found = {
+        "the mean": x.mean(),
+        "the sum of squares": (x * x).sum(),
+        "the largest": x.max(),
+        "terms in bfloat16": narrow.sum(),
+        "the sum in bfloat16": x.sum().astype(ml_dtypes.bfloat16),
+        "the sum in float16": x.sum().astype(np.float16),
+    }
+    return {name: {"y": np.array([y], np.float32)} for name, y in found.items()}

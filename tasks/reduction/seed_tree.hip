@@ -40,7 +40,11 @@ extern "C" __global__ __launch_bounds__(BLOCK) void parts(const float* __restric
     const Pack* packs = (const Pack*)x;
     const int item = blockIdx.x * BLOCK + threadIdx.x, step = gridDim.x * BLOCK;
     Pack sum = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (int p = item; p < n / 4; p += step) sum += packs[p];
+    for (int p = item; p < n / 4; p += step) {
+        const Pack pack = packs[p];
+#pragma unroll
+        for (int v = 0; v < 4; ++v) sum[v] += pack[v];
+    }
     float mine = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     if (item < n % 4) mine += x[n - 1 - item];
     mine = over_block(mine, sums);

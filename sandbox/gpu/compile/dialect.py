@@ -1,13 +1,15 @@
 """The HIP of a candidate for each vendor's compiler: the same file, line for line, and the headers it may include.
 
 For NVIDIA what differs is little, for a kernel without AMD's own builtins: vector types by clang's attribute, `__shfl`
-without a mask (32 lanes, all taking part), and the headers' names. AMD's builtins have no CUDA form; a file that uses
-them fails to compile with the name of the builtin. NVRTC and hipRTC have no standard headers; the parts of them that
-device code uses are ours. hipRTC has HIP's own headers built in and cannot find them by name.
+without a mask (32 lanes, all taking part), macros in `#pragma unroll`, which nvcc does not expand, and the headers'
+names. AMD's builtins have no CUDA form; a file that uses them fails to compile with the name of the builtin. NVRTC and
+hipRTC have no standard headers; the parts of them that device code uses are ours. hipRTC has HIP's own headers built in
+and cannot find them by name.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +22,8 @@ FOLDER = INCLUDE / "cuda"
 _STANDARD = ("algorithm", "cfloat", "climits", "cmath", "cstddef", "cstdint", "limits", "type_traits", "utility")
 _STANDARD_C = ("float.h", "limits.h", "math.h", "stddef.h", "stdint.h")
 _TOOLKIT = ("cooperative_groups.h", "cuda_bf16.h", "cuda_fp16.h", "cuda_fp8.h", "cuda_pipeline.h", "mma.h")
+
+_UNROLL = re.compile(r"\bunroll\b")
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,27 @@ def translate(source: str) -> str:
         made = f"typedef ks_vector<{' '.join(texts[1 : mark - 4])}, ({count})> {texts[mark - 4]};"
         pieces += [source[at:start], made, "\n" * source.count("\n", start, end)]
         at = end
+    return "".join([*pieces, source[at:]])
+
+
+def _unrolled(source: str, has_header: bool) -> str:
+    """The source with `#pragma unroll NAME` by a macro of the HIP header, which expands NAME; lines keep their numbers.
+
+    Without that header the pragma stays as it is: a constant's name needs no expansion.
+    """
+    if not _UNROLL.search(source):
+        return source
+    pieces, at = list[str](), 0
+    for row in rows(scan(source)):
+        if not is_directive(row):
+            continue
+        texts = [token.text for token in row]
+        has_header |= texts[1:2] == ["include"] and texts[-1][1:-1] == "hip/hip_runtime.h"
+        if has_header and texts[1:3] == ["pragma", "unroll"] and any(token.kind == "name" for token in row[3:]):
+            start, end = row[0].start, row[-1].end
+            made = f"KS_UNROLL({' '.join(texts[3:])})"
+            pieces += [source[at:start], made, "\n" * source.count("\n", start, end)]
+            at = end
     return "".join([*pieces, source[at:]])
 
 
@@ -78,11 +103,14 @@ def headers() -> dict[str, str]:
     return _texts(FOLDER, "**/*.h")
 
 
-def spell(kind: str, source: str) -> str:
-    """The source as the compiler of this kind (nvrtc, nvcc, hiprtc, hipcc) wants it; lines keep their numbers."""
+def spell(kind: str, source: str, *, has_header: bool = False) -> str:
+    """The source as the compiler of this kind (nvrtc, nvcc, hiprtc, hipcc) wants it; lines keep their numbers.
+
+    With `has_header` it is a part of a file, which stands behind the HIP header.
+    """
     if kind == "hiprtc":
         return _without_hip(source)
-    return source if kind == "hipcc" else translate(source)
+    return source if kind == "hipcc" else _unrolled(translate(source), has_header)
 
 
 @cache

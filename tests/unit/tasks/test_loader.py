@@ -225,4 +225,7 @@ def test_faults_of_the_reference_name_file_and_line(
 
 
 def test_all_shipped_tasks_are_listed() -> None:
-    assert task_names() == ["fp8_block_gemm", "rms_norm", "row_softmax", "transpose"]
+    gemms = ["batched_gemv", "bf16_gemm", "fp8_block_gemm", "int4_gemm"]
+    rows = ["bias_gelu", "layer_norm", "reduction", "rms_norm", "row_softmax", "scan", "top_k"]
+    layers = ["conv_nhwc", "decode_attention", "mlp_backward", "moe_ffn"]
+    assert task_names() == sorted([*gemms, *rows, *layers, "histogram", "nearest_codeword", "transpose"])

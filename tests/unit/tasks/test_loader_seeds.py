@@ -23,25 +23,43 @@ SEEDS = [
     for path in task.seeds
 ]
 NAMES = [f"{target}/{task.name}/{path.name}" for task, path, target in SEEDS]
-COMMON = [
-    "rms_norm/seed.hip",
-    "rms_norm/seed_tunable.hip",
-    "row_softmax/seed.hip",
-    "row_softmax/seed_tunable.hip",
-    "transpose/seed.hip",
-    "transpose/seed_tiled.hip",
-]
+SECOND = {
+    "batched_gemv": "seed_wave.hip",
+    "bias_gelu": "seed_wide.hip",
+    "conv_nhwc": "seed_pixels.hip",
+    "decode_attention": "seed_split.hip",
+    "histogram": "seed_lds.hip",
+    "int4_gemm": "seed_wave.hip",
+    "layer_norm": "seed_block.hip",
+    "mlp_backward": "seed_tiles.hip",
+    "moe_ffn": "seed_grouped.hip",
+    "nearest_codeword": "seed_tile.hip",
+    "reduction": "seed_tree.hip",
+    "rms_norm": "seed_tunable.hip",
+    "row_softmax": "seed_tunable.hip",
+    "scan": "seed_wave.hip",
+    "top_k": "seed_rounds.hip",
+    "transpose": "seed_tiled.hip",
+}  # beside seed.hip, for both targets
 
 
 def test_each_task_has_the_seeds_it_should() -> None:
+    both = {name: ["seed.hip", second] for name, second in SECOND.items()}
     own = {
-        "mi300x": ["seed.hip", "seed_mfma.mi300x.hip"],
-        "h200": ["seed.h200.hip", "seed_mma.h200.hip", "seed_wgmma.h200.hip"],
+        "mi300x": {
+            "bf16_gemm": ["seed.hip", "seed_mfma.mi300x.hip"],
+            "fp8_block_gemm": ["seed.hip", "seed_mfma.mi300x.hip"],
+        },
+        "h200": {
+            "bf16_gemm": ["seed.hip"],
+            "fp8_block_gemm": ["seed.h200.hip", "seed_mma.h200.hip", "seed_wgmma.h200.hip"],
+        },
     }
     expected = [
-        f"{target}/{name}"
+        f"{target}/{name}/{path}"
         for target in TARGETS
-        for name in (*(f"fp8_block_gemm/{path}" for path in own[target]), *COMMON)
+        for name, paths in sorted({**both, **own[target]}.items())
+        for path in paths
     ]
     assert expected == NAMES
 
@@ -52,12 +70,14 @@ def test_the_plan_fits_the_task_and_covers_every_case(task: Task, path: Path, ta
     candidate = parse(path.read_text(encoding="utf-8"))
     check(candidate, task)
     buffers = {tensor.name for tensor in task.inputs + task.outputs}
-    assert buffers <= set(candidate.plan.launches[0].args)
+    assert buffers <= {arg for launch in candidate.plan.launches for arg in launch.args}
     for case in (*task.tests, *task.benchmarks, *held_out_cases(task, 3)):
         for choice in choices(candidate, task):
-            (launch,) = resolve(candidate, task, case, choice).launches
-            assert 64 <= launch.threads <= 1024
-            assert launch.lds_bytes <= load_target(target).limits["lds_bytes"]
+            launches = resolve(candidate, task, case, choice).launches
+            assert max(launch.threads for launch in launches) >= 64  # a small one may follow
+            for launch in launches:
+                assert launch.threads <= 1024
+                assert launch.lds_bytes <= load_target(target).limits["lds_bytes"]
 
 
 @pytest.mark.parametrize(("task", "path"), [s[:2] for s in SEEDS if "tunable" in s[1].name])

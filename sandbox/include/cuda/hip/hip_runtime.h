@@ -8,6 +8,8 @@
 #define __builtin_huge_valf() __int_as_float(0x7f800000)
 #define __builtin_inff() __int_as_float(0x7f800000)
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+#define KS_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define KS_UNROLL(...) KS_PRAGMA(unroll __VA_ARGS__)  // `#pragma unroll STEPS` with STEPS a macro, as clang takes it
 
 typedef unsigned int uint;
 typedef unsigned char uchar;

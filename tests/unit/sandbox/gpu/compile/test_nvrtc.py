@@ -141,6 +141,28 @@ def test_vector_types_keep_their_lines() -> None:
     assert translate(text) == "typedef ks_vector<float, (2 * 2)> four;\n\n\nint x;\n"
 
 
+def test_a_macro_in_a_pragma_is_expanded_where_the_header_is_included() -> None:
+    loop = "#pragma unroll STEPS // four\n#pragma unroll(2 * \\\nSTEPS)\n#pragma unroll 4\n#pragma unroll\n"
+    made = "KS_UNROLL(STEPS) // four\nKS_UNROLL(( 2 * STEPS ))\n\n#pragma unroll 4\n#pragma unroll\n"
+    include = "#include <hip/hip_runtime.h>\n"
+    assert spell("nvcc", include + loop) == include + made == spell("nvrtc", include + loop)
+    assert spell("nvcc", loop) == loop and spell("nvcc", loop, has_header=True) == made
+    assert spell("hipcc", include + loop) == include + loop
+
+
+@needs_nvcc
+def test_nvcc_takes_a_macro_and_a_constant_in_a_pragma() -> None:
+    source = spell(
+        "nvcc",
+        "#include <hip/hip_runtime.h>\ntemplate <int N> __device__ float sum(const float* x, int n) {\n"
+        "    float s = 0;\n#pragma unroll N\n    for (int i = 0; i < n; ++i) s += x[i];\n"
+        "#pragma unroll (2 * STEPS)\n    for (int i = 0; i < n; ++i) s -= x[i * i];\n    return s;\n}\n"
+        "__global__ void k(float* x, int n) { x[0] = sum<2>(x, n); }\n",
+    )
+    made = Nvcc().compile(source, "candidate.hip", "sm_90a", ("-DSTEPS=4",), headers())
+    assert made.image is not None, made.log
+
+
 def test_hip_rtc_has_hips_headers_built_in() -> None:
     text = '#include <hip/hip_runtime.h> // kept\n  # include "hip/hip_fp16.h"\n#include <limits>\n'
     assert spell("hiprtc", text) == " // kept\n  \n#include <limits>\n"
