@@ -19,7 +19,12 @@ from tasks.task import Task
 from tests.support.compiler_cache import COMPILED
 
 SEEDS = [(task, path) for task in (load_task(name, "h200") for name in task_names()) for path in task.seeds]
-PLAIN = [(task, path) for task, path in SEEDS if path.name in ("seed.hip", "seed_tiled.hip")]
+SHORT = ("row_softmax", "rms_norm", "transpose", "fp8_block_gemm", "bf16_gemm", "mlp_backward")  # each kind of change
+PLAIN = [
+    pytest.param(task, path, marks=[] if task.name in SHORT else [pytest.mark.long])
+    for task, path in SEEDS
+    if path.name in ("seed.hip", "seed_tiled.hip")
+]
 
 
 def name(value: Task | Path) -> str:
