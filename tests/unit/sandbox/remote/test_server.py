@@ -99,7 +99,8 @@ def test_a_stranger_gets_a_nonce_and_nothing_else(tmp_path: Path, first: bytes) 
     with serving(tmp_path, sandbox) as (address, _):
         with raw(address) as stranger:
             stranger.sendall(first)
-            stranger.shutdown(socket.SHUT_WR)
+            with contextlib.suppress(OSError):  # the worker may have hung up on what it has read of it
+                stranger.shutdown(socket.SHUT_WR)
             told = read_all(stranger)
         assert b"harness" not in told
         assert b"proof" not in told
