@@ -84,15 +84,6 @@ def _real(node: ast.expr, names: Mapping[str, str], text: str) -> str:
             return f"({_real(left, names, text)} {_PLAIN[type(op)]} {_real(right, names, text)})"
         case ast.IfExp(test=test, body=body, orelse=other):
             return f"({_of(test, names, text)} ? {_real(body, names, text)} : {_real(other, names, text)})"
-        case ast.BoolOp(op=op, values=parts):
-            word = " && " if isinstance(op, ast.And) else " || "
-            return f"({word.join(_of(part, names, text) for part in parts)})"
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return f"(!{_of(operand, names, text)})"
-        case ast.IfExp(test=test, body=body, orelse=other):
-            return f"({_of(test, names, text)} ? {_of(body, names, text)} : {_of(other, names, text)})"
-        case ast.Call(func=ast.Name(id="log2"), args=[operand], keywords=[]):
-            return f"plan::log2({_of(operand, names, text)})"
         case ast.Call(func=ast.Name(id=name), args=[first, *others], keywords=[]) if name in _REAL:
             made = _real(first, names, text)
             if not others:
