@@ -27,7 +27,6 @@ from graph.leaving import left
 from graph.question import questions
 from graph.serving import FOLLOWS, ServedState, serve
 from records.artefacts import ArtefactStore
-from records.branch import branch
 from records.errors import LedgerError, SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
@@ -158,7 +157,7 @@ class ServedRuns:
         run = replace(made, id=name, created_at=origin.created_at, config={**config, "forked_from": origin.id})
         picks = frozenset(pick["experiment_id"] for pick in state.get("picks", ()))
         shared = picks if node in ("approve", "reflect") else frozenset[str]()
-        branch(self._records[0], run, origin.id, generation - 1, shared)
+        self._records[0].branch(run, origin.id, generation - 1, shared)
         self._is_noted(run, node, generation, _digest({field: state.get(field) for field in FOLLOWS.get(node, ())}))
         return name
 

@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agents.author import Member
+from agents.strategy import UNKNOWN, strategy
+from records.evaluation import Evaluation
+from sandbox.candidate.prepare import Prepared
 
 WINDOW = 12  # kernels that coverage looks at
 ENOUGH = 6  # of them before an alarm means anything
@@ -65,3 +68,28 @@ def on_island(
     if islands <= 1 or (every and (generation - 1) // islands % every == every - 1):
         return list(members)
     return [m for m in members if not born.get(m.id, 0) or born[m.id] % islands == generation % islands]
+
+
+def strategy_code(prepared: Prepared, evaluation: Evaluation | None) -> str:
+    """The code of this choice of tunables; `?` where the file has no readable plan.
+
+    The source's part, then what its plan and its compiled code are: ...-T12-O4-R0 for 2**12 output elements a block,
+    4 waves a SIMD, no spills. None of it is what an author says of a kernel.
+    """
+    code = strategy(prepared.tuned(prepared.tunables).source)
+    if code == UNKNOWN:
+        return code
+    waves = min((r.waves_per_simd for r in evaluation.resources), default=0) if evaluation else 0
+    spills = any(r.scratch_bytes for r in evaluation.resources) if evaluation else False
+    return f"{code}-T{_tile(prepared)}-O{waves}-R{int(spills)}"
+
+
+def _tile(prepared: Prepared) -> str:
+    """The binary logarithm of the output elements a block makes on the last benchmark case, in its largest launch."""
+    task = prepared.task
+    if not task.benchmarks or not prepared.plans:
+        return "?"
+    case = task.benchmarks[-1]
+    blocks = max((math.prod(launch.grid) for launch in prepared.plan(case).launches), default=1)
+    elements = sum(math.prod(task.shape_of(output, case)) for output in task.outputs)
+    return str(max(0, round(math.log2(max(1.0, elements / blocks)))))

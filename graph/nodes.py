@@ -20,7 +20,7 @@ from graph.passages import PassageQuery, checked_cites, place_of, planned_with, 
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, specimen
 from graph.queries import of_cost
-from graph.remembering import gather
+from graph.recollections import gather
 from graph.seeds import begin
 from graph.state import SCHEMA_VERSION, Pick, State
 from graph.steering import another_cell, answer_to, choice_of, pool, reason_to_stop, rules_of

@@ -1,9 +1,18 @@
-"""reStructuredText and HTML to Markdown: headings by their level, code in fences, nothing that is only for the eye."""
+"""reStructuredText, HTML and Jupyter notebooks to Markdown.
+
+Headings by their level, code in fences, nothing that is only for the eye.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
+from typing import Any
+
+from records.errors import DocumentError
+
+PRINTED = 2000  # characters of what a notebook's code printed that are kept
 
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}")
 _DIRECTIVE = re.compile(r"( *)\.\. (?:[\w|-]+ )?([\w:+-]+)::(.*)")
@@ -195,3 +204,28 @@ def from_html(text: str) -> tuple[str, str]:
     page.feed(text)
     page.close()
     return " ".join(page.title.split()), page.text()
+
+
+def from_notebook(name: str, text: str) -> str:
+    """Markdown of every cell: text, code and what it printed, without pictures.
+
+    DocumentError where the file is no notebook.
+    """
+    try:
+        cells = json.loads(text)["cells"]
+        return "\n\n".join(part for cell in cells for part in _cell(cell) if part.strip())
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DocumentError(f"the document {name} is no notebook ({type(error).__name__})") from error
+
+
+def _cell(cell: dict[str, Any]) -> list[str]:
+    source = _joined(cell.get("source", ""))
+    if cell.get("cell_type") != "code":
+        return [source]
+    printed = [_joined(o.get("text") or o.get("data", {}).get("text/plain", "")) for o in cell.get("outputs", [])]
+    said = "\n".join(printed).strip()[:PRINTED]
+    return [fence(source, "python") if source.strip() else "", fence(said, "text") if said else ""]
+
+
+def _joined(value: Any) -> str:
+    return "".join(str(part) for part in value) if isinstance(value, list) else str(value)

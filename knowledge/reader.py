@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.documents import Citation, Text, decode, make_text, plain_body
-from knowledge.markup import from_html
-from knowledge.notebooks import from_notebook
+from knowledge.markup import from_html, from_notebook
 from knowledge.pdf import from_pages, pages_of
 from knowledge.source_code import C_LIKE, PYTHON, from_code
 from records.errors import DocumentError

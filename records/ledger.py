@@ -10,19 +10,21 @@ record, those of one generation and what a run has spent are found by index: the
 
 from __future__ import annotations
 
+from collections.abc import Set
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
 from records.claims import Claims
 from records.codec import dumps, is_older
-from records.confirmation import as_confirmed
+from records.concealment import told
 from records.durability import must_wait
 from records.errors import LedgerError
 from records.evaluation import Comparison, Evaluation
-from records.experiment import Attempt, Experiment
+from records.experiment import Attempt, Experiment, Run
+from records.literature import PassageReading
 from records.memories import Memories
 from records.payments import Payments
-from records.readings import Readings
 from records.removal import Removal
 
 Purpose = Literal["compile", "verify", "benchmark", "estimate", "confirm"]
@@ -31,7 +33,7 @@ _LOOKED_UP = {"experiments": ("generation",), "attempts": ("generation", "candid
 _FINAL_FIRST: tuple[Purpose, ...] = ("benchmark", "verify", "compile")
 
 
-class Ledger(Claims, Payments, Memories, Readings, Removal):
+class Ledger(Claims, Payments, Memories, Removal):
     """The truth about all runs of one run folder. Every method raises LedgerError when the file is at fault."""
 
     # Experiments and attempts
@@ -84,6 +86,26 @@ class Ledger(Claims, Payments, Memories, Readings, Removal):
             )
         found = (self.attempt(run_id, attempt_id) for attempt_id in {row[0] for row in ids})
         return tuple(sorted((a for a in found if a is not None), key=_place))
+
+    def branch(self, run: Run, origin_id: str, upto: int, experiments: Set[str] = frozenset()) -> None:
+        """Write a run down with another's records of the generations up to this one, and of some experiments after it.
+
+        Evaluations and comparisons belong to no run. Calls to the model stay with the run that paid for them. A second
+        call changes nothing.
+        """
+        with self.together():
+            self.add_run(run)
+            for generation in range(upto + 1):
+                shared = self.proposals(origin_id, generation)
+                if shared:
+                    self.add_proposals(run.id, generation, [replace(p, run_id=run.id) for p in shared])
+            for experiment in self.experiments(origin_id):
+                if experiment.generation <= upto or experiment.id in experiments:
+                    self.add_experiment(replace(experiment, run_id=run.id))
+            for attempt in self.attempts(origin_id):
+                if attempt.generation <= upto or attempt.experiment_id in experiments:
+                    self.add_attempt(replace(attempt, run_id=run.id))
+            self.copy_events(origin_id, run.id, upto)
 
     # Evaluations
 
@@ -139,6 +161,26 @@ class Ledger(Claims, Payments, Memories, Readings, Removal):
         stored = self.comparison(made.key)
         assert stored is not None
         return stored
+
+    # Passages that were read
+
+    def add_reading(self, reading: PassageReading) -> None:
+        """Store a reading unless there is one at its place."""
+        with self._writing() as db:
+            place = {"run_id": reading.run_id, "place": reading.place, "experiment_id": reading.experiment_id}
+            self._insert(db, "readings", {**place, "body": dumps(reading)})
+
+    def reading(self, run_id: str, place: str) -> PassageReading | None:
+        """The reading at a place, or None."""
+        row = self._row("SELECT body FROM readings WHERE run_id = ? AND place = ?", (run_id, place))
+        return None if row is None else self._decoded(PassageReading, row[0])
+
+    def readings(self, run_id: str, experiment_id: str | None = None) -> tuple[PassageReading, ...]:
+        """The readings of a run, or of one of its experiments (of its planner for an empty id), oldest first."""
+        query, named = "SELECT body FROM readings WHERE run_id = ?", [run_id]
+        if experiment_id is not None:
+            query, named = f"{query} AND experiment_id = ?", [run_id, experiment_id]
+        return tuple(self._decoded(PassageReading, row[0]) for row in self._rows(f"{query} ORDER BY rowid", named))
 
     # Artefacts, for the artefact store
 
@@ -201,3 +243,20 @@ class Ledger(Claims, Payments, Memories, Readings, Removal):
 
 def _place(attempt: Attempt) -> tuple[int, str, int]:
     return attempt.generation, attempt.experiment_id, attempt.number
+
+
+def as_confirmed(attempt: Attempt, confirmation: Evaluation | None) -> Attempt:
+    """The attempt as it stands: one that was accepted and then failed its confirmation is rejected, and has no time."""
+    if attempt.status != "accepted" or confirmation is None or confirmation.verdict.accepted:
+        return attempt
+    verdict = confirmation.verdict
+    first = next(iter(verdict.findings), None)
+    return replace(
+        attempt,
+        status="rejected",
+        code=verdict.code,
+        stage=verdict.stage,
+        reason=told(confirmation, first.case, first.message) if first else "",
+        geomean_us=None,
+        time_kind=None,
+    )

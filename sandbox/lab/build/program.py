@@ -37,7 +37,7 @@ from sandbox.lab.build.lines import LineTable, read_lines
 from sandbox.lab.build.object_file import CONSTANTS, DYNAMIC_LDS, VARIABLES, ZEROS, prepare_object
 from sandbox.lab.build.probes import add_probes
 from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, text_digest, wave_macros
-from sandbox.lab.build.seal import seal
+from sandbox.lab.build.sealed_calls import seal
 from sandbox.process import Completed
 
 FORMAT = "18"  # raise it when the same source would give another program or description

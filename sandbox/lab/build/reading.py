@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
 from sandbox.candidate.header_names import header_words
 from sandbox.candidate.instances import appended, macros
 from sandbox.candidate.plan import Candidate
+from sandbox.candidate.pp_tokens import is_directive, rows, scan
 from sandbox.lab.build.address_spaces import with_spaces
 from sandbox.lab.build.assembly import translate
 from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
@@ -24,13 +25,20 @@ from sandbox.lab.build.flags import PREPROCESS
 from sandbox.lab.build.kernel_names import compilers_names, kernel_names
 from sandbox.lab.build.likeness import differences
 from sandbox.lab.build.tree_rules import attribute_refusals, tree_refusals
-from sandbox.lab.build.unroll_pragmas import closed, opened
 
 EXPANDED = "expanded.hip"
 CLOSING = "#pragma clang attribute pop\n"  # of what the lab's header leaves open
 _HEADER = "#include <hip/hip_runtime.h>"
 _BEHIND_HEADER = "#include <ks_lab/convergent.h>"
 _PRINTED = 32 << 20  # bytes of a syntax tree
+# Macros in `#pragma unroll N`: the compiler puts their values there, `clang -E` leaves them as they are written. So a
+# line with one goes through the preprocessor as text, under a name that no candidate may write, and is a pragma again.
+_PRAGMAS = {
+    ("unroll",): "ks_pragma_unroll",
+    ("GCC", "unroll"): "ks_pragma_gcc_unroll",
+    ("clang", "loop"): "ks_pragma_clang_loop",
+}
+_WRITTEN = {name: f"#pragma {' '.join(words)}" for words, name in _PRAGMAS.items()}
 
 
 @dataclass(frozen=True)
@@ -94,12 +102,12 @@ class Reader:
     ) -> DeviceText | tuple[Finding, ...]:
         if refused := source_refusals(candidate.source):
             return refused
-        text = opened(candidate.source, tunables)
+        text = _with_pragmas_as_text(candidate.source, tunables)
         done = self._preprocessor.run(work, text, None, *macros, SOURCE, "-o", EXPANDED)
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         made = device_text(read_output(work / EXPANDED).decode("utf-8", errors="replace"))
-        return made if isinstance(made, tuple) else replace(made, text=closed(made.text))
+        return made if isinstance(made, tuple) else replace(made, text=_with_pragmas_again(made.text))
 
     @staticmethod
     def _tree(
@@ -142,3 +150,34 @@ def wave_macros(wave: int) -> list[str]:
     """Macros for a device whose waves have another width."""
     names = ("__AMDGCN_WAVEFRONT_SIZE__", "__AMDGCN_WAVEFRONT_SIZE")
     return [] if wave == 64 else [*(w for n in names for w in (f"-U{n}", f"-D{n}={wave}")), f"-DKS_WAVE={wave}"]
+
+
+def _with_pragmas_as_text(source: str, tunables: Iterable[str]) -> str:
+    """The source with pragmas that name a macro as lines of text; no line moves."""
+    if "pragma" not in source:
+        return source
+    pieces, at, macros = list[str](), 0, set(tunables)
+    for row in rows(scan(source)):
+        words = [token.text for token in row]
+        if not is_directive(row) or len(row) < 3:
+            continue
+        if words[1] == "define":
+            macros.add(words[2])
+        count = 2 if words[2] in ("GCC", "clang") else 1
+        name = _PRAGMAS.get(tuple(words[2 : 2 + count])) if words[1] == "pragma" else None
+        if name and macros.intersection(words[2 + count :]):
+            pieces += [source[at : row[0].start], name]
+            at = row[1 + count].end
+    return "".join([*pieces, source[at:]])
+
+
+def _with_pragmas_again(text: str) -> str:
+    """The preprocessed text with those lines as pragmas."""
+    if "ks_pragma_" not in text:
+        return text
+    pieces, at = list[str](), 0
+    for row in rows(scan(text)):
+        if row[0].text in _WRITTEN:
+            pieces += [text[at : row[0].start], _WRITTEN[row[0].text]]
+            at = row[0].end
+    return "".join([*pieces, text[at:]])

@@ -1,14 +1,17 @@
-"""The calls of one function in a sealed module: whom it may call, and with what. See `sealed_ir`."""
+"""Modules sealed whole, and the calls of each function: whom it may call, and with what. See `sealed_ir`."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from records.evaluation import Finding
+from sandbox.candidate.diagnostics import refusal
 from sandbox.lab.build.entries import ENTRIES, MATHS, NEXT, POINTED, belongs_to_the_lab
-from sandbox.lab.build.ir_types import closing, leading, signature, split
+from sandbox.lab.build.first_looks import with_first_looks
+from sandbox.lab.build.ir_types import UnknownText, closing, leading, signature, split
 from sandbox.lab.build.sealed_accesses import SealedAccesses
-from sandbox.lab.build.sealed_ir import APART, NAME
+from sandbox.lab.build.sealed_ir import APART, NAME, Refusal, SealedModule
 
 _CALL = re.compile(
     rf"^  (?:%{NAME} = )?(?:tail |notail )?call "
@@ -204,3 +207,20 @@ class SealedFunction(SealedAccesses):
             )
             self._ids_found = {m[1]: "ids" for line in self.lines if (m := pattern.match(line))}
         return self._ids_found
+
+
+def seal(text: str, secret: str) -> str | Finding:
+    """The sealed text of what the optimiser has left, or why it is not allowed."""
+    try:
+        module = SealedModule(text, secret)
+        made: list[str] = []
+        for head, body in module.heads():
+            made.append(head)
+            if head.startswith("define "):
+                name = head[head.index("@") + 1 : head.index("(", head.index("@"))].strip('"')
+                made += [*SealedFunction(module, name, with_first_looks(body)).sealed(), "}"]
+        return "\n".join([*made, module.trailer()])
+    except Refusal as found:
+        return refusal(found.message, found.line, found.code)
+    except UnknownText as found:
+        return refusal(f"the lab cannot execute this construct: {str(found)[:60]}", None, "B.1")

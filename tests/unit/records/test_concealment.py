@@ -8,9 +8,9 @@ from agents.scientist.views import failure_view
 from app.mcp.kernel_calls import verdict_of
 from graph.lesson import lesson_of, reason_of
 from records.concealment import HELD_OUT, is_open, name_told, told
-from records.confirmation import as_confirmed
 from records.evaluation import CaseResult, Evaluation, Finding, Verdict
 from records.experiment import Attempt, Experiment
+from records.ledger import as_confirmed
 from tasks.loader import load_task
 
 SHAPE = "rows=7919,cols=104729"

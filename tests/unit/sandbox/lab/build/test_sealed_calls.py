@@ -5,7 +5,7 @@ import re
 import pytest
 
 from records.evaluation import Finding
-from sandbox.lab.build.seal import seal
+from sandbox.lab.build.sealed_calls import seal
 
 SECRET = "5ec4e7"
 HEAD = """target triple = "x86_64-unknown-linux-musl"

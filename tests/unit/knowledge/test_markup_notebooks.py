@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from knowledge.notebooks import from_notebook
+from knowledge.markup import from_notebook
 from records.errors import DocumentError
 
 

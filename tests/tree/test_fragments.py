@@ -1,0 +1,57 @@
+"""Short modules with one importer: they belong into it, unless a reason stands here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("kernel_scientist", "app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records")
+LINES = 50
+COMMANDS = "app.commands."  # one file a command
+FULL = "its importer has no room for it, and it is a noun of its own"
+APART = {
+    "agents.model.chat_client": "loads LangChain's client, which takes half a second: only once a model is asked",
+    "app.exports.safetensors_file": "a file format that others define",
+    "app.imports.readers": "a table that grows with each form",
+    "cluster.berth": FULL,
+    "graph.recollections": FULL,
+    "knowledge.scoring": FULL,
+    "sandbox.isolation": "tries the levels of confinement on this machine; its importer is the compiler",
+    "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
+    "sandbox.lab.scaled_case": FULL,
+    "sandbox.remote.signet": FULL,
+}
+
+
+def fragments(lines: dict[str, int], importers: dict[str, set[str]]) -> list[str]:
+    """The modules that are short and that one other module imports."""
+    return sorted(m for m, count in lines.items() if count <= LINES and len(importers[m]) == 1)
+
+
+@pytest.fixture(scope="module")
+def found() -> list[str]:
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    lines = {
+        module: len(path.read_text(encoding="utf-8").splitlines())
+        for module in graph.modules
+        if (path := ROOT / f"{module.replace('.', '/')}.py").is_file() and not module.startswith(COMMANDS)
+    }
+    assert len(lines) > 300
+    return fragments(lines, {module: graph.find_modules_that_directly_import(module) for module in lines})
+
+
+def test_a_short_module_with_one_importer_is_part_of_it_or_has_a_reason(found: list[str]) -> None:
+    assert [module for module in found if module not in APART] == []
+
+
+def test_no_reason_outlives_its_module(found: list[str]) -> None:
+    assert [module for module in APART if module not in found] == []
+
+
+def test_a_new_fragment_is_found() -> None:
+    lines = {"a": 300, "a_part": 12, "shared": 12, "long": 51}
+    importers = {"a": set[str](), "a_part": {"a"}, "shared": {"a", "long"}, "long": {"a"}}
+    assert fragments(lines, importers) == ["a_part"]
