@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ def environment() -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("KERNEL_SCIENTIST_", "OPENAI_"))}
     if Path("~/.ray/auth_token").expanduser().is_file():
         kept.setdefault("RAY_AUTH_MODE", "token")
-    return {**kept, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)}
+    return {**kept, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), *sys.path]))}
 
 
 def linked(folder: Path, gpus: int = 0, address: str = "", patience_s: float = 120.0) -> ClusterLink:
