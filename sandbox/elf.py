@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
@@ -24,8 +25,7 @@ class Section:
     link: int
 
 
-@dataclass(frozen=True)
-class Symbol:
+class Symbol(NamedTuple):  # a program has more than a thousand
     """One symbol; `section` 0 means undefined. The value of a TLS symbol is an offset into the TLS image."""
 
     name: str
@@ -58,10 +58,11 @@ class Elf:
         for section in self.sections:
             if section.kind != _SYMTAB:
                 continue
-            strings = self.sections[section.link].offset
-            for at in range(section.offset, section.offset + section.size, _SYMBOL.size):
-                name, info, _, index, value, size = _SYMBOL.unpack_from(self.data, at)
-                found.append(Symbol(self._text(strings + name), at, info & 15, index, value, size))
+            text = bytes(self.data[self.sections[section.link].offset :])
+            table = self.data[section.offset : section.offset + section.size // _SYMBOL.size * _SYMBOL.size]
+            for number, (name, info, _, index, value, size) in enumerate(_SYMBOL.iter_unpack(table)):
+                word = text[name : text.index(0, name)].decode("utf-8", errors="replace")
+                found.append(Symbol(word, section.offset + number * _SYMBOL.size, info & 15, index, value, size))
         return found
 
     def content(self, name: str) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sandbox.candidate.diagnostics import SOURCE
 
@@ -19,11 +20,11 @@ _NODE = re.compile(
     rf"(?: <(?P<first>{_PLACE.format(1)})(?:, (?P<last>{_PLACE.format(2)}))?>)?(?: (?P<point>{_PLACE.format(3)}))?"
     r"(?P<rest>.*)"
 )
+_LAST, _POINT = 2, 4  # groups of a place, each followed by its line's number
 _LAYOUT = re.compile(r"^Type: (.*)\nLayout: <ASTRecordLayout\n((?:.*\n)*?) *FieldOffsets: (.*)>$", re.M)
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):  # there are thousands in each tree
     """One declaration, statement, expression, type or attribute."""
 
     depth: int
@@ -65,27 +66,28 @@ def _candidates_own(dump: str) -> Iterator[Node]:
         match = _NODE.match(row)
         if not match or row.startswith(("Type: ", "Layout: ", "TranslationUnitDecl")):
             continue
-        files, first = set[str](), ""
-        for group, number in (("first", "line1"), ("last", "line2"), ("point", "line3")):
-            place = match[group]
+        edges, kind, own, *places, rest = match.groups()
+        is_own, first = False, ""
+        for group in (0, 2, 4):
+            place = places[group]
             if not place or place == "<invalid sloc>":
                 continue
-            name = place.split(":")[0] if not place.startswith("<") else place[: place.index(">") + 1]
+            name = place.partition(":")[0] if place[0] != "<" else place[: place.index(">") + 1]
             if name == "line":
-                line = int(match[number])
+                line = int(places[group + 1])
             elif name != "col":
-                file, line = name, int(match[number])
-            files.add(file)
-            if group != "point" and first != SOURCE:
+                file, line = name, int(places[group + 1])
+            is_own = is_own or file == SOURCE
+            if group != _POINT and first != SOURCE:
                 first = file
-            if file == SOURCE and group != "last":
+            if file == SOURCE and group != _LAST:
                 shown = line
-        depth = len(match["edges"]) // 2
+        depth = len(edges) // 2
         if skipped is not None and depth > skipped:
             continue
         skipped = None
-        is_other = depth == 1 and (SOURCE not in files or (match["rest"] or "").startswith(" implicit"))
-        if is_other or match["kind"].endswith("Comment"):
+        is_other = depth == 1 and (not is_own or rest.startswith(" implicit"))
+        if is_other or kind.endswith("Comment"):
             skipped = depth
             continue
-        yield Node(depth, match["kind"], match["rest"].strip(), (match["own"] or "").strip(), shown, first)
+        yield Node(depth, kind, rest.strip(), own.strip() if own else "", shown, first)

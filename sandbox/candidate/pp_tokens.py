@@ -128,21 +128,22 @@ def _scan(source: _Source) -> Iterator[Token]:
             tail = source.place(close + len(match["delimiter"]) + 2)
             stop = cast(re.Match[str], _SUFFIX.match(text, tail)).end()
             word = whole[start : source.end(stop)]
-        elif _wants_header(row) and (found := _HEADER.match(text, at)):
+        elif row and row[0] == "#" and _wants_header(row) and (found := _HEADER.match(text, at)):
             kind, word, stop = "header", found[0], found.end()
         elif kind == "name":
             word = _decoded(word)
         elif kind == "mark":
             word = _DIGRAPHS.get(word, word)
         yield Token(cast(Kind, kind), word, start, source.end(stop) if is_spliced else stop, line)
-        row = [] if kind == "end" else [*row, word] if len(row) < 2 else [row[0], row[-1], word]
+        if kind == "end":
+            row = []
+        elif not row or row[0] == "#":  # of other rows the first word is enough
+            row = [*row, word] if len(row) < 2 else [row[0], row[-1], word]
         at = stop
 
 
 def _wants_header(row: list[str]) -> bool:
-    """True where a name in <> or quotes follows, in which nothing is a comment or an escape."""
-    if row[:1] != ["#"]:
-        return False
+    """True where a directive goes on with a name in <> or quotes, in which nothing is a comment or an escape."""
     return (len(row) == 2 and row[1] in _READS) or (row[-1] == "(" and row[-2] in _ASKS)
 
 

@@ -8,7 +8,6 @@ given up again stays, and then the two trees differ.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from sandbox.amdgcn.syntax_tree import SyntaxTree
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
@@ -33,7 +32,7 @@ def with_spaces(tree: SyntaxTree, source: str) -> SyntaxTree:
         parts = text.split("'")
         return "'".join(word.sub(attribute, part) if number % 2 else part for number, part in enumerate(parts))
 
-    nodes = tuple(replace(n, text=spelled(n.text)) if word.search(n.text) else n for n in tree.nodes)
+    nodes = tuple(n._replace(text=spelled(n.text)) if word.search(n.text) else n for n in tree.nodes)
     return SyntaxTree(nodes, tree.layouts)
 
 

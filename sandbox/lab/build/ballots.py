@@ -27,6 +27,8 @@ _UNNAMED = ""
 
 def returning_ballots(text: str) -> frozenset[str]:
     """The module's functions that return a ballot, as `__ballot()` does."""
+    if not _BALLOT.search(text):
+        return frozenset()
     functions, found = list(bodies(text)), frozenset[str]()
     while True:
         grown = found | {body.name for body in functions if body.name not in found and Ballots(body, found).returned}
@@ -44,7 +46,7 @@ class Ballots:
         self._ballots: set[str] = set()  # groups that hold a ballot of this function
         self.returned = False
         self._meant: set[str] = set()
-        self._follows_parameters = any(_COMPLAINT in line for line in body.lines)
+        self._follows_parameters = _COMPLAINT in body.text
         made = [line.split(" = ")[0].strip() for line in body.lines if self._is_source(line)]
         if not made and not self._follows_parameters:
             return
@@ -57,17 +59,19 @@ class Ballots:
 
     def cuts(self) -> list[tuple[int, str]]:
         """Lines that lose the upper half, and of which value."""
+        whole = self._ballots - self._meant
+        rows = enumerate(self._body.lines if whole else ())
         return [
             (number, found[1])
-            for number, line in enumerate(self._body.lines)
-            if (found := _CUT.search(line)) and self._group.get(found[1]) in self._ballots - self._meant
+            for number, line in rows
+            if (found := _CUT.search(line)) and self._group.get(found[1]) in whole
         ]
 
     def excused(self) -> set[int]:
         """Lines in which clang complains of a cut that is meant."""
         return {
             number
-            for number, line in enumerate(self._body.lines)
+            for number, line in enumerate(self._body.lines if self._meant else ())
             if _COMPLAINT in line and any(self._group.get(name) in self._meant for name in operands(line))
         }
 

@@ -20,6 +20,7 @@ from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 _MARKER = re.compile(r'# (\d+) "([^"]*)"((?: \d)*)$')
 _QUOTE = '"'
 _KEYWORDS = frozenset({"global", "device", "host", "shared", "constant", "managed"})
+_REWRITTEN = frozenset({"__attribute__", "__attribute", "#"})
 _ASKING = frozenset({"decltype", "noexcept", "sizeof", "alignof", "typeof", "__typeof", "__typeof__", "__alignof__"})
 _PRAGMAS = frozenset(  # of those that clang knows: what names or moves symbols, files, sections or the judge's own
     {
@@ -93,7 +94,7 @@ def device_text(preprocessed: str) -> DeviceText | tuple[Finding, ...]:
     text, lines = list[str](), list[int]()
     file, line, depth = SOURCE, 1, 0
     for row in _rows(preprocessed):
-        if not (match := _MARKER.match(row)):
+        if not row.startswith("# ") or not (match := _MARKER.match(row)):
             if file == SOURCE and not depth:
                 text.append(row)
                 lines.extend(range(line, line + row.count("\n") + 1))
@@ -119,6 +120,9 @@ def device_text(preprocessed: str) -> DeviceText | tuple[Finding, ...]:
 
 def _rows(preprocessed: str) -> Iterator[str]:
     """The lines; those of a raw string stay together, whatever they look like."""
+    if 'R"' not in preprocessed:
+        yield from preprocessed.split("\n")
+        return
     at = 0
     while at <= len(preprocessed):
         seen, end = at, _end_of_line(preprocessed, at)
@@ -141,10 +145,10 @@ def _with_keywords(text: str) -> str:
     pieces, at = list[str](), 0
     tokens = scan(text) if "__attribute" in text or "#pragma" in text else []
     for index, token in enumerate(tokens):
-        group = [t.text for t in tokens[index : index + 6]]
-        if token.kind != "name" and token.text != "#":
+        if token.text not in _REWRITTEN or (token.kind != "name" and token.text != "#"):
             continue
-        if token.text in ("__attribute__", "__attribute") and group[1:3] == ["(", "("] and group[4:6] == [")", ")"]:
+        group = [t.text for t in tokens[index : index + 6]]
+        if token.text != "#" and group[1:3] == ["(", "("] and group[4:6] == [")", ")"]:
             word, end = group[3].strip("_"), tokens[index + 5].end
             if word in _KEYWORDS:
                 pieces += [text[at : token.start], f"__{word}__", "\n" * text.count("\n", token.start, end)]

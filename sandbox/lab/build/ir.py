@@ -23,6 +23,7 @@ class Body:
     name: str
     start: int
     end: int
+    text: str
     lines: tuple[str, ...]
     has_lines: bool  # it has debug information, so every call needs a place
 
@@ -57,7 +58,8 @@ def bodies(text: str) -> Iterator[Body]:
     """Every function that is defined, in order."""
     for head in _FUNCTION.finditer(text):
         end = text.index("\n}", head.end() - 1)
-        yield Body(head[1].strip('"'), head.end(), end, tuple(text[head.end() : end].split("\n")), " !dbg " in head[0])
+        own = text[head.end() : end]
+        yield Body(head[1].strip('"'), head.end(), end, own, tuple(own.split("\n")), " !dbg " in head[0])
 
 
 def operands(line: str) -> list[str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import zip_longest
 
 from records.evaluation import Finding
@@ -62,11 +63,11 @@ _SILENT = frozenset(  # in the arguments of a builtin: what only converts them f
 
 def differences(gpu: SyntaxTree, lab: SyntaxTree) -> tuple[Finding, ...]:
     """The first place that the two compilers read differently; empty where there is none."""
-    layouts = dict(gpu.layouts)
+    layouts, known = dict(gpu.layouts), dict[str, str]()
     for name, layout in sorted(lab.layouts):
         if layouts.get(name, layout) != layout:
             return (refusal(_sentence(f"the layout of {name}"), _line_of(gpu, name), "B.1"),)
-    for ours, theirs in zip_longest(_rows(gpu), _rows(lab)):
+    for ours, theirs in zip_longest(_rows(gpu, known), _rows(lab, known)):
         if ours is None or theirs is None or ours[:3] != theirs[:3]:
             return (
                 refusal(_sentence(f"this ({_named(ours or theirs)})"), (ours or theirs or (0, "", "", 0))[3], "B.1"),
@@ -92,8 +93,8 @@ def _line_of(tree: SyntaxTree, name: str) -> int | None:
     )
 
 
-def _rows(tree: SyntaxTree) -> Iterator[Row]:
-    """The tree's nodes in a form in which equal meaning is equal text."""
+def _rows(tree: SyntaxTree, known: dict[str, str]) -> Iterator[Row]:
+    """The tree's nodes in a form in which equal meaning is equal text. `known`: such forms, of either tree."""
     nodes, index = tree.nodes, 0
     names, types = _numbers(nodes), _stand_ins(nodes)
     passed = list[int]()  # depths of the casts around this node that change nothing in the lab
@@ -101,15 +102,16 @@ def _rows(tree: SyntaxTree) -> Iterator[Row]:
         node = nodes[index]
         while passed and passed[-1] >= node.depth:
             passed.pop()
-        depth, end = node.depth - len(passed), subtree(nodes, index)
+        depth = node.depth - len(passed)
         if _is_left_out(node):
-            index = end
+            index = subtree(nodes, index)
         elif _is_assembly(nodes, index):
             yield depth, "asm", "", node.line
-            index = end
+            index = subtree(nodes, index)
         elif _stands_for_macro(nodes, index, names):
+            end = subtree(nodes, index)
             own = (n for n in nodes[index:end] if not n.file.startswith(_LAB) and not n.kind.endswith(_LITERALS))
-            words = {_meaning(n, names, types) for n in own if n.kind not in _SILENT}
+            words = {_meaning(n, names, types, known) for n in own if n.kind not in _SILENT}
             words = {word for word in words if "__builtin_" not in word and not _SCOPED.search(word)}
             yield depth, "builtin", "; ".join(sorted(words)), node.line
             index = end
@@ -121,7 +123,8 @@ def _rows(tree: SyntaxTree) -> Iterator[Row]:
             index += 1
         else:
             place = _memory(nodes, index) if node.kind == "VarDecl" else ""
-            yield depth, node.kind, _IDLE.sub("", _meaning(node, names, types)) + place, node.line
+            meaning = _meaning(node, names, types, known)
+            yield depth, node.kind, (_IDLE.sub("", meaning) if "<" in meaning else meaning) + place, node.line
             index += 1
 
 
@@ -133,15 +136,25 @@ def _numbers(nodes: tuple[Node, ...]) -> dict[str, str]:
         if has_assembly and nodes[index].kind == "ParenExpr" and _is_assembly(nodes, index):
             index = subtree(nodes, index)  # the lab's own variables
             continue
-        if nodes[index].address and nodes[index].kind.endswith("Decl"):
-            declared += [] if _is_left_out(nodes[index]) else [nodes[index].address]
-        index = subtree(nodes, index) if _is_left_out(nodes[index]) else index + 1
+        node = nodes[index]
+        if _is_left_out(node):
+            index = subtree(nodes, index)
+            continue
+        if node.address and node.kind.endswith("Decl"):
+            declared.append(node.address)
+        index += 1
     return {address: f"#{number}" for number, address in enumerate(declared)}
 
 
 def _is_left_out(node: Node) -> bool:
-    is_implied = node.kind.endswith("Decl") and node.text.startswith("implicit ")  # a member that no text declares
-    return is_implied or node.kind.endswith(("Attr", "Type")) or node.kind == "PragmaCommentDecl"
+    if node.text.startswith("implicit ") and node.kind.endswith("Decl"):  # a member that no text declares
+        return True
+    return _is_no_meaning(node.kind)
+
+
+@lru_cache(maxsize=512)
+def _is_no_meaning(kind: str) -> bool:
+    return kind.endswith(("Attr", "Type")) or kind == "PragmaCommentDecl"
 
 
 def _stand_ins(nodes: tuple[Node, ...]) -> dict[str, str]:
@@ -150,14 +163,25 @@ def _stand_ins(nodes: tuple[Node, ...]) -> dict[str, str]:
     return dict(sorted(found.items(), key=lambda pair: -len(pair[0])))
 
 
-def _meaning(node: Node, names: Mapping[str, str], types: Mapping[str, str]) -> str:
-    text = _SUGAR.sub(r"'\1'", node.text if node.kind != "DefaultConstructor" else _LITERAL.sub("", node.text))
+def _meaning(node: Node, names: Mapping[str, str], types: Mapping[str, str], known: dict[str, str]) -> str:
+    text = node.text if node.kind != "DefaultConstructor" else _LITERAL.sub("", node.text)
+    if "0x" in text:
+        text = _ADDRESS.sub(lambda found: names.get(found[0], "#"), text)
     if "ks_" in text:
+        plain = _SUGAR.sub(r"'\1'", text)
         for name, meant in types.items():
-            text = text.replace(name, meant)
-    text = _STORAGE.sub("", " " + _SPACE.sub("", text))
-    text = _POINTER.sub(r"\2 \1", _GNU_VECTOR.sub(r"\2 __attribute__((ext_vector_type(\1)))", text))
-    return _ADDRESS.sub(lambda found: names.get(found[0], "#"), _COLUMN.sub(r"\1", text)).strip()
+            plain = plain.replace(name, meant)
+        return _spelled(plain)  # another in the other tree
+    if (meaning := known.get(text)) is None:
+        meaning = known[text] = _spelled(_SUGAR.sub(r"'\1'", text))
+    return meaning
+
+
+def _spelled(text: str) -> str:
+    if "__attribute__" in text:
+        text = _GNU_VECTOR.sub(r"\2 __attribute__((ext_vector_type(\1)))", _SPACE.sub("", text))
+        text = _POINTER.sub(r"\2 \1", text)
+    return _COLUMN.sub(r"\1", _STORAGE.sub("", f" {text}")).strip()
 
 
 def _memory(nodes: tuple[Node, ...], index: int) -> str:
@@ -183,7 +207,7 @@ def _stands_for_macro(nodes: tuple[Node, ...], index: int, names: Mapping[str, s
         return nodes[index].kind in _WHOLE
     if nodes[index].kind == "AtomicExpr":
         return _SCOPED.search(nodes[index].text) is not None
-    return _OTHERWISE.fullmatch(_builtin(nodes, index, names)) is not None
+    return nodes[index].kind == "CallExpr" and _OTHERWISE.fullmatch(_builtin(nodes, index, names)) is not None
 
 
 def _builtin(nodes: tuple[Node, ...], index: int, names: Mapping[str, str]) -> str:

@@ -83,6 +83,8 @@ class _Probed:
     gone: set[int] = field(default_factory=set)
 
     def text(self) -> str:
+        if not self.before and not self.gone:
+            return self.body.text
         made: list[str] = []
         for number, line in enumerate(self.body.lines):
             made += self.before.get(number, ())
@@ -92,6 +94,8 @@ class _Probed:
 
     def copies(self) -> None:
         """The pointers of whole copies that are not to a variable of the function."""
+        if "@llvm.mem" not in self.body.text:
+            return
         for number, line in enumerate(self.body.lines):
             found = "@llvm.mem" in line and (_COPY.search(line) or _FILL.search(line))
             if not found or (self.body.has_lines and not DEBUG.search(line)):
@@ -103,6 +107,8 @@ class _Probed:
 
     def arrays(self) -> None:
         """At a failed check of an index by clang: test whether the element is outside of the whole array."""
+        if "@__ubsan_handle_out_of_bounds" not in self.body.text:
+            return
         block = ""
         for number, line in enumerate(self.body.lines):
             block = line.split(":")[0] if line[:1].strip() else block

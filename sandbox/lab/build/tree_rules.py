@@ -160,7 +160,7 @@ def _questions(nodes: tuple[Node, ...]) -> Iterator[Finding]:
     for index, node in enumerate(nodes):
         if node.kind in _UNEVALUATED:
             asked = max(asked, subtree(nodes, index))
-        match = _BUILTIN.search(" " + node.text)
+        match = _BUILTIN.search(" " + node.text) if "<builtin fn type>" in node.text else None
         what = None
         if match and (index < asked or not _PERMITTED.fullmatch(match[1])):
             what = match[1]
@@ -176,6 +176,8 @@ def _questions(nodes: tuple[Node, ...]) -> Iterator[Finding]:
 def _narrow_pointers(nodes: tuple[Node, ...]) -> Iterator[Finding]:
     """Places where the size of a pointer matters that has 32 bits on the GPU and 64 in the lab."""
     names = set[str]()
+    if not any("address_space(" in node.text for node in nodes):
+        return
     for index, node in enumerate(nodes):
         types = _QUOTED.findall(node.text)
         narrow = any(_SPACE.search(t) or names.intersection(re.findall(r"\w+", t)) for t in types)
