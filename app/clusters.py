@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LOCAL = "ray:local"
 KEPT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TMPDIR", "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "PYTHONHASHSEED")
 KEPT_BEGINNINGS = ("RAY_", "CUDA_", "HIP_", "ROCR_", "NVIDIA_")  # of names: which cluster, which GPUs
-# Ray asks nobody before it sends statistics to its makers. A worker whose process is lost is the desk's business.
+# Ray asks nobody before it sends statistics to its makers. A worker whose process is lost is the supervisor's business.
 OWN = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 

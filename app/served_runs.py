@@ -48,7 +48,7 @@ FIXED = ("task", "target", "on", "seed")  # results of two runs that differ in o
 
 
 class ServedRuns:
-    """The desk of `graph.serving`: settings are read and files opened when the first run is."""
+    """The service of `graph.serving`: settings are read and files opened when the first run is."""
 
     def __init__(self, settings: Settings | None = None, opening: Opening = wiring.make_context) -> None:
         """Without settings, those of the environment; `opening` makes the collaborators of a run."""
@@ -256,7 +256,7 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(_plain(value).encode()).hexdigest()
 
 
-def guard_traces(desk: ServedRuns) -> Traces | None:
+def guard_traces(service: ServedRuns) -> Traces | None:
     """Have a server's traces go through our view, where its environment asks for traces; None where it does not.
 
     A setting that is not usable is told when the first run needs it.
@@ -264,9 +264,9 @@ def guard_traces(desk: ServedRuns) -> Traces | None:
     from langsmith.run_trees import configure
 
     with contextlib.suppress(SettingsError):
-        if desk.settings.tracing:
-            traces = Traces(desk.settings)
-            configure(client=traces.client, project_name=desk.settings.langsmith_project)
+        if service.settings.tracing:
+            traces = Traces(service.settings)
+            configure(client=traces.client, project_name=service.settings.langsmith_project)
             return traces
     return None
 

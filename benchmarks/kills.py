@@ -2,11 +2,11 @@
 
     python -m benchmarks.kills [--kills 100] [--minutes 30] [--seed 1]
 
-A head and two nodes with two simulated GPUs each on this machine, and a driver with a scripted author. Stations, desk,
-bridge, driver, nodes and head are killed in a drawn order at drawn moments, and what no cluster would start again is
-started again here: nodes, head, driver. The recovery time of a kill is the time until a station is done with a request
-that began after it. At the end the ledger is compared with that of the same run without a cluster and without kills:
-every attempt, its state, its time and its key.
+A head and two nodes with two simulated GPUs each on this machine, and a driver with a scripted author. Stations,
+supervisor, bridge, driver, nodes and head are killed in a drawn order at drawn moments, and what no cluster would start
+again is started again here: nodes, head, driver. The recovery time of a kill is the time until a station is done with a
+request that began after it. At the end the ledger is compared with that of the same run without a cluster and without
+kills: every attempt, its state, its time and its key.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from benchmarks.figure import Figure, report
 from benchmarks.simulated import TARGET, counted, environment
 from records.ledger import Ledger
 
-WEIGHTS = {"station": 50, "desk": 14, "bridge": 14, "driver": 14, "node": 12, "head": 3}
-MARKS = {"station": "ray::Simulated", "desk": "ray::Desk"}
+WEIGHTS = {"station": 50, "supervisor": 14, "bridge": 14, "driver": 14, "node": 12, "head": 3}
+MARKS = {"station": "ray::Simulated", "supervisor": "ray::Supervisor"}
 SECONDS, PICKS = 0.5, 8
 WORST_S = 240.0  # to recover from one kill
 RAY = (

@@ -195,7 +195,7 @@ BENCHMARKS = (
     Benchmark(
         "kills",
         "Kills in a cluster",
-        "Stations, desk, bridge, driver, nodes and head killed while a run is at work: what is lost, and for how long.",
+        "Stations, supervisor, bridge, driver, nodes and head killed during a run: what is lost, and for how long.",
         40,
         needs=("ray",),
     ),

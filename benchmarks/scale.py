@@ -3,10 +3,10 @@
     python -m benchmarks.scale [--gpus 2,8,64] [--seconds 2.0] [--only NAME,NAME]
 
 GPUs are simulated (`benchmarks.simulated`): each is an actor of its own that sleeps. All runs on one machine, so Ray,
-the desk, the driver and the stations share its cores. Overhead is the wall time of an evaluation that takes no time,
-less that of the same one without a cluster. Efficiency is the seconds that stations were asked to work, over their
-number times the wall time. Fairness is Jain's index of the answers that three runs with equal and unequal demands had
-while all three were asking.
+the supervisor, the driver and the stations share its cores. Overhead is the wall time of an evaluation that takes no
+time, less that of the same one without a cluster. Efficiency is the seconds that stations were asked to work, over
+their number times the wall time. Fairness is Jain's index of the answers that three runs with equal and unequal demands
+had while all three were asking.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def collect(out: Path, gpus: int, limit: int, seconds: float) -> int:
             found = judged(c, sandbox, members, crowd)
             c.save({**found, "pairs": [], "errors": crowd.errors})
             pairs = planted(c, sandbox, PAIRS * gpus, crowd)
-            stations = link.state()["desk"]["stations"]
+            stations = link.state()["supervisor"]["stations"]
         finally:
             link.close()
     c.save({**found, "pairs": pairs, "errors": crowd.errors, "stations": stations})

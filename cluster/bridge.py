@@ -17,7 +17,7 @@ from typing import Any
 from cluster.frames import packed, receive_soon
 
 BEAT_S = 2.0
-LOST_S = 15.0  # without an answer of the desk to a beat, after which the cluster counts as lost
+LOST_S = 15.0  # without an answer of the supervisor to a beat, after which the cluster counts as lost
 CONNECT_S = 3.0  # for the first word with an address
 RETRY_S = 0.25
 AUTO = "auto"  # the cluster that this machine is part of
@@ -38,7 +38,7 @@ class Bridge:
         self._writer = writer
         self._me = secrets.token_hex(8)
         self._asked: dict[str, Any] = {}
-        self._desk: Any = None
+        self._supervisor: Any = None
         self._reopening = asyncio.Lock()
 
     async def serve(self, reader: asyncio.StreamReader) -> None:
@@ -48,9 +48,9 @@ class Bridge:
             task = asyncio.create_task(self._reply(message))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
-        if self._desk is not None:
+        if self._supervisor is not None:
             with contextlib.suppress(Exception):  # the driver has gone, and Ray may have, in whatever way
-                await asyncio.wait_for(self._desk.leave.remote(self._me), 2.0)
+                await asyncio.wait_for(self._supervisor.leave.remote(self._me), 2.0)
 
     async def _reply(self, message: dict[str, Any]) -> None:
         try:
@@ -61,11 +61,11 @@ class Bridge:
         await self._writer.drain()
 
     async def _connect(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Join the cluster, or start one on this machine, and find its desk."""
+        """Join the cluster, or start one on this machine, and find its supervisor."""
         self._asked = message
         await asyncio.get_running_loop().run_in_executor(None, _join, message)
         await self._find_desk(message["station"])
-        said = await self._call(self._desk.introduce)
+        said = await self._call(self._supervisor.introduce)
         if said["digest"] != message["digest"]:
             raise ClusterRefusal(
                 "SpoolError",
@@ -78,27 +78,28 @@ class Bridge:
     async def _open(self, message: dict[str, Any]) -> dict[str, Any]:
         """The places that answer for a target."""
         self._asked = {**self._asked, "spec": message["spec"], "wait_s": message["wait_s"]}
-        found: dict[str, Any] = await self._call(self._desk.open, self._me, message["spec"], message["wait_s"])
+        found: dict[str, Any] = await self._call(self._supervisor.open, self._me, message["spec"], message["wait_s"])
         return found
 
     async def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
         words = [message[name] for name in ("run", "place", "sticky", "name")]
         while True:
-            body, kind, text = await self._call(self._desk.ask, self._me, *words, message["body"].encode())
+            body, kind, text = await self._call(self._supervisor.ask, self._me, *words, message["body"].encode())
             if kind != "Closed":
                 return {"body": body.decode(), "kind": kind, "text": text}
             async with self._reopening:
-                if not await self._call(self._desk.beat, self._me):
-                    await self._call(self._desk.open, self._me, self._asked["spec"], self._asked["wait_s"])
+                if not await self._call(self._supervisor.beat, self._me):
+                    await self._call(self._supervisor.open, self._me, self._asked["spec"], self._asked["wait_s"])
 
     async def _state(self, message: dict[str, Any]) -> dict[str, Any]:
-        return {"kind": "", "nodes": await self._call(self._desk.nodes), "desk": await self._call(self._desk.state)}
+        nodes, state = await self._call(self._supervisor.nodes), await self._call(self._supervisor.state)
+        return {"kind": "", "nodes": nodes, "supervisor": state}
 
     async def _release(self, message: dict[str, Any]) -> dict[str, Any]:
-        """End a desk, of whatever version, with its stations."""
+        """End a supervisor, of whatever version, with its stations."""
         import ray
 
-        from cluster.desk import NAME, NAMESPACE
+        from cluster.supervisor import NAME, NAMESPACE
 
         self._asked = message
         await asyncio.get_running_loop().run_in_executor(None, _join, message)
@@ -111,7 +112,7 @@ class Bridge:
     async def _find_desk(self, station: str) -> None:
         import ray
 
-        from cluster.desk import NAME, NAMESPACE, Desk
+        from cluster.supervisor import NAME, NAMESPACE, Supervisor
 
         options = {
             "name": NAME,
@@ -123,11 +124,11 @@ class Bridge:
             "num_cpus": 0,
             "resources": {"node:__internal_head__": 0.001},
         }
-        make = ray.remote(Desk).options(**options).remote
-        self._desk = await asyncio.get_running_loop().run_in_executor(None, make, station)
+        make = ray.remote(Supervisor).options(**options).remote
+        self._supervisor = await asyncio.get_running_loop().run_in_executor(None, make, station)
 
     async def _call(self, method: Any, *words: Any) -> Any:
-        """Call the desk, again as long as it is being restarted."""
+        """Call the supervisor, again as long as it is being restarted."""
         from ray.exceptions import ActorDiedError, ActorUnavailableError, RayActorError, RayTaskError
 
         while True:
@@ -139,12 +140,13 @@ class Bridge:
                 await asyncio.sleep(RETRY_S)  # released, or idle: a new one
                 name = method._method_name
                 await self._find_desk(self._asked["station"])
-                method = getattr(self._desk, name)
+                method = getattr(self._supervisor, name)
             except (ActorUnavailableError, RayActorError):
                 await asyncio.sleep(RETRY_S)
             except RayTaskError as error:
                 cause = " ".join(str(error.cause).split())[:300]
-                raise ClusterRefusal("SpoolError", f"the cluster's desk failed: {cause}; please report this") from None
+                text = f"the cluster's supervisor failed: {cause}; please report this"
+                raise ClusterRefusal("SpoolError", text) from None
 
     async def _beat(self) -> None:
         """End this process when the cluster does not answer any more: the driver then starts another."""
@@ -153,7 +155,7 @@ class Bridge:
         while True:
             await asyncio.sleep(BEAT_S)
             try:
-                await asyncio.wait_for(self._call(self._desk.beat, self._me), LOST_S)
+                await asyncio.wait_for(self._call(self._supervisor.beat, self._me), LOST_S)
             except (TimeoutError, ClusterRefusal):
                 os._exit(3)
 
@@ -167,7 +169,7 @@ def _join(message: dict[str, Any]) -> None:
     """Connect this process to Ray; ClusterRefusal in one sentence."""
     import ray
 
-    from cluster.desk import NAMESPACE
+    from cluster.supervisor import NAMESPACE
 
     address, local = message["address"], message["local"]
     common: dict[str, Any] = {"namespace": NAMESPACE, "log_to_driver": False, "logging_level": logging.CRITICAL}

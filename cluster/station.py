@@ -1,6 +1,6 @@
 """One GPU, or one share of a lab, as an actor: the evaluator of a local device behind packed requests.
 
-Nothing here needs Ray; the desk makes an actor of it.
+Nothing here needs Ray; the supervisor makes an actor of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sandbox.target import load_target
 from sandbox.task_host import TaskHost
 
 AT_A_GPU = 3  # candidates that are compiled, waited for and compared at once; the GPU itself has one at a time
-REMEMBERED = 64  # answers, for a desk that has lost its own
+REMEMBERED = 64  # answers, for a supervisor that has lost its own
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class TrialOutcome(TypedDict):
     outcomes: dict[str, str]
 
 
-class RunDesk(Protocol):
+class RunService(Protocol):
     """Makes runs of requests and opens them; app/ has the one over settings."""
 
     def begin(self, asked: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -97,15 +97,15 @@ class RunDesk(Protocol):
         """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
 
 
-def serve(desk: RunDesk) -> CompiledStateGraph[ServedState, RunPreset, RunInput, RunOutput]:
-    """The graph over a desk, without a checkpointer: a server brings its own."""
+def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, RunInput, RunOutput]:
+    """The graph over a service, without a checkpointer: a server brings its own."""
     graph = StateGraph(ServedState, context_schema=RunPreset, input_schema=RunInput, output_schema=RunOutput)
-    graph.add_node("request", _request(desk))
+    graph.add_node("request", _request(service))
     for name in ("open_run", "select", "retrieve", "plan", "reflect"):
-        graph.add_node(name, _followed(desk, name, getattr(nodes, name)))
-    graph.add_node("approve", _followed(desk, "approve", approve))
-    graph.add_node("experiment", _experiment(desk))
-    graph.add_node("conclude", _conclude(desk))
+        graph.add_node(name, _followed(service, name, getattr(nodes, name)))
+    graph.add_node("approve", _followed(service, "approve", approve))
+    graph.add_node("experiment", _experiment(service))
+    graph.add_node("conclude", _conclude(service))
     graph.add_edge(START, "request")
     for before, after in (
         ("request", "open_run"),
@@ -134,16 +134,16 @@ def _spoken() -> Iterator[None]:
         raise ServedFault(" ".join(str(error).split())) from error
 
 
-def _experiment(desk: RunDesk) -> CompiledStateGraph[ServedTrial, RunPreset, ServedTrial, TrialOutcome]:
+def _experiment(service: RunService) -> CompiledStateGraph[ServedTrial, RunPreset, ServedTrial, TrialOutcome]:
     graph = StateGraph(ServedTrial, context_schema=RunPreset, output_schema=TrialOutcome)
     for name, stage in STAGES.items():
-        graph.add_node(name, _opened(desk, pausing(stage)))
-    graph.add_conditional_edges(START, _opened(desk, begin), list(BEGINNINGS))
+        graph.add_node(name, _opened(service, pausing(stage)))
+    graph.add_conditional_edges(START, _opened(service, begin), list(BEGINNINGS))
     add_routes(graph)
     return graph.compile(name="experiment")
 
 
-def _request(desk: RunDesk) -> Callable[..., dict[str, Any]]:
+def _request(service: RunService) -> Callable[..., dict[str, Any]]:
     """Check the request and write its run down."""
 
     def run(state: ServedState, runtime: Runtime[RunPreset]) -> dict[str, Any]:
@@ -151,42 +151,42 @@ def _request(desk: RunDesk) -> Callable[..., dict[str, Any]]:
         info = runtime.execution_info
         place = f"{info.thread_id}:{info.checkpoint_id}" if info is not None and info.thread_id else ""
         with _spoken():
-            begun = desk.begin({**(runtime.context or {}), **asked}, place)
+            begun = service.begin({**(runtime.context or {}), **asked}, place)
         return {**begun, "generation": 0, "stop": "", "result": {}}
 
     return run
 
 
-def _conclude(desk: RunDesk) -> Callable[..., dict[str, Any]]:
+def _conclude(service: RunService) -> Callable[..., dict[str, Any]]:
     """Write the best kernel and the report, and sum the run up."""
 
     def run(state: ServedState) -> dict[str, Any]:
         with _spoken():
-            return {"result": desk.conclude(state["run_id"])}
+            return {"result": service.conclude(state["run_id"])}
 
     return run
 
 
-def _opened(desk: RunDesk, node: Callable[[Any, Runtime[Context]], Answer]) -> Callable[..., Answer]:
+def _opened(service: RunService, node: Callable[[Any, Runtime[Context]], Answer]) -> Callable[..., Answer]:
     """The node with the collaborators of the run that its state names."""
 
     def run(state: Any, runtime: Runtime[Any]) -> Answer:
-        with _spoken(), desk.working(state["run_id"]) as context:
+        with _spoken(), service.working(state["run_id"]) as context:
             return node(state, runtime.override(context=context))
 
     return run
 
 
 def _followed(
-    desk: RunDesk, name: str, node: Callable[[State, Runtime[Context]], dict[str, Any]]
+    service: RunService, name: str, node: Callable[[State, Runtime[Context]], dict[str, Any]]
 ) -> Callable[..., dict[str, Any]]:
     """The node with its collaborators; where a person changed what it follows from, it goes on in a run of its own."""
-    opened = _opened(desk, node)
+    opened = _opened(service, node)
 
     def run(state: ServedState, runtime: Runtime[Any]) -> dict[str, Any]:
         generation = state.get("generation", 0) + (name == "select")
         with _spoken():
-            run_id = desk.lineage(state, name, generation)
+            run_id = service.lineage(state, name, generation)
         moved = cast(ServedState, {**state, "run_id": run_id})
         return {**opened(moved, runtime), "run_id": run_id}
 

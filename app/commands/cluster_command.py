@@ -42,19 +42,19 @@ def command(address: Address = None, release: Release = False, json: Json = Fals
         return
     state = link.state()
     if json:
-        emit({"nodes": state["nodes"], **state["desk"]})
+        emit({"nodes": state["nodes"], **state["supervisor"]})
         return
-    _show(state["nodes"], state["desk"])
+    _show(state["nodes"], state["supervisor"])
 
 
-def _show(nodes: list[dict[str, Any]], desk: dict[str, Any]) -> None:
+def _show(nodes: list[dict[str, Any]], work: dict[str, Any]) -> None:
     named = {node["id"]: f"{node['name']} ({node['id'][:8]})" for node in nodes}
     rows = []
     for node in nodes:
         declared = ", ".join(f"{name} {count:g}" for name, count in sorted(node["resources"].items()))
         rows.append([named[node["id"]], "alive" if node["is_alive"] else "gone", declared or "nothing"])
     table(["node", "state", "declares"], rows)
-    if desk["stations"]:
+    if work["stations"]:
         say("")
         table(
             ["node", "station", "state", "answered", "for run", "device or fault"],
@@ -67,15 +67,15 @@ def _show(nodes: list[dict[str, Any]], desk: dict[str, Any]) -> None:
                     each["run"],
                     each["why"] or each["place"],
                 ]
-                for each in desk["stations"]
+                for each in work["stations"]
             ],
             right=[3],
         )
     else:
         say("\nNo stations: the first run with --on ray starts one on each GPU and lab share.")
     say(
-        f"\n{counted(desk['running'], 'request')} at work, {desk['waiting']} waiting, "
-        f"{desk['per_minute']:g} answers a minute over the last five, {counted(desk['lost'], 'station')} lost at work"
+        f"\n{counted(work['running'], 'request')} at work, {work['waiting']} waiting, "
+        f"{work['per_minute']:g} answers a minute over the last five, {counted(work['lost'], 'station')} lost at work"
     )
-    for run, counts in desk["runs"].items():
+    for run, counts in work["runs"].items():
         say(f"  {run}: {counts['running']} at work, {counts['waiting']} waiting, {counts['served_s']:.0f} s served")

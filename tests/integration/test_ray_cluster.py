@@ -75,12 +75,12 @@ def judge(sandbox: ClusterSandbox, name: str, seconds: float) -> str:
 
 
 def kill_station(link: ClusterLink) -> None:
-    stations = [each for each in link.state()["desk"]["stations"] if each["state"] == "busy"]
+    stations = [each for each in link.state()["supervisor"]["stations"] if each["state"] == "busy"]
     os.kill(stations[0]["pid"], signal.SIGKILL)
 
 
 def kill_desk(link: ClusterLink) -> None:
-    os.kill(link.state()["desk"]["pid"], signal.SIGKILL)
+    os.kill(link.state()["supervisor"]["pid"], signal.SIGKILL)
 
 
 def kill_bridge(link: ClusterLink) -> None:
@@ -100,7 +100,7 @@ def test_nothing_is_lost_with_a_process(link: ClusterLink, tmp_path: Path, kill:
     assert len(set(found)) == 12
     done = Counter(counted(tmp_path, "done"))
     assert len(done) == 12
-    assert link.state()["desk"]["waiting"] == 0
+    assert link.state()["supervisor"]["waiting"] == 0
 
 
 @needs_ray

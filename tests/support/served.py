@@ -37,8 +37,8 @@ class Server:
 
     def restart(self) -> None:
         """As a process that was killed and started again: only files and checkpoints are left."""
-        self.desk = ServedRuns(Settings(runs_folder=self.folder / "runs"), self.open)
-        self.graph = serve(self.desk)
+        self.service = ServedRuns(Settings(runs_folder=self.folder / "runs"), self.open)
+        self.graph = serve(self.service)
         self.graph.checkpointer = self.saver
 
     def open(

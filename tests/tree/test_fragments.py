@@ -16,7 +16,7 @@ APART = {
     "agents.model.chat_client": "loads LangChain's client, which takes half a second: only once a model is asked",
     "app.exports.safetensors_file": "a file format that others define",
     "app.imports.readers": "a table that grows with each form",
-    "cluster.berth": FULL,
+    "cluster.resource_unit": FULL,
     "graph.recollections": FULL,
     "knowledge.scoring": FULL,
     "sandbox.isolation": "tries the levels of confinement on this machine; its importer is the compiler",

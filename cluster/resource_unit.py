@@ -10,7 +10,7 @@ from cluster.station import StationSpec
 
 
 @dataclass
-class Berth:
+class ResourceUnit:
     """A unit of a node's resource, with the station on it."""
 
     node: str

@@ -1,7 +1,7 @@
-"""The desk: one actor of the cluster that keeps a station on every GPU and lab share, and hands the requests out.
+"""The supervisor: one actor of the cluster that keeps a station on every GPU and lab share, and hands the requests out.
 
-Stations are the desk's children: when it dies they die, and the GPUs are free for the next one. Nodes that join are
-found within seconds. A desk that nobody has asked for a while ends, so that its GPUs are free for other users of Ray.
+Stations are its children: when it dies they die, and the GPUs are free for the next one. Nodes that join are found
+within seconds. A supervisor that has had no request for a while ends, so that its GPUs are free for other users of Ray.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import ray
 from ray.exceptions import RayActorError, RayError, RayTaskError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from cluster.berth import Berth
 from cluster.digest import code_digest
 from cluster.dispatcher import Dispatcher, StationLost, StationPost, StationReply
+from cluster.resource_unit import ResourceUnit
 from cluster.station import AT_A_GPU, StationSpec
 from records.codec import dumps
 from sandbox.target import load_target, target_names
 
 NAMESPACE = "kernel-scientist"
-NAME = "desk"
+NAME = "supervisor"
 LAB = "lab"  # the custom resource of nodes that compile and run the lab
 LAB_VENDOR = "amd"
-TEND_S = 1.0
+WATCH_S = 1.0
 SILENT_S = 30.0  # of an asker, after which what it waits for is dropped
 IDLE_S = 600.0  # without an asker, after which the GPUs are given back
 OTHERS_S = 5.0  # for more stations, once there is one
@@ -38,7 +38,7 @@ AGAIN_S = 30.0  # before a station is tried again that could not be started
 RECENT_LOSS_S = 5.0  # Ray says that a node is gone somewhat later than that its actors are
 
 
-class Desk:
+class Supervisor:
     """See the module. All methods are coroutines of one event loop."""
 
     def __init__(self, station: str) -> None:
@@ -46,7 +46,7 @@ class Desk:
         module, _, name = station.partition(":")
         self._class = ray.remote(getattr(importlib.import_module(module), name))
         self._dispatcher = Dispatcher(self._give_up)
-        self._berths: dict[tuple[str, str, int], Berth] = {}
+        self._units: dict[tuple[str, str, int], ResourceUnit] = {}
         self._specs: dict[str, StationSpec] = {}  # by resource
         self._nodes: list[dict[str, Any]] = []
         self._alive: set[str] = set()
@@ -54,12 +54,12 @@ class Desk:
         self._places: dict[str, dict[str, Any]] = {}
         self._count = 0
         self._used = time.monotonic()
-        self._tending: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
 
     async def introduce(self) -> dict[str, Any]:
-        """The version of the program on the desk's node, and the number of its process there."""
-        if self._tending is None:
-            self._tending = asyncio.get_running_loop().create_task(self._tend())
+        """The version of the program on the supervisor's node, and the number of its process there."""
+        if self._watching is None:
+            self._watching = asyncio.get_running_loop().create_task(self._watch())
         return {"digest": code_digest(), "pid": os.getpid()}
 
     async def open(self, asker: str, spec: dict[str, Any], wait_s: float) -> dict[str, Any]:
@@ -80,10 +80,10 @@ class Desk:
             words = ", ".join(f"{name}={value}" for name, value in there.items())
             text = f"the cluster's stations were started with {words}; ask for the same, or free them with "
             return {"kind": "UsageError", "text": f"{text}`kernel-scientist cluster --release` when no run needs them"}
-        self._staff()
+        self._fill_units()
         until, first = time.monotonic() + wait_s, 0.0
         while time.monotonic() < until:
-            mine = [b for b in self._berths.values() if b.resource == resource]
+            mine = [b for b in self._units.values() if b.resource == resource]
             if any(b.id for b in mine):
                 first = first or time.monotonic()
                 until = min(until, first + OTHERS_S)
@@ -94,9 +94,9 @@ class Desk:
                 return {"kind": kind, "text": text}
             await asyncio.sleep(0.05)
         found: dict[str, int] = defaultdict(int)
-        for berth in self._berths.values():
-            if berth.resource == resource and berth.id in self._dispatcher.posts:
-                found[self._dispatcher.posts[berth.id].place] += 1
+        for unit in self._units.values():
+            if unit.resource == resource and unit.id in self._dispatcher.posts:
+                found[self._dispatcher.posts[unit.id].place] += 1
         if not found:
             return {"kind": "SpoolError", "text": f"no station of the cluster was ready within {wait_s:.0f} s; look "
                     "at `kernel-scientist cluster`, then try again"}  # fmt: skip
@@ -106,7 +106,7 @@ class Desk:
     async def ask(
         self, asker: str, run: str, place: str, sticky: str, name: str, body: bytes
     ) -> tuple[bytes, str, str]:
-        """A packed result, or the kind and sentence of a fault; `Closed` where this desk has not been opened yet."""
+        """A packed result, or the kind and sentence of a fault; `Closed` where nobody has opened it yet."""
         self._askers[asker] = self._used = time.monotonic()
         if not self._specs:
             return b"", "Closed", ""
@@ -114,7 +114,7 @@ class Desk:
         return reply.body, reply.kind, reply.text
 
     async def beat(self, asker: str) -> bool:
-        """Say that the asker is still there; False where this desk has not been opened yet."""
+        """Say that the asker is still there; False where this supervisor has not been opened yet."""
         self._askers[asker] = self._used = time.monotonic()
         return bool(self._specs)
 
@@ -127,7 +127,7 @@ class Desk:
         """Nodes, stations, queue and throughput, in plain data."""
         await self._look()
         rows = []
-        for b in sorted(self._berths.values(), key=lambda each: (each.node, each.resource, each.number)):
+        for b in sorted(self._units.values(), key=lambda each: (each.node, each.resource, each.number)):
             post = self._dispatcher.posts.get(b.id)
             state = "busy" if post is not None and post.working else b.state
             rows.append(
@@ -181,104 +181,102 @@ class Desk:
         self._nodes = await asyncio.get_running_loop().run_in_executor(None, ray.nodes)
         self._alive = {str(node["NodeID"]) for node in self._nodes if node["Alive"]}
 
-    def _staff(self) -> None:
+    def _fill_units(self) -> None:
         """A station on each unit that has none, on nodes that are alive; none on the others."""
-        for key, berth in list(self._berths.items()):
-            if berth.node not in self._alive:
-                self._vacate(berth)
-                del self._berths[key]
+        for key, unit in list(self._units.items()):
+            if unit.node not in self._alive:
+                self._release(unit)
+                del self._units[key]
         now = time.monotonic()
         for node in self._nodes:
             for resource, spec in self._specs.items():
                 share = int(node["Resources"].get(resource, 0)) if node["Alive"] else 0
                 for number in range(share):
                     key = (str(node["NodeID"]), resource, number)
-                    berth = self._berths.setdefault(key, Berth(key[0], resource, number, share, spec))
-                    is_again = berth.fault[0] not in ("", "GivenUp") and now - berth.since > AGAIN_S
-                    if (berth.task is None and not berth.fault[0]) or is_again:
-                        berth.fault, berth.since = ("", ""), now
-                        berth.task = asyncio.get_running_loop().create_task(self._man(berth))
+                    unit = self._units.setdefault(key, ResourceUnit(key[0], resource, number, share, spec))
+                    is_again = unit.fault[0] not in ("", "GivenUp") and now - unit.since > AGAIN_S
+                    if (unit.task is None and not unit.fault[0]) or is_again:
+                        unit.fault, unit.since = ("", ""), now
+                        unit.task = asyncio.get_running_loop().create_task(self._start(unit))
 
-    async def _man(self, berth: Berth) -> None:
+    async def _start(self, unit: ResourceUnit) -> None:
         """Start a station and give it work."""
         self._count += 1
         handle = self._class.options(
             num_cpus=0,
-            resources={berth.resource: 1},
+            resources={unit.resource: 1},
             max_restarts=0,
             max_concurrency=AT_A_GPU,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(berth.node, soft=False),
-        ).remote(asdict(berth.spec), berth.number, berth.share)
-        berth.station = handle
+            scheduling_strategy=NodeAffinitySchedulingStrategy(unit.node, soft=False),
+        ).remote(asdict(unit.spec), unit.number, unit.share)
+        unit.station = handle
         try:
             said = await handle.introduce.remote()
         except RayError as error:
-            self._vacate(berth)
-            if berth.node in self._alive and not isinstance(error, RayActorError):
-                berth.fault, berth.since = ("SpoolError", _cause(error)), time.monotonic()
-            elif berth.node in self._alive:
-                berth.fault = (
+            self._release(unit)
+            if unit.node in self._alive and not isinstance(error, RayActorError):
+                unit.fault, unit.since = ("SpoolError", _cause(error)), time.monotonic()
+            elif unit.node in self._alive:
+                unit.fault = (
                     "SpoolError",
-                    f"a station on the node {berth.node[:8]} could not be started; look at its logs",
+                    f"a station on the node {unit.node[:8]} could not be started; look at its logs",
                 )
-                berth.since = time.monotonic()
-            berth.task = None
+                unit.since = time.monotonic()
+            unit.task = None
             return
         if said["digest"] != code_digest():
             text = f"the node {said['host']} has another version of the program than the rest of the cluster"
             said |= {"kind": "SpoolError", "text": f"{text}; install one version on all nodes"}
         if said["kind"]:
-            self._vacate(berth)
-            berth.fault, berth.since = (said["kind"], said["text"]), time.monotonic()
-            berth.task = None
+            self._release(unit)
+            unit.fault, unit.since = (said["kind"], said["text"]), time.monotonic()
+            unit.task = None
             return
         place = dumps(said["place"])
         self._places[place] = said["place"]
-        berth.pid = int(said["pid"])
-        berth.id, berth.slot = f"{berth.node[:8]}-{berth.resource}-{berth.number}-{self._count}", said["slot"]
-        post = StationPost(
-            berth.id, berth.node, place, lambda body: self._answer(berth, handle, body), said["capacity"]
-        )
+        unit.pid = int(said["pid"])
+        unit.id, unit.slot = f"{unit.node[:8]}-{unit.resource}-{unit.number}-{self._count}", said["slot"]
+        post = StationPost(unit.id, unit.node, place, lambda body: self._answer(unit, handle, body), said["capacity"])
         self._dispatcher.join(post)
 
-    async def _answer(self, berth: Berth, handle: Any, body: bytes) -> StationReply:
+    async def _answer(self, unit: ResourceUnit, handle: Any, body: bytes) -> StationReply:
         try:
             return StationReply(*await handle.answer.remote(body))
         except RayTaskError as error:  # a fault in our own program
             return StationReply(kind="LabError", text=_cause(error))
         except RayError:
             began = time.monotonic()
-            while berth.node in self._alive and time.monotonic() - began < RECENT_LOSS_S:
+            while unit.node in self._alive and time.monotonic() - began < RECENT_LOSS_S:
                 with contextlib.suppress(RayError, ConnectionError):
                     await self._look()
                 await asyncio.sleep(0.25)
-                if berth.node in self._alive and time.monotonic() - began > 1.5:
+                if unit.node in self._alive and time.monotonic() - began > 1.5:
                     break
-            self._vacate(berth)
-            berth.task = None
-            raise StationLost(berth.node not in self._alive) from None
+            self._release(unit)
+            unit.task = None
+            raise StationLost(unit.node not in self._alive) from None
 
-    def _vacate(self, berth: Berth) -> None:
-        self._dispatcher.leave(berth.id)
-        berth.id = ""
-        if berth.station is not None:
+    def _release(self, unit: ResourceUnit) -> None:
+        self._dispatcher.leave(unit.id)
+        unit.id = ""
+        if unit.station is not None:
             with contextlib.suppress(RayError, ValueError):
-                ray.kill(berth.station)
-            berth.station = None
+                ray.kill(unit.station)
+            unit.station = None
 
     def _give_up(self, station: str, why: str) -> None:
-        for berth in self._berths.values():
-            if berth.id == station:
-                self._vacate(berth)
-                berth.fault = ("GivenUp", why)
+        for unit in self._units.values():
+            if unit.id == station:
+                self._release(unit)
+                unit.fault = ("GivenUp", why)
 
-    async def _tend(self) -> None:
+    async def _watch(self) -> None:
         """Follow nodes and askers for ever."""
         while True:
-            await asyncio.sleep(TEND_S)
+            await asyncio.sleep(WATCH_S)
             with contextlib.suppress(RayError, ConnectionError, TimeoutError):
                 await self._look()
-                self._staff()
+                self._fill_units()
             now = time.monotonic()
             self._dispatcher.expire(now)
             for asker, seen in list(self._askers.items()):
