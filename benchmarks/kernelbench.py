@@ -73,7 +73,7 @@ def measure(checkout: Path, level: int, numbers: range, results: Path) -> None:
     lab = LabEvaluator(toolchain, CACHE / "kernels", load_target("mi300x"), 7)
     for at in range(0, len(wanted), BATCH):
         batch = wanted[at : at + BATCH]
-        made = imported_all([_request(level, n, files[n]) for n in batch], toolchain.cage)
+        made = imported_all([request(level, n, files[n]) for n in batch], toolchain.cage)
         for number, one in zip(batch, made, strict=True):
             row: dict[str, Any] = {"level": level, "number": number, "name": files[number].stem}
             row["digest"] = _digest(texts[number])
@@ -96,11 +96,12 @@ def judged(lab: LabEvaluator, made: Imported) -> dict[str, Any]:
         small = replace(task, benchmarks=(replace(task.tests[-1], role="benchmark"),))
         seed = made.files["seed.hip"].decode()
         right = _code(lab, small, seed)
-        wrong = [_code(lab, small, text) for text in _faulty(seed)]
+        wrong = [_code(lab, small, text) for text in faulty(seed)]
     return {"notes": list(made.notes), "right": right, "wrong": wrong}
 
 
-def _faulty(seed: str) -> Iterator[str]:
+def faulty(seed: str) -> Iterator[str]:
+    """Wrong kernels made from a generated one."""
     for old, new in WRONG:
         found = list(re.finditer(old, seed))
         last = found[-1]
@@ -111,7 +112,8 @@ def _code(lab: LabEvaluator, task: Task, source: str) -> str:
     return str(lab.verify(lab.prepare(source, task)).verdict.code)
 
 
-def _request(level: int, number: int, path: Path) -> dict[str, Any]:
+def request(level: int, number: int, path: Path) -> dict[str, Any]:
+    """Of the importer, for one problem."""
     text = path.read_text(encoding="utf-8")
     title = path.stem.partition("_")[2].replace("_", " ").strip()
     origin = {"source": path.name, "form": "kernelbench", "licence": "MIT", "commit": "", "digest": _digest(text)}

@@ -1,0 +1,197 @@
+"""KernelBench's own evaluation of exported kernels on a GPU, beside our judge's verdicts there.
+
+    python -m benchmarks.kernelbench_eval make FOLDER --checkout DIR [--level N] [--most N]
+    python -m benchmarks.kernelbench_eval judge FOLDER --checkout DIR --out FILE [--workers N] [--seconds S]
+    python -m benchmarks.kernelbench_eval            the stored figures
+
+DIR is a checkout of github.com/ScalingIntelligence/KernelBench. `make` needs PyTorch on a CPU: it imports the problems
+that `benchmarks.kernelbench` found judged rightly in the lab, and writes for each the task, the generated kernel, one
+wrong kernel made from it, and both in KernelBench's form. `judge` needs the GPU: our judge's verdicts on small sizes,
+and KernelBench's `eval_kernel_against_ref` at the problem's own sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Semaphore
+from typing import Any
+
+from app.exports.kernelbench_model import kernelbench_model
+from app.exports.launcher import Launcher
+from app.exports.provenance import Provenance
+from app.exports.torch_operator import TorchOperator
+from app.imports.confined import imported_all
+from benchmarks.figure import Figure, report
+from benchmarks.kernelbench import CACHE, RESULTS, faulty, is_right, known, request
+from records.errors import ScientistError
+from sandbox.amdgcn.toolchain import find_toolchain
+from sandbox.candidate.prepare import prepare
+from sandbox.gpu.gpu_evaluator import GpuEvaluator
+from sandbox.target import load_target
+from tasks.loader import load_task
+
+STORED = Path(__file__).parent / "data" / "kernelbench_h200.json"
+TITLE = "KernelBench on an H200"
+TARGET = "h200"
+KNOWN = Provenance("a problem of KernelBench", "NVIDIA H200 (sm_90a)", "0" * 64)
+KINDS = ("right", "wrong")
+AT_ONCE = 4  # evaluations that share the GPU
+BUILT = "import runpy, sys; runpy.run_path(sys.argv[1])"  # so that the build waits for no turn on the GPU
+JUDGED = """
+import json, pathlib, sys
+sys.path.insert(0, sys.argv[1] + "/src")
+from kernelbench.eval import eval_kernel_against_ref
+import torch
+problem, candidate = (pathlib.Path(path).read_text() for path in sys.argv[2:4])
+made = eval_kernel_against_ref(problem, candidate, num_correct_trials=2, num_perf_trials=5, measure_performance=False,
+                               backend="cuda", precision=torch.float32, build_dir=sys.argv[4])
+print(json.dumps({"compiled": made.compiled, "correct": made.correctness, "told": str(made.metadata)[:400]}))
+"""
+
+
+def main() -> int:
+    """Make the folder, judge it, or print what is stored."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("step", nargs="?", choices=("make", "judge"))
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--checkout", type=Path)
+    parser.add_argument("--level", type=int, default=1)
+    parser.add_argument("--most", type=int, default=100)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path, default=STORED)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=float, default=540.0)
+    asked = parser.parse_args()
+    if asked.step is None:
+        return report(TITLE, figures(json.loads(STORED.read_text(encoding="utf-8")))) if STORED.exists() else 0
+    if asked.folder is None or asked.checkout is None:
+        parser.error("name the folder and --checkout")
+    if asked.step == "make":
+        make(asked.folder, asked.checkout, asked.level, asked.most, asked.results)
+    else:
+        judge(asked.folder, asked.checkout, asked.out, asked.workers, asked.seconds)
+    return 0
+
+
+def make(folder: Path, checkout: Path, level: int, most: int, results: Path) -> None:
+    """Write each problem's task, kernels and exports to a folder of its own; what cannot be exported is printed."""
+    good = [row for row in known(results) if row["level"] == level and is_right(row)][:most]
+    cage = find_toolchain(CACHE / "toolchain").cage
+    for row in good:
+        place = folder / f"level{level}_{row['number']}"
+        if place.exists():
+            continue
+        problem = checkout / "KernelBench" / f"level{level}" / f"{row['name']}.py"
+        (made,) = imported_all([request(level, row["number"], problem)], cage)
+        if isinstance(made, str):
+            print(f"{place.name}: {made}", flush=True)
+            continue
+        part = folder / f"{place.name}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        try:
+            _write(part, made.files)
+        except ScientistError as error:
+            print(f"{place.name}: {error}", flush=True)
+            continue
+        (part / "problem.txt").write_text(str(problem.relative_to(checkout)), encoding="utf-8")
+        part.rename(place)
+
+
+def _write(place: Path, files: Mapping[str, bytes]) -> None:
+    """The task, and each kernel as HIP and in KernelBench's form. ScientistError for one that it cannot hold."""
+    task = place / "task"
+    task.mkdir(parents=True)
+    for name, content in files.items():
+        (task / name).write_bytes(content)
+    seed, target = files["seed.hip"].decode(), load_target(TARGET)
+    for kind, text in zip(KINDS, (seed, list(faulty(seed))[-1]), strict=True):
+        made = TorchOperator(Launcher(prepare(text, load_task(task, TARGET)), target), target)
+        (place / f"{kind}.hip").write_text(text, encoding="utf-8")
+        (place / f"{kind}.py").write_text(kernelbench_model(made, KNOWN), encoding="utf-8")
+
+
+def judge(folder: Path, checkout: Path, out: Path, workers: int, seconds: float) -> None:
+    """Our verdicts one after the other, then builds in parallel and KernelBench's verdicts; written as they come."""
+    until = time.monotonic() + seconds
+    places = sorted(path for path in folder.iterdir() if (path / "problem.txt").exists())
+    rows: dict[str, dict[str, Any]] = {place.name: {} for place in places}
+    turns = Semaphore(AT_ONCE)
+    with ThreadPoolExecutor(workers) as pool, TemporaryDirectory() as builds:
+        asked = {
+            (place.name, kind): pool.submit(_evaluated, place, kind, checkout, Path(builds), turns, until)
+            for place in places
+            for kind in KINDS
+        }
+        with TemporaryDirectory() as cache:
+            evaluator = GpuEvaluator(load_target(TARGET), Path(cache), 7)
+            for place in places:
+                rows[place.name]["judge"] = {kind: _code(evaluator, place, kind) for kind in KINDS}
+                out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+        for (name, kind), future in asked.items():
+            rows[name].setdefault("kernelbench", {})[kind] = future.result()
+            out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    report(TITLE, figures(rows))
+
+
+def _evaluated(place: Path, kind: str, checkout: Path, builds: Path, turns: Semaphore, until: float) -> dict[str, Any]:
+    """What KernelBench says of one exported kernel; `told` alone where it says nothing."""
+    build = builds / f"{place.name}_{kind}"
+    build.mkdir()
+    problem = checkout / (place / "problem.txt").read_text(encoding="utf-8")
+    environment = {**os.environ, "TORCH_EXTENSIONS_DIR": str(build), "MAX_JOBS": "2", "TORCH_CUDA_ARCH_LIST": "9.0a"}
+    words = [sys.executable, "-c", BUILT, str(place / f"{kind}.py")]
+    try:
+        subprocess.run(
+            words, env=environment, capture_output=True, timeout=max(1.0, until - time.monotonic()), check=False
+        )
+        words = [sys.executable, "-c", JUDGED, str(checkout), str(problem), str(place / f"{kind}.py"), str(build)]
+        with turns:
+            left_s = max(1.0, until - time.monotonic())
+            ran = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=left_s, check=False)
+    except subprocess.TimeoutExpired:
+        return {"told": "out of time"}
+    try:
+        return dict(json.loads(ran.stdout.splitlines()[-1]))
+    except (IndexError, ValueError):
+        return {"told": ran.stderr[-400:]}
+
+
+def _code(evaluator: GpuEvaluator, place: Path, kind: str) -> str:
+    """Our judge's code on the task's tests, the largest of which stands for the original sizes."""
+    task = load_task(place / "task", TARGET)
+    small = replace(task, benchmarks=(replace(task.tests[-1], role="benchmark"),))
+    source = (place / f"{kind}.hip").read_text(encoding="utf-8")
+    try:
+        return str(evaluator.verify(evaluator.prepare(source, small)).verdict.code)
+    except ScientistError as error:
+        return str(error)
+
+
+def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
+    """How often both judges were right."""
+    total = len(rows)
+    ours = sum(row["judge"]["right"] == "OK" and row["judge"]["wrong"] != "OK" for row in rows.values())
+    theirs = [row.get("kernelbench", {}) for row in rows.values()]
+    said = [row for row in theirs if all("correct" in row.get(kind, {}) for kind in KINDS)]
+    accepted = sum(bool(row["right"]["correct"]) for row in said)
+    refused = sum(not row["wrong"]["correct"] for row in said)
+    return [
+        Figure("kernelbench_eval.judged", ours, "problems", "problems made", total, ">= 40"),
+        Figure("kernelbench_eval.right_taken", accepted, "problems", "evaluated by KernelBench", len(said), ">= 40"),
+        Figure("kernelbench_eval.wrong_refused", refused, "problems", "evaluated by KernelBench", len(said), ">= 40"),
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
