@@ -130,7 +130,7 @@ def _gpus(settings: Settings) -> Iterator[Capability]:
 
 def _isolation(settings: Settings) -> Capability:
     from sandbox.amdgcn.toolchain import find_toolchain
-    from sandbox.cage.ladder import candidates
+    from sandbox.cage.confinement import candidates
 
     try:
         cage = find_toolchain(settings.cache_folder / "toolchain").cage
@@ -230,7 +230,7 @@ def _model(settings: Settings) -> Capability:
     except ScientistError as error:
         return Capability("model", "missing", str(error), "check OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL")
     text = f"{found.model} at {found.address}: answers in {found.seconds:.1f} s"
-    text += f", JSON by {', '.join(found.rungs) or 'no way'}"
+    text += f", JSON by {', '.join(found.json_modes) or 'no way'}"
     text += ", calls tools" if found.calls_tools else ", asks for tools in text"
     text += "" if found.counts_tokens else ", does not count tokens"
     return Capability("model", "warn" if found.advice else "ok", text, found.advice)

@@ -130,13 +130,13 @@ def make_sandbox(
 def require_isolation(settings: Settings, target: str, on: str) -> None:
     """MachineError where a run, which nobody watches, would leave files and network to kernels of this machine."""
     from sandbox.amdgcn.toolchain import find_toolchain
-    from sandbox.cage.ladder import candidates, require
+    from sandbox.cage.confinement import candidates, require
 
     where = resolve_on(on, target)
     if where == "lab":
-        require(find_toolchain(settings.cache_folder / "toolchain").cage.rung, settings.isolation)
+        require(find_toolchain(settings.cache_folder / "toolchain").cage.level, settings.isolation)
     elif where == "device":
-        require(candidates(None)[0].rung, settings.isolation)
+        require(candidates(None)[0].level, settings.isolation)
 
 
 def require_fence_of(settings: Settings, sandbox: Sandbox) -> None:

@@ -10,7 +10,7 @@ from app.screen import note
 
 if TYPE_CHECKING:
     from app.settings import Settings
-    from sandbox.cage.ladder import Cage
+    from sandbox.cage.confinement import Cage
     from sandbox.task_host import TaskHost
     from tasks.task import Task
 

@@ -102,9 +102,9 @@ def show(evaluation: Evaluation, source: str, name: str) -> None:
     if evaluation.explanation:
         say("\n" + evaluation.explanation.strip())
     if evaluation.isolation:
-        from sandbox.cage.ladder import describe_rung
+        from sandbox.cage.confinement import describe_level
 
-        say(f"\nIsolation of compiler and kernel: {describe_rung(evaluation.isolation)}")
+        say(f"\nIsolation of compiler and kernel: {describe_level(evaluation.isolation)}")
 
 
 def excerpts(findings: Sequence[Finding], source: str, stage: str = "") -> None:

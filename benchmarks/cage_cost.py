@@ -1,4 +1,4 @@
-"""The cost of the cage: what a start takes longer on each rung, and what that is of an execution in the lab.
+"""The cost of the cage: what a start takes longer on each level, and what that is of an execution in the lab.
 
 Starts with and without the cage come in turns, so that a busy moment falls on both; each figure is a median of the
 differences. The program is the launcher's own probe, which ends at once. The executions are those of lab_speed.
@@ -17,7 +17,7 @@ from app.settings import load_settings
 from benchmarks.figure import Figure, report
 from benchmarks.lab_speed import ALGORITHMS, lab_seconds
 from sandbox.amdgcn.toolchain import build_launcher, find_toolchain
-from sandbox.cage.ladder import Cage, candidates
+from sandbox.cage.confinement import Cage, candidates
 from sandbox.cage.meter import ProcessLimits
 from sandbox.cage.view import View
 from sandbox.isolation import failure
@@ -53,14 +53,14 @@ def main() -> int:
     toolchain = find_toolchain(settings.cache_folder / "toolchain")
     launcher = build_launcher(toolchain)
     holding = [cage for cage in candidates(launcher) if cage.is_strict and not failure(cage, launcher)]
-    costs = {cage.rung: added_ms(launcher, cage) for cage in holding}
+    costs = {cage.level: added_ms(launcher, cage) for cage in holding}
     figures = [
-        Figure(f"cage_cost.{rung}", ms, "ms", "the most a start may cost", GOAL_MS, f"<= {GOAL_MS:g}")
-        for rung, ms in costs.items()
+        Figure(f"cage_cost.{level}", ms, "ms", "the most a start may cost", GOAL_MS, f"<= {GOAL_MS:g}")
+        for level, ms in costs.items()
     ]
     lab = Lab(toolchain, settings.cache_folder / "kernels", load_target("mi300x"), settings.cores)
     seconds = {work.name: lab_seconds(lab, work, instrumented=True) for work in ALGORITHMS}
-    cost_ms = costs.get(toolchain.cage.rung, 0.0)
+    cost_ms = costs.get(toolchain.cage.level, 0.0)
     for name, spent in seconds.items():
         share = 100 * cost_ms / (1e3 * spent + cost_ms)
         figures.append(

@@ -133,7 +133,7 @@ BENCHMARKS = (
     Benchmark(
         "cage_cost",
         "The cost of the cage",
-        "The time that confinement adds to the start of a program, on each rung, and its share of an execution.",
+        "The time that confinement adds to the start of a program, on each level, and its share of an execution.",
         0.5,
     ),
     Benchmark(

@@ -16,7 +16,7 @@ from cluster.digest import code_digest
 from records.codec import to_plain
 from records.errors import DeviceError, MachineError, ScientistError
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.cage.ladder import candidates, require
+from sandbox.cage.confinement import candidates, require
 from sandbox.remote.bundle import task_of
 from sandbox.remote.message import Request, pack, unpack
 from sandbox.remote.pool import WorkerPool, gpu_indices, make_bench
@@ -81,10 +81,10 @@ class Station:
         spec, target = self._spec, load_target(self._spec.target)
         cache = Path(spec.cache).expanduser().absolute()
         if spec.kind == "lab":
-            require(find_toolchain(cache / "toolchain").cage.rung, spec.isolation)
+            require(find_toolchain(cache / "toolchain").cage.level, spec.isolation)
             gpus, cores = None, max(1, len(os.sched_getaffinity(0)) // self._share)
         else:
-            require(candidates(None)[0].rung, spec.isolation)
+            require(candidates(None)[0].level, spec.isolation)
             found = gpu_indices(target)
             if self._number >= len(found):
                 raise DeviceError(

@@ -183,7 +183,7 @@ class Evaluation:
     seconds: float = 0.0  # wall time the evaluation took
     kernel_counters: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # `counters` by kernel
     hot_lines: tuple[HotLine, ...] = ()  # the costliest first
-    isolation: str = ""  # what confined compiler and kernel: a rung of sandbox/cage/ladder.py; "" where it is not known
+    isolation: str = ""  # of compiler and kernel: a level of sandbox/cage/confinement.py; "" where not known
 
     @property
     def geomean_us(self) -> float | None:

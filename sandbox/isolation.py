@@ -1,4 +1,4 @@
-"""The choice of a rung: each is tried with a program that attempts to get out; the strongest that holds is taken."""
+"""The choice of a level: each is tried with a program that attempts to get out; the strongest that holds is taken."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from records.errors import MachineError
-from sandbox.cage.ladder import Cage, candidates
+from sandbox.cage.confinement import Cage, candidates
 from sandbox.cage.meter import ProcessLimits
 from sandbox.cage.view import View
 from sandbox.process import run
@@ -17,18 +17,18 @@ _LIMITS = ProcessLimits(cpu_s=5, idle_s=5.0, patience_s=120.0)
 
 
 def choose_cage(launcher: Path) -> Cage:
-    """The strongest rung that holds here; MachineError where not even limits can be set."""
+    """The strongest level that holds here; MachineError where not even limits can be set."""
     reasons = []
     for cage in candidates(launcher):
         why = failure(cage, launcher)
         if not why:
             return cage
-        reasons.append(f"{cage.rung}: {why}")
+        reasons.append(f"{cage.level}: {why}")
     raise MachineError(f"no program can be confined on this machine ({'; '.join(reasons)})")
 
 
 def failure(cage: Cage, launcher: Path) -> str:
-    """The reason for which this rung does not hold here; "" where it does.
+    """The reason for which this level does not hold here; "" where it does.
 
     The probe, which is part of the launcher, must run and must neither read nor write a file outside, nor make a socket
     or a process. Of `limits` only the last two are asked.
@@ -42,7 +42,7 @@ def failure(cage: Cage, launcher: Path) -> str:
             done = run(probe, cwd=Path(inside), env={}, limits=_LIMITS, cage=cage, view=view)
         except MachineError as error:
             return str(error)
-        got_out = set(done.stdout.split()) - ({"read", "write"} if cage.rung == "limits" else set())
+        got_out = set(done.stdout.split()) - ({"read", "write"} if cage.level == "limits" else set())
         if got_out:
             return f"the probe could {', '.join(sorted(got_out))}"
         return "" if done.returncode == 0 else f"the probe ended with {done.returncode}"

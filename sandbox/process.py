@@ -27,10 +27,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from sandbox.cage.ladder import Cage
+from sandbox.cage.confinement import Cage
 from sandbox.cage.meter import End, Meter, ProcessLimits
 from sandbox.cage.view import View
-from sandbox.family import MARK
+from sandbox.process_tree import MARK
 from sandbox.started import StartedProgram
 
 __all__ = ["MARK", "Completed", "ProcessLimits", "clean", "run"]

@@ -15,10 +15,10 @@ from types import TracebackType
 from typing import Self
 
 from records.errors import MachineError
-from sandbox.cage.ladder import Cage
+from sandbox.cage.confinement import Cage
 from sandbox.cage.meter import ProcessLimits
 from sandbox.cage.view import View
-from sandbox.family import MARK, Family, processes
+from sandbox.process_tree import MARK, ProcessTree, processes
 
 _REPORT_BYTES = 4096
 _GRACE_S = 5.0  # for the launcher to see the last process inside end
@@ -40,7 +40,7 @@ class StartedProgram:
         self._cage, self._name = cage, argv[0]
         # In namespaces of its own nobody can stay behind, so nobody needs to be found again.
         before = frozenset[tuple[str, int]]() if self._has_namespaces else processes()
-        self._family = Family(secrets.token_hex(16), before)
+        self._tree = ProcessTree(secrets.token_hex(16), before)
         self._read, self._said, self._cpu_s = -1, b"", 0.0
         words, write = list(argv), -1
         kept: tuple[int, ...] = ()
@@ -54,7 +54,7 @@ class StartedProgram:
             self.child = subprocess.Popen(
                 words,
                 cwd=cwd,
-                env={**env, MARK: self._family.mark},
+                env={**env, MARK: self._tree.mark},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -96,21 +96,21 @@ class StartedProgram:
 
     @property
     def is_swept(self) -> bool:
-        """True where nobody of the family can be left who is within reach."""
-        return self._has_namespaces or self._family.swept
+        """True where no process of the tree within reach can be left."""
+        return self._has_namespaces or self._tree.swept
 
     def sweep(self) -> None:
         """Kill whoever is left; in namespaces of its own nobody can be."""
         if not self._has_namespaces:
-            self._family.sweep(self.child.pid)
+            self._tree.sweep(self.child.pid)
 
     def end(self) -> None:
         """Kill the program and all that it has started, and wait until they are gone."""
         if self.child.returncode is None:
             if self._has_namespaces:
                 self._end_namespaces()
-            elif not self._family.is_gone:
-                self._family.sweep(self.child.pid)
+            elif not self._tree.is_gone:
+                self._tree.sweep(self.child.pid)
             _, status, usage = os.wait4(self.child.pid, 0)
             self.child.returncode = os.waitstatus_to_exitcode(status)
             self._cpu_s = usage.ru_utime + usage.ru_stime
@@ -136,7 +136,7 @@ class StartedProgram:
 
     @property
     def _has_namespaces(self) -> bool:
-        return self._cage is not None and self._cage.rung == "namespaces"
+        return self._cage is not None and self._cage.level == "namespaces"
 
     def _end_namespaces(self) -> None:
         """Have the launcher kill the init inside: it returns when the last process inside is gone."""

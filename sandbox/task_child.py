@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from records.errors import ScientistError, TaskError
-from sandbox.cage.ladder import Cage
+from sandbox.cage.confinement import Cage
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import Completed, ProcessLimits, clean, run
 from tasks.parcel import read_arrays, write_arrays

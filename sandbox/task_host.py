@@ -11,7 +11,7 @@ from typing import Any
 from records.errors import LedgerError, SettingsError, ToolchainError
 from records.files import write_whole
 from sandbox.amdgcn.toolchain import find_toolchain
-from sandbox.cage.ladder import Cage, candidates
+from sandbox.cage.confinement import Cage, candidates
 from sandbox.task_child import TaskChild
 
 

@@ -22,7 +22,7 @@ from records.errors import MachineError, ScientistError, SpoolError, UsageError
 from records.quantity import counted
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.base import HARNESS
-from sandbox.cage.ladder import candidates, require
+from sandbox.cage.confinement import candidates, require
 from sandbox.remote.channel import parse_address, read_token
 from sandbox.remote.message import Request
 from sandbox.remote.pool import WorkerPool, WorkerSlot, make_bench
@@ -201,9 +201,9 @@ def _bench(asked: argparse.Namespace) -> WorkerPool:
     except ValueError:
         raise UsageError(f"--gpus is all or a list like 0,1, not {asked.gpus!r}") from None
     if asked.on == "lab":
-        require(find_toolchain(asked.cache.expanduser().absolute() / "toolchain").cage.rung, asked.isolation)
+        require(find_toolchain(asked.cache.expanduser().absolute() / "toolchain").cage.level, asked.isolation)
     else:
-        require(candidates(None)[0].rung, asked.isolation)
+        require(candidates(None)[0].level, asked.isolation)
     host = platform.node() or "worker"
     return make_bench(
         worker_id(host),

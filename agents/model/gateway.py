@@ -180,10 +180,10 @@ class Gateway:
         config: dict[str, Any],
         offered: Sequence[dict[str, Any]],
     ) -> RawReply:
-        """Send, stepping down the ladder while the server refuses a field by name; what works is remembered."""
+        """Send, with a weaker JSON mode as long as the server refuses a field by name; what works is remembered."""
         options = self.options(model)
         while True:
-            wanted = response_format(options.rung, schema)
+            wanted = response_format(options.json_mode, schema)
             try:
                 raw = self._transport.send(model, talk, options, wanted, max_tokens, config, offered)
             except Rejected as refusal:
@@ -212,14 +212,14 @@ class Gateway:
     def _remember(self, model: str, options: Options) -> None:
         with self._lock:
             known = self._options.get(model)
-            rung = max(options.rung, known.rung) if known else options.rung
-            self._options[model] = replace(options, rung=rung)
+            json_mode = max(options.json_mode, known.json_mode) if known else options.json_mode
+            self._options[model] = replace(options, json_mode=json_mode)
 
     def _distrust(self, model: str, text: str, form: Form[Any]) -> None:
-        """A server that was given a schema and returned no JSON at all does not bear this rung: step down."""
+        """A server that was given a schema and returned no JSON does not support this JSON mode: take a weaker one."""
         options = self.options(model)
-        if form.schema is not None and options.rung < 3 and len(text) < QUOTED_CHARS and not any(objects(text)):
-            self._remember(model, replace(options, rung=max(2, options.rung + 1)))
+        if form.schema is not None and options.json_mode < 3 and len(text) < QUOTED_CHARS and not any(objects(text)):
+            self._remember(model, replace(options, json_mode=max(2, options.json_mode + 1)))
 
 
 def call_key(role: str, step: Step, prompt: str, max_tokens: int) -> str:

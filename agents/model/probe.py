@@ -1,4 +1,4 @@
-"""Capabilities of an endpoint, found by one tiny request a rung. For `doctor`; no ledger and no budget is involved."""
+"""Capabilities of an endpoint, found by one tiny request a JSON mode. For `doctor`, outside of ledger and budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from agents.model.conversation import Message
 from agents.model.endpoint import Endpoint, add
-from agents.model.structured_output import RUNGS, ReplyError, instruction, read_json, response_format
+from agents.model.structured_output import JSON_MODES, ReplyError, instruction, read_json, response_format
 from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, calls_a_tool
 from agents.model.transport import NOT_A_COMPLETION, Options, Rejected, Transport, cause_of
 from records.errors import ModelRefused, ModelUnreachable
@@ -27,12 +27,12 @@ class Pong(BaseModel):
 
 @dataclass(frozen=True)
 class Capabilities:
-    """Capabilities found. `rungs` are the ways of asking for JSON that gave JSON, best first."""
+    """Capabilities found. `json_modes` are the ways of asking for JSON that gave JSON, best first."""
 
     address: str
     model: str
     models: tuple[str, ...]  # as the endpoint lists them; empty where it does not
-    rungs: tuple[str, ...]
+    json_modes: tuple[str, ...]
     counts_tokens: bool
     seconds: float  # of the first answered request
     usage: Usage
@@ -43,41 +43,41 @@ class Capabilities:
         """One sentence on what to do, empty when all is well."""
         if self.models and self.model not in self.models:
             return f"the endpoint does not list the model {self.model}; it lists {', '.join(self.models[:8])}"
-        if not self.rungs:
+        if not self.json_modes:
             return f"the model {self.model} answers, but not in JSON; use a larger one for the planner"
         return ""
 
 
 def probe(endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> Capabilities:
-    """Ask for a tiny answer on every rung. ModelUnreachable or ModelRefused say what is wrong with the endpoint."""
+    """Ask for a tiny answer in each JSON mode. ModelUnreachable or ModelRefused say what is wrong with the endpoint."""
     transport = Transport(replace(endpoint, retries=min(endpoint.retries, 1)), sleep)
     listed = listed_models(transport)
     options = Options(token_field="max_completion_tokens" if endpoint.is_openai else "max_tokens")
     talk = (Message("system", "You are being tested."), Message("user", f"Say pong. {instruction(Pong)}"))
     works, usage, seconds, counts = list[str](), Usage(), 0.0, True
-    for rung in reversed(range(len(RUNGS))):
+    for json_mode in reversed(range(len(JSON_MODES))):
         started = time.monotonic()
         try:
             while True:
-                asked = replace(options, rung=rung)
+                asked = replace(options, json_mode=json_mode)
                 try:
                     raw = transport.send(
                         endpoint.model,
                         talk,
                         asked,
-                        response_format(rung, Pong),
+                        response_format(json_mode, Pong),
                         PROBE_TOKENS,
                         {"run_name": "probe", "tags": ["probe"]},
                     )
                     break
                 except Rejected as refusal:
-                    lower = refusal.adapt(asked, rung < 3)
-                    if lower is None and rung == 3:
+                    lower = refusal.adapt(asked, json_mode < 3)
+                    if lower is None and json_mode == 3:
                         raise ModelRefused(
                             f"the endpoint {endpoint.address} refused a plain request: {refusal.text}; "
                             "check the model name"
                         ) from None
-                    if lower is None or lower.rung != rung:
+                    if lower is None or lower.json_mode != json_mode:
                         raise
                     options = lower
         except Rejected:
@@ -89,7 +89,7 @@ def probe(endpoint: Endpoint, sleep: Callable[[float], None] = time.sleep) -> Ca
             read_json("" if raw.is_cut else raw.text, Pong)
         except ReplyError:
             continue
-        works.insert(0, RUNGS[rung])
+        works.insert(0, JSON_MODES[json_mode])
     told, spent = _calls_tools(transport, options)
     return Capabilities(
         endpoint.address, endpoint.model, listed, tuple(works), counts, seconds, add(usage, spent), told

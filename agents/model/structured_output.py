@@ -1,9 +1,9 @@
 """From a model's text to a typed answer, whatever the server did to the text.
 
-JSON answers: four ways of asking, from a strict schema down to plain words (`RUNGS`); the reading is the same for all,
-so a server that accepts a schema and ignores it does no harm. Code answers are not JSON: a kernel of some hundred lines
-inside a JSON string has every quote, backslash and line break escaped, which models get wrong, grammars make slow, and
-one slip loses the whole file. They come as one fenced block of code and one small fenced block of JSON.
+JSON answers: four ways of asking, from a strict schema down to plain words (`JSON_MODES`); the reading is the same for
+all, so a server that accepts a schema and ignores it does no harm. Code answers are not JSON: a kernel of some hundred
+lines inside a JSON string has every quote, backslash and line break escaped, which models get wrong, grammars make
+slow, and one slip loses the whole file. They come as one fenced block of code and one small fenced block of JSON.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 Value = TypeVar("Value")
 Schema = TypeVar("Schema", bound=BaseModel)
 
-RUNGS = ("json_schema strict", "json_schema", "json_object", "text")
+JSON_MODES = ("json_schema strict", "json_schema", "json_object", "text")
 MAX_CHARS = 2_000_000
 MAX_STARTS = 2_000  # braces tried before giving up: keeps the search linear on hostile text
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+#.-]*)")
@@ -122,14 +122,14 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
-def response_format(rung: int, schema: type[BaseModel] | None) -> dict[str, Any] | None:
-    """The value of `response_format` on this rung; None for plain text."""
-    if schema is None or rung >= 3:
+def response_format(json_mode: int, schema: type[BaseModel] | None) -> dict[str, Any] | None:
+    """The value of `response_format` in this JSON mode; None for plain text."""
+    if schema is None or json_mode >= 3:
         return None
-    if rung == 2:
+    if json_mode == 2:
         return {"type": "json_object"}
     body: dict[str, Any] = {"name": schema.__name__, "schema": strict_schema(schema)}
-    return {"type": "json_schema", "json_schema": body | ({"strict": True} if rung == 0 else {})}
+    return {"type": "json_schema", "json_schema": body | ({"strict": True} if json_mode == 0 else {})}
 
 
 def instruction(schema: type[BaseModel]) -> str:

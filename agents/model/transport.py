@@ -31,7 +31,7 @@ NOT_A_COMPLETION = (ValueError, KeyError, TypeError, AttributeError, IndexError)
 class Options:
     """Differences between servers: found by their refusals, kept for the rest of the run."""
 
-    rung: int = 0  # into ladder.RUNGS
+    json_mode: int = 0  # into structured_output.JSON_MODES
     token_field: str = "max_tokens"  # or max_completion_tokens
     send_temperature: bool = True
 
@@ -58,8 +58,8 @@ class Rejected(Exception):
         if options.token_field in text and ("unsupported" in text or "not permitted" in text or other in text):
             return replace(options, token_field=other)
         named = ("response_format", "json_schema", "json_object", "strict", "schema", "grammar", "guided")
-        if asked_schema and options.rung < 3 and any(word in text for word in named):
-            return replace(options, rung=options.rung + 1)
+        if asked_schema and options.json_mode < 3 and any(word in text for word in named):
+            return replace(options, json_mode=options.json_mode + 1)
         return None
 
 

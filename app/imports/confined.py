@@ -17,7 +17,7 @@ from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import ProcessLimits, clean, run
 
 if TYPE_CHECKING:
-    from sandbox.cage.ladder import Cage
+    from sandbox.cage.confinement import Cage
 
 PACKAGES = ("torch", "numpy", "ml_dtypes", "app", "records", "tasks")
 OPTIONAL = (  # of PyTorch

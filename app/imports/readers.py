@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from app.imports.confined import Imported, imported
 
 if TYPE_CHECKING:
-    from sandbox.cage.ladder import Cage
+    from sandbox.cage.confinement import Cage
 
 
 @dataclass(frozen=True)

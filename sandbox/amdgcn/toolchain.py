@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from records.errors import MachineError, ToolchainError
-from sandbox.cage.ladder import Cage
+from sandbox.cage.confinement import Cage
 from sandbox.isolation import choose_cage
 from sandbox.process import Completed, ProcessLimits, run
 

@@ -67,7 +67,7 @@ def end_with(handle: int, grace_s: float = GRACE_S) -> None:
 
 
 def main(words: Sequence[str], fence: Fence) -> int:
-    """Serve on SOCKET VENDOR INDEX FENCE [LIBRARY], with this rung of the fence in force."""
+    """Serve on SOCKET VENDOR INDEX FENCE [LIBRARY], with this level of the fence in force."""
     end_with(int(words[0]))
     channel = ChildChannel(socket.socket(fileno=int(words[0])), takes_files=True)
     try:

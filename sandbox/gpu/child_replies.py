@@ -20,7 +20,7 @@ WORD = 1 << 64
 
 @dataclass(frozen=True)
 class OpenReply:
-    """The GPU as its driver describes it, and the rung of the fence around the process."""
+    """The GPU as its driver describes it, and the level of the fence around the process."""
 
     properties: GpuProperties
     free_bytes: int

@@ -1,4 +1,4 @@
-"""The fence that a process on the GPU puts around itself before it opens the driver, and the rungs of it.
+"""The fence that a process on the GPU puts around itself before it opens the driver, and the levels of it.
 
 - `closed`: Landlock, by which only libraries, the driver's tables and the vendor's device nodes can be opened, and a
   filter of system calls: no socket, no other program or process, no signal to others;
@@ -7,7 +7,7 @@
 - `filter`: the filter only, where there is no Landlock or the driver opens other files;
 - `open`: nothing but the bare environment.
 
-Drivers differ in what they open and no document lists it, so the judge tries: the strongest rung on which the device
+Drivers differ in what they open and no document lists it, so the judge tries: the strongest level on which the device
 computes a known kernel's result is the one in force.
 """
 
@@ -83,7 +83,7 @@ _OWN: tuple[seccomp.Test, ...] = (("any", 0, (seccomp.OWN_PID,)),)
 
 
 def enclose(fence: str, vendor: str, library: str | None = None) -> Fence:
-    """Put a rung of the fence around this process, as far as the kernel can; the rung that is then in force.
+    """Put a level of the fence around this process, as far as the kernel can; the level that is then in force.
 
     It holds for the calling thread and what it starts: call it before any other thread is there.
     """
@@ -152,7 +152,7 @@ def refuse_calls(changed: Mapping[str, tuple[seccomp.Test, ...]], used: Sequence
 
 
 def holds(fence: Fence) -> bool:
-    """Try what the rung forbids: True where nothing of it succeeds in this process."""
+    """Try what the level forbids: True where nothing of it succeeds in this process."""
     tries: list[Callable[[], object]] = []
     if fence in ("closed", "listening", "local"):
         tries += [partial(os.open, name, os.O_RDONLY) for name in ("/root", "/tmp", "/etc", "/etc/passwd")]

@@ -1,4 +1,4 @@
-"""The choice of the rung: each is tried with a process that opens the driver and runs a known kernel behind it."""
+"""The choice of the level: each is tried with a process that opens the driver and runs a known kernel behind it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def fenced(
     fits: Callable[[GpuProperties], bool],
     make: Callable[[GpuSlot], ChildProcess] = ChildProcess,
 ) -> tuple[GpuSlot, OpenReply]:
-    """The slot with the strongest rung on which its GPU works, and that GPU.
+    """The slot with the strongest level on which its GPU works, and that GPU.
 
     `image` compiles the judge's own kernels, for a GPU that `fits`; another one is only described. DeviceError when the
     GPU works on none, by what it said on the last.

@@ -62,7 +62,7 @@ class LabEvaluator(SandboxBase):
         self.target = target
         self.device = f"lab:{target.name}"
         self.version = toolchain.version
-        self.isolation = toolchain.cage.rung
+        self.isolation = toolchain.cage.level
         self.policy = (seed, *(["exact"] if exact else []))
         self._seed = seed
         self._exact = exact

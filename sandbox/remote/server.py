@@ -16,8 +16,8 @@ from records.codec import dumps, from_plain, to_plain
 from records.errors import MachineError, ScientistError, SpoolError
 from sandbox.base import HARNESS
 from sandbox.remote.channel import Disconnected, SignedChannel
-from sandbox.remote.lobby import Lobby
 from sandbox.remote.message import Place, Request, Result, pack, problem_of, unpack
+from sandbox.remote.pending_connections import PendingConnections
 from sandbox.remote.pool import WorkerPool, WorkerSlot
 
 MOST_CONNECTIONS = 64  # of those who have proved the token
@@ -36,7 +36,7 @@ class Server:
         for slot in bench.slots:
             self._free.put(slot)
         self._places = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        self._lobby = Lobby(note)
+        self._pending = PendingConnections(note)
         try:
             self._socket = socket.create_server(address)
         except OSError as error:
@@ -56,17 +56,17 @@ class Server:
                 except TimeoutError:
                     continue
                 except OSError as error:  # cut off before it was taken, or no descriptor is free
-                    self._lobby.report(f"a connection could not be taken ({error.strerror or error})")
+                    self._pending.report(f"a connection could not be taken ({error.strerror or error})")
                     stop.wait(0.05)
                     continue
-                self._lobby.admit(connection, peer[0])
+                self._pending.admit(connection, peer[0])
                 attending = threading.Thread(
                     target=self._attend, args=(connection, f"{peer[0]}:{peer[1]}"), daemon=True
                 )
                 try:
                     attending.start()
                 except RuntimeError:  # no thread is free
-                    self._lobby.leave(connection)
+                    self._pending.leave(connection)
                     connection.close()
 
     def _attend(self, connection: socket.socket, peer: str) -> None:
@@ -75,11 +75,11 @@ class Server:
             channel.greet(self._token, is_server=True)
         except SpoolError as error:
             if not isinstance(error, Disconnected):
-                self._lobby.report(str(error))
+                self._pending.report(str(error))
             channel.close()
             return
         finally:
-            self._lobby.leave(connection)
+            self._pending.leave(connection)
         if self._places.acquire(timeout=BEAT_S):
             try:
                 self._converse(channel)

@@ -12,7 +12,7 @@ A claim is made by creating the file with the next number, which only one worker
 touching its claim; then the next number may be taken. A result is linked into place, so of two only the first counts.
 
 Others may write to the folder. Whatever they put there is at most a damaged file (shared_folder.py), and with a key
-only a request or a result with its seal counts (signet.py). They can still delete files and so hold a run up.
+only a request or a result with its seal counts (folder_key.py). They can still delete files and so hold a run up.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from typing import Any
 from records.codec import from_plain, to_plain
 from records.errors import Pending, SpoolError
 from records.files import write_whole
+from sandbox.remote.folder_key import FolderKey
 from sandbox.remote.message import FORMAT, MOST_BYTES, Place, Request, Result, pack, problem_of, unpack
 from sandbox.remote.shared_folder import is_odd, is_own_folder, names_in, read_regular, touch_own
-from sandbox.remote.signet import Signet
 
 PARTS = ("requests", "claims", "results", "refused", "workers")
 LEASE_S = 120.0  # without a heartbeat, after which a worker counts as lost
@@ -86,7 +86,7 @@ class Spool:
         self.id = str(self._read_json("spool.json").get("id", ""))
         if not _ID.fullmatch(self.id):
             raise SpoolError(f"the spool folder {folder} has a damaged spool.json; choose a new folder")
-        self._seal = Signet(self.id, key.encode())
+        self._seal = FolderKey(self.id, key.encode())
 
     # The asker's side
 

@@ -1,4 +1,4 @@
-"""Ways out of each rung of the cage, for the compiler's view, the executor's and that of a task's reference."""
+"""Ways out of each level of the cage, for the compiler's view, the executor's and that of a task's reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from sandbox.amdgcn.front_end import compiler_view
 from sandbox.amdgcn.toolchain import build_launcher
-from sandbox.cage.ladder import Cage, candidates
+from sandbox.cage.confinement import Cage, candidates
 from sandbox.cage.python_child import python_child
 from sandbox.cage.view import View
 from sandbox.isolation import failure
@@ -37,7 +37,7 @@ signal_thread_of_group signal_queue signal_by_descriptor process_descriptor affi
 limits_of_other clock_of_other session_of_other fork clone leave_group memory_file shared_memory message_queue
 semaphores
 """.split()  # noqa: SIM905
-# On the lowest rung files stay within reach: it has no fence around them.
+# On the lowest level files stay within reach: it has no fence around them.
 FILES_ONLY = """
 read_ write_ append_ truncate_ create_ make_ rename_ remove_ list_ device_ sys proc_ descriptor file_handle
 """.split()  # noqa: SIM905
@@ -77,7 +77,7 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
 
 
 def cages() -> list[Cage]:
-    """The strict rungs that hold on this machine, by the launcher and by Python."""
+    """The strict levels that hold on this machine, by the launcher and by Python."""
     launcher = build_launcher(toolchain())
     found = [*candidates(launcher), *candidates(None)]
     return [cage for cage in found if cage.is_strict and not failure(cage, launcher)]

@@ -1,4 +1,4 @@
-"""Programs that take without end, on each strict rung: each is ended by a limit, and nothing is left of it."""
+"""Programs that take without end, on each strict level: each is ended by a limit, and nothing is left of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.amdgcn.toolchain import build_launcher
-from sandbox.cage.ladder import Cage, candidates
+from sandbox.cage.confinement import Cage, candidates
 from sandbox.cage.view import View
 from sandbox.isolation import failure
 from sandbox.process import Completed, ProcessLimits, run
@@ -77,7 +77,7 @@ def test_a_bomb_ends_at_its_limit(name: str, tmp_path: Path) -> None:
         work = tmp_path / str(number)
         work.mkdir()
         done = explode(name, cage, work)
-        assert done.end in BOMBS[name], (cage.rung, done)
+        assert done.end in BOMBS[name], (cage.level, done)
         assert done.returncode != 0
         assert len(done.stdout) < 70000
         assert done.stdout != "made\n"
@@ -89,7 +89,7 @@ def test_what_a_bomb_writes_stays_below_half_a_gigabyte(tmp_path: Path) -> None:
     for cage in strict():
         left = []
         for number in range(3):
-            work = tmp_path / f"{cage.rung}{number}"
+            work = tmp_path / f"{cage.level}{number}"
             work.mkdir()
             assert explode("disk", cage, work).end == "folder"
             left.append(sum(path.stat().st_size for path in work.rglob("*") if path.is_file()))

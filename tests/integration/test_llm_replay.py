@@ -1,7 +1,7 @@
 """Two generations by a real author behind the model, answered again from its transcript.
 
-Everything between is real: the HTTP client, the ladder, the graph, the ledger, the compiler and the lab. The winner is
-expected by its content, not by its time. When the lab's model of the GPU was changed on purpose and another of these
+Everything between is real: the HTTP client, the JSON modes, the graph, the ledger, the compiler and the lab. The winner
+is expected by its content, not by its time. When the lab's model of the GPU was changed on purpose and another of these
 kernels wins now, look at the difference and make it the expected one:
 
     python -m tests.support.transcript refresh

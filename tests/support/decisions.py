@@ -151,7 +151,7 @@ def faults(folder: Path) -> Iterator[Row]:
 
     for text in ("temperature is unsupported", "max_tokens is unsupported, use max_completion_tokens", "no such model"):
         adapted = Rejected(400, text).adapt(Options(), True)
-        yield f"endpoint {text}", adapted and [adapted.token_field, adapted.send_temperature, adapted.rung], []
+        yield f"endpoint {text}", adapted and [adapted.token_field, adapted.send_temperature, adapted.json_mode], []
     kernel = folder / "kernel.hip"
     kernel.write_text("int main() {}", encoding="utf-8")
     commands = {

@@ -22,7 +22,7 @@ APART = {
     "sandbox.isolation": "tries the levels of confinement on this machine; its importer is the compiler",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
     "sandbox.lab.scaled_case": FULL,
-    "sandbox.remote.signet": FULL,
+    "sandbox.remote.folder_key": FULL,
 }
 
 

@@ -42,9 +42,9 @@ def test_what_is_missing_is_a_line(tmp_path: Path) -> None:
 def test_the_fence_of_a_gpu_is_named(tmp_path: Path) -> None:
     with hip_stub(toolchain(), COMPILED) as stub:
         line = examine_fence(load_target("mi300x"), tmp_path, stub.library)
-    rung, _, summary = line.found.partition(" (")
-    assert line.name.endswith("isolation") and rung in FENCES and summary.endswith(")")
-    assert line.state == ("warn" if rung in ("filter", "open") else "ok")
+    level, _, summary = line.found.partition(" (")
+    assert line.name.endswith("isolation") and level in FENCES and summary.endswith(")")
+    assert line.state == ("warn" if level in ("filter", "open") else "ok")
 
 
 def test_a_gpu_without_its_driver_has_no_fence(tmp_path: Path) -> None:

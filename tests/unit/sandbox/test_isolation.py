@@ -8,7 +8,7 @@ import pytest
 from records.errors import MachineError
 from sandbox.amdgcn.toolchain import build_launcher
 from sandbox.cage import landlock
-from sandbox.cage.ladder import RUNGS, Cage, candidates
+from sandbox.cage.confinement import LEVELS, Cage, candidates
 from sandbox.isolation import choose_cage, failure
 from tests.support.compiler_cache import toolchain
 
@@ -21,13 +21,13 @@ def launcher() -> Path:
 def test_the_strongest_rung_that_holds_is_taken(launcher: Path) -> None:
     holding = [cage for cage in candidates(launcher) if not failure(cage, launcher)]
     assert choose_cage(launcher) == holding[0]
-    assert holding[-1].rung == "limits"
+    assert holding[-1].level == "limits"
 
 
 @pytest.mark.skipif(not landlock.version(), reason="this kernel has no Landlock")
 def test_python_enters_a_cage_where_there_is_no_launcher(launcher: Path) -> None:
     without = candidates(None)
-    assert [cage.rung for cage in without] == list(RUNGS[1:])
+    assert [cage.level for cage in without] == list(LEVELS[1:])
     assert [failure(cage, launcher) for cage in without] == ["", ""]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from records.errors import TaskError
-from sandbox.cage.ladder import Cage
+from sandbox.cage.confinement import Cage
 from sandbox.process import ProcessLimits
 from sandbox.task_child import LIMITS, TaskChild
 from tasks.linter import lint

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from records.errors import SettingsError
-from sandbox.cage.ladder import Cage
+from sandbox.cage.confinement import Cage
 from sandbox.task_host import TaskHost
 from tasks.loader import FOLDER, load_task
 from tests.support.compiler_cache import share_toolchain, toolchain

@@ -42,7 +42,7 @@ def test_a_schema_is_sent_strict_and_complete(tmp_path: Path) -> None:
     assert not body.get("stream")
 
 
-def test_the_ladder_falls_where_the_server_refuses_and_stays_there(tmp_path: Path) -> None:
+def test_the_json_mode_falls_where_the_server_refuses_and_stays_there(tmp_path: Path) -> None:
     seen: list[str] = []
 
     def old_server(body: dict[str, Any]) -> Answer | Fault:
@@ -200,7 +200,7 @@ def test_the_probe_finds_what_an_endpoint_can_do() -> None:
 
     with ScriptedEndpoint(picky, models=("a", "b")) as server:
         found = probe(Endpoint(server.url, "a"), Waits())
-    assert found.rungs == ("json_object", "text")
+    assert found.json_modes == ("json_object", "text")
     assert found.models == ("a", "b")
     assert found.advice == ""
 

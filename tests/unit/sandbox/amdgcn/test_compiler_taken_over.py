@@ -11,7 +11,7 @@ import pytest
 from records.errors import NoAnswer
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.toolchain import STATIC, Toolchain
-from sandbox.cage.ladder import Cage
+from sandbox.cage.confinement import Cage
 from sandbox.candidate.plan import Candidate, Plan
 from sandbox.lab.build.program import Builder
 from sandbox.target import load_target

@@ -8,7 +8,7 @@ import pytest
 from records.errors import MachineError
 from sandbox.amdgcn.toolchain import build_launcher
 from sandbox.cage import landlock
-from sandbox.cage.ladder import candidates
+from sandbox.cage.confinement import candidates
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.isolation import failure
 from sandbox.process import ProcessLimits, run

@@ -1,4 +1,4 @@
-"""The rungs of the fence around a process on the GPU: what each refuses, tried in a process of its own."""
+"""The levels of the fence around a process on the GPU: what each refuses, tried in a process of its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TRIES = """
 import ctypes, json, os, socket, sys, threading
 sys.path.insert(0, sys.argv[1])
 from sandbox.gpu.fence import enclose
-rung, mine, other = enclose(sys.argv[2], "nvidia"), sys.argv[3], int(sys.argv[4])
+level, mine, other = enclose(sys.argv[2], "nvidia"), sys.argv[3], int(sys.argv[4])
 libc = ctypes.CDLL(None, use_errno=True)
 
 def checked(result):
@@ -60,7 +60,7 @@ tries = {
     "signal all": lambda: os.kill(-1, 0),
     "signal a thread": lambda: checked(libc.syscall(200, other, 0)),
     "fork": forked,
-    "start a program": lambda: rung == "open" or os.execv("/bin/true", ["true"]),
+    "start a program": lambda: level == "open" or os.execv("/bin/true", ["true"]),
     "trace": lambda: checked(libc.ptrace(16, other, 0, 0)),
     "read others' memory": lambda: checked(libc.process_vm_readv(other, 0, 0, 0, 0, 0)),
     "a namespace of its own": lambda: checked(libc.unshare(0x10000000)),
@@ -78,7 +78,7 @@ for name, attempt in tries.items():
 thread = threading.Thread(target=lambda: done.append("a thread"))
 thread.start()
 thread.join()
-print(json.dumps([rung, done]))
+print(json.dumps([level, done]))
 """
 OUTSIDE = {"read a file", "list a folder", "read passwd", "write a file", "write a temporary file", "remove a file"}
 NEEDED = {"a thread"}
@@ -100,8 +100,8 @@ def tried(fence: Fence, folder: Path) -> tuple[str, set[str]]:
     finally:
         other.kill()
         other.wait()
-    rung, names = json.loads(done.stdout)
-    return rung, set(names)
+    level, names = json.loads(done.stdout)
+    return level, set(names)
 
 
 @pytest.fixture(scope="module")
@@ -125,15 +125,15 @@ def test_local_leaves_local_sockets_besides(folder: Path) -> None:
 
 
 def test_the_filter_alone_leaves_files(folder: Path) -> None:
-    rung, names = tried("filter", folder)
-    assert rung == "filter"
+    level, names = tried("filter", folder)
+    assert level == "filter"
     assert names - OUTSIDE - WITHOUT_FILES == NEEDED | {"local socket", "listen", "connect"}
     assert "read a file" in names, "the probe can tell"
 
 
 def test_the_probe_finds_what_is_open(folder: Path) -> None:
-    rung, names = tried("open", folder)
-    assert rung == "open" and {"socket", "local socket", "fork", "signal another", *OUTSIDE} <= names
+    level, names = tried("open", folder)
+    assert level == "open" and {"socket", "local socket", "fork", "signal another", *OUTSIDE} <= names
 
 
 def test_the_rungs_are_in_order() -> None:

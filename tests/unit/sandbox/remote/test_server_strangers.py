@@ -14,8 +14,8 @@ import pytest
 from graph.doubles import TableSandbox
 from sandbox.base import HARNESS
 from sandbox.remote.bundle import answer
-from sandbox.remote.lobby import MOST_NOTES, MOST_OF_AN_ADDRESS, MOST_STRANGERS, Lobby
 from sandbox.remote.message import Place, Request
+from sandbox.remote.pending_connections import MOST_NOTES, MOST_OF_AN_ADDRESS, MOST_STRANGERS, PendingConnections
 from sandbox.remote.server import ServedPost, Server
 from tests.support.stations import make_bench, make_task
 
@@ -135,13 +135,13 @@ def test_a_request_is_answered_in_the_middle_of_them(tmp_path: Path) -> None:
 
 
 def test_strangers_displace_each_other_and_those_of_the_fullest_address_first() -> None:
-    lobby, ends = Lobby(lambda text: None), list[socket.socket]()
+    pending, ends = PendingConnections(lambda text: None), list[socket.socket]()
 
     def come(address: str) -> socket.socket:
         mine, theirs = socket.socketpair()
         mine.settimeout(0)
         ends.extend((mine, theirs))
-        lobby.admit(theirs, address)
+        pending.admit(theirs, address)
         return mine
 
     def is_out(end: socket.socket) -> bool:
@@ -166,8 +166,8 @@ def test_strangers_displace_each_other_and_those_of_the_fullest_address_first() 
 
 def test_a_flood_of_notes_is_cut() -> None:
     told: list[str] = []
-    lobby = Lobby(told.append)
+    pending = PendingConnections(told.append)
     for number in range(1000):
-        lobby.report(str(number))
+        pending.report(str(number))
     assert told[:MOST_NOTES] == [str(number) for number in range(MOST_NOTES)]
     assert len(told) == MOST_NOTES + 10

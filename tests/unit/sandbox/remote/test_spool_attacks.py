@@ -16,8 +16,8 @@ from graph.doubles import TableSandbox
 from records.errors import Pending, SpoolError
 from sandbox.base import HARNESS
 from sandbox.remote.bundle import answer
+from sandbox.remote.folder_key import FolderKey
 from sandbox.remote.message import MOST_BYTES, Place, Request, Result
-from sandbox.remote.signet import Signet
 from sandbox.remote.spool import Spool
 from sandbox.worker import MOST_NOTES, Folder
 from tasks.task import Task
@@ -122,7 +122,7 @@ def body_of_another_kind(path: Path) -> None:
 
 
 def seal_without_key(path: Path) -> None:
-    path.write_bytes(Signet("0" * 32, b"k" * 32).sealed("result", path.stem, b"{}"))
+    path.write_bytes(FolderKey("0" * 32, b"k" * 32).sealed("result", path.stem, b"{}"))
 
 
 def noise(path: Path) -> None:

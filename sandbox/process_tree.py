@@ -18,7 +18,7 @@ def processes() -> frozenset[tuple[str, int]]:
 
 
 @dataclass
-class Family:
+class ProcessTree:
     """A program and whatever it has started: its group, its session, everything that carries its mark."""
 
     mark: str
@@ -42,7 +42,7 @@ class Family:
             time.sleep(0.001)
 
     def survivors(self, leader: int) -> list[int]:
-        """Living processes of this family apart from the leader."""
+        """Living processes of this tree apart from the leader."""
         token = f"{MARK}={self.mark}".encode()
         found = []
         for name, _ in processes() - self.before:

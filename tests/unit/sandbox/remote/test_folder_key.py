@@ -14,8 +14,8 @@ from graph.doubles import TableSandbox
 from records.errors import Pending
 from sandbox.base import HARNESS
 from sandbox.remote.bundle import answer
+from sandbox.remote.folder_key import FolderKey
 from sandbox.remote.message import Place, Request, Result, pack
-from sandbox.remote.signet import Signet
 from sandbox.remote.spool import Spool
 from sandbox.worker import Folder
 from tasks.task import Task
@@ -56,7 +56,7 @@ def test_a_sealed_folder_works_and_its_key_is_in_no_file(tmp_path: Path, task: T
 
 
 def other_key(spool: Spool, request: Request, result: Result) -> bytes:
-    return Signet(spool.id, b"another key, as long").sealed("result", request.hash, pack(result))
+    return FolderKey(spool.id, b"another key, as long").sealed("result", request.hash, pack(result))
 
 
 def no_seal(spool: Spool, request: Request, result: Result) -> bytes:
@@ -64,31 +64,31 @@ def no_seal(spool: Spool, request: Request, result: Result) -> bytes:
 
 
 def other_folder(spool: Spool, request: Request, result: Result) -> bytes:
-    return Signet("0" * 32, KEY.encode()).sealed("result", request.hash, pack(result))
+    return FolderKey("0" * 32, KEY.encode()).sealed("result", request.hash, pack(result))
 
 
 def other_request(spool: Spool, request: Request, result: Result) -> bytes:
     """A right result of another request, sealed by the owner's own worker."""
-    return Signet(spool.id, KEY.encode()).sealed("result", "1" * 64, pack(result))
+    return FolderKey(spool.id, KEY.encode()).sealed("result", "1" * 64, pack(result))
 
 
 def seal_of_a_request(spool: Spool, request: Request, result: Result) -> bytes:
-    return Signet(spool.id, KEY.encode()).sealed("request", request.hash, pack(result))
+    return FolderKey(spool.id, KEY.encode()).sealed("request", request.hash, pack(result))
 
 
 def altered(spool: Spool, request: Request, result: Result) -> bytes:
-    data = Signet(spool.id, KEY.encode()).sealed("result", request.hash, pack(result))
+    data = FolderKey(spool.id, KEY.encode()).sealed("result", request.hash, pack(result))
     return data.replace(b'"accepted": true', b'"accepted": null')
 
 
 def moved_seal(spool: Spool, request: Request, result: Result) -> bytes:
-    seal = Signet(spool.id, KEY.encode())
+    seal = FolderKey(spool.id, KEY.encode())
     head = seal.sealed("result", request.hash, b"{}").split(b"\n")[0]
     return head + b"\n" + pack(result)
 
 
 def cut_seal(spool: Spool, request: Request, result: Result) -> bytes:
-    return Signet(spool.id, KEY.encode()).sealed("result", request.hash, pack(result))[:40]
+    return FolderKey(spool.id, KEY.encode()).sealed("result", request.hash, pack(result))[:40]
 
 
 FORGERIES = [other_key, no_seal, other_folder, other_request, seal_of_a_request, altered, moved_seal, cut_seal]
@@ -102,7 +102,7 @@ def test_a_forged_replayed_or_swapped_result_is_refused(
     request = request_of(spool, task)
     right = result_of(request, task)
     data = forged(spool, request, right)
-    assert data != Signet(spool.id, KEY.encode()).sealed("result", request.hash, pack(right))
+    assert data != FolderKey(spool.id, KEY.encode()).sealed("result", request.hash, pack(right))
     (spool.folder / "results" / f"{request.hash}.json").write_bytes(data)
     with pytest.raises(Pending) as waiting:
         spool.ask(request)

@@ -19,7 +19,7 @@ MOST_NOTES = 20  # on strangers, before only every hundredth is told
 SELDOM = 100
 
 
-class Lobby:
+class PendingConnections:
     """The strangers of one server. Safe for threads."""
 
     def __init__(self, note: Callable[[str], None]) -> None:

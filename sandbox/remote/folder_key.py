@@ -19,7 +19,7 @@ _LINE = len(_HEAD) + 64 + 1  # the digest in hex, a line feed
 
 
 @dataclass(frozen=True)
-class Signet:
+class FolderKey:
     """The key of one folder; an empty one neither seals nor asks for a seal."""
 
     folder: str  # the folder's id
