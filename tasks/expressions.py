@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from records.errors import PlanError
 
@@ -44,11 +45,11 @@ def evaluate(text: str, names: Mapping[str, int]) -> int:
     if len(text) > MAX_LENGTH:
         raise PlanError(f"the expression {text[:40]!r}... is longer than {MAX_LENGTH} characters")
     try:
-        tree = ast.parse(text, mode="eval")
+        tree = tree_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise PlanError(f"the expression {text!r} cannot be read: {getattr(error, 'msg', error)}") from None
     try:
-        value = _value(tree.body, names)
+        value = _value(tree, names)
     except ZeroDivisionError:
         raise PlanError(f"the expression {text!r} divides by zero") from None
     except TypeError:
@@ -58,10 +59,20 @@ def evaluate(text: str, names: Mapping[str, int]) -> int:
     return int(value)
 
 
+def tree_of(text: str) -> ast.expr:
+    """The tree of an expression, to be read only; whatever `ast.parse` raises where it is none."""
+    return _tree(text) if len(text) <= MAX_LENGTH else ast.parse(text, mode="eval").body
+
+
+@lru_cache(maxsize=1024)  # a plan is resolved for hundreds of shapes
+def _tree(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
 def names_in(text: str) -> frozenset[str]:
     """The names an expression needs, functions left out; empty when it cannot be parsed."""
     try:
-        tree = ast.parse(text, mode="eval")
+        tree = tree_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return frozenset()
     return frozenset(n.id for n in ast.walk(tree) if isinstance(n, ast.Name)) - frozenset(_CALLS)

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from records.errors import PlanError
 from sandbox.candidate.plan import Argument
-from tasks.expressions import evaluate
+from tasks.expressions import evaluate, tree_of
 from tasks.task import ScalarSpec
 
 DTYPE_BYTES: Mapping[str, int] = {
@@ -211,7 +211,7 @@ def split_type(text: str) -> tuple[str, str]:
 def parsed(text: str) -> ast.expr:
     """The tree of an argument's expression; PlanError where it cannot be read."""
     try:
-        return ast.parse(text, mode="eval").body
+        return tree_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise PlanError(f"the argument {text!r} cannot be read: {getattr(error, 'msg', error)}") from None
 
