@@ -149,7 +149,7 @@ def _converse(
     while not launch.has_ended:  # it closed its pipes and runs on
         if met := _limit_met(deadline, meter):
             return met
-        time.sleep(0.002)
+        launch.wait(_TICK_S)
     return "ended"
 
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import resource
 import secrets
+import select
 import signal
 import subprocess
 import time
@@ -21,6 +22,7 @@ from sandbox.cage.view import View
 from sandbox.process_tree import MARK, ProcessTree, processes
 
 _REPORT_BYTES = 4096
+_STEP_S = 0.002
 _GRACE_S = 5.0  # for the launcher to see the last process inside end
 
 
@@ -94,6 +96,20 @@ class StartedProgram:
         """True once the process is a zombie; it is not reaped, so its number cannot be taken by another process."""
         return os.waitid(os.P_PID, self.child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is not None
 
+    def wait(self, seconds: float) -> None:
+        """Return when the program has ended, at the latest after so long."""
+        try:
+            handle = os.pidfd_open(self.child.pid)
+        except OSError:  # before Linux 5.3
+            time.sleep(min(seconds, _STEP_S))
+            return
+        try:
+            watch = select.poll()
+            watch.register(handle, select.POLLIN)
+            watch.poll(1e3 * seconds)
+        finally:
+            os.close(handle)
+
     @property
     def is_swept(self) -> bool:
         """True where no process of the tree within reach can be left."""
@@ -143,7 +159,7 @@ class StartedProgram:
         deadline = time.monotonic() + _GRACE_S
         os.kill(self.child.pid, signal.SIGTERM)
         while not self.has_ended and time.monotonic() < deadline:
-            time.sleep(0.002)
+            self.wait(deadline - time.monotonic())
         os.kill(self.child.pid, signal.SIGKILL)  # it is not reaped yet, so the number is its own
 
     def _refuse_failure(self) -> None:

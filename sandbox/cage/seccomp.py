@@ -15,9 +15,11 @@ from typing import Literal
 from sandbox.cage.calls import AUDIT, numbers, others
 
 OWN_PID = 0x4B535049  # stands for the number of the process that the filter is for; see launcher/fence.c
+Row = tuple[int, int, int, int]  # of an instruction: its code, how far it jumps where true and where false, a constant
 Test = tuple[Literal["any", "clear", "set", "below"], int, tuple[int, ...]]  # kind, argument, values
 
-_LOAD, _EQUAL, _GREATER, _BITS, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
+_LOAD, _EQUAL, _GREATER, _BITS, _RETURN, _JUMP = 0x20, 0x15, 0x25, 0x45, 0x06, 0x05
+_FARTHEST = 255  # instructions that a comparison can pass over
 _FOREIGN = 0x40000000  # from here on the numbers are another interface's: x32
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _SELF = (0, OWN_PID)
@@ -57,15 +59,33 @@ def compose(architecture: str, *, signals_stay_inside: bool) -> bytes:
     known = numbers(architecture)
     if not known:
         return b""
-    program = [_load(4), (_EQUAL, 1, 0, AUDIT[architecture]), (_RETURN, 0, 0, _KILL), _load(0)]
+    unknown: list[Row] = [(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
+    bodies, spans = dict[int, list[Row]](), list[tuple[int, list[Row]]]()
     for name, number in known.items():
         tests = _CONDITIONS.get(name, ())
         if name == "tkill" and not signals_stay_inside:
             tests = _OWN_THREADS
-        body = [*(row for test in tests for row in _tested(test)), (_RETURN, 0, 0, _ALLOW)]
-        program += [(_EQUAL, 0, len(body), number), *body]
-    program.append((_RETURN, 0, 0, _ERRNO | errno.ENOSYS))
+        bodies[number] = [*(row for test in tests for row in _tested(test)), (_RETURN, 0, 0, _ALLOW)]
+    for number in range(max(bodies) + 2):
+        body = bodies.get(number, unknown)
+        if not spans or spans[-1][1] != body:
+            spans.append((number, body))
+    program = [_load(4), (_EQUAL, 1, 0, AUDIT[architecture]), (_RETURN, 0, 0, _KILL), _load(0), *_searched(spans)]
     return b"".join(struct.pack("=HBBI", *row) for row in program)
+
+
+def _searched(spans: Sequence[tuple[int, list[Row]]]) -> list[Row]:
+    """What is to be done with the number that is loaded; each span is its first number, and goes to the next one's.
+
+    By halves: the kernel tries a new filter with every number, which takes most of a start where each is asked for.
+    """
+    if len(spans) == 1:
+        return spans[0][1]
+    half = len(spans) // 2
+    below, above, last = _searched(spans[:half]), _searched(spans[half:]), spans[half][0] - 1
+    if len(below) <= _FARTHEST:
+        return [(_GREATER, len(below), 0, last), *below, *above]
+    return [(_GREATER, 0, 1, last), (_JUMP, 0, 0, len(below)), *below, *above]
 
 
 def to_words(program: bytes) -> str:
@@ -94,11 +114,11 @@ def install(program: bytes, own_pid: int) -> None:
         raise OSError(ctypes.get_errno(), "the filter of system calls cannot be installed")
 
 
-def _load(offset: int) -> tuple[int, int, int, int]:
+def _load(offset: int) -> Row:
     return (_LOAD, 0, 0, offset)
 
 
-def _tested(test: Test) -> Sequence[tuple[int, int, int, int]]:
+def _tested(test: Test) -> Sequence[Row]:
     """Instructions that fall through where the argument's low word passes, and return EPERM where it does not."""
     kind, argument, values = test
     refuse = (_RETURN, 0, 0, _ERRNO | errno.EPERM)

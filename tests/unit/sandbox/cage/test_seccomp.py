@@ -21,7 +21,9 @@ def decide(program: bytes, number: int, *arguments: int, audit: int = AUDIT[X86_
         at += 1
         if code == 0x06:
             return k
-        if code == 0x20:
+        if code == 0x05:
+            at += k
+        elif code == 0x20:
             (word,) = struct.unpack_from("=I", data, k)
         else:
             holds = {0x15: word == k, 0x25: word > k, 0x45: bool(word & k)}[code]
@@ -34,6 +36,20 @@ def test_what_is_not_listed_does_not_exist(architecture: str) -> None:
     for number in range(470):
         found = decide(program, number, audit=AUDIT[architecture])
         assert (found == ENOSYS) == (number not in known), number
+
+
+@pytest.mark.parametrize("architecture", [X86_64, AARCH64])
+def test_each_listed_call_is_decided_within_a_few_comparisons(architecture: str) -> None:
+    program = list(struct.iter_unpack("=HBBI", seccomp.compose(architecture, signals_stay_inside=True)))
+    assert len(program) < 4096  # what the kernel takes
+    jumps = [(at, max(yes, no, k if code == 0x05 else 0)) for at, (code, yes, no, k) in enumerate(program)]
+    assert all(at + 1 + far < len(program) for at, far in jumps if far)
+    for number in range(470):
+        at, steps = 4, 0  # behind the architecture and the load of the number
+        while program[at][0] in (0x25, 0x05):
+            code, yes, no, k = program[at]
+            at, steps = at + 1 + (k if code == 0x05 else yes if number > k else no), steps + 1
+        assert steps <= 16
 
 
 def test_a_foreign_architecture_ends_the_process() -> None:
