@@ -14,6 +14,7 @@ from records.codec import dumps
 from records.errors import SpoolError
 from records.evaluation import Comparison, Contender, Evaluation, comparison_key
 from sandbox.base import HARNESS, SandboxBase
+from sandbox.by_purpose import ByPurpose
 from sandbox.candidate.prepare import Prepared
 from sandbox.remote.client import own_files
 from sandbox.remote.message import Place, Request, Result, pack, problem_of, unpack
@@ -21,7 +22,7 @@ from sandbox.target import Target
 from sandbox.walk import Purpose
 
 
-class ClusterSandbox(SandboxBase):
+class ClusterSandbox(ByPurpose, SandboxBase):
     """Verdicts and times of one kind of place. Safe for threads: as many questions are open as are asked."""
 
     def __init__(self, link: ClusterLink, place: Place, target: Target, seed: int, run: str) -> None:
@@ -29,26 +30,6 @@ class ClusterSandbox(SandboxBase):
         self.target, self.device, self.version = target, place.device, place.version
         self.policy = (seed,) if place.device.startswith("lab:") else ("secret inputs",)
         self.place, self._link, self._seed, self._run = place, link, seed, run
-
-    def compile(self, prepared: Prepared) -> Evaluation:
-        """Parse and compile."""
-        return self._evaluation("compile", prepared)
-
-    def verify(self, prepared: Prepared) -> Evaluation:
-        """Compile, execute and compare."""
-        return self._evaluation("verify", prepared)
-
-    def benchmark(self, prepared: Prepared) -> Evaluation:
-        """Verify, then time."""
-        return self._evaluation("benchmark", prepared)
-
-    def estimate(self, prepared: Prepared) -> Evaluation:
-        """Compile and time without verifying."""
-        return self._evaluation("estimate", prepared)
-
-    def confirm(self, prepared: Prepared) -> Evaluation:
-        """Execute the benchmark cases whole."""
-        return self._evaluation("confirm", prepared)
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two kernels in turns, on one GPU."""

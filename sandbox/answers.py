@@ -10,6 +10,7 @@ from pathlib import Path
 
 from records.codec import dumps, loads, to_plain
 from records.evaluation import Comparison, Evaluation
+from sandbox.by_purpose import ByPurpose
 from sandbox.candidate.prepare import Prepared
 from sandbox.protocol import Sandbox
 from sandbox.walk import Purpose, question
@@ -18,7 +19,7 @@ from tasks.task import Task
 TIMED = ("estimate", "benchmark")
 
 
-class Remembered:
+class Remembered(ByPurpose):
     """Answers are kept by evaluation key and purpose; `timed` is the order in which kernels were first timed."""
 
     def __init__(self, asked: Sandbox, path: Path | str = ":memory:") -> None:
@@ -47,31 +48,11 @@ class Remembered:
         """As the sandbox behind it."""
         return self._asked.key(prepared)
 
-    def compile(self, prepared: Prepared) -> Evaluation:
-        """The known answer, or a new one."""
-        return self._answer("compile", prepared)
-
-    def verify(self, prepared: Prepared) -> Evaluation:
-        """The known answer, or a new one."""
-        return self._answer("verify", prepared)
-
-    def benchmark(self, prepared: Prepared) -> Evaluation:
-        """The known answer, or a new one."""
-        return self._answer("benchmark", prepared)
-
-    def estimate(self, prepared: Prepared) -> Evaluation:
-        """The known answer, or a new one."""
-        return self._answer("estimate", prepared)
-
-    def confirm(self, prepared: Prepared) -> Evaluation:
-        """The known answer, or a new one."""
-        return self._answer("confirm", prepared)
-
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """As the sandbox behind it."""
         return self._asked.compare(challenger, incumbent)
 
-    def _answer(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
+    def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         with self._lock:
             made = self._known(purpose, prepared)
             self.compiled.add(made.key)

@@ -13,11 +13,13 @@ from typing import Protocol
 from records.errors import Pending, SpoolError, TaskError
 from records.evaluation import Comparison, Contender, Evaluation, Rival, comparison_key
 from sandbox.base import HARNESS
+from sandbox.by_purpose import ByPurpose
 from sandbox.candidate.prepare import Prepared, Preparer
 from sandbox.candidate.tuning import Tuning
 from sandbox.remote.bundle import FILES
 from sandbox.remote.message import Place, Request, Result
 from sandbox.target import Target
+from sandbox.walk import Purpose
 from tasks.loader import FOLDER
 from tasks.task import Task
 
@@ -37,7 +39,7 @@ class Post(Protocol):
         """True where an answer is there already."""
 
 
-class Remote:
+class Remote(ByPurpose):
     """The graph's sandbox over a post. Safe for threads."""
 
     def __init__(self, post: Post, name: str, target: Target, seed: int, preparer: Preparer | None = None) -> None:
@@ -78,26 +80,6 @@ class Remote:
         with self._lock:
             self._announced[request.key(prepared)] = request
 
-    def compile(self, prepared: Prepared) -> Evaluation:
-        """Parse and compile."""
-        return self._evaluation("compile", prepared)
-
-    def verify(self, prepared: Prepared) -> Evaluation:
-        """Compile, execute and compare."""
-        return self._evaluation("verify", prepared)
-
-    def benchmark(self, prepared: Prepared) -> Evaluation:
-        """Verify, then time."""
-        return self._evaluation("benchmark", prepared)
-
-    def estimate(self, prepared: Prepared) -> Evaluation:
-        """Compile and time without verifying."""
-        return self._evaluation("estimate", prepared)
-
-    def confirm(self, prepared: Prepared) -> Evaluation:
-        """Execute the benchmark cases whole, there."""
-        return self._evaluation("confirm", prepared)
-
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Time two kernels in turns."""
         request = replace(self._request(challenger), incumbent=Contender(incumbent.source, incumbent.tunables))
@@ -127,7 +109,7 @@ class Remote:
             edges=task.edges,
         )
 
-    def _evaluation(self, purpose: str, prepared: Prepared) -> Evaluation:
+    def _evaluation(self, purpose: Purpose, prepared: Prepared) -> Evaluation:
         plain = self._request(prepared, (purpose,))
         key = plain.key(prepared)
         if (purpose, key) not in self._known:

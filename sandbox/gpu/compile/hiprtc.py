@@ -7,9 +7,7 @@ includes them itself; the texts of other headers may not be empty.
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from records.errors import ToolchainError
 from sandbox.gpu.compile.rtc import Compiled, LibraryNames, Program, ProgramNames, RunTimeCompiler, open_library
@@ -40,12 +38,12 @@ class Hiprtc(RunTimeCompiler):
 
 
 class Hipcc(Program):
-    """ROCm's compiler as a process: the fall-back."""
+    """ROCm's compiler as a process: the fall-back. It has ROCm's own headers."""
 
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no hipcc."""
-        missing = "there is neither libhiprtc nor hipcc here; install ROCm"
-        super().__init__(ProgramNames("hipcc", _PLACES, _VERSION, missing, "reinstall ROCm", "install hipRTC"), path)
+        missing, remedy = "there is neither libhiprtc nor hipcc here; install ROCm", "reinstall ROCm"
+        super().__init__(ProgramNames("hipcc", _PLACES, _words, _VERSION, missing, remedy, "install hipRTC"), path)
 
     def compile(
         self,
@@ -56,28 +54,13 @@ class Hipcc(Program):
         headers: Mapping[str, str] | None = None,
         names: Sequence[str] = (),
     ) -> Compiled:
-        """Like `Hiprtc.compile`, with ROCm's own headers."""
-        self.refuse(names)
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, name).write_text(source, encoding="utf-8")
-            done = self._run(
-                [
-                    "-x",
-                    "hip",
-                    "--offload-device-only",
-                    "--no-gpu-bundle-output",
-                    "-O3",
-                    *OPTIONS,
-                    f"--offload-arch={arch}",
-                    *options,
-                    name,
-                    "-o",
-                    "out.co",
-                ],
-                folder,
-            )
-            image = Path(folder, "out.co")
-            return Compiled(image.read_bytes() if done.returncode == 0 else None, done.stderr.strip())
+        """As any program, without headers of ours: they would hide ROCm's."""
+        return super().compile(source, name, arch, options, None, names)
+
+
+def _words(arch: str, folder: str) -> Sequence[str]:
+    kind = ("-x", "hip", "--offload-device-only", "--no-gpu-bundle-output")
+    return (*kind, "-O3", *OPTIONS, f"--offload-arch={arch}")
 
 
 def find_compiler() -> Hiprtc | Hipcc:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -61,46 +60,13 @@ class Nvcc(Program):
     def __init__(self, path: str | None = None) -> None:
         """ToolchainError when there is no nvcc."""
         missing = f"there is neither libnvrtc nor nvcc here; {_INSTALL}"
-        names = ProgramNames("nvcc", _PLACES, _VERSION, missing, "reinstall the toolkit", "install NVRTC")
+        names = ProgramNames("nvcc", _PLACES, _words, _VERSION, missing, "reinstall the toolkit", "install NVRTC")
         super().__init__(names, path)
 
-    def compile(
-        self,
-        source: str,
-        name: str,
-        arch: str,
-        options: Sequence[str] = (),
-        headers: Mapping[str, str] | None = None,
-        names: Sequence[str] = (),
-    ) -> Compiled:
-        """Like `Nvrtc.compile`."""
-        self.refuse(names)
-        with tempfile.TemporaryDirectory() as folder:
-            for header, text in {name: source, **(headers or {})}.items():
-                path = Path(folder, header)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-            code = arch.replace("sm_", "compute_")
-            done = self._run(
-                [
-                    "-cubin",
-                    "-x",
-                    "cu",
-                    "-std=c++20",
-                    "-w",
-                    "--extra-device-vectorization",
-                    f"-gencode=arch={code},code={arch}",
-                    "-I",
-                    folder,
-                    *options,
-                    name,
-                    "-o",
-                    "out.cubin",
-                ],
-                folder,
-            )
-            cubin = Path(folder, "out.cubin")
-            return Compiled(cubin.read_bytes() if done.returncode == 0 else None, done.stderr.strip())
+
+def _words(arch: str, folder: str) -> Sequence[str]:
+    code = f"-gencode=arch={arch.replace('sm_', 'compute_')},code={arch}"
+    return ("-cubin", "-x", "cu", "-std=c++20", "-w", "--extra-device-vectorization", code, "-I", folder)
 
 
 def find_compiler() -> Nvrtc | Nvcc:

@@ -9,7 +9,8 @@ import ctypes
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,6 +52,7 @@ class ProgramNames:
 
     name: str  # nvcc
     places: tuple[str, ...]
+    words: Callable[[str, str], Sequence[str]]  # for an architecture and the folder with source and headers
     version: re.Pattern[str]  # in the text for --version
     missing: str  # a sentence
     remedy: str
@@ -143,10 +145,26 @@ class Program:
         found = self._names.version.search(self._run(["--version"], "/").stdout)
         return found[1] if found else "unknown"
 
-    def refuse(self, names: Sequence[str]) -> None:
-        """ToolchainError where symbols are asked for: only the library gives them."""
+    def compile(
+        self,
+        source: str,
+        name: str,
+        arch: str,
+        options: Sequence[str] = (),
+        headers: Mapping[str, str] | None = None,
+        names: Sequence[str] = (),
+    ) -> Compiled:
+        """Like `RunTimeCompiler.compile`; ToolchainError where symbols are asked for: only the library gives them."""
         if names:
             raise ToolchainError(f"{self._names.name} does not give the symbol of {names[0]}; {self._names.library}")
+        with tempfile.TemporaryDirectory() as folder:
+            for file, text in {name: source, **(headers or {})}.items():
+                path = Path(folder, file)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            done = self._run([*self._names.words(arch, folder), *options, name, "-o", "image"], folder)
+            image = Path(folder, "image").read_bytes() if done.returncode == 0 else None
+            return Compiled(image, done.stderr.strip())
 
     def _run(self, words: Sequence[str], folder: str) -> subprocess.CompletedProcess[str]:
         try:
