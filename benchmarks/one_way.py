@@ -141,19 +141,22 @@ def walk(sandbox: Sandbox, task: Task, folder: Path) -> Count:
     return count
 
 
+def small() -> Task:
+    """The task with small benchmark cases: what is counted depends on their number alone."""
+    plain = load_task("transpose")
+    cases = tuple(replace(c, dims={"rows": 64 + i, "cols": 32}) for i, c in enumerate(plain.benchmarks))
+    return replace(plain, benchmarks=cases)
+
+
 def in_the_lab(folder: Path) -> Count:
     """The walk with the lab as the sandbox."""
-    task = load_task("transpose")
-    return walk(
-        LabEvaluator(find_toolchain(CACHE / "toolchain"), folder / "kernels", load_target("mi300x"), 0), task, folder
-    )
+    judge = LabEvaluator(find_toolchain(CACHE / "toolchain"), folder / "kernels", load_target("mi300x"), 0)
+    return walk(judge, small(), folder)
 
 
 def on_the_stub(folder: Path) -> Count:
-    """The walk with the judge on the stub GPU; benchmark cases are small, since the lab executes its kernels."""
-    plain, target = load_task("transpose"), load_target("mi300x")
-    small = tuple(replace(c, dims={"rows": 64 + i, "cols": 32}) for i, c in enumerate(plain.benchmarks))
-    task = replace(plain, benchmarks=small, bytes_moved="320000000")
+    """The walk with the judge on the stub GPU."""
+    task, target = replace(small(), bytes_moved="320000000"), load_target("mi300x")
     caches = replace(target, memory={**target.memory, "mall_bytes": 4096, "l2_bytes": 4096})
     with hip_stub(find_toolchain(CACHE / "toolchain"), CACHE / "stub") as stub:
         stub.world.skipped |= {"trusted_sweep", "trusted_scrub"}

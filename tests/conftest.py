@@ -15,7 +15,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from tests.support.compiler_cache import FOLDER, toolchain, withhold
 from tests.support.postgres_server import PostgresServer, programs, serving
 
-TESTS = Path(__file__).parent
 PRIVATE = ("KERNEL_SCIENTIST_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "LANGGRAPH_", "OTEL_")
 MEMORY = Path("/dev/shm")
 ROOMY_BYTES = 4 << 30  # several times what the tests of all processes hold at one moment
@@ -79,7 +78,7 @@ def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     has_device = any(device.exists() for device in DEVICES)
     for item in items:
-        if item.path.is_relative_to(TESTS / "gpu"):
+        if item.nodeid.startswith("tests/gpu/"):
             item.add_marker(pytest.mark.gpu)
         if item.get_closest_marker("gpu") and not has_device:
             item.add_marker(pytest.mark.skip(reason="no GPU on this machine"))

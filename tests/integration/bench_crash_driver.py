@@ -1,6 +1,6 @@
 """`crash_driver.py` with the real scientist at its bench, behind the real gateway.
 
-Run as `python bench_crash_driver.py FOLDER`: kills the run at one point of each kind that a bench adds.
+Run as `python bench_crash_driver.py FOLDER STEP`: kills the run at one point of each STEPth kind that a bench adds.
 """
 
 from __future__ import annotations
@@ -80,4 +80,5 @@ def make_bench(folder: Path, diary: Diary) -> Context:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), lambda names: [names.index(kind) for kind in BENCH], make_bench)
+    wanted = BENCH[:: int(sys.argv[2])]
+    main(Path(sys.argv[1]), lambda names: [names.index(kind) for kind in wanted], make_bench)

@@ -1,7 +1,7 @@
 """A run through a spool folder that is killed by SIGKILL at one point after the other, and then goes on.
 
-Asker and worker take turns in one process, so that a kill takes both. Run as `python spool_crash_driver.py FOLDER`;
-prints one JSON object as `crash_driver.py` does.
+Asker and worker take turns in one process, so that a kill takes both. Run as `python spool_crash_driver.py FOLDER
+STEP`: the run is killed at one point of each STEPth kind. Prints one JSON object as `crash_driver.py` does.
 """
 
 from __future__ import annotations
@@ -142,14 +142,14 @@ def in_child(folder: Path, at: int | None) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, every: int) -> None:
     """Print the uninterrupted ledger and what became of each interrupted run."""
     (folder / "whole").mkdir(parents=True)
     in_child(folder / "whole", None)
     names: list[str] = json.loads((folder / "whole" / "points.json").read_text())
     results: list[dict[str, Any]] = []
     gc.freeze()  # no child collects, and so copies, what they share
-    for at in (n for n in every_kind(names) if names[n] in KINDS):
+    for at in (n for n in every_kind(names) if names[n] in KINDS[::every]):
         place = folder / f"at-{at}"
         place.mkdir()
         killed = in_child(place, at)
@@ -171,4 +171,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -78,8 +78,8 @@ def context(url: str, folder: Path, tools: str) -> Context:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("tools", ["calls", pytest.param("text", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("tools", ["calls", "text"])
 def test_a_real_authors_experiment_is_replayed_to_the_same_tries_and_kernel(tmp_path: Path, tools: str) -> None:
     recorded = Recorded(tools)
     with ScriptedEndpoint(recorded) as server:

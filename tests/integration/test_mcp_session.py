@@ -64,6 +64,7 @@ class Agent:
         self.source = "\n".join(lines)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
 def test_a_scripted_agent_improves_a_kernel_with_check_alone(tmp_path: Path, compiler_cache: Path) -> None:
     import anyio

@@ -7,9 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, get_args
-
-import pytest
+from typing import get_args
 
 from records.evaluation import CODES, FINDING_KINDS
 from records.experiment import Pause
@@ -27,38 +25,31 @@ def started(program: str, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment, stdout=-1, stderr=-1)
 
 
-@pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("decisions")
-    children = started(PLAIN, folder / "plain"), started(REWORDED, folder / "reworded")
+def test_other_messages_change_no_decision(tmp_path: Path) -> None:
+    """One test, because the decisions take seconds to make and test processes share no fixtures."""
+    children = started(PLAIN, tmp_path / "plain"), started(REWORDED, tmp_path / "reworded")
     said = [child.communicate(timeout=300) for child in children]
     for child, (_, errors) in zip(children, said, strict=True):
         assert child.returncode == 0, errors.decode()[-4000:]
     plain, reworded = (json.loads(output) for output, _ in said)
-    return plain, reworded
-
-
-def test_other_messages_change_no_decision(both: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    plain, reworded = both
     for part, rows in plain.items():
         assert list(rows) == list(reworded[part])
-        for name, (decided, _) in rows.items():
+        for name, (decided, messages) in rows.items():
             assert decided == reworded[part][name][0], (part, name)
+            check_messages(messages, reworded[part][name][1], (part, name))
+    check_whole(json.dumps({part: [decided for decided, _ in rows.values()] for part, rows in plain.items()}))
 
 
-def test_every_message_was_another_text(both: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    plain, reworded = both
-    for part, rows in plain.items():
-        for name, (_, messages) in rows.items():
-            others = reworded[part][name][1]
-            assert len(messages) == len(others), (part, name)
-            for message, other in zip(messages, others, strict=True):
-                assert MARK not in message
-                assert not message or MARK in other, (part, name, message, other)
+def check_messages(plain: list[str], reworded: list[str], where: tuple[str, str]) -> None:
+    """Every message was another text."""
+    assert len(plain) == len(reworded), where
+    for message, other in zip(plain, reworded, strict=True):
+        assert MARK not in message
+        assert not message or MARK in other, (where, message, other)
 
 
-def test_every_code_and_every_pause_is_among_the_decisions(both: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    text = json.dumps({part: [decided for decided, _ in rows.values()] for part, rows in both[0].items()})
-    assert [code for code in CODES if f'"{code}"' not in text] == []
-    assert [pause for pause in get_args(Pause) if f'"{pause}"' not in text] == []
-    assert {kind for kind in FINDING_KINDS if f'"{kind}"' not in text} <= MEASURED
+def check_whole(decisions: str) -> None:
+    """Every code, every pause and every kind of finding that needs no measurement is among the decisions."""
+    assert [code for code in CODES if f'"{code}"' not in decisions] == []
+    assert [pause for pause in get_args(Pause) if f'"{pause}"' not in decisions] == []
+    assert {kind for kind in FINDING_KINDS if f'"{kind}"' not in decisions} <= MEASURED

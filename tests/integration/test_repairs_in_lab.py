@@ -15,10 +15,10 @@ from graph.doubles import ScriptedAuthor, table_context
 from graph.drive import drive
 from records.evaluation import Finding
 from sandbox.lab.lab_verify import Patience
-from tasks import load_task
+from tests.kernels.mutants.mutants import small
 from tests.support.lab_bench import evaluator
 
-TASK = load_task("row_softmax")
+TASK = small("row_softmax")
 SEED = TASK.seeds[0].read_text(encoding="utf-8")
 SUM = "    float sum = 0.0f;"
 DIVISION = "expf(x[j] - top) / sum"
@@ -57,7 +57,7 @@ def writer(step: Step, base: Specimen) -> str:
 def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line(tmp_path: Path) -> None:
     author = ScriptedAuthor(ideas, writer)
     task = replace(TASK, seeds=TASK.seeds[:1])
-    sandbox = evaluator(7, Patience(deadline_s=2.0))
+    sandbox = evaluator(7, Patience(deadline_s=1.0))
     context = replace(
         table_context(tmp_path, task, author, Limits(generations=1, picks=2, compile_repairs=1)), sandbox=sandbox
     )

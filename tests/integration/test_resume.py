@@ -63,10 +63,12 @@ def test_kill_9_wherever_files_differ_then_resume_gives_the_ledger_of_an_uninter
     assert {"after estimate", "within add_evaluation", "within attempts", "after checkpoint"} <= names
 
 
-@pytest.mark.slow
-def test_kill_9_at_the_bench_then_resume_pays_nothing_twice_and_gives_the_same_tries(tmp_path: Path) -> None:
-    results, whole = crashes(tmp_path, "bench_crash_driver.py")
-    assert len(results) == 9
+@pytest.mark.parametrize("every", [pytest.param(3, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.long)])
+def test_kill_9_at_the_bench_then_resume_pays_nothing_twice_and_gives_the_same_tries(
+    tmp_path: Path, every: int
+) -> None:
+    results, whole = crashes(tmp_path, "bench_crash_driver.py", str(every))
+    assert len(results) == 9 / every
     statuses = [json.loads(body)["status"] for row in whole["attempts"] for body in row if str(body).startswith("{")]
     assert sorted(statuses) == ["accepted", "accepted", "rejected", "tried", "tried"]
 

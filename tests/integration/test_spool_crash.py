@@ -14,10 +14,30 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
-def test_kill_9_around_every_request_and_result_then_resume_gives_the_same_ledger(tmp_path: Path) -> None:
+KINDS = {
+    "before request",
+    "after request",
+    "before pause",
+    "result read",
+    "before answer",
+    "before publish",
+    "after publish",
+    "before add_evaluation",
+    "before add_comparison",
+    "before checkpoint",
+}
+FEW = {"before request", "result read", "after publish", "before add_comparison"}
+
+
+@pytest.mark.parametrize(
+    ("every", "kinds"),
+    [pytest.param(3, FEW, marks=pytest.mark.slow, id="few"), pytest.param(1, KINDS, marks=pytest.mark.long, id="all")],
+)
+def test_kill_9_around_every_request_and_result_then_resume_gives_the_same_ledger(
+    tmp_path: Path, every: int, kinds: set[str]
+) -> None:
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("spool_crash_driver.py")), str(tmp_path / "runs")],
+        [sys.executable, str(Path(__file__).with_name("spool_crash_driver.py")), str(tmp_path / "runs"), str(every)],
         cwd=ROOT,
         env={"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]},
         capture_output=True,
@@ -28,18 +48,7 @@ def test_kill_9_around_every_request_and_result_then_resume_gives_the_same_ledge
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     results: list[dict[str, Any]] = told["results"]
-    assert {
-        "before request",
-        "after request",
-        "before pause",
-        "result read",
-        "before answer",
-        "before publish",
-        "after publish",
-        "before add_evaluation",
-        "before add_comparison",
-        "before checkpoint",
-    } <= {r["name"] for r in results}
+    assert kinds <= {r["name"] for r in results}
     for r in results:
         where = f"killed at point {r['at']}: {r['name']}"
         assert r["killed"], where

@@ -78,7 +78,7 @@ def test_a_traced_run_can_be_read_and_holds_no_key(tmp_path: Path, collector: Co
     assert [key for key in (MODEL_KEY, TRACE_KEY) if key.encode() in everything] == []
 
 
-@pytest.mark.parametrize("leftover", [{}, {"LANGCHAIN_TRACING_V2": "true"}])
+@pytest.mark.parametrize("leftover", [pytest.param({}, marks=pytest.mark.long), {"LANGCHAIN_TRACING_V2": "true"}])
 def test_nothing_is_sent_unless_asked_even_with_a_key(
     tmp_path: Path, collector: Collector, leftover: dict[str, str]
 ) -> None:

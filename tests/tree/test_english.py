@@ -13,7 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("app", "cluster", "graph", "agents", "knowledge", "sandbox", "tasks", "records", "benchmarks", "examples")
 PRODUCT = sorted(path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 DOCUMENTS = sorted(
-    path.relative_to(ROOT) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("*/**/*.md.j2"))
+    path.relative_to(ROOT)
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("agents/**/*.md.j2"))  # no look into .venv
 )
 QUESTION = re.compile(r"(What|How|Whether|Where|When|Which|Who|Why)\b")
 PLAIN = {  # a private word, and the plain one

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from sandbox.lab.lab_evaluator import LabEvaluator
 from tests.kernels.mutants.mutants import SMALL, Mutant, mutants, right_kernels, small
@@ -13,6 +14,22 @@ from tests.support.lab_bench import evaluator as lab_evaluator
 
 ALL = mutants()
 RIGHT = [(task, path) for task in SMALL for path in right_kernels(task)]
+LONG = {  # the dearest of each task
+    *(("fp8_block_gemm", "right_reversed"), ("fp8_block_gemm", "right_tiles"), ("rms_norm", "right_two_launches")),
+    *(("row_softmax", "right_online"), ("transpose", "right_registers")),
+}
+
+
+def right(salt: int) -> list[ParameterSet]:
+    """The right kernels with other inputs for each salt; one run of the cheap ones is not long."""
+    return [
+        pytest.param(
+            *(task, path, salt),
+            id=f"{task}-{path.stem}-{salt}",
+            marks=[pytest.mark.long] if salt or (task, path.stem) in LONG else [],
+        )
+        for task, path in RIGHT
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +46,7 @@ def test_a_mutant_is_rejected_unless_it_is_within_the_tolerance(evaluator: LabEv
     assert verdict.stage in ("execute", "correct"), verdict  # it compiles: only what it computes is wrong
 
 
-@pytest.mark.parametrize("salt", [0, pytest.param(1, marks=pytest.mark.long)])
-@pytest.mark.parametrize(("task", "path"), RIGHT, ids=lambda value: getattr(value, "stem", value))
+@pytest.mark.parametrize(("task", "path", "salt"), [*right(0), *right(1)])
 def test_a_right_kernel_is_accepted(evaluator: LabEvaluator, task: str, path: Path, salt: int) -> None:
     verdict = evaluator.verify(evaluator.prepare(path.read_text(encoding="utf-8"), small(task, salt))).verdict
     assert verdict.accepted, verdict
