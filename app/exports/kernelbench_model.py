@@ -29,7 +29,7 @@ class ModelNew(nn.Module):
 {constructor}
 
     def forward({parameters}):
-        return COMPILED.{symbol}({arguments})
+{body}
 '''
 _ON_AMD = """\
 import os
@@ -57,8 +57,7 @@ def kernelbench_model(made: TorchOperator, provenance: Provenance) -> str:
         compiled=compiled_inline(made, "returns", kernel, made.function("returns")),
         constructor=constructor,
         parameters=parameters,
-        symbol=made.symbol("returns"),
-        arguments=", ".join(_argument(tensor) for tensor in signature.inputs),
+        body=_body(made),
     )
 
 
@@ -89,6 +88,20 @@ def _interface(made: TorchOperator) -> tuple[str, str]:
     body = made_by.body[1:] if ast.get_docstring(made_by) is not None else made_by.body
     lines = [f"def __init__({ast.unparse(made_by.args)}):", *("    " + line for n in body for line in _lines(n))]
     return "\n".join(f"    {line}" for line in lines), ast.unparse(forward)
+
+
+def _body(made: TorchOperator) -> str:
+    """The call. A buffer of the problem's Model that it updates is an output of the task, and no result of forward."""
+    signature = made.signature
+    call = f"COMPILED.{made.symbol('returns')}({', '.join(_argument(tensor) for tensor in signature.inputs)})"
+    kept = {f"new_{tensor.name}": tensor.parameter for tensor in signature.inputs if tensor.parameter}
+    names = [tensor.name for tensor in signature.outputs]
+    results = [name for name in names if name not in kept]
+    if len(results) == len(names):
+        return f"        return {call}"
+    updates = [f"{_attribute(kept[name])}.copy_({name})" for name in names if name in kept]
+    lines = [f"{', '.join(names)} = {call}", *updates, f"return {', '.join(results)}"]
+    return "\n".join(f"        {line}" for line in lines)
 
 
 def _lines(node: ast.stmt) -> list[str]:

@@ -96,6 +96,15 @@ def test_weights_are_those_that_the_problems_constructor_makes(tmp_path: Path) -
         kernelbench_model(imported(tmp_path, PROBLEM.replace("self, x: torch.Tensor", "self, y")), KNOWN)
 
 
+def test_a_buffer_that_the_model_updates_is_kept_and_not_returned(tmp_path: Path) -> None:
+    made = imported(tmp_path)
+    (y,) = made.signature.outputs
+    made.signature = replace(made.signature, outputs=(y, replace(y, name="new_w")))
+    body = kernelbench_model(made, KNOWN).rpartition("def forward")[2]
+    assert f"{y.name}, new_w = COMPILED." in body
+    assert body.rstrip().endswith(f"self.norms[0].weight.copy_(new_w)\n        return {y.name}")
+
+
 def test_a_number_without_axes_is_allocated() -> None:
     made = operator("row_softmax")
     made.signature = replace(made.signature, outputs=(replace(made.signature.outputs[0], shape=()),))
