@@ -62,7 +62,10 @@ class ClusterSandbox(ByPurpose, SandboxBase):
 
     def _answer(self, request: Request, prepared: Prepared) -> Result:
         data = self._link.ask(self._run, self.place, prepared.id, request.hash, pack(request))
-        result = unpack(Result, data)
+        try:
+            result = unpack(Result, data)
+        except SpoolError as error:
+            raise SpoolError(f"the answer of a station {error}; please report this") from None
         why = problem_of(result, request, self.place)
         if why:
             raise SpoolError(f"the answer of a station {why}; please report this")

@@ -28,7 +28,7 @@ class ResourceUnit:
 
     @property
     def state(self) -> str:
-        """For people."""
+        """`starting`, `ready` or `faulty`."""
         if self.fault[0]:
             return "faulty"
         return "ready" if self.id else "starting"

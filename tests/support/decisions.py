@@ -23,6 +23,7 @@ from tests.support.decisions_of_judges import (
     limits,
     plans,
 )
+from tests.support.decisions_of_services import clusters, databases, exports, imports
 
 CRITICISED = ("if (threadIdx.x < 8) { __syncthreads(); }", "unsigned m = __ballot(1);", "hipMalloc(0, 1);", "{")
 
@@ -168,7 +169,7 @@ def main(folder: str) -> None:
     import contextlib
 
     parts = (plans, compilers, comparisons, limits, drivers, devices, critics, executions, runs, waits)
-    parts += (conversations, faults)
+    parts += (conversations, faults, clusters, exports, imports, databases)
     made: dict[str, Any] = {}
     with contextlib.redirect_stdout(sys.stderr):
         for part in parts:

@@ -34,6 +34,7 @@ RECORDS: Mapping[str, Place] = {
     "CaseResult": (None, "message"),
     "Attempt": (None, "reason"),
     "Result": (None, "refusal"),
+    "StationReply": (2, "text"),
     "refuse": (1, "why"),
     "finish": (2, "reason"),
     "replace": (None, "message"),
