@@ -32,6 +32,7 @@ class Assignment:
     arch: str
     seed: int
     combines: bool = True  # whether the run ends with a table of its kernels by shape
+    classifies: bool = True  # whether a refusal is told with its class of the taxonomy and that class's definition
     recalled: tuple[str, ...] = ()  # findings of earlier runs, one line each: suggestions, fixed when the run began
 
 

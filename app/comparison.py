@@ -29,8 +29,11 @@ PARTS: Mapping[str, Mapping[str, float]] = {  # a part, and the limits that swit
     "causes": {"ablations": 0},
     "dispatch": {"dispatch": 0},
     "picks": {"picks": 1},
+    "predictor": {"predictor": 0},
+    "taxonomy": {"taxonomy": 0},
     **{f"beyond-{name}": limits for name, limits in SCHEMES.items()},
 }
+WITH: Mapping[str, Mapping[str, float]] = {"predictor": {"predictor": 1}}  # parts that a run has only when asked
 HEADING = "| task | without | campaigns | slower without it, % | more kernels timed without it | command |"
 _ROW = re.compile(r"^\| (?P<task>[^|]+) \| (?P<part>[^|]+) \|.*\|$", re.M)
 
@@ -96,7 +99,7 @@ class Campaigns:
             raise UsageError("an interval needs two campaigns at least; give --seeds 2 or more")
         task, pairs = open_task(self.settings, self.task, self.target), []
         for seed in range(seeds):
-            limits = ({"generations": generations}, {"generations": generations, **PARTS[part]})
+            limits = ({"generations": generations, **more} for more in (WITH.get(part, {}), PARTS[part]))
             whole, bare = (self._run(task, seed, each) for each in limits)
             tell(f"seed {seed}: {whole.best_us:.4g} us, {whole.timed} timed; without {bare.best_us:.4g}, {bare.timed}")
             pairs.append((whole, bare))
@@ -116,10 +119,11 @@ class Campaigns:
 
         request = RunRequest(self.task, self.target, "lab", "playbook", seed, limits=limits)
         run, target = new_run(self.settings, request, task), load_target(self.target)
-        work = Assignment(task, target.brief.strip(), target.name, target.arch, seed)
         self.shared.forget_order()
         with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger.db") as ledger:
             asked = limits_of(run.config)
+            ways = bool(asked.dispatch), bool(asked.taxonomy)
+            work = Assignment(task, target.brief.strip(), target.name, target.arch, seed, *ways)
             context = Context(
                 run=run,
                 assignment=work,

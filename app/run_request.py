@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tasks.task import Task
 
 LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
-MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1}
+MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1, "taxonomy": 1, "predictor": 1}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ PAPER: Mapping[str, float] = {  # experiments are planned, picked, written and j
     "dispatch": 0,
     "attainable_fraction": 0,
     "memory_tokens": 0,
+    "taxonomy": 0,
+    "predictor": 0,
 }
 FSR: Mapping[str, float] = {**PAPER, "greedy": 1}
 SCHEMES: Mapping[str, Mapping[str, float]] = {

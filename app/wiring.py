@@ -150,6 +150,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
         target.arch,
         run.seed,
         combines=bool(limits.dispatch),
+        classifies=bool(limits.taxonomy),
         recalled=recalled_of(run.config, artefacts),
     )
     return Context(

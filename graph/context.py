@@ -81,6 +81,8 @@ class Limits:
     ablations: int = 1  # a clear gain at other tunables than the parent's is checked by an ablation; 0: it is believed
     clear_pct: float = 1.0  # predicted gain or loss from which on a cause is asked for
     dispatch: bool = True  # whether a run ends with a table of its kernels by shape, where that is clearly faster
+    predictor: int = 0  # 1: an exploration leaves out what a model of earlier estimates is sure to lose
+    taxonomy: int = 1  # 0: authors are told what was found in a refused kernel, and not its class
     memory_tokens: int = 600  # of a prompt, for findings of earlier runs; 0: the run is told of none and leaves none
 
     def tokens_of(self, role: ReaderRole) -> int:
@@ -137,7 +139,7 @@ class Context:
     @cached_property
     def history(self) -> History:
         """The run so far, as it is shown to the selector and the planner."""
-        return History(self.ledger, self.run.id)
+        return History(self.ledger, self.run.id, self.assignment.classifies)
 
     @cached_property
     def shown(self) -> Recent[tuple[int, str], Specimen]:

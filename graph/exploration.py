@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from graph.predictor import Predictor, features_of
 from records.evaluation import Evaluation
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.quantities import quantities, unused_tunables
@@ -73,9 +74,18 @@ class Exploration:
     """One search. The same arguments ask for the same estimates in the same order."""
 
     def __init__(
-        self, ask: Ask, prepare: Callable[[str], Prepared], changes: ChangeBook, limit: int, seed: int = 0
+        self,
+        ask: Ask,
+        prepare: Callable[[str], Prepared],
+        changes: ChangeBook,
+        limit: int,
+        seed: int = 0,
+        predictor: Predictor | None = None,
     ) -> None:
-        """At most `limit` estimates beside the parent's."""
+        """At most `limit` estimates beside the parent's. A predictor leaves out the steps that are sure to lose."""
+        self._predictor = predictor
+        self._features: dict[str, Mapping[str, float]] = {}
+        self._foretold: dict[str, float] = {}  # by step that was left out: the predicted loss in percent
         self._ask, self._prepare, self._changes, self._limit, self._seed = ask, prepare, changes, limit, seed
         self._lost: dict[str, float] = {}  # by step: its time over the best one's when it was tried last
         self._known = set[tuple[str, tuple[tuple[str, int], ...]]]()
@@ -107,7 +117,9 @@ class Exploration:
     def without_gain(self) -> tuple[str, ...]:
         """The steps that gained nothing when they were tried last, and the changes that do not apply to the parent."""
         tried = tuple(f"{name}: no gain" for name in self._lost if name not in self.best.changes and "=" not in name)
-        return tried + self.refusals
+        untried = ((name, loss) for name, loss in self._foretold.items() if name not in self._lost and "=" not in name)
+        spared = (f"{name}: not tried, some {loss:.0f} % slower by what similar kernels took" for name, loss in untried)
+        return (*tried, *spared, *self.refusals)
 
     @property
     def refusals(self) -> tuple[str, ...]:
@@ -159,6 +171,8 @@ class Exploration:
         made = self._ask("estimate", step.prepared)
         probe = Probe(step.prepared, step.changes, timing_of(made), made)
         before = self.best.timing if self.probes else None
+        if self._predictor is not None:
+            self._predictor.learn(self._numbers(probe.prepared), level_of(probe).time_us)
         if before is None:
             self.best = probe
         elif probe.beats(self.best):
@@ -200,13 +214,30 @@ class Exploration:
 
     def _fresh(self, step: Way, promise: float) -> Iterator[Way]:
         """The step with its promise, unless it is known or hopeless."""
-        if _identity(step.prepared) in self._known:
+        if _identity(step.prepared) in self._known or self._is_hopeless(step):
             return
         lost = self._lost.get(step.names[0])
         if lost is None:
             yield Way(step.names, step.prepared, step.changes, promise)
         elif lost <= NEAR:
             yield Way(step.names, step.prepared, step.changes, -100.0 * (lost - 1.0) - 100.0)
+
+    def _is_hopeless(self, step: Way) -> bool:
+        """True for a step that the predictor is sure about; it is asked again once more is known."""
+        self._foretold.pop(step.names[0], None)
+        if self._predictor is None:
+            return False
+        found = self._predictor.forecast(self._numbers(step.prepared), self._numbers(self.best.prepared))
+        if found is None or not found.surely_loses(NEAR):
+            return False
+        self._foretold[step.names[0]] = 100.0 * math.expm1(found.mean)
+        return True
+
+    def _numbers(self, prepared: Prepared) -> Mapping[str, float]:
+        key = repr(_identity(prepared))
+        if key not in self._features:
+            self._features[key] = features_of(prepared)
+        return self._features[key]
 
     def _changed(self, probe: Probe, handles: Sequence[str]) -> Way:
         source = probe.prepared.source

@@ -12,7 +12,9 @@ from langgraph.runtime import Runtime
 from agents.author import Draft
 from graph.context import Context
 from graph.credit import Estimated
+from graph.evaluating import prepared_again
 from graph.exploration import Exploration, Probe
+from graph.predictor import Predictor, features_of
 from graph.stage import asking, end, enter, fresh, updated
 from graph.state import TrialState
 from graph.trial import Trial
@@ -30,7 +32,9 @@ def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     enter(state, runtime, "explore", 0)
     prepare = partial(context.sandbox.prepare, task=context.assignment.task)
     assert context.changes is not None
-    search = Exploration(asking(trial), prepare, context.changes, context.limits.explorations, context.run.seed)
+    limits = context.limits
+    predictor = learnt(context, state["generation"], base.attempt.time_kind) if limits.predictor else None
+    search = Exploration(asking(trial), prepare, context.changes, limits.explorations, context.run.seed, predictor)
     search.run(prepare(base.source).choose(base.attempt.tunables), readings_of(context, base.attempt))
     chosen = search.best
     settled = {"is_settled": search.is_settled}
@@ -53,6 +57,19 @@ def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
         "route": "benchmark",
         "estimates": estimates,
     }
+
+
+def learnt(context: Context, generation: int, time_kind: str | None) -> Predictor:
+    """What the tuning of the kernels below a generation showed; what siblings show depends on the threads."""
+    found = Predictor()
+    for attempt in sorted(context.ledger.attempts(context.run.id), key=lambda a: a.id):
+        is_alike = attempt.status == "accepted" and attempt.time_kind == time_kind and not attempt.arms
+        if not is_alike or attempt.generation >= generation:
+            continue
+        prepared = prepared_again(context, attempt)
+        for choice, timing in readings_of(context, attempt):
+            found.learn(features_of(prepared.choose(choice)), timing.time_us)
+    return found
 
 
 def readings_of(context: Context, attempt: Attempt) -> list[tuple[Mapping[str, int], Timing]]:

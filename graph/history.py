@@ -31,9 +31,9 @@ _Ranked = tuple[float, int, Member]  # time and place in the search: of equal ti
 class History:
     """The generations below a bound, as the selector and the planner see them."""
 
-    def __init__(self, ledger: Ledger, run_id: str) -> None:
-        """Nothing is read before it is asked for."""
-        self._ledger, self._run_id = ledger, run_id
+    def __init__(self, ledger: Ledger, run_id: str, classifies: bool = True) -> None:
+        """Nothing is read before it is asked for. `classifies`: failures are told with their classes."""
+        self._ledger, self._run_id, self._classifies = ledger, run_id, classifies
         self._forget()
 
     def members(self, before: int, leader_id: str) -> list[Member]:
@@ -119,7 +119,8 @@ class History:
                     self._admit(attempt, titles)
             elif attempt.status != "tried" and last[attempt.experiment_id].status != "accepted":
                 title = titles.get(attempt.experiment_id, attempt.experiment_id)
-                self._failures.append(f"{title}: {attempt.code or attempt.status}: {attempt.reason}")
+                said = attempt.code if self._classifies else ""
+                self._failures.append(f"{title}: {said or attempt.status}: {attempt.reason}")
             if attempt.lesson and attempt.standing != "refuted" and attempt.id not in again:
                 self._lessons.append(attempt.lesson)
         self._explored |= {a.id for a in attempts if a.is_settled}

@@ -56,14 +56,14 @@ _NAME = re.compile(r"\b(?:__)?[A-Za-z]\w*_\w+\b")
 _QUOTED = re.compile(r"['\u2018`]([A-Za-z_]\w{2,})['\u2019`]")
 
 
-def of_failure(evaluation: Evaluation) -> tuple[str, ...]:
-    """Queries about why a kernel was refused, the first finding's first."""
+def of_failure(evaluation: Evaluation, classifies: bool = True) -> tuple[str, ...]:
+    """Queries about why a kernel was refused, the first finding's first; with classes about the verdict's, too."""
     verdict, asked = evaluation.verdict, list[str]()
     for finding in verdict.findings:
         asked += _of_finding(finding)
     if not asked and any(not case.correct for case in evaluation.cases):
         asked.append(_KINDS["wrong_result"])
-    if verdict.code in _CODES:
+    if classifies and verdict.code in _CODES:
         asked.append(_CODES[verdict.code])
     return _first(asked)
 
@@ -83,9 +83,9 @@ def of_cost(evaluation: Evaluation) -> tuple[str, ...]:
     return _first(asked)
 
 
-def of_decline(made: Evaluation, parent: Evaluation) -> tuple[str, ...]:
+def of_decline(made: Evaluation, parent: Evaluation, classifies: bool = True) -> tuple[str, ...]:
     """Queries about what got worse from the parent to the kernel: its findings, spills, waves, what binds now."""
-    asked = list(of_failure(made))
+    asked = list(of_failure(made, classifies))
     if _scratch(made) > _scratch(parent):
         asked.append("register spills to scratch, VGPR limit, launch bounds")
     if _waves(made) < _waves(parent):
@@ -99,9 +99,9 @@ def of_idea(idea: Idea) -> tuple[str, ...]:
     return _first([idea.title, " ".join(names[:8])])
 
 
-def of_refusal(made: Evaluation | None, remarks: Iterable[str]) -> tuple[str, ...]:
+def of_refusal(made: Evaluation | None, remarks: Iterable[str], classifies: bool = True) -> tuple[str, ...]:
     """Queries about a draft that goes back: its findings where the sandbox refused it, else the critic's remarks."""
-    return of_failure(made) if made else _first(remarks)
+    return of_failure(made, classifies) if made else _first(remarks)
 
 
 def _of_finding(finding: Finding) -> list[str]:

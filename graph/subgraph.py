@@ -61,7 +61,7 @@ def write(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
             made = trial.evaluation()
             judged = made if made is not None and not made.verdict.accepted else None
             remarks = () if judged else state["critique"].splitlines()
-            found = read(runtime, trial.reads("repairer", of_refusal(judged, remarks)))
+            found = read(runtime, trial.reads("repairer", of_refusal(judged, remarks, work.classifies)))
             draft = author.repair(step, work, trial.idea(), base, trial.draft(), remarks, judged, found)
     except MalformedReply as error:
         made_none = fresh(trial, number, Draft(""))
@@ -129,7 +129,9 @@ def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     context, made = trial.context, trial.evaluation()
     step = Step(context.run.id, state["generation"], state["experiment_id"], state["number"])
     assert made is not None
-    found = read(runtime, trial.reads("critic", of_decline(made, trial.base().evaluation)))
+    found = read(
+        runtime, trial.reads("critic", of_decline(made, trial.base().evaluation, context.assignment.classifies))
+    )
     try:
         said = context.author.critique(
             step, context.assignment, trial.idea(), trial.base(), trial.draft(), made, state["concerns"], found

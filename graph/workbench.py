@@ -122,7 +122,8 @@ class Workbench:
         remarks = self._criticised(state, made, status)
         state = updated(state, critique="\n".join(remarks))
         trial = Trial(state, self._context)
-        found = read(self._runtime, trial.reads("repairer", of_failure(made))) if status == "rejected" else ()
+        asked = of_failure(made, self._context.assignment.classifies)
+        found = read(self._runtime, trial.reads("repairer", asked)) if status == "rejected" else ()
         trial.record(self._runtime, status, reason, tool=tool)
         name = f"{self._state['experiment_id']}-a{number}"
         checked = Checked(BenchKernel(name, source, made, status == "tried"), status, reason, remarks, literature=found)
@@ -205,7 +206,8 @@ class Workbench:
         self._is_criticised = True
         step = Step(context.run.id, state["generation"], state["experiment_id"], state["number"])
         draft, base = trial.draft(), trial.base()
-        passages = read(self._runtime, trial.reads("critic", of_decline(made, base.evaluation)))
+        asked = of_decline(made, base.evaluation, context.assignment.classifies)
+        passages = read(self._runtime, trial.reads("critic", asked))
         try:
             said = context.author.critique(step, context.assignment, trial.idea(), base, draft, made, found, passages)
         except MalformedReply:

@@ -42,9 +42,9 @@ class Answered:
 class BenchTools:
     """The tools over one bench."""
 
-    def __init__(self, bench: Bench, task: Task) -> None:
+    def __init__(self, bench: Bench, task: Task, classifies: bool = True) -> None:
         """Nothing is asked yet."""
-        self._bench, self._task = bench, task
+        self._bench, self._task, self._classifies = bench, task, classifies
         self._latest = ""  # name of the latest try
         self._uses: Mapping[str, Callable[[ToolRequest], Answered]] = {
             CHECK.name: self._check,
@@ -89,10 +89,10 @@ class BenchTools:
         asked = request.read(CompareArguments)
         kernel = self._kernel(asked.of)
         if asked.changes:
-            return Answered(
-                compared_text(kernel, self._bench.estimate(with_changes(kernel, asked.changes)), self._task)
-            )
-        return Answered(compared_text(self._bench.named(asked.to or "parent"), kernel, self._task))
+            sides = kernel, self._bench.estimate(with_changes(kernel, asked.changes))
+        else:
+            sides = self._bench.named(asked.to or "parent"), kernel
+        return Answered(compared_text(*sides, self._task, self._classifies))
 
     def _search(self, request: ToolRequest) -> Answered:
         query = " ".join(request.read(SearchArguments).query.split())[:LONGEST_QUERY]
@@ -118,7 +118,7 @@ class BenchTools:
 
     def _tried(self, made: Checked) -> str:
         self._latest = made.kernel.name
-        return checked_text(made, self._bench.parent, self._task, self._bench.tries_left)
+        return checked_text(made, self._bench.parent, self._task, self._bench.tries_left, self._classifies)
 
     def _kernel(self, name: str) -> BenchKernel:
         """The kernel of that name, the latest try, or the parent where nothing was tried yet."""

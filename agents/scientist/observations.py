@@ -27,7 +27,9 @@ _EMPTY_LINES = re.compile(r"\n\s*\n\s*\n")
 DIFFERENT = 0.05  # relative, below which a counter is left out of a comparison
 
 
-def checked_text(made: Checked, parent: BenchKernel | None, task: Task, tries_left: int) -> str:
+def checked_text(
+    made: Checked, parent: BenchKernel | None, task: Task, tries_left: int, classifies: bool = True
+) -> str:
     """A try: verdict, findings, evidence beside the parent's, the critic's remarks, what is left."""
     kernel = made.kernel
     accepted = kernel.evaluation.verdict.accepted
@@ -37,7 +39,7 @@ def checked_text(made: Checked, parent: BenchKernel | None, task: Task, tries_le
         status=made.status,
         reason=made.reason,
         is_repeated=made.is_repeated,
-        failure=None if accepted else failure_view(kernel.evaluation, task),
+        failure=None if accepted else failure_view(kernel.evaluation, task, classifies),
         evidence=evidence_of(kernel.evaluation, kernel.source, times_of(parent.evaluation) if parent else {}),
         parent=evidence_of(parent.evaluation, parent.source, {}) if parent else None,
         remarks=list(made.remarks),
@@ -47,14 +49,14 @@ def checked_text(made: Checked, parent: BenchKernel | None, task: Task, tries_le
     )
 
 
-def compared_text(left: BenchKernel, right: BenchKernel, task: Task) -> str:
+def compared_text(left: BenchKernel, right: BenchKernel, task: Task, classifies: bool = True) -> str:
     """Two kernels side by side."""
     old, new = left.evaluation, right.evaluation
     return rendered(
         "tool_compare.md.j2",
         left=_side(left),
         right=_side(right),
-        failure=None if new.verdict.accepted else failure_view(new, task),
+        failure=None if new.verdict.accepted else failure_view(new, task, classifies),
         evidence=evidence_of(new, right.source, times_of(old)),
         counters=_differences(old, new),
         task={"ratio": f"{task.tolerance.ratio:g}"},

@@ -147,7 +147,7 @@ class Scientist:
         }
         openings = {in_text: conversation("bench", **values, as_text=in_text) for in_text in (False, True)}
         in_text = not self.model.calls_tools("coder", step)
-        tools, candidate = BenchTools(bench, work.task), base.attempt.candidate_id
+        tools, candidate = BenchTools(bench, work.task, work.classifies), base.attempt.candidate_id
         return work_at(Writer(self.model, step, bench, tools, openings, most_turns(tries), candidate, in_text))
 
     def critique(
@@ -171,7 +171,7 @@ class Scientist:
             implemented=list(draft.implemented),
             skipped=list(draft.skipped),
             evidence=evidence_of(evaluation, draft.source, times_of(base.evaluation)),
-            failure=None if evaluation.verdict.accepted else failure_view(evaluation, work.task),
+            failure=None if evaluation.verdict.accepted else failure_view(evaluation, work.task, work.classifies),
             concerns=list(concerns),
             literature=list(literature),
         )
@@ -200,7 +200,7 @@ class Scientist:
             base=specimen_view(base),
             source=draft.source.rstrip(),
             remarks=list(remarks),
-            failure=failure_view(evaluation, work.task) if evaluation else None,
+            failure=failure_view(evaluation, work.task, work.classifies) if evaluation else None,
             excerpt=excerpt(draft.source, lines) if lines else "",
             literature=list(literature),
         )

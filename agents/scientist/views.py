@@ -158,16 +158,19 @@ def hot_lines_view(evaluation: Evaluation, source: str) -> list[dict[str, Any]]:
     return rows
 
 
-def failure_view(evaluation: Evaluation, task: Task) -> dict[str, Any]:
-    """Findings of the compiler or the judge, with the definition of the verdict's code; held-out cases stay hidden."""
+def failure_view(evaluation: Evaluation, task: Task, classifies: bool = True) -> dict[str, Any]:
+    """Findings of the compiler or the judge, with the definition of the verdict's code; held-out cases stay hidden.
+
+    Without classes there is no code.
+    """
     verdict = evaluation.verdict
     wrong = [c for c in evaluation.cases if not c.correct]
     listed = {case.name for case in (*task.tests, *task.benchmarks)}
 
     return {
         "stage": verdict.stage,
-        "code": verdict.code,
-        "meaning": CODES.get(verdict.code, "unknown"),
+        "code": verdict.code if classifies else "",
+        "meaning": CODES.get(verdict.code, "unknown") if classifies else "",
         "findings": [
             {
                 "kind": f.kind,

@@ -10,7 +10,8 @@ import typer
 from app.commands.options import Json, TargetName, TaskName
 from app.screen import emit, note, say
 
-WITHOUT = "A part: exploration, tuner, answers, attainable, causes, dispatch, picks, or beyond-paper, -fsr, -seki."
+PARTS = "exploration, tuner, answers, attainable, causes, dispatch, picks, predictor, taxonomy"
+WITHOUT = f"A part: {PARTS}, or beyond-paper, -fsr, -seki."
 
 
 def command(

@@ -67,3 +67,9 @@ def test_queries_are_few_short_and_different() -> None:
     assert len(asked) == len(set(asked)) == MOST
     assert max(map(len, asked)) <= 200
     assert of_refusal(None, ("pad the rows", "pad  the rows", " ")) == ("pad the rows",)
+
+
+def test_without_the_taxonomy_no_class_is_asked_about() -> None:
+    wrong = Evaluation("k", "c", {}, Verdict("correct", False, "C.4"), cases=(CaseResult("n=1", "test", False),))
+    assert [q.split(",")[0] for q in of_failure(wrong, classifies=False)] == ["wrong result"]
+    assert of_refusal(wrong, (), classifies=False) == of_failure(wrong, classifies=False)

@@ -209,6 +209,15 @@ def test_the_repair_shows_the_compilers_words_the_line_and_the_class(tmp_path: P
         assert piece in prompt, piece
 
 
+def test_without_the_taxonomy_a_repair_is_told_what_was_found_and_no_class(tmp_path: Path) -> None:
+    base, work = specimen(load_task("row_softmax"), "BASE"), replace(assignment(), classifies=False)
+    with ScriptedEndpoint([DRAFT]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.repair(STEP, work, idea(), base, Draft("int rwo = 1;"), (), failed())
+    assert "| use of undeclared identifier 'rwo'" in bench.prompt()
+    assert "class B.2" not in bench.prompt() and "a name is used but not defined" not in bench.prompt()
+
+
 def test_the_repair_shows_the_critics_remarks(tmp_path: Path) -> None:
     with ScriptedEndpoint([DRAFT]) as server:
         bench = Bench(tmp_path, server)
