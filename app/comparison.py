@@ -106,24 +106,21 @@ class Campaigns:
         return effect(task.name, part, pairs)
 
     def _run(self, task: Task, seed: int, limits: Mapping[str, float]) -> Outcome:
-        from agents.author import Assignment
         from agents.playbook.changes import Changes
         from agents.playbook.playbook import Playbook
-        from app.wiring import limits_of
+        from app.wiring import assignment_of, limits_of
         from graph.context import Context
         from graph.doubles import Bookshelf
         from graph.drive import drive
         from records.artefacts import ArtefactStore
         from records.ledger import Ledger
-        from sandbox.target import load_target
 
         request = RunRequest(self.task, self.target, "lab", "playbook", seed, limits=limits)
-        run, target = new_run(self.settings, request, task), load_target(self.target)
+        run = new_run(self.settings, request, task)
         self.shared.forget_order()
         with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder) / "ledger.db") as ledger:
             asked = limits_of(run.config)
-            ways = bool(asked.dispatch), bool(asked.taxonomy)
-            work = Assignment(task, target.brief.strip(), target.name, target.arch, seed, *ways)
+            work = assignment_of(run, task, asked)
             context = Context(
                 run=run,
                 assignment=work,

@@ -29,7 +29,7 @@ from records.ledger import Ledger
 from records.literature import Quotation
 
 if TYPE_CHECKING:
-    from agents.author import Author
+    from agents.author import Assignment, Author
     from agents.model.endpoint import Endpoint
     from graph.context import Context, Limits, MachineCode
     from graph.drive import Checkpoints
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from knowledge.store import KnowledgeStore
     from records.artefacts import ArtefactStore
     from sandbox.amdgcn.compiler import Compiler
+    from tasks.task import Task
 
 
 REACH = 3  # times as many passages are looked at where earlier runs weigh them
@@ -126,16 +127,24 @@ def make_author(
     return Scientist(gateway), gateway.allow
 
 
+def assignment_of(run: Run, task: Task, limits: Limits, recalled: tuple[str, ...] = ()) -> Assignment:
+    """The fixed part of a run as its author is told of it."""
+    from agents.author import Assignment
+    from sandbox.target import load_target
+
+    target = load_target(run.target)
+    fixed = task, target.brief.strip(), target.name, target.arch, run.seed
+    return Assignment(*fixed, combines=bool(limits.dispatch), classifies=bool(limits.taxonomy), recalled=recalled)
+
+
 def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float) -> Context:
     """The collaborators of one run, for `build_graph()`."""
-    from agents.author import Assignment
     from agents.playbook.changes import Changes
     from graph.context import Context, Deferred
-    from sandbox.target import load_target
     from tasks.extra_shapes import with_shapes
 
     shapes = [text for text in str(run.config.get("shapes") or "").split(";") if text]
-    task, target = with_shapes(open_task(settings, run.task, run.target), shapes), load_target(run.target)
+    task = with_shapes(open_task(settings, run.task, run.target), shapes)
     require_isolation(settings, run.target, run.on)
     place = str(run.config.get("place") or "")
     sandbox = make_sandbox(settings, run.target, run.on, run.seed, place_id=place, run_id=run.id)
@@ -143,16 +152,7 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
     limits, budget = limits_of(run.config), max(budget_usd, allowed_usd(ledger, run))
     explores = limits.explorations > 0 and not isinstance(sandbox, Deferred)
     author, allow = make_author(settings, run, ledger, artefacts, budget, explores)
-    assignment = Assignment(
-        task,
-        target.brief.strip(),
-        target.name,
-        target.arch,
-        run.seed,
-        combines=bool(limits.dispatch),
-        classifies=bool(limits.taxonomy),
-        recalled=recalled_of(run.config, artefacts),
-    )
+    assignment = assignment_of(run, task, limits, recalled_of(run.config, artefacts))
     return Context(
         run=run,
         author=author,

@@ -52,6 +52,16 @@ def test_a_run_remembers_its_limits_and_never_its_key(monkeypatch: pytest.Monkey
     assert run.id.split("-")[2] == "row_softmax"
 
 
+@pytest.mark.parametrize("switched", [0, 1])
+def test_what_an_author_is_told_follows_the_limits(switched: int) -> None:
+    task, limits = load_task("row_softmax"), {"dispatch": switched, "taxonomy": switched}
+    request = run_request.RunRequest("row_softmax", author="playbook", seed=5, limits=limits)
+    run = run_request.new_run(load_settings(), request, task)
+    told = wiring.assignment_of(run, task, wiring.limits_of(run.config), ("a finding",))
+    assert (told.combines, told.classifies) == (bool(switched), bool(switched))
+    assert (told.task, told.arch, told.seed, told.recalled) == (task, "gfx942", 5, ("a finding",))
+
+
 def test_runs_are_found_by_id_by_its_beginning_and_as_last(notebook: Any) -> None:
     with pytest.raises(UsageError, match="no run yet"):
         wiring.find_run(notebook.ledger, "last")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
@@ -12,6 +15,7 @@ from graph.doubles import table_task
 from graph.exploration import Exploration
 from graph.predictor import Predictor
 from tests.support.line_changes import LineChanges
+from tests.support.scripted_run import Bench
 from tests.unit.graph.test_exploration import Asked
 
 BASE = {"loops": 1.0, "shared": 0.0, "unroll": 0.0}
@@ -71,3 +75,16 @@ def test_an_exploration_leaves_out_what_is_sure_to_lose_and_finds_the_same_kerne
     spared = [line for line in search.without_gain if "not tried" in line]
     assert spared and all(line.startswith("atomic:") and "slower by" in line for line in spared)
     assert not [line for line in bare.without_gain if "not tried" in line]
+
+
+def test_the_limit_gives_a_run_its_predictor(tmp_path: Path) -> None:
+    asked = []
+    for predictor in (0, 1):
+        folder = tmp_path / str(predictor)
+        bench = Bench(folder, lambda step, base: SEED, SEED, planner=lambda g: (), generations=1, predictor=predictor)
+        bench.context = replace(bench.context, changes=LineChanges(BOOK))
+        bench.drive()
+        best = min(a.geomean_us for a in bench.attempts().values() if a.geomean_us)
+        assert best == pytest.approx(50.0)
+        asked.append(bench.did("estimate"))
+    assert asked[1] < asked[0]

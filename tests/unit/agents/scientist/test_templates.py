@@ -15,6 +15,7 @@ from agents.author import Draft, Memory, Specimen
 from agents.checks import check
 from agents.scientist.scientist import Scientist
 from agents.scientist.templates import FOLDER, conversation, excerpt
+from agents.scientist.views import specimen_view
 from records.evaluation import Resources
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.candidate.parse import parse
@@ -217,3 +218,19 @@ def test_the_planner_knows_whether_kernels_are_joined_by_shape(tmp_path: Path, c
         bench = Bench(tmp_path, server)
         bench.author.plan(STEP, work, specimen(work.task, seed("row_softmax")), "", Memory(), 1)
     assert ("the run joins its verified kernels by thresholds on the dims" in bench.prompt()) is combines
+
+
+@pytest.mark.parametrize("combines", [True, False])
+def test_a_writer_knows_that_a_value_may_serve_a_part_of_the_shapes(tmp_path: Path, combines: bool) -> None:
+    work = replace(assignment("row_softmax"), combines=combines)
+    with ScriptedEndpoint([DRAFT]) as server:
+        bench = Bench(tmp_path, server)
+        bench.author.write(STEP, work, EXPERIMENT, idea(), specimen(work.task, seed("row_softmax")), None, ())
+    assert ("write a path without a tail" in bench.prompt()) is combines
+
+
+def test_a_refuted_lesson_is_not_in_the_history_of_a_kernel() -> None:
+    base = specimen(load_task("row_softmax"), "BASE")
+    for standing, said in (("shown", "wide loads help"), ("refuted", "")):
+        kernel = replace(base, attempt=replace(base.attempt, lesson="wide loads help", standing=standing))
+        assert specimen_view(kernel)["lesson"] == said
