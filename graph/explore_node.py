@@ -60,7 +60,7 @@ def explore(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
 
 
 def learnt(context: Context, generation: int, time_kind: str | None) -> Predictor:
-    """What the tuning of the kernels below a generation showed; what siblings show depends on the threads."""
+    """A predictor taught by the tuning of the kernels below a generation; what siblings show depends on the threads."""
     found = Predictor()
     for attempt in sorted(context.ledger.attempts(context.run.id), key=lambda a: a.id):
         is_alike = attempt.status == "accepted" and attempt.time_kind == time_kind and not attempt.arms

@@ -26,7 +26,7 @@ _Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Forecast:
+class PredictedRatio:
     """The logarithm of one kernel's time over another's."""
 
     mean: float
@@ -38,7 +38,7 @@ class Forecast:
 
 
 class Predictor:
-    """What is known of kernels for one task on one target. The same calls give the same answers."""
+    """Knowledge of kernels for one task on one target. The same calls give the same answers."""
 
     def __init__(self) -> None:
         """Nothing is known yet."""
@@ -57,8 +57,8 @@ class Predictor:
             self._times.append(math.log(time_us))
             self._is_fitted = False
 
-    def forecast(self, kernel: Mapping[str, float], other: Mapping[str, float]) -> Forecast | None:
-        """How much longer the first kernel takes than the other one; None where too little is known."""
+    def forecast(self, kernel: Mapping[str, float], other: Mapping[str, float]) -> PredictedRatio | None:
+        """The first kernel's time over the other one's; None where too little is known."""
         if len(self._rows) < FEWEST or not kernel or not other:
             return None
         if not self._is_fitted:
@@ -66,7 +66,7 @@ class Predictor:
         apart = np.array([kernel.get(n, 0.0) - other.get(n, 0.0) for n in self._names])
         new = [kernel.get(n, 0.0) - other.get(n, 0.0) for n in (kernel.keys() | other.keys()) - set(self._names)]
         variance = float(apart @ self._spread @ apart) + WEIGHT**2 * sum(n * n for n in new) + self._noise**2
-        return Forecast(float(apart @ self._weights), math.sqrt(variance))
+        return PredictedRatio(float(apart @ self._weights), math.sqrt(variance))
 
     def _fit(self) -> None:
         """Weights with their covariance; the noise follows from what they leave."""

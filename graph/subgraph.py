@@ -126,15 +126,13 @@ def critique(state: TrialState, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have the first draft read, where something speaks against it; remarks send it back once."""
     trial = Trial(state, runtime.context)
     enter(state, runtime, "critique", state["number"])
-    context, made = trial.context, trial.evaluation()
+    context, made, work = trial.context, trial.evaluation(), trial.context.assignment
     step = Step(context.run.id, state["generation"], state["experiment_id"], state["number"])
     assert made is not None
-    found = read(
-        runtime, trial.reads("critic", of_decline(made, trial.base().evaluation, context.assignment.classifies))
-    )
+    found = read(runtime, trial.reads("critic", of_decline(made, trial.base().evaluation, work.classifies)))
     try:
         said = context.author.critique(
-            step, context.assignment, trial.idea(), trial.base(), trial.draft(), made, state["concerns"], found
+            step, work, trial.idea(), trial.base(), trial.draft(), made, state["concerns"], found
         )
     except MalformedReply as error:
         emit(
