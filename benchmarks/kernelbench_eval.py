@@ -158,7 +158,7 @@ def is_evaluated(row: Mapping[str, Any]) -> bool:
 
 
 def _evaluated(place: Path, kind: str, checkout: Path, builds: Path, turns: Semaphore, until: float) -> dict[str, Any]:
-    """What KernelBench says of one exported kernel; `told` alone where it says nothing."""
+    """KernelBench's verdict on one exported kernel; `told` alone where it gives none."""
     build = builds / f"{place.name}_{kind}"
     build.mkdir()
     problem = checkout / (place / "problem.txt").read_text(encoding="utf-8")
@@ -192,7 +192,7 @@ def _code(evaluator: GpuEvaluator, place: Path, kind: str) -> str:
 
 
 def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
-    """How often both judges were right."""
+    """The shares of kernels on which both judges were right."""
     total = len(rows)
     ours = sum(row["judge"]["right"] == "OK" and row["judge"]["wrong"] != "OK" for row in rows.values())
     said = [row["kernelbench"] for row in rows.values() if is_evaluated(row)]

@@ -75,7 +75,7 @@ def compose(architecture: str, *, signals_stay_inside: bool) -> bytes:
 
 
 def _searched(spans: Sequence[tuple[int, list[Row]]]) -> list[Row]:
-    """What is to be done with the number that is loaded; each span is its first number, and goes to the next one's.
+    """The instructions for the number that is loaded; each span is its first number, and goes to the next one's.
 
     By halves: the kernel tries a new filter with every number, which takes most of a start where each is asked for.
     """
