@@ -266,6 +266,7 @@ def test_a_time_that_our_own_clock_does_not_know_is_void(
     assert json.loads(incident.read_text())["source"] == source()
 
 
+@pytest.mark.long
 def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(
     judge: GpuEvaluator, stub: Stub, task: Task, tmp_path: Path
 ) -> None:

@@ -70,6 +70,9 @@ def test_who_does_the_work_and_tells_the_truth_is_believed(task: Task, compiler:
     assert said("honest", task, compiler, tmp_path) == "accepted"
 
 
-@pytest.mark.parametrize("mode", MODES)
+LONG = ("a hundredth", "closes at once", "endless time", "no text", "time that is no number", "true for a number")
+
+
+@pytest.mark.parametrize("mode", [pytest.param(m, marks=[pytest.mark.long] if m in LONG else []) for m in MODES])
 def test_a_lie_is_rejected_or_the_machines_fault(mode: str, task: Task, compiler: GpuCompiler, tmp_path: Path) -> None:
     assert said(mode, task, compiler, tmp_path) != "accepted"

@@ -37,6 +37,7 @@ class Mutant:
     fault: str
     source: str
     survives: str = ""  # why it is within the task's tolerance, for the few that are accepted
+    long: bool = False  # judged with `test --all` only: the dearest of a task
 
 
 def mutants() -> list[Mutant]:
@@ -70,5 +71,5 @@ def _read(task: str) -> list[Mutant]:
         if row["old"] not in base:
             raise ValueError(f"{task}: the mutant {row['name']} replaces a text that its kernel no longer has")
         source = base.replace(row["old"], row["new"])
-        found.append(Mutant(task, row["name"], row["fault"], source, row.get("survives", "")))
+        found.append(Mutant(task, row["name"], row["fault"], source, row.get("survives", ""), row.get("long", False)))
     return found

@@ -38,6 +38,7 @@ CHANGES = (
     ("transpose_add", "tile_in_lds:transpose_add"),
     ("transpose_add", "items:transpose_add"),
 )
+LONG = {"prefetch:cross_entropy", "prefetch:gemm", "split_sum:gemm", "items:transpose_add"}  # as another of its kind
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,10 @@ def test_every_change_still_computes_the_same(name: str, lab: Lab) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "handle"), CHANGES, ids=[handle for _, handle in CHANGES])
+@pytest.mark.parametrize(
+    ("name", "handle"),
+    [pytest.param(*one, id=one[1], marks=[pytest.mark.long] if one[1] in LONG else []) for one in CHANGES],
+)
 def test_the_changed_kernel_computes_the_same(name: str, handle: str, lab: Lab) -> None:
     task = load_task(str(FOLDER / name))
     source = task.seeds[0].read_text(encoding="utf-8")

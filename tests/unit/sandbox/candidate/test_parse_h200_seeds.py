@@ -20,6 +20,7 @@ from tests.support.compiler_cache import COMPILED
 
 SEEDS = [(task, path) for task in (load_task(name, "h200") for name in task_names()) for path in task.seeds]
 SHORT = ("row_softmax", "rms_norm", "transpose", "fp8_block_gemm", "bf16_gemm", "mlp_backward")  # each kind of change
+CHOICES = [pytest.param(*seed, marks=[] if seed[0].name in SHORT else [pytest.mark.long]) for seed in SEEDS]
 PLAIN = [
     pytest.param(task, path, marks=[] if task.name in SHORT else [pytest.mark.long])
     for task, path in SEEDS
@@ -43,7 +44,7 @@ def compiler() -> Iterator[GpuCompiler]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("task", "path"), SEEDS, ids=name)
+@pytest.mark.parametrize(("task", "path"), CHOICES, ids=name)
 def test_the_first_and_the_last_choice_of_every_seed_compile(task: Task, path: Path, compiler: GpuCompiler) -> None:
     candidate = parse(path.read_text(encoding="utf-8"))
     every = choices(candidate, task)
