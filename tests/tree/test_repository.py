@@ -9,6 +9,7 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatch
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ def text(path: Path | str) -> str:
 
 ALL = list(files())
 PRODUCT = [p for p in ALL if p.suffix == ".py" and p.parts[0] in (*PACKAGES, "benchmarks", "examples")]
+OF_PACKAGE = {name: [p for p in PRODUCT if p.parts[0] == name] for name in (*PACKAGES, "benchmarks", "examples")}
 TESTS = [p for p in ALL if p.suffix == ".py" and p.parts[0] == "tests"]
 MARKDOWN = [p for p in ALL if p.suffix == ".md" and p.parts[0] != "knowledge"]
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -90,16 +92,20 @@ def test_every_direct_dependency_is_pinned() -> None:
         assert {re.split(r"[<>=\[]", line)[0] for line in wanted} <= pinned
 
 
-@pytest.mark.parametrize("path", PRODUCT, ids=str)
-def test_files_and_functions_are_short(path: Path) -> None:
-    source = text(path)
-    assert source.count("\n") <= LINES_A_FILE
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("modules", OF_PACKAGE.values(), ids=OF_PACKAGE)
+def test_files_and_functions_are_short(modules: list[Path]) -> None:
+    assert [str(path) for path in modules if text(path).count("\n") > LINES_A_FILE] == []
     long = [
-        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
-        for node in ast.walk(ast.parse(source))
+        f"{path}: {node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for path in modules
+        for node in ast.walk(parsed(ROOT / path))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.end_lineno is not None
-        and node.end_lineno - node.lineno >= LINES_A_FUNCTION
+        and (node.end_lineno or 0) - node.lineno >= LINES_A_FUNCTION
     ]
     assert long == []
 
@@ -111,7 +117,7 @@ def test_files_of_tests_are_short() -> None:
 def forbidden(path: Path, root: Path = ROOT) -> Iterator[str]:
     """The constructs the house rules exclude from one file of the product."""
     below_app = path.parts[0] in PACKAGES and path.parts[0] != "app"
-    for node in ast.walk(ast.parse((root / path).read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(root / path)):
         where = f"{path}:{getattr(node, 'lineno', 0)}: "
         match node:
             case ast.Import(names=names):
@@ -141,9 +147,9 @@ def forbidden(path: Path, root: Path = ROOT) -> Iterator[str]:
                 yield where + "catches everything"
 
 
-@pytest.mark.parametrize("path", PRODUCT, ids=str)
-def test_no_forbidden_construct(path: Path) -> None:
-    assert list(forbidden(path)) == []
+@pytest.mark.parametrize("modules", OF_PACKAGE.values(), ids=OF_PACKAGE)
+def test_no_forbidden_construct(modules: list[Path]) -> None:
+    assert modules and [found for path in modules for found in forbidden(path)] == []
 
 
 def test_the_rule_book_finds_what_it_forbids(tmp_path: Path) -> None:
