@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
 from app.imports.refusal import ImportRefused
+from tasks.expressions import evaluate
 
-TARGETS = (6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512)
-STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256)
+TARGETS = (6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024)
+STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512)
+IN_PROPORTION = (16, 32, 64)  # the largest of sizes that shrink together
+MOST_CHEAP = 32
 MOST_FIXED = 512  # of a constant that cannot change, so that tests stay small
 CONFIGS = 6
 GROWTH = 2  # tests larger than the smallest
@@ -27,11 +31,11 @@ class Sizing:
     base: Dims
     steps: Dims
     fixed: Dims = field(default_factory=dict)
-    twins: dict[str, str] = field(default_factory=dict)  # a constant to the dim whose value it has
+    twins: dict[str, str] = field(default_factory=dict)  # a constant to the dim that it follows, or a multiple of one
 
     def constants(self, dims: Mapping[str, int]) -> Dims:
         """All constants of the file for these dims."""
-        return {**dims, **self.fixed, **{twin: dims[name] for twin, name in self.twins.items()}}
+        return {**dims, **self.fixed, **{twin: evaluate(text, dims) for twin, text in self.twins.items()}}
 
     def configs(self, rng: np.random.Generator) -> list[Dims]:
         """The smallest dims and others near them, no two the same."""
@@ -50,25 +54,36 @@ def sized(original: Mapping[str, int], runs: Runs) -> Sizing:
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
             "and --size"
         )
-    base = next(
-        (
-            small
-            for t in TARGETS
-            if runs(small := {n: min(v, t) for n, v in original.items()}) and _has_room(small, runs)
-        ),
-        None,
-    )
-    if base is None:
-        base = next((small for t in TARGETS if runs(small := {n: min(v, t) for n, v in original.items()})), None)
+    small = [dims for dims in _smaller(original) if runs(dims)]
+    base = next((dims for dims in small if _has_room(dims, runs)), small[0] if small else None)
     if base is None:
         raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
-    found = Sizing(base, {})
+    found = Sizing(_shrunk(base, runs), {})
     for name in list(base):
         if name in found.base and name not in found.steps:
             _settle(name, original, found, runs)
     if not found.base:
         raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
     return found
+
+
+def _smaller(original: Mapping[str, int]) -> Iterator[Dims]:
+    """Sizes to try, cheap ones first: all of them cut to one number, or all of them divided by one."""
+    most, largest = TARGETS[: TARGETS.index(MOST_CHEAP) + 1], max(original.values())
+    yield from ({n: min(v, t) for n, v in original.items()} for t in most)
+    yield from ({n: max(1, v * t // largest) for n, v in original.items()} for t in IN_PROPORTION if t < largest)
+    yield from ({n: min(v, t) for n, v in original.items()} for t in TARGETS if t > MOST_CHEAP)
+
+
+def _shrunk(dims: Dims, runs: Runs) -> Dims:
+    """Each size alone as small as it may be, where the others need more."""
+    for name, value in dims.items():
+        for target in (t for t in TARGETS if t < value):
+            tried = {**dims, name: target}
+            if runs(tried) and _has_room(tried, runs):
+                dims = tried
+                break
+    return dims
 
 
 def _has_room(dims: Mapping[str, int], runs: Runs) -> bool:
@@ -78,7 +93,7 @@ def _has_room(dims: Mapping[str, int], runs: Runs) -> bool:
 
 def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs) -> None:
     """The step of one dim, or the dim that it follows, or its value where it cannot change."""
-    base, others = found.base, [n for n in found.base if n != name and original[n] == original[name]]
+    base = found.base
     for step in STEPS:
         value = max(step, -(-base[name] // step) * step)
         if step > 1 and (original[name] % step or step > original[name]):
@@ -87,14 +102,9 @@ def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs) -
         if all(runs(found.constants(t)) for t in tried):
             base[name], found.steps[name] = value, step
             return
-    for other in others:
-        tried = [{**base, name: v, other: v} for v in (base[other], base[other] + 1, base[other] + 3)]
-        step = found.steps.get(other, 1)
-        tried = [{**base, name: v, other: v} for v in (base[other], base[other] + step, base[other] + 3 * step)]
-        if all(runs(found.constants(t)) for t in tried):
-            found.twins[name] = other
-            found.steps.setdefault(other, step)
-            del base[name]
+    for other in sorted(set(base) - {name}, key=lambda n: original[n] != original[name]):
+        ratio = Fraction(original[name], original[other])
+        if _follows(name, other, ratio, found, runs):
             return
     if original[name] > MOST_FIXED:
         raise ImportRefused(
@@ -102,6 +112,21 @@ def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs) -
         )
     del base[name]
     found.fixed[name] = original[name]
+
+
+def _follows(name: str, other: str, ratio: Fraction, found: Sizing, runs: Runs) -> bool:
+    """True where a constant is a multiple of a dim, or a part of one, and needs to be no more."""
+    if ratio.numerator != 1 and ratio.denominator != 1:
+        return False
+    step = math.lcm(found.steps.get(other, 1), ratio.denominator)
+    least = -(-found.base[other] // step) * step
+    tried = [{**found.base, other: v, name: int(v * ratio)} for v in (least, least + step, least + 3 * step)]
+    if not all(runs(found.constants(t)) for t in tried):
+        return False
+    found.twins[name] = other if ratio == 1 else f"{ratio} * {other}" if ratio > 1 else f"{other} // {1 / ratio}"
+    found.steps[other], found.base[other] = step, least
+    del found.base[name]
+    return True
 
 
 def listed_dims(found: Sizing, cost: Callable[[Mapping[str, int]], float], limit: float) -> list[Dims]:

@@ -15,6 +15,7 @@ import torch
 from app.imports.refusal import ImportRefused
 
 FROZEN = re.compile(r"kernel|stride|pad|dilation|group|axis|head|num_layers|topk|reduction|ceil")
+MOST_AXIS = 4  # a `dim` of no more is the number of an axis
 MOST_WEIGHT_BYTES = 2 << 30
 SEED = 42
 
@@ -47,7 +48,8 @@ class Source:
             return dict(self.sizes)
         found: dict[str, int] = {}
         for name, value in _constants(self._tree()):
-            if not FROZEN.search(name.lower()) and value > 0:
+            is_axis = value <= MOST_AXIS and "dim" in name.lower()
+            if value > 0 and not is_axis and not FROZEN.search(name.lower()):
                 found[name] = value
         return found
 
@@ -183,14 +185,25 @@ def _own(space: Mapping[str, Any]) -> list[str]:
 def _constants(tree: ast.Module) -> list[tuple[str, int]]:
     """Names and values of the whole numbers, alone or in a tuple, that the top level assigns."""
     found = []
-    for statement in tree.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name, value = statement.targets[0].id, _folded(statement.value)
-            if isinstance(value, int) and not isinstance(value, bool):
-                found.append((name, value))
-            elif isinstance(value, tuple) and all(type(v) is int for v in value):
-                found += [(f"{name}_{i}", v) for i, v in enumerate(value)]
+    for name, value in (pair for statement in tree.body for pair in _assigned(statement)):
+        folded = _folded(value)
+        if type(folded) is int:
+            found.append((name, folded))
+        elif isinstance(folded, tuple) and all(type(v) is int for v in folded):
+            found += [(f"{name}_{i}", v) for i, v in enumerate(folded)]
     return found
+
+
+def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
+    """The names that a statement gives a value, and the values: one, or as many as names."""
+    if not isinstance(statement, ast.Assign):
+        return []
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Name):
+        return [(target.id, value)]
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return [(t.id, v) for t, v in zip(target.elts, value.elts, strict=True) if isinstance(t, ast.Name)]
+    return []
 
 
 def _folded(value: ast.expr) -> Any:
@@ -205,14 +218,29 @@ def _folded(value: ast.expr) -> Any:
 
 def _replaced(tree: ast.Module, constants: Mapping[str, int]) -> ast.Module:
     for statement in tree.body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name, value = statement.targets[0].id, _folded(statement.value)
-            if name in constants and isinstance(value, int):
-                statement.value = ast.Constant(constants[name])
-            elif isinstance(value, tuple) and any(f"{name}_{i}" in constants for i in range(len(value))):
-                elements = [ast.Constant(constants.get(f"{name}_{i}", v)) for i, v in enumerate(value)]
-                statement.value = ast.Tuple(list[ast.expr](elements), ast.Load())
+        for name, value in _assigned(statement):
+            new = _constant(name, _folded(value), constants)
+            if new is not None:
+                _put(statement, value, new)
     return ast.fix_missing_locations(tree)
+
+
+def _constant(name: str, value: Any, constants: Mapping[str, int]) -> ast.expr | None:
+    """The expression that replaces a constant; None where it stays."""
+    if name in constants and isinstance(value, int):
+        return ast.Constant(constants[name])
+    if isinstance(value, tuple) and any(f"{name}_{i}" in constants for i in range(len(value))):
+        elements = [ast.Constant(constants.get(f"{name}_{i}", v)) for i, v in enumerate(value)]
+        return ast.Tuple(list[ast.expr](elements), ast.Load())
+    return None
+
+
+def _put(statement: ast.stmt, old: ast.expr, new: ast.expr) -> None:
+    assert isinstance(statement, ast.Assign)
+    if statement.value is old:
+        statement.value = new
+    elif isinstance(statement.value, ast.Tuple):
+        statement.value.elts = [new if element is old else element for element in statement.value.elts]
 
 
 class _OnTorch(ast.NodeTransformer):
