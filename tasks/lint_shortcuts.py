@@ -14,6 +14,7 @@ from tasks.exponentials import unseen_maxima
 from tasks.held_out import affordable, cost
 from tasks.loader import TASK_FAULTS
 from tasks.shortcuts import Sample, Shortcut, planted
+from tasks.structure import imposed
 from tasks.task import Array, Case, Task, Tensors
 
 LARGEST = 2.0**29  # operations plus bytes of a case that is computed to refuse a shortcut
@@ -117,10 +118,16 @@ def _is_the_operation(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> boo
 
 
 def _shuffled(task: Task, inputs: Tensors, rng: np.random.Generator) -> Tensors:
-    """The same values at other places; integers, which may be places themselves, and what belongs together stay."""
-    if not task.mix:
-        return inputs
-    return {name: rng.permutation(x.ravel()).reshape(x.shape) if is_float(x.dtype) else x for name, x in inputs.items()}
+    """The same values at other places; integers, which may be places themselves, and what belongs together stay.
+
+    Where a task declares a structure, kernels may rely on it, so the values keep to it.
+    """
+    found = dict(inputs)
+    for spec in task.inputs:
+        if spec.name in inputs and is_float(inputs[spec.name].dtype) and (task.mix or spec.structure):
+            x = inputs[spec.name]
+            found[spec.name] = imposed(rng.permutation(x.ravel()).reshape(x.shape), spec.structure)
+    return found
 
 
 def _agree(one: Array, other: Array, rounding: float) -> bool:

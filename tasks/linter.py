@@ -14,6 +14,7 @@ from tasks.dtypes import is_float, numpy_dtype, smallest_normal, to_float64
 from tasks.held_out import affordable
 from tasks.lint_shortcuts import passing_shortcuts
 from tasks.loader import FOLDER, TASK_FAULTS
+from tasks.structure import has_structure
 from tasks.task import Array, Case, Task, Tensors, TensorSpec
 
 EXAMINED = 3  # test cases that are drawn and computed, the largest of the affordable ones
@@ -85,7 +86,10 @@ def _input_form(task: Task, case: Case, inputs: Tensors) -> Iterator[str]:
     yield from _names("make_inputs", task.inputs_of(case), inputs)
     for spec in task.inputs_of(case):
         if spec.name in inputs:
-            yield from _form("the input", spec, inputs[spec.name], task.shape_of(spec, case), (spec.dtype,))
+            x = inputs[spec.name]
+            yield from _form("the input", spec, x, task.shape_of(spec, case), (spec.dtype,))
+            if x.ndim > 1 and not has_structure(x, spec.structure):
+                yield f"make_inputs draws an input {spec.name!r} that is not {spec.structure.replace('_', ' ')}"
 
 
 def _output_form(task: Task, case: Case, reference: Tensors, baseline: Tensors) -> Iterator[str]:

@@ -99,7 +99,7 @@ def read_manifest(path: Path, text: str) -> Manifest:
         multiples=_multiples(root.table("dims", False), tests[0].dims),
         variant_names=root.strings("variants") if "variants" in root.left else (),
         provenance=_origin(root.table("origin", False)) if "origin" in root.left else None,
-        mix=root.truth("mix", not any(t.dtype in INTEGERS for t in inputs)),
+        mix=root.truth("mix", not any(t.dtype in INTEGERS or t.structure for t in inputs)),
     )
     adaptations = _adaptations(root.table("target", False))
     for table in (work, root):

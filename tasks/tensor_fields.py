@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, cast
 
+from tasks.structure import STRUCTURES
 from tasks.table import NAME, Table
 from tasks.task import DTYPES, TensorSpec
 from tasks.tolerance import Tolerance
@@ -42,7 +43,10 @@ def read_inputs(tables: list[Table]) -> tuple[TensorSpec, ...]:
             optional=table.truth("optional", False),
             parameter=parameter,
             initialiser=table.text("initialiser") if "initialiser" in table.left else "",
+            structure=table.choice("structure", tuple(STRUCTURES)) if "structure" in table.left else "",
         )
+        if spec.structure and (len(spec.shape) < 2 or spec.shape[-1] != spec.shape[-2] or spec.strides):
+            table.wrong("structure", "needs two last axes of one size, and no 'strides'")
         if spec.strides and (len(spec.strides) != len(spec.shape) or spec.layout != "row_major"):
             table.wrong("strides", "needs one expression for each axis of 'shape', and no 'layout'")
         table.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,6 +15,9 @@ from app.imports.graph import Graph, Operation, Tensor, refs
 from app.imports.refusal import ImportRefused
 from app.imports.source_file import Instance
 from app.imports.traced_graph import Sizes, decompositions, node_of
+from tasks.structure import STRUCTURES, has_structure
+
+LEAST_VALUES = 8
 
 
 def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str]) -> Graph | None:
@@ -41,6 +45,26 @@ def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str
             value = known[end.name]
             outputs.append((Tensor(name, value.shape, value.dtype), end.name))
     return _needed(Graph((), made, tuple(outputs)))
+
+
+def structured(graph: Graph, instances: Sequence[Instance]) -> Graph:
+    """The graph with the structures that its inputs have in every instance."""
+    arrays: dict[str, list[Any]] = {}
+    for instance in instances:
+        for name, value in zip(instance.names, instance.arguments, strict=True):
+            if isinstance(value, torch.Tensor):
+                arrays.setdefault(name, []).append(value)
+    inputs = tuple(replace(t, structure=_structure(arrays.get(t.name, []))) for t in graph.inputs)
+    return replace(graph, inputs=inputs)
+
+
+def _structure(tensors: Sequence[Any]) -> str:
+    """The structure of all of these matrices, of which one at least is large enough to have one by no accident."""
+    square = all(t.ndim > 1 and t.shape[-1] == t.shape[-2] and t.is_floating_point() for t in tensors)
+    if not square or not any(t.unique().numel() > LEAST_VALUES for t in tensors):
+        return ""
+    arrays = [t.double().numpy() for t in tensors]
+    return next((name for name in STRUCTURES if all(has_structure(x, name) for x in arrays)), "")
 
 
 def _tensor_names(instance: Instance) -> list[str]:

@@ -36,7 +36,7 @@ class Fitting:
             if found is None:
                 return None
             self._known[key] = found
-            if not re.fullmatch(r"\w+", found) and "*" not in found:
+            if " + " in found or " - " in found:
                 self._extents[found] = tuple(values)
         return self._known[key]
 

@@ -45,6 +45,7 @@ class Tensor:
     dtype: str
     law: str = ""  # that a weight was drawn by
     parameter: str = ""  # its name in the module
+    structure: str = ""  # that every draw of an input has
 
 
 @dataclass(frozen=True)

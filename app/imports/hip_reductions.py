@@ -172,9 +172,9 @@ class HipReductions(HipValues):
 
     def _convolution(self, node: Operation, at: list[str]) -> str:
         x, w, b, stride, pad, dilation, is_transposed, _, groups = node.args
-        if any(isinstance(v, Number) for v in (*stride, *pad, *dilation, groups)):
+        if any(isinstance(v, Number) for v in (*stride, *pad, *dilation)):
             raise ImportRefused("a convolution whose steps follow from the sizes has no naive kernel yet")
-        rank = len(stride)
+        rank, groups = len(stride), number(groups, "i64")
         stride, pad, dilation = ((list(v) * rank)[:rank] for v in (stride, pad, dilation))
         kernel, sizes = self._graph.shape_of(w.name)[2:], self._graph.shape_of(x.name)
         lines = [f"double sum = {self.value(b.name, ['i1']) if isinstance(b, Ref) else '0'};"]

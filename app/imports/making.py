@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from app.imports import traced_graph
-from app.imports.drawing import drawn_graph
+from app.imports.drawing import drawn_graph, structured
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph
 from app.imports.hip_text import seed_text
@@ -152,6 +152,8 @@ def _graphs(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tupl
         raise ImportRefused("its operations change with its sizes, so one graph cannot stand for all")
     graph = traced_graph.unified(traces, fitting)
     drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
+    if drawn is not None:
+        graph = structured(graph, instances)
     _check(graph, drawn, instances[1], configs[1])
     _check(graph, drawn, instances[2], configs[2])
     return graph, drawn

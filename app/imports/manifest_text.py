@@ -32,7 +32,8 @@ def manifest_text(
     gate: tuple[float, float] | None,
 ) -> str:
     """The whole file; `gate` is the relative and absolute tolerance of the original."""
-    said = "; ".join([_steps(graph), *notes])
+    declared = [f"{t.name} is always {t.structure.replace('_', ' ')}" for t in graph.inputs if t.structure]
+    said = "; ".join([_steps(graph), *declared, *notes])
     lines = [
         f"name = {json.dumps(name)}",
         f"title = {json.dumps(title)}",
@@ -47,6 +48,7 @@ def manifest_text(
             f'dtype = "{tensor.dtype}"',
             f"shape = {_list(tensor.shape)}",
         ]
+        lines += [f'structure = "{tensor.structure}"'] if tensor.structure else []
         if tensor.parameter:
             lines += [f"parameter = {json.dumps(tensor.parameter)}"]
             lines += [f"initialiser = {json.dumps(tensor.law)}"] if tensor.law else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ from tasks.expressions import evaluate
 TARGETS = (6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024)
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512)
 IN_PROPORTION = (16, 32, 64)  # the largest of sizes that shrink together
-MOST_CHEAP = 32
+MOST_TRIED = 2**30  # of the product of all sizes
 MOST_FIXED = 512  # of a constant that cannot change, so that tests stay small
 CONFIGS = 6
 GROWTH = 2  # tests larger than the smallest
@@ -54,8 +54,13 @@ def sized(original: Mapping[str, int], runs: Runs) -> Sizing:
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
             "and --size"
         )
-    small = [dims for dims in _smaller(original) if runs(dims)]
-    base = next((dims for dims in small if _has_room(dims, runs)), small[0] if small else None)
+    base: Dims | None = None
+    for tried in _smaller(original):
+        if runs(tried):
+            base = base or tried
+            if _has_room(tried, runs):
+                base = tried
+                break
     if base is None:
         raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
     found = Sizing(_shrunk(base, runs), {})
@@ -67,12 +72,13 @@ def sized(original: Mapping[str, int], runs: Runs) -> Sizing:
     return found
 
 
-def _smaller(original: Mapping[str, int]) -> Iterator[Dims]:
+def _smaller(original: Mapping[str, int]) -> list[Dims]:
     """Sizes to try, cheap ones first: all of them cut to one number, or all of them divided by one."""
-    most, largest = TARGETS[: TARGETS.index(MOST_CHEAP) + 1], max(original.values())
-    yield from ({n: min(v, t) for n, v in original.items()} for t in most)
-    yield from ({n: max(1, v * t // largest) for n, v in original.items()} for t in IN_PROPORTION if t < largest)
-    yield from ({n: min(v, t) for n, v in original.items()} for t in TARGETS if t > MOST_CHEAP)
+    largest = max(original.values())
+    cut = [{n: min(v, t) for n, v in original.items()} for t in TARGETS]
+    divided = [{n: max(1, v * t // largest) for n, v in original.items()} for t in IN_PROPORTION if t < largest]
+    made = {math.prod(dims.values()): dims for dims in [*cut, *divided]}
+    return [made[size] for size in sorted(made) if size <= MOST_TRIED]
 
 
 def _shrunk(dims: Dims, runs: Runs) -> Dims:

@@ -14,7 +14,7 @@ import torch
 
 from app.imports.refusal import ImportRefused
 
-FROZEN = re.compile(r"kernel|stride|pad|dilation|group|axis|head|num_layers|topk|reduction|ceil")
+FROZEN = re.compile(r"kernel|pool|stride|pad|dilation|group|axis|head|num_layers|topk|reduction|ceil")
 MOST_AXIS = 4  # a `dim` of no more is the number of an axis
 MOST_WEIGHT_BYTES = 2 << 30
 SEED = 42
