@@ -153,6 +153,14 @@ class HipWriter(HipViews, HipReductions):
     def _scalar_tensor(self, node: Operation, at: list[str]) -> str:
         return f"return {number(node.args[0], node.dtype)};"
 
+    def _constant(self, node: Operation, at: list[str]) -> str:
+        values, flat = [node.args[0]], "0"
+        for index, size in zip(at, node.shape, strict=True):
+            values = [v for part in values for v in part]
+            flat = index if flat == "0" else f"({flat}) * {size} + {index}"
+        listed = ", ".join(number(v, node.dtype) for v in values)
+        return f"const {C_TYPES[node.dtype]} values[] = {{{listed}}};\n    return values[{flat}];"
+
     def _full(self, node: Operation, at: list[str]) -> str:
         return f"return {number(node.args[1], node.dtype)};"
 

@@ -23,8 +23,8 @@ def main() -> None:
 
 def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
     try:
-        from app.imports.making import FAULTS, Wanted, make
-        from app.imports.refusal import ImportRefused
+        from app.imports.making import Wanted, make
+        from app.imports.refusal import FAULTS, ImportRefused
         from app.imports.source_file import Source
         from tasks.origin import Origin
     except (ImportError, OSError) as error:

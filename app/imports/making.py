@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,25 +11,23 @@ import numpy as np
 import torch
 
 from app.imports import traced_graph
+from app.imports.differential import refuse_difference
 from app.imports.drawing import drawn_graph, structured
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph
 from app.imports.hip_text import seed_text
 from app.imports.manifest_text import Shapes, flops, manifest_text, moved
 from app.imports.numpy_text import LAWS, SAID, reference_text
-from app.imports.refusal import ImportRefused
+from app.imports.refusal import FAULTS, ImportRefused
 from app.imports.sizing import Sizing, listed_dims, sized
 from app.imports.source_file import Instance, Source
 from records.errors import TaskError
 from tasks.expressions import evaluate
 from tasks.linter import lint
-from tasks.loader import functions_of, load_task
+from tasks.loader import load_task
 from tasks.origin import Origin
 
 COST = 2.0**22  # operations plus bytes of the largest test
-CLOSE = 1e-9
-ORDINARY = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError)
-FAULTS = (*ORDINARY, RuntimeError, SyntaxError, TypeError, ValueError, MemoryError, OSError)
 
 
 @dataclass(frozen=True)
@@ -140,11 +137,12 @@ def _tensors(made: Any) -> list[torch.Tensor]:
 
 def _graphs(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None]:
     """The graph of the function and that of its inputs, checked against PyTorch in double precision."""
-    configs = sizing.configs(np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    configs = sizing.configs(rng)
     traces, instances, fitting = [], [], Fitting(configs)
     for config in configs:
+        instances.append(_built(source, sizing, original, config))
         try:
-            instances.append(source.build({**original, **sizing.constants(config)}))
             traces.append(traced_graph.trace(instances[-1]))
         except FAULTS as error:
             raise ImportRefused(f"it does not run for {_named(config)}: {_short(error)}") from None
@@ -154,40 +152,16 @@ def _graphs(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tupl
     drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
     if drawn is not None:
         graph = structured(graph, instances)
-    _check(graph, drawn, instances[1], configs[1])
-    _check(graph, drawn, instances[2], configs[2])
+    for config in sizing.unseen(rng):
+        refuse_difference(graph, drawn, _built(source, sizing, original, config), config)
     return graph, drawn
 
 
-def _check(graph: Graph, drawn: Graph | None, instance: Instance, config: Mapping[str, int]) -> None:
-    """ImportRefused where the translation and PyTorch differ in double precision."""
-    text = reference_text(graph, drawn, list(config), "plain", "check")
-    compute = functions_of(Path("reference.py"), text, hashlib.sha256(text.encode()).hexdigest())["reference"]
-    state = {n: _double(t) for n, t in instance.state.items()}
-    arguments = tuple(_double(a) for a in instance.arguments)
-    names = [f"w_{n.replace('.', '_')}" for n in state] + [
-        n for n, a in zip(instance.names, arguments, strict=True) if isinstance(a, torch.Tensor)
-    ]
-    values = [*state.values(), *(a for a in arguments if isinstance(a, torch.Tensor))]
-    inputs = {n: v.clone().numpy() for n, v in zip(names, values, strict=True)}
-    with torch.no_grad():
-        try:
-            want = [t.numpy() for t in _tensors(instance.call(state, arguments))]
-        except FAULTS as error:
-            raise ImportRefused(f"it does not run in double precision: {_short(error)}") from None
-    from tasks.task import Case
-
-    got = compute(inputs, Case("", dict(config), 0))
-    for (spec, _), right in zip(graph.outputs, want, strict=False):
-        mine = got[spec.name]
-        finite = np.isfinite(right)
-        scale = max(1e-30, float(np.abs(right[finite]).max(initial=0.0)))
-        if mine.shape != right.shape or not np.abs(mine - right)[finite].max(initial=0.0) <= CLOSE * scale:
-            raise ImportRefused("its translation to NumPy does not give what PyTorch gives in double precision")
-
-
-def _double(value: Any) -> Any:
-    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+def _built(source: Source, sizing: Sizing, original: Mapping[str, int], config: Mapping[str, int]) -> Instance:
+    try:
+        return source.build({**original, **sizing.constants(config)})
+    except FAULTS as error:
+        raise ImportRefused(f"it does not run for {_named(config)}: {_short(error)}") from None
 
 
 def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class ImportRefused(Exception):
     """One sentence for the person who asked."""
+
+
+ORDINARY = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError)
+FAULTS = (*ORDINARY, RuntimeError, SyntaxError, TypeError, ValueError, MemoryError, OSError)  # of a stranger's file

@@ -46,6 +46,12 @@ class Sizing:
                 found.append(drawn)
         return found
 
+    def unseen(self, rng: np.random.Generator) -> list[Dims]:
+        """The smallest dims with one of them larger than any before, each in its turn; the last is any."""
+        base, steps = self.base, self.steps
+        found = [{**base, name: v + steps[name] * int(rng.integers(8, 13))} for name, v in base.items()]
+        return [*found, {n: v + steps[n] * int(rng.integers(2, 8)) for n, v in base.items()}]
+
 
 def sized(original: Mapping[str, int], runs: Runs) -> Sizing:
     """Try constants out; ImportRefused where the function runs with none but its own sizes."""

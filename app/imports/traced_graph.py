@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ FLOATS = ("f64", "f32", "f16", "bf16")
 MOST_CONSTANT = 64  # elements of a tensor that a file makes itself
 
 
+@functools.cache
 def decompositions() -> dict[Any, Any]:
     """Operations that become others: those that ATen has for training and inference together."""
     a = torch.ops.aten

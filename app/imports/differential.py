@@ -1,0 +1,98 @@
+"""A translation beside PyTorch in double precision, at sizes that it was not made from. In the import's process."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from app.imports.graph import Graph
+from app.imports.numpy_text import reference_text
+from app.imports.refusal import FAULTS, ImportRefused
+from app.imports.source_file import Instance
+from tasks.loader import functions_of
+from tasks.task import Case
+
+CLOSE = 1e-9
+PLACES = ("argmax", "argmin", "sort", "topk", "max", "min", "median")  # their places are free where values are equal
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 6.0, -3.0)  # ends of pieces, and halves that are rounded
+WRONG = "its translation to NumPy does not give what PyTorch gives in double precision"
+
+
+def refuse_difference(graph: Graph, drawn: Graph | None, instance: Instance, config: Mapping[str, int]) -> None:
+    """ImportRefused where they differ: on the file's own inputs, and on some of both signs, whatever it draws itself.
+
+    Weights are moved off their initial values, since a weight of ones or zeros would hide that it is left out.
+    """
+    text = reference_text(graph, drawn, list(config), "plain", "check")
+    compute = functions_of(Path("reference.py"), text, hashlib.sha256(text.encode()).hexdigest())["reference"]
+    generator = torch.Generator().manual_seed(1)
+    state = {n: _moved(t, generator) for n, t in instance.state.items()}
+    are_free = any(node.op.split(".")[1:2] == [name] for node in graph.nodes for name in PLACES)
+    for arguments in (instance.arguments, tuple(_wide(a, generator, not are_free) for a in instance.arguments)):
+        _compare(graph, compute, instance, state, tuple(_double(a) for a in arguments), config)
+
+
+def _compare(
+    graph: Graph,
+    compute: Any,
+    instance: Instance,
+    state: Mapping[str, torch.Tensor],
+    arguments: tuple[Any, ...],
+    config: Mapping[str, int],
+) -> None:
+    inputs = {f"w_{n.replace('.', '_')}": t.clone().numpy() for n, t in state.items()}
+    for name, value in zip(instance.names, arguments, strict=True):
+        if isinstance(value, torch.Tensor):
+            inputs[name] = value.clone().numpy()
+    updated = {n: t.clone() for n, t in state.items()}
+    with torch.no_grad():
+        try:
+            made = instance.call(updated, arguments)
+        except FAULTS as error:
+            raise ImportRefused(f"it does not run in double precision: {type(error).__name__}: {error}"[:300]) from None
+    ends = list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
+    want = [t.numpy() for t in ends]
+    news = {f"new_w_{n.replace('.', '_')}": t.numpy() for n, t in updated.items()}
+    got = compute(inputs, Case("", dict(config), 0))
+    for at, (spec, _) in enumerate(graph.outputs):
+        if not _agree(got[spec.name], want[at] if at < len(want) else news[spec.name]):
+            raise ImportRefused(WRONG)
+
+
+def _agree(mine: Any, right: Any) -> bool:
+    """True where both are the same numbers to nine digits of the largest, infinities and what is no number included."""
+    if mine.shape != right.shape:
+        return False
+    right = right.astype(np.float64)
+    finite = np.isfinite(right)
+    if not np.array_equal(mine[~finite], right[~finite], equal_nan=True):
+        return False
+    scale = max(1e-30, float(np.abs(right[finite]).max(initial=0.0)))
+    return bool(np.abs(mine - right)[finite].max(initial=0.0) <= CLOSE * scale)
+
+
+def _double(value: Any) -> Any:
+    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def _moved(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    """A weight a little larger in each element, so that a variance stays one."""
+    if not tensor.is_floating_point():
+        return tensor
+    return tensor.double() + 0.25 * torch.rand(tensor.shape, generator=generator, dtype=torch.float64)
+
+
+def _wide(value: Any, generator: torch.Generator, with_ties: bool) -> Any:
+    """Numbers of both signs and some special ones in the place of a real argument."""
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return value
+    made = 3 * torch.randn(value.shape, generator=generator, dtype=torch.float64)
+    if with_ties and made.numel():
+        places = torch.randint(made.numel(), (len(SPECIAL),), generator=generator)
+        made.view(-1)[places] = torch.tensor(SPECIAL, dtype=torch.float64)
+    return made
