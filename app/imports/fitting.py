@@ -49,6 +49,8 @@ class Fitting:
             ("1.0 / ({})", lambda v: 1 / v),
             ("({}) ** 0.5", lambda v: v * v),
             ("({}) ** -0.5", lambda v: 1 / (v * v)),
+            ("({}) ** 0.25", lambda v: v**4),
+            ("({}) ** -0.25", lambda v: 1 / v**4),
             ("({0}) / (({0}) - 1.0)", lambda v: v / (v - 1)),
         )
         for form, back in ways:

@@ -133,6 +133,9 @@ class HipWriter(HipViews, HipReductions):
         )
         return f"return {'(float)' if is_whole else ''}{left} {INFIX[name]} {right};"
 
+    def _copy(self, node: Operation, at: list[str]) -> str:
+        return f"return {self.operand(node.args[1], node, at)};"
+
     def _rsub(self, node: Operation, at: list[str]) -> str:
         return f"return {self.operand(node.args[1], node, at)} - {self.operand(node.args[0], node, at)};"
 

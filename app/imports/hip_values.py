@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -39,10 +40,15 @@ def number(value: Any, dtype: str) -> str:
             text = f"sqrtf({text.replace('** 0.5', '')})"
         elif "** -0.5" in text:
             text = f"(1.0f / sqrtf({text.replace('** -0.5', '')}))"
+        elif "** " in text:
+            base, _, power = text.partition(" ** ")
+            return f"powf((float){base}, {power}f)"
         return f"({'float' if value.is_real else 'long long'})({text})" if "1.0" not in text else f"(float)({text})"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float)) and dtype in ("f32", "f16", "bf16", "f64", "bool"):
+        if math.isnan(value):
+            return '__builtin_nanf("")'
         if value in (float("inf"), float("-inf")):
             return "__builtin_huge_valf()" if value > 0 else "-__builtin_huge_valf()"
         text = repr(float(value))

@@ -69,7 +69,7 @@ SAME_SHAPE_VIEWS = (
     "squeeze",
     "unsqueeze",
 )
-SAME = ("clone", "detach", "detach_copy", "alias", "alias_copy", "contiguous", "lift_fresh_copy", "lift_fresh", "copy")
+SAME = ("clone", "detach", "detach_copy", "alias", "alias_copy", "contiguous", "lift_fresh_copy", "lift_fresh")
 
 
 class NumpyWriter(NumpyReductions):
@@ -103,10 +103,14 @@ class NumpyWriter(NumpyReductions):
                 if node.kwargs["rounding_mode"] == "floor"
                 else f"np.trunc({a[0]} / {a[1]})"
             )
+        a[0] = f"({a[0]})" if a[0].startswith("-") else a[0]  # or it would bind less than a power
         right = a[1] if alpha == 1 else f"{self.text(alpha)} * {a[1]}"
         is_whole = all(isinstance(v, Ref) and self._graph.dtype_of(v.name)[0] in "iub" for v in node.args[:2])
         made = f"{a[0]} {INFIX[name]} {right}"
         return f"({a[0]}).astype(kind) / {right}" if name == "div" and is_whole else made
+
+    def _copy(self, node: Operation) -> str:
+        return f"np.broadcast_to({self.text(node.args[1])}, {self.shape(node)}).astype({kind(node.dtype)})"
 
     def _rsub(self, node: Operation) -> str:
         return f"{self.text(node.args[1])} - {self.text(node.args[0])}"

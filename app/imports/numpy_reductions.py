@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from app.imports.graph import Graph, Number, Operation, Ref
@@ -37,7 +38,7 @@ class NumpyReductions:
             return f"[{', '.join(self.text(v) for v in value)}]"
         if isinstance(value, float) and value in (float("inf"), float("-inf")):
             return "np.inf" if value > 0 else "-np.inf"
-        return repr(value)
+        return "np.nan" if isinstance(value, float) and math.isnan(value) else repr(value)
 
     def shape(self, node: Operation) -> str:
         """The node's shape as a tuple."""

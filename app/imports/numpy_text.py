@@ -132,7 +132,8 @@ def _inputs(graph: Graph, drawn: Graph | None) -> tuple[str, set[str]]:
         text = values.get(tensor.name) or _law(tensor)
         cast = WHOLE.get(tensor.dtype, "np.float32")
         shaped = f"np.asarray({text}, {cast}).reshape({tuple_of(tensor.shape)})"
-        found.append(f'        "{tensor.name}": np.ascontiguousarray({shaped}),')
+        shaped = f"np.ascontiguousarray({shaped})" if tensor.shape else shaped  # it would give a single number an axis
+        found.append(f'        "{tensor.name}": {shaped},')
     first = ["    kind = np.float32"] if any("kind" in line for line in lines) else []
     return "\n".join([*first, *lines, "    return {", *found, "    }"]), helpers
 

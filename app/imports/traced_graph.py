@@ -32,6 +32,7 @@ DTYPES = {
 }
 RANDOM = ("bernoulli", "rand", "randn", "uniform", "normal", "native_dropout", "multinomial", "randint", "randperm")
 FLOATS = ("f64", "f32", "f16", "bf16")
+READ_VALUE = "aten._local_scalar_dense"  # that the tracer names where a tensor becomes a number of Python
 MOST_CONSTANT = 64  # elements of a tensor that a file makes itself
 
 
@@ -97,10 +98,16 @@ def trace(instance: Instance) -> Trace:
 
     values = [*instance.state.values(), *(instance.arguments[i] for i in tensors)]
     with torch.no_grad():
-        made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
+        try:
+            made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
+        except RuntimeError as error:
+            if READ_VALUE in str(error):
+                raise ImportRefused("its operations depend on the values of its inputs, not on their sizes") from None
+            raise
     made.graph.eliminate_dead_code()
+    updates = _updates(made.graph, state_names)
     names = [f"w_{n.replace('.', '_')}" for n in state_names] + [instance.names[i] for i in tensors]
-    nodes, updates, constants = [], [], {}
+    nodes, constants = [], {}
     holders = dict(zip([n for n in made.graph.nodes if n.op == "placeholder"], names, strict=True))
     for holder, name in holders.items():
         holder.name = name
@@ -111,12 +118,26 @@ def trace(instance: Instance) -> Trace:
         elif node.op == "get_attr":
             constants[node.name] = getattr(made, node.target)
             nodes.append(node)
-        elif node.op == "call_function" and str(node.target).startswith("aten.copy_."):
-            updates.append((node.args[0].name, node.args[1]))
         elif node.op == "call_function":
             _refuse_random(node)
             nodes.append(node)
     return Trace(nodes, names, ends, updates, instance, constants)
+
+
+def _updates(graph: Any, state_names: Sequence[str]) -> list[tuple[str, Any]]:
+    """State that changes, and its value at the end. What is written in place is read from the value written."""
+    places = {node: place for place, node in enumerate(graph.nodes)}
+    holders, found = [n for n in graph.nodes if n.op == "placeholder"], {}
+    for node in [n for n in graph.nodes if n.op == "call_function" and str(n.target).startswith("aten.copy_.")]:
+        target, value = node.args[:2]
+        if target in holders[len(state_names) :]:
+            raise ImportRefused("it changes an input in place; let it return a new tensor instead")
+        node.replace_all_uses_with(value)
+        target.replace_all_uses_with(value, delete_user_cb=lambda user, at=places[node]: places[user] > at)
+        if target in holders:
+            found[f"w_{state_names[holders.index(target)].replace('.', '_')}"] = value
+        graph.erase_node(node)
+    return list(found.items())
 
 
 def _refuse_random(node: Any) -> None:
