@@ -11,8 +11,8 @@ from tasks.dtypes import Array
 
 def mirrored(x: Array) -> Array:
     """The last two axes with the lower triangle in the image of the upper one."""
-    lower = np.tri(*x.shape[-2:], dtype=bool)
-    return np.where(lower, np.swapaxes(x, -1, -2), x)
+    rows, cols = np.indices(x.shape[-2:])
+    return np.where(rows > cols, np.swapaxes(x, -1, -2), x)
 
 
 STRUCTURES: Mapping[str, Callable[[Array], Array]] = {

@@ -12,7 +12,7 @@ import torch
 
 from app.imports.graph import Graph
 from app.imports.numpy_text import reference_text
-from app.imports.refusal import FAULTS, ImportRefused
+from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused
 from app.imports.source_file import Instance
 from tasks.loader import functions_of
 from tasks.task import Case
@@ -64,7 +64,7 @@ def _compare(
     got = compute(inputs, Case("", dict(config), 0))
     for at, (spec, _) in enumerate(graph.outputs):
         if not _agree(got[spec.name], want[at] if at < len(want) else news[spec.name]):
-            raise ImportRefused(WRONG)
+            raise ImportDiffers(WRONG)
 
 
 class _Double(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]

@@ -61,6 +61,10 @@ def number(value: Any, dtype: str) -> str:
 SCALARS: Mapping[str, str] = {
     "sign_of": "__device__ float sign_of(float x) { return (x > 0) - (x < 0); }",
     "sigmoid_of": "__device__ float sigmoid_of(float x) { return 1.0f / (1.0f + expf(-x)); }",
+    "remainder_of": (
+        "__device__ float remainder_of(float x, float y) "
+        "{ const float r = fmodf(x, y); return r != 0.0f && (r < 0.0f) != (y < 0.0f) ? r + y : r; }"
+    ),
     "relu_of": "__device__ float relu_of(float x) { return fmaxf(x, 0.0f); }",
     "square_of": "__device__ float square_of(float x) { return x * x; }",
 }

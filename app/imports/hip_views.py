@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.imports.graph import Operation
 from app.imports.hip_values import HipValues, c_expression, number
+from app.imports.refusal import ImportRefused
 
 
 class HipViews(HipValues):
@@ -107,6 +108,21 @@ class HipViews(HipValues):
         own = list(at)
         own[axis % len(at)] = self.value(index.name, at)
         return f"return {self.value(x.name, own)};"
+
+    def _index(self, node: Operation, at: list[str]) -> str:
+        """The element at places that other values hold; places below zero count from the end."""
+        x, places = node.args[:2]
+        shape, taken = self._graph.shape_of(x.name), [k for k, p in enumerate(places) if p is not None]
+        if taken != list(range(taken[0], taken[-1] + 1)):
+            raise ImportRefused("an index of axes that are apart has no naive kernel yet")
+        rank = max(len(self._graph.shape_of(places[k].name)) for k in taken)
+        first = taken[0]
+        middle = Operation("", "", (), {}, node.shape[first : first + rank], "")
+        lines, own = [], [*at[:first], *(f"p{k}" for k in taken), *at[first + rank :]]
+        for k in taken:
+            lines.append(f"long long p{k} = {self.operand(places[k], middle, at[first : first + rank])};")
+            lines.append(f"if (p{k} < 0) p{k} += {c_expression(shape[k])};")
+        return "\n    ".join([*lines, f"return {self.value(x.name, own)};"])
 
     def _embedding(self, node: Operation, at: list[str]) -> str:
         return f"return {self.value(node.args[0].name, [self.value(node.args[1].name, at[:-1]), at[-1]])};"

@@ -17,8 +17,9 @@ from app.imports.fitting import Fitting
 from app.imports.graph import Graph
 from app.imports.hip_text import seed_text
 from app.imports.manifest_text import Shapes, flops, manifest_text, moved
+from app.imports.names import is_reserved
 from app.imports.numpy_text import LAWS, SAID, reference_text
-from app.imports.refusal import FAULTS, ImportRefused
+from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused
 from app.imports.sizing import Sizing, listed_dims, sized
 from app.imports.source_file import Instance, Source
 from records.errors import TaskError
@@ -27,6 +28,7 @@ from tasks.linter import lint
 from tasks.loader import load_task
 from tasks.origin import Origin
 
+FITS = 3  # times that expressions are fitted to sizes
 COST = 2.0**22  # operations plus bytes of the largest test
 
 
@@ -136,25 +138,38 @@ def _tensors(made: Any) -> list[torch.Tensor]:
 
 
 def _graphs(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None]:
-    """The graph of the function and that of its inputs, checked against PyTorch in double precision."""
+    """The graph of the function and that of its inputs, checked against PyTorch in double precision.
+
+    An expression that fits the sizes that were seen may fail at others; then it is fitted again, to those too.
+    """
     rng = np.random.default_rng(0)
     configs = sizing.configs(rng)
-    traces, instances, fitting = [], [], Fitting(configs)
-    for config in configs:
-        instances.append(_built(source, sizing, original, config))
+    for left in reversed(range(FITS)):
+        graph, drawn = _fitted(configs, [_built(source, sizing, original, config) for config in configs])
+        unseen = sizing.unseen(rng)
         try:
-            traces.append(traced_graph.trace(instances[-1]))
+            for config in unseen:
+                refuse_difference(graph, drawn, _built(source, sizing, original, config), config)
+            break
+        except ImportDiffers:
+            if not left:
+                raise
+            configs = [*configs, *unseen]
+    return graph, drawn
+
+
+def _fitted(configs: Sequence[Mapping[str, int]], instances: Sequence[Instance]) -> tuple[Graph, Graph | None]:
+    traces, fitting = [], Fitting(configs)
+    for config, instance in zip(configs, instances, strict=True):
+        try:
+            traces.append(traced_graph.trace(instance, config))
         except FAULTS as error:
             raise ImportRefused(f"it does not run for {_named(config)}: {_short(error)}") from None
     if any(t.key != traces[0].key for t in traces):
         raise ImportRefused("its operations change with its sizes, so one graph cannot stand for all")
     graph = traced_graph.unified(traces, fitting)
     drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
-    if drawn is not None:
-        graph = structured(graph, instances)
-    for config in sizing.unseen(rng):
-        refuse_difference(graph, drawn, _built(source, sizing, original, config), config)
-    return graph, drawn
+    return graph if drawn is None else structured(graph, instances), drawn
 
 
 def _built(source: Source, sizing: Sizing, original: Mapping[str, int], config: Mapping[str, int]) -> Instance:
@@ -165,6 +180,8 @@ def _built(source: Source, sizing: Sizing, original: Mapping[str, int], config: 
 
 
 def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
+    for name in filter(is_reserved, dims):
+        raise ImportRefused(f"the name {name!r} of a size is a word of C++ or of the reference; rename it")
     names = [t.name for t in graph.inputs] + [spec.name for spec, _ in graph.outputs] + list(dims)
     for name in names:
         if names.count(name) > 1:

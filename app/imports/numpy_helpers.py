@@ -10,6 +10,30 @@ def error_function(x):
     """The error function; NumPy has none."""
     return np.asarray(np.vectorize(math.erf, otypes=[np.float64])(x), np.asarray(x).dtype)
 ''',
+    "in_order": '''
+def in_order(x, axis, descending, count):
+    """The values in order and their places; the first of equal ones first."""
+    places = np.argsort(-x if descending else x, axis=axis, kind="stable")
+    if count is not None:
+        places = np.take(places, range(count), axis=axis)
+    return np.take_along_axis(x, places, axis), places
+''',
+    "lower_median": '''
+def lower_median(x, axis, keepdims):
+    """The lower of the two in the middle, and its place."""
+    places = np.argsort(x, axis=axis, kind="stable").take([(x.shape[axis] - 1) // 2], axis=axis)
+    values = np.take_along_axis(x, places, axis)
+    return (values, places) if keepdims else (values.squeeze(axis), places.squeeze(axis))
+''',
+    "scattered_sum": '''
+def scattered_sum(x, axis, index, source):
+    """x with the elements of source added where the index says."""
+    found, places = x.copy(), list(np.indices(index.shape))
+    part = source[tuple(slice(n) for n in index.shape)]
+    places[axis] = index
+    np.add.at(found, tuple(places), part)
+    return found
+''',
     "windows": '''
 def windows(x, kernel, stride, padding, dilation, fill, counts):
     """For each place of the kernel the values of x under it, as many as there are windows along each axis."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.imports.graph import Operation, Ref
-from app.imports.node_arguments import kind, plain, tuple_of
-from app.imports.numpy_reductions import NumpyReductions
+from app.imports.node_arguments import kind, plain
+from app.imports.numpy_views import NumpyViews
 from app.imports.refusal import ImportRefused
 
 INFIX = {
@@ -72,7 +72,7 @@ SAME_SHAPE_VIEWS = (
 SAME = ("clone", "detach", "detach_copy", "alias", "alias_copy", "contiguous", "lift_fresh_copy", "lift_fresh")
 
 
-class NumpyWriter(NumpyReductions):
+class NumpyWriter(NumpyViews):
     """Expressions for the nodes of one graph; `helpers` are those that they need."""
 
     def expression(self, node: Operation) -> str:
@@ -179,85 +179,3 @@ class NumpyWriter(NumpyReductions):
 
     def _convert_element_type(self, node: Operation) -> str:
         return f"{self.text(node.args[0])}.astype({kind(node.dtype)})"
-
-    def _expand(self, node: Operation) -> str:
-        return f"np.broadcast_to({self.text(node.args[0])}, {self.shape(node)})"
-
-    _expand_copy = _expand
-
-    def _broadcast_in_dim(self, node: Operation) -> str:
-        source = self._graph.shape_of(node.args[0].name)
-        places = ["1"] * len(node.shape)
-        for axis, to in enumerate(node.args[2]):
-            places[to] = str(source[axis])
-        return f"np.broadcast_to({self.text(node.args[0])}.reshape({tuple_of(places)}), {self.shape(node)})"
-
-    def _permute(self, node: Operation) -> str:
-        return f"{self.text(node.args[0])}.transpose({self.text(node.args[1])})"
-
-    _permute_copy = _permute
-
-    def _transpose(self, node: Operation) -> str:
-        if node.op.startswith("prims"):
-            return self._permute(node)
-        return f"np.swapaxes({', '.join(self.text(v) for v in node.args)})"
-
-    _transpose_copy = _transpose
-
-    def _t(self, node: Operation) -> str:
-        return f"{self.text(node.args[0])}.T"
-
-    _t_copy = _t
-
-    def _slice(self, node: Operation) -> str:
-        x, axis, start, end, step = (*node.args, *(None,) * 5)[:5]
-        if isinstance(end, int) and end > 1 << 60:
-            end = None
-        parts = [self.text(v) if v is not None else "" for v in (start, end)]
-        at = f"{parts[0]}:{parts[1]}" + (f":{self.text(step)}" if step not in (None, 1) else "")
-        axis = (axis or 0) % len(node.shape)
-        return f"{self.text(x)}[{', '.join([':'] * axis + [at])}]"
-
-    _slice_copy = _slice
-
-    def _select(self, node: Operation) -> str:
-        x, axis, index = node.args
-        return f"np.take({self.text(x)}, {self.text(index)}, axis={axis})"
-
-    _select_copy = _select
-
-    def _cat(self, node: Operation) -> str:
-        axis = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", 0)
-        return f"np.concatenate({self.text(node.args[0])}, axis={axis})"
-
-    def _stack(self, node: Operation) -> str:
-        return f"np.stack({self.text(node.args[0])}, axis={node.args[1] if len(node.args) > 1 else 0})"
-
-    def _flip(self, node: Operation) -> str:
-        return f"np.flip({self.text(node.args[0])}, {tuple(node.args[1])})"
-
-    def _repeat(self, node: Operation) -> str:
-        return f"np.tile({self.text(node.args[0])}, {self.text(node.args[1])})"
-
-    def _constant_pad_nd(self, node: Operation) -> str:
-        x, pads, value = (*node.args, 0)[:3]
-        rank = len(node.shape)
-        pairs = [[pads[2 * i], pads[2 * i + 1]] for i in range(len(pads) // 2)][::-1]
-        pairs = [[0, 0]] * (rank - len(pairs)) + pairs
-        return f"np.pad({self.text(x)}, {self.text(pairs)}, constant_values={self.text(value)})"
-
-    def _gather(self, node: Operation) -> str:
-        x, axis, index = node.args[:3]
-        return f"np.take_along_axis({self.text(x)}, {self.text(index)}, axis={axis})"
-
-    def _embedding(self, node: Operation) -> str:
-        return f"{self.text(node.args[0])}[{self.text(node.args[1])}]"
-
-    def _index_select(self, node: Operation) -> str:
-        return f"np.take({self.text(node.args[0])}, {self.text(node.args[2])}, axis={node.args[1]})"
-
-    def _tril(self, node: Operation) -> str:
-        return f"np.tril({', '.join(self.text(v) for v in node.args)})"
-
-    def _triu(self, node: Operation) -> str:
-        return f"np.triu({', '.join(self.text(v) for v in node.args)})"

@@ -112,12 +112,6 @@ class NumpyReductions:
         x, axis = self.text(node.args[0]), node.args[1]
         return f"(np.{call}({x}, axis={axis}, keepdims={keep}), np.arg{call}({x}, axis={axis}, keepdims={keep}))"
 
-    def _sort(self, node: Operation) -> str:
-        axis = node.args[1] if len(node.args) > 1 else -1
-        if len(node.args) > 2 and node.args[2]:
-            raise ImportRefused("a sort in descending order has no translation to NumPy yet")
-        return f"(np.sort({self.text(node.args[0])}, axis={axis}), np.argsort({self.text(node.args[0])}, axis={axis}))"
-
     def _cumsum(self, node: Operation) -> str:
         return f"np.cumsum({self.text(node.args[0])}, axis={node.args[1]})"
 

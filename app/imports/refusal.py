@@ -7,5 +7,9 @@ class ImportRefused(Exception):
     """One sentence for the person who asked."""
 
 
+class ImportDiffers(ImportRefused):
+    """A translation that does not give what the original gives."""
+
+
 ORDINARY = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError)
 FAULTS = (*ORDINARY, RuntimeError, SyntaxError, TypeError, ValueError, MemoryError, OSError)  # of a stranger's file

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from app.imports.names import free_name
 from app.imports.refusal import ImportRefused
 
 FROZEN = re.compile(r"kernel|pool|stride|pad|dilation|group|axis|head|num_layers|topk|reduction|ceil")
@@ -162,7 +163,7 @@ def _instance(
         found = [n for n in inspect.signature(function).parameters if n != "self"]
         names = tuple(found[: len(arguments)]) if len(found) >= len(arguments) else ()
         names = names or tuple(f"x{i}" for i in range(len(arguments)))
-    return Instance(call, state, laws, arguments, names, draw)
+    return Instance(call, state, laws, arguments, tuple(free_name(n, ()) for n in names), draw)
 
 
 def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[Any, ...]], Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph, Number, Operation, Ref, Tensor, refs
+from app.imports.names import free_name
 from app.imports.refusal import ImportRefused
 from app.imports.source_file import Instance
 
@@ -56,6 +57,7 @@ def decompositions() -> dict[Any, Any]:
         a.mean,
         a.addmm,
         a.var_mean,
+        a.upsample_bilinear2d,
     ]
     return {**core_aten_decompositions(), **get_decompositions(more)}
 
@@ -77,8 +79,8 @@ class Trace:
         return tuple(str(n.target) for n in self.nodes)
 
 
-def trace(instance: Instance) -> Trace:
-    """Trace one instance; ImportRefused for what is no function of its inputs."""
+def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
+    """Trace one instance; ImportRefused for what is no function of its inputs. No value has the name of a dim."""
     tensors = [i for i, a in enumerate(instance.arguments) if isinstance(a, torch.Tensor)]
     state_names, ends_of = list(instance.state), []
 
@@ -109,8 +111,8 @@ def trace(instance: Instance) -> Trace:
     names = [f"w_{n.replace('.', '_')}" for n in state_names] + [instance.names[i] for i in tensors]
     nodes, constants = [], {}
     holders = dict(zip([n for n in made.graph.nodes if n.op == "placeholder"], names, strict=True))
-    for holder, name in holders.items():
-        holder.name = name
+    for node in made.graph.nodes:
+        node.name = holders[node] if node in holders else free_name(node.name, {*names, *dims})
     ends: list[Any] = []
     for node in made.graph.nodes:
         if node.op == "output":

@@ -1,0 +1,136 @@
+"""Views, moved and ordered elements in NumPy: one expression each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.imports.graph import Operation, Ref
+from app.imports.node_arguments import tuple_of
+from app.imports.numpy_reductions import NumpyReductions
+from app.imports.refusal import ImportRefused
+
+
+class NumpyViews(NumpyReductions):
+    """Expressions that take elements of an operand from other places."""
+
+    def _expand(self, node: Operation) -> str:
+        return f"np.broadcast_to({self.text(node.args[0])}, {self.shape(node)})"
+
+    _expand_copy = _expand
+
+    def _broadcast_in_dim(self, node: Operation) -> str:
+        source = self._graph.shape_of(node.args[0].name)
+        places = ["1"] * len(node.shape)
+        for axis, to in enumerate(node.args[2]):
+            places[to] = str(source[axis])
+        return f"np.broadcast_to({self.text(node.args[0])}.reshape({tuple_of(places)}), {self.shape(node)})"
+
+    def _permute(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])}.transpose({self.text(node.args[1])})"
+
+    _permute_copy = _permute
+
+    def _transpose(self, node: Operation) -> str:
+        if node.op.startswith("prims"):
+            return self._permute(node)
+        return f"np.swapaxes({', '.join(self.text(v) for v in node.args)})"
+
+    _transpose_copy = _transpose
+
+    def _t(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])}.T"
+
+    _t_copy = _t
+
+    def _slice(self, node: Operation) -> str:
+        x, axis, start, end, step = (*node.args, *(None,) * 5)[:5]
+        if isinstance(end, int) and end > 1 << 60:
+            end = None
+        parts = [self.text(v) if v is not None else "" for v in (start, end)]
+        at = f"{parts[0]}:{parts[1]}" + (f":{self.text(step)}" if step not in (None, 1) else "")
+        axis = (axis or 0) % len(node.shape)
+        return f"{self.text(x)}[{', '.join([':'] * axis + [at])}]"
+
+    _slice_copy = _slice
+
+    def _select(self, node: Operation) -> str:
+        x, axis, index = node.args
+        return f"np.take({self.text(x)}, {self.text(index)}, axis={axis})"
+
+    _select_copy = _select
+
+    def _cat(self, node: Operation) -> str:
+        axis = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", 0)
+        return f"np.concatenate({self.text(node.args[0])}, axis={axis})"
+
+    def _stack(self, node: Operation) -> str:
+        return f"np.stack({self.text(node.args[0])}, axis={node.args[1] if len(node.args) > 1 else 0})"
+
+    def _flip(self, node: Operation) -> str:
+        return f"np.flip({self.text(node.args[0])}, {tuple(node.args[1])})"
+
+    def _repeat(self, node: Operation) -> str:
+        return f"np.tile({self.text(node.args[0])}, {self.text(node.args[1])})"
+
+    def _constant_pad_nd(self, node: Operation) -> str:
+        x, pads, value = (*node.args, 0)[:3]
+        rank = len(node.shape)
+        pairs = [[pads[2 * i], pads[2 * i + 1]] for i in range(len(pads) // 2)][::-1]
+        pairs = [[0, 0]] * (rank - len(pairs)) + pairs
+        return f"np.pad({self.text(x)}, {self.text(pairs)}, constant_values={self.text(value)})"
+
+    def _gather(self, node: Operation) -> str:
+        x, axis, index = node.args[:3]
+        return f"np.take_along_axis({self.text(x)}, {self.text(index)}, axis={axis})"
+
+    def _embedding(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])}[{self.text(node.args[1])}]"
+
+    def _index_select(self, node: Operation) -> str:
+        return f"np.take({self.text(node.args[0])}, {self.text(node.args[2])}, axis={node.args[1]})"
+
+    def _index(self, node: Operation) -> str:
+        if any(isinstance(i, Ref) and self._graph.dtype_of(i.name) == "bool" for i in node.args[1]):
+            raise ImportRefused("it takes as many elements as a mask has, so its sizes depend on values")
+        places = [":" if i is None else self.text(i) for i in node.args[1]]
+        taken = [k for k, i in enumerate(node.args[1]) if i is not None]
+        if taken != list(range(taken[0], taken[-1] + 1)):
+            raise ImportRefused("an index of axes that are apart has no translation to NumPy yet")
+        return f"{self.text(node.args[0])}[{', '.join(places)}]"
+
+    def _scatter_add(self, node: Operation) -> str:
+        x, axis, index, source = node.args[:4]
+        self._helper("scattered_sum")
+        return f"scattered_sum({self.text(x)}, {axis}, {self.text(index)}, {self.text(source)})"
+
+    def _topk(self, node: Operation) -> str:
+        x, count = node.args[:2]
+        axis, largest = (node.args[2] if len(node.args) > 2 else -1), (node.args[3] if len(node.args) > 3 else True)
+        return self._ordered(x, axis, largest, self.text(count))
+
+    def _sort(self, node: Operation) -> str:
+        if node.op.endswith("stable"):
+            axis, descending = node.kwargs.get("dim", -1), node.kwargs.get("descending", False)
+        else:
+            axis = node.args[1] if len(node.args) > 1 else -1
+            descending = node.args[2] if len(node.args) > 2 else False
+        return self._ordered(node.args[0], axis, descending, "None")
+
+    def _ordered(self, x: Any, axis: int, descending: bool, count: str) -> str:
+        self._helper("in_order")
+        return f"in_order({self.text(x)}, {axis}, {descending}, {count})"
+
+    def _median(self, node: Operation) -> str:
+        if len(node.args) < 2:
+            raise ImportRefused(f"the operation {node.op} has no translation to NumPy yet")
+        self._helper("lower_median")
+        return f"lower_median({self.text(node.args[0])}, {node.args[1]}, {bool((*node.args, False)[2])})"
+
+    def _round(self, node: Operation) -> str:
+        return f"np.round({self.text(node.args[0])}, {self.text(node.kwargs.get('decimals', 0))})"
+
+    def _tril(self, node: Operation) -> str:
+        return f"np.tril({', '.join(self.text(v) for v in node.args)})"
+
+    def _triu(self, node: Operation) -> str:
+        return f"np.triu({', '.join(self.text(v) for v in node.args)})"
