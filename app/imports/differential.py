@@ -68,7 +68,7 @@ def _compare(
 
 
 class _Double(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
-    """Where a file asks for another real type, it gets double precision: the reference rounds to none between."""
+    """Gives a file double precision for every real type that it asks for: the reference rounds to none between."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         given = dict(kwargs or {})
