@@ -17,6 +17,7 @@ from graph.archive import Archive
 from graph.backlog import Backlog
 from graph.bandit import Bandit
 from graph.calibration import Calibration, Forecast, gain_pct, paragraph
+from graph.lesson import EXPLORED, subject_of
 from records.errors import LedgerError
 from records.evaluation import Evaluation
 from records.experiment import Attempt, Experiment
@@ -109,9 +110,9 @@ class History:
 
     def _add(self, experiments: Sequence[Experiment], attempts: Sequence[Attempt]) -> None:
         """Add one generation, in the order of the search."""
-        titles = {e.id: e.title for e in experiments}
         last = {a.experiment_id: a for a in attempts}
         last |= {a.experiment_id: a for a in attempts if a.status == "accepted"}  # those that failed were repaired
+        titles = {e.id: subject_of(e, last[e.id]) if e.id in last else e.title for e in experiments}
         again = self._again(attempts)
         for attempt in attempts:
             if attempt.status == "accepted":
@@ -124,7 +125,7 @@ class History:
             if attempt.lesson and attempt.standing != "refuted" and attempt.id not in again:
                 self._lessons.append(attempt.lesson)
         self._explored |= {a.id for a in attempts if a.is_settled}
-        self._explored |= {e.parent_id for e in experiments if e.picked_as == "explore" and e.parent_id}
+        self._explored |= {e.parent_id for e in experiments if e.picked_as == EXPLORED and e.parent_id}
         for experiment in experiments:
             if experiment.picked_as == "dispatch":
                 continue  # nobody planned it
@@ -134,7 +135,7 @@ class History:
             outcome = None if final is not None and final.id in again else self._outcome(experiment, final)
             written = sum(a.experiment_id == experiment.id for a in attempts)
             self._bandit.add(experiment.picked_as, outcome.found_pct if outcome else None, written)
-            if outcome is not None:
+            if outcome is not None and experiment.picked_as != EXPLORED:  # the planner predicted the others
                 self._calibration.add(outcome)
 
     def _again(self, attempts: Sequence[Attempt]) -> frozenset[str]:
@@ -169,7 +170,7 @@ class History:
         if attempt is None or (attempt.arms and not is_alone):
             return []
         experiment = self._ledger.experiment(self._run_id, attempt.experiment_id)
-        titles = {experiment.id: experiment.title} if experiment else {}
+        titles = {experiment.id: subject_of(experiment, attempt)} if experiment else {}
         return [_member(attempt, evidence(self._ledger, attempt), titles)]
 
     def _outcome(self, experiment: Experiment, attempt: Attempt | None) -> Forecast | None:

@@ -9,6 +9,14 @@ from records.evaluation import CODES, Evaluation
 from records.experiment import Attempt, Experiment
 
 SLIGHT = 0.1  # per cent: no gain to speak of
+EXPLORED = "explore"  # picked as: an experiment that the graph adds, which nobody predicted anything of
+
+
+def subject_of(experiment: Experiment, attempt: Attempt) -> str:
+    """The idea in words: its title, and of an exploration the changes that it ended with."""
+    if experiment.picked_as != EXPLORED or not attempt.report:
+        return experiment.title
+    return f"{', '.join(attempt.report)} (found by exploring {attempt.parent_id})"
 
 
 def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation | None) -> str:
@@ -17,10 +25,13 @@ def lesson_of(experiment: Experiment, attempt: Attempt, evaluation: Evaluation |
         return f"{experiment.title}: did not work ({attempt.reason or attempt.status})"
     gain = attempt.credit.idea_pct
     if gain is None:
-        return f"{experiment.title}: works"
+        return f"{subject_of(experiment, attempt)}: works"
     bounds = sorted({m.bound for m in evaluation.measurements if m.bound}) if evaluation else []
-    found = f"{experiment.title}: {gain:+.1f} % against {attempt.parent_id} by {attempt.time_kind} time, both tuned"
+    subject = subject_of(experiment, attempt)
+    found = f"{subject}: {gain:+.1f} % against {attempt.parent_id} by {attempt.time_kind} time, both tuned"
     asked = f", {experiment.gain_min_pct:g} to {experiment.gain_max_pct:g} % had been expected"
+    if experiment.picked_as == EXPLORED:
+        asked = ""
     bound = f"; now bound by {', '.join(bounds)}" if bounds else ""
     return "".join((found, parts_of(attempt), asked, cause_of(attempt), bound, inert_text(attempt)))
 

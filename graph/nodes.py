@@ -16,6 +16,7 @@ from graph.backlog import kept, offered
 from graph.composing import compose, is_composed
 from graph.context import Context
 from graph.events import Value, annotate, emit, store, tell
+from graph.lesson import EXPLORED
 from graph.passages import PassageQuery, checked_cites, place_of, planned_with, read
 from graph.pausing import pausing
 from graph.population import accepted_of, best, champion, kernel, specimen
@@ -27,7 +28,6 @@ from graph.steering import another_cell, answer_to, choice_of, pool, reason_to_s
 from records.errors import MalformedReply, TaskError, UsageError
 from records.experiment import Attempt, Experiment
 
-EXPLORED = "explore"  # an experiment that the graph adds
 RULES: Mapping[str, Callable[[Idea], float]] = {
     "most_innovative": lambda idea: idea.innovation,
     "highest_potential": lambda idea: idea.gain_max_pct,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+from graph.lesson import subject_of
 from knowledge.tokens import words
 from records.experiment import Attempt, Experiment
 from records.ledger import Ledger
@@ -47,7 +48,7 @@ class Recalled:
         if self.recollection.kind != "winner":
             return attempt.lesson
         time = f"{attempt.geomean_us:.4g} us {attempt.time_kind}" if attempt.geomean_us else "not timed"
-        return f"{self.experiment.title}: {time}; strategy {attempt.strategy or 'not known'}"
+        return f"{subject_of(self.experiment, attempt)}: {time}; strategy {attempt.strategy or 'not known'}"
 
 
 def recalled(ledger: Ledger, task: Task, target: str) -> list[Recalled]:

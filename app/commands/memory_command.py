@@ -39,6 +39,10 @@ def list_(
     if json:
         emit(found)
         return
+    if not found:
+        of = f"runs of the task {task}" if task else f"the runs in {settings.runs_folder}"
+        say(f"nothing is remembered of {of}; a run that gains leaves its winner and the lessons that were shown")
+        return
     columns = ("kind", "task", "target", "run", "kernel", "at", "state", "text")
     rows = [[r["key"][:SHOWN], *(str(r[name]) for name in columns)] for r in found]
     table(["key", *columns], [[*row[:6], row[6][:10], *row[7:]] for row in rows])

@@ -118,6 +118,18 @@ def test_an_experiment_ends_with_its_last_attempt_and_a_duplicate_is_no_outcome(
     assert "Of 1 experiment so far 0 never gave a working kernel" in notebook.history.memory(2).calibration
 
 
+def test_an_exploration_is_told_by_its_changes_and_is_no_prediction_of_the_planner(notebook: Notebook) -> None:
+    notebook.add(0, 10.0)
+    explored = Experiment("g001-e1", RUN.id, 1, 1, "g000-e1-a0", None, "explore changes", "", picked_as="explore")
+    notebook.ledger.add_experiment(explored)
+    planned = notebook.add(1, 2.0, slot=2)
+    made = replace(planned, id="g001-e1-a0", experiment_id="g001-e1", candidate_id="other", report=("unroll:4",))
+    notebook.ledger.add_attempt(made)
+    said = notebook.history.memory(2)
+    assert said.calibration.startswith("Of 1 experiment so far")
+    assert "unroll:4 (found by exploring g000-e1-a0)" in [m.title for m in said.kernels]
+
+
 def test_failures_are_capped_and_titles_are_not(notebook: Notebook) -> None:
     for generation in range(1, RECENT + 5):
         notebook.add(generation, None, reason="wrong")

@@ -43,6 +43,16 @@ def test_a_lesson_compares_times_of_one_kind_only() -> None:
     assert lesson_of(SPLIT, other, None) == "split: works"
 
 
+def test_the_lesson_of_an_exploration_names_the_changes_and_expects_nothing() -> None:
+    explored = replace(experiment(1, 1, "explore changes"), picked_as="explore")
+    parent, child = attempt(TILE, "accepted", 10.0), attempt(explored, "accepted", 8.0)
+    made = replace(child, parent_id="g000-e0-a0", credit=credit_of(child, parent, {}, ()))
+    said = lesson_of(explored, replace(made, report=("wave_rows:k.64", "unroll:4")), None)
+    assert said.startswith("wave_rows:k.64, unroll:4 (found by exploring g000-e0-a0): +25.0 %")
+    assert "expected" not in said and "expected" in lesson_of(SPLIT, made, None)
+    assert lesson_of(explored, made, None).startswith("explore changes: +25.0 %")
+
+
 def test_the_reason_is_the_first_finding_or_the_first_wrong_case() -> None:
     found = Evaluation("k", "c", {}, Verdict("execute", False, "B.3", (Finding("out_of_bounds", "guard it", 7),)))
     assert reason_of(found) == "guard it (line 7)"
