@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -70,18 +70,6 @@ def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | f
             kind = "a whole number" if isinstance(known[name], int) else "a number"
             raise UsageError(f"the limit {name} is {kind} from {least:g} to {most:g}, not {value!r}")
     return {n: type(known[n])(v) for n, v in asked.items() if v is not None}
-
-
-def named_limits(words: Sequence[str]) -> dict[str, float]:
-    """Limits from `NAME=VALUE`; UsageError for a word that is none. Names and ranges are checked with the others."""
-    found: dict[str, float] = {}
-    for word in words:
-        name, _, value = word.partition("=")
-        try:
-            found[name.strip()] = float(value)
-        except ValueError:
-            raise UsageError(f"--limit is NAME=VALUE with a number, not {word!r}") from None
-    return found
 
 
 def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[str, str | bool] | None = None) -> Run:

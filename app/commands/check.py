@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Json, On, Shapes, TargetName
+from app.commands.options import Json, On, Shapes, TargetName, named_values
 from app.screen import emit
 from app.verdict import show, verdict_json
 from records.errors import UsageError
@@ -91,11 +91,4 @@ def read_source(path: Path) -> str:
 
 def tunables_of(pairs: Sequence[str]) -> dict[str, int]:
     """The choices of `--set NAME=VALUE`; UsageError for another form."""
-    chosen: dict[str, int] = {}
-    for pair in pairs:
-        name, _, value = pair.partition("=")
-        try:
-            chosen[name.strip()] = int(value)
-        except ValueError:
-            raise UsageError(f"--set takes NAME=VALUE with a whole number, not {pair!r}") from None
-    return chosen
+    return named_values(pairs, int, "--set takes NAME=VALUE with a whole number")

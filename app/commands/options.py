@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
+
+from records.errors import UsageError
+
+Value = TypeVar("Value")
 
 
 def shipped_tasks() -> list[str]:
@@ -24,6 +29,23 @@ def known_runs() -> list[str]:
     except (ScientistError, OSError):
         return []
     return ["last", *found]
+
+
+def named_values(pairs: Sequence[str], kind: Callable[[str], Value], form: str) -> dict[str, Value]:
+    """The values of options that are `NAME=VALUE`; UsageError with the form for a word that is none."""
+    found: dict[str, Value] = {}
+    for pair in pairs:
+        name, _, value = pair.partition("=")
+        try:
+            found[name.strip()] = kind(value)
+        except ValueError:
+            raise UsageError(f"{form}, not {pair!r}") from None
+    return found
+
+
+def limit_values(pairs: Sequence[str]) -> dict[str, float]:
+    """Limits of `--limit NAME=VALUE`. Names and ranges are checked with the others."""
+    return named_values(pairs, float, "--limit takes NAME=VALUE with a number")
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON answer on standard output.")]

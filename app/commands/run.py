@@ -33,6 +33,7 @@ from app.commands.options import (
     Trace,
     Tries,
     Tunings,
+    limit_values,
 )
 from app.screen import emit, format_times, format_us, note, parts_text, say
 from records.errors import MachineError
@@ -72,7 +73,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Search for a faster kernel; exit 0 if a verified one beats the best seed as tuned, 1 if none does."""
-    from app.run_request import RunRequest, named_limits
+    from app.run_request import RunRequest
     from app.schemes import limits_of_scheme
     from app.settings import load_settings, with_isolation
     from app.tracing import tracing
@@ -81,7 +82,7 @@ def command(
     limits = {"generations": generations, "picks": picks, "tunings": tunings, "tries": tries, "ablations": ablations}
     limits |= {"explorations": explorations, "memory_tokens": memory, "dispatch": 0 if no_dispatch else None}
     given = {name: value for name, value in limits.items() if value is not None}
-    limits = {**limits_of_scheme(search), **given, **named_limits(limit or [])}
+    limits = {**limits_of_scheme(search), **given, **limit_values(limit or [])}
     settings = with_isolation(load_settings(), isolation)
     asked = tuple(shape or ()), tuple(start or ()), not no_seeds, from_memory, approve
     request = RunRequest(task, target, on, author, seed, budget_usd, limits, *asked)

@@ -11,7 +11,7 @@ from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from app.imports.fitting import Fitting
-from app.imports.graph import Graph, Operation, Tensor, refs
+from app.imports.graph import Graph, Tensor
 from app.imports.refusal import ImportRefused
 from app.imports.source_file import Instance
 from app.imports.traced_graph import Sizes, decompositions, node_of
@@ -44,7 +44,8 @@ def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str
         if name in wanted:
             value = known[end.name]
             outputs.append((Tensor(name, value.shape, value.dtype), end.name))
-    return _needed(Graph((), made, tuple(outputs)))
+    graph = Graph((), made, tuple(outputs))
+    return Graph((), graph.needed()[0], graph.outputs)
 
 
 def structured(graph: Graph, instances: Sequence[Instance]) -> Graph:
@@ -84,14 +85,3 @@ def _drawn_nodes(instance: Instance) -> tuple[list[Any], list[Any]]:
     if any(n.op == "get_attr" for n in made.graph.nodes):
         raise ValueError("constants")
     return nodes, ends
-
-
-def _needed(graph: Graph) -> Graph:
-
-    wanted = {name for _, name in graph.outputs}
-    kept: list[Operation] = []
-    for node in reversed(graph.nodes):
-        if node.name in wanted:
-            kept.append(node)
-            wanted.update(refs([*node.args, *node.kwargs.values()]))
-    return Graph((), tuple(reversed(kept)), graph.outputs)

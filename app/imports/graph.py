@@ -70,6 +70,16 @@ class Graph:
         made = {n.name: Tensor(n.name, n.shape, n.dtype) for n in self.nodes}
         return made | {t.name: t for t in self.inputs}
 
+    def needed(self) -> tuple[tuple[Operation, ...], frozenset[str]]:
+        """The nodes that an output rests on, in order, and the names of all values that it rests on."""
+        wanted = {name for _, name in self.outputs}
+        kept: list[Operation] = []
+        for node in reversed(self.nodes):
+            if node.name in wanted:
+                kept.append(node)
+                wanted.update(refs([*node.args, *node.kwargs.values()]))
+        return tuple(reversed(kept)), frozenset(wanted)
+
 
 def refs(value: Any) -> Iterator[str]:
     """The names of the values that an argument holds."""

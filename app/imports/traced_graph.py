@@ -14,7 +14,7 @@ from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from app.imports.fitting import Fitting
-from app.imports.graph import Graph, Number, Operation, Ref, Tensor, refs
+from app.imports.graph import Graph, Number, Operation, Ref, Tensor
 from app.imports.names import free_name
 from app.imports.refusal import ImportRefused
 from app.imports.source_file import Instance
@@ -189,17 +189,12 @@ def _tensors(instance: Instance) -> list[torch.Tensor]:
 
 def _used(graph: Graph) -> Graph:
     """Without nodes and weights that no output needs."""
-    wanted = {name for _, name in graph.outputs}
-    kept: list[Operation] = []
-    for node in reversed(graph.nodes):
-        if node.name in wanted:
-            kept.append(node)
-            wanted.update(refs([*node.args, *node.kwargs.values()]))
+    kept, wanted = graph.needed()
     unused = [t.name for t in graph.inputs if t.name not in wanted and not t.parameter]
     if unused:
         raise ImportRefused(f"its result does not depend on its input {unused[0]}")
     inputs = tuple(t for t in graph.inputs if t.name in wanted)
-    return Graph(inputs, tuple(reversed(kept)), graph.outputs, graph.notes)
+    return Graph(inputs, kept, graph.outputs, graph.notes)
 
 
 @dataclass(frozen=True)

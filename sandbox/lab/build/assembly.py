@@ -125,7 +125,7 @@ def _replacement(inside: Sequence[Token]) -> str | None:
     calls = _calls(written)
     if calls is None:
         return None
-    read = [f"(void)({given})" for part in operands[:2] for given in _expressions(part)]
+    read = [f"(void){given}" for part in operands[:2] for given in _expressions(part)]
     return f'((void)"{STATEMENT}", ' + ", ".join([*calls, *read, "(void)0"]) + ")"
 
 
@@ -250,15 +250,7 @@ def _calls(written: str) -> list[str] | None:
 
 def _expressions(part: Sequence[Token]) -> Iterator[str]:
     """The expressions of operands, which are evaluated whatever the statement does."""
-    words, depth = list[str](), 0
-    for token in part:
-        step = _DEPTH.get(token.text, 0) if token.kind == "mark" else 0
-        depth += step
-        if depth > (step > 0):
-            words.append(token.text)
-        elif step < 0 and not depth:
-            yield " ".join(words)
-            words = []
+    return (expression for _, _, expression in _described(part))
 
 
 def _written(token: Token) -> str | None:

@@ -2,7 +2,8 @@ from typing import Any
 
 import pytest
 
-from app.run_request import RunRequest, checked_limits, named_limits, new_run
+from app.commands.options import limit_values
+from app.run_request import RunRequest, checked_limits, new_run
 from app.settings import load_settings
 from records.errors import UsageError
 from tasks.loader import load_task
@@ -46,11 +47,11 @@ def task() -> Any:
 
 
 def test_limits_are_named_on_the_command_line() -> None:
-    assert checked_limits(named_limits(["islands=3", "attainable_fraction=0"])) == {
+    assert checked_limits(limit_values(["islands=3", "attainable_fraction=0"])) == {
         "islands": 3,
         "attainable_fraction": 0.0,
     }
     with pytest.raises(UsageError, match="NAME=VALUE"):
-        named_limits(["islands"])
+        limit_values(["islands"])
     with pytest.raises(UsageError, match="no limit 'isles'"):
-        checked_limits(named_limits(["isles=3"]))
+        checked_limits(limit_values(["isles=3"]))
