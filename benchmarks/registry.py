@@ -206,6 +206,13 @@ BENCHMARKS = (
         0.2,
         stored=True,
     ),
+    Benchmark(
+        "kernelbench_eval",
+        "KernelBench on an H200",
+        "Generated kernels of KernelBench's problems and wrong ones made from them: our judge, and KernelBench's own.",
+        0.2,
+        stored=True,
+    ),
     Benchmark("faults", "Faults on a GPU", "200 faults in a row on an H200.", 0.2, stored=True),
     Benchmark(
         "compile_rate",
