@@ -70,7 +70,9 @@ class _Slack:
                 columns = np.mean(squares, axis=-2, keepdims=True)
                 whole = np.mean(columns, axis=-1, keepdims=True)
                 columns = np.sqrt(np.maximum(1.0, columns / np.where(whole > 0, whole, 1.0)))
-        return cls(tolerance.atol, np.broadcast_to(rows, want.shape), np.broadcast_to(columns, want.shape))
+        return cls(
+            tolerance.atol + tolerance.least, np.broadcast_to(rows, want.shape), np.broadcast_to(columns, want.shape)
+        )
 
     def part(self, part: Any) -> Array:
         """That of the elements at this index."""
@@ -98,7 +100,7 @@ class Yardstick:
             )
             if self._is_plain:
                 self._own = _measures(np.abs(base - want).ravel())
-                self._floor = _floor(_measures(np.abs(want).ravel()), dtype)
+                self._floor = _floor(_measures(np.abs(want).ravel()), dtype, tolerance.least)
                 self._slack = _Slack.of(want, tolerance)
 
     @property
@@ -196,7 +198,7 @@ def _judge(
         finite = _matched(error, want, finite, tolerance)
         error = np.where(finite, error, 0.0)
     mine = _measures(_at(error, finite))
-    floor = _floor(_measures(np.abs(_at(want, finite))), candidate.dtype)
+    floor = _floor(_measures(np.abs(_at(want, finite))), candidate.dtype, tolerance.least)
     score = max(
         _over(mine.largest, own.largest, floor.largest, ratio),
         _over(mine.rms, own.rms, floor.rms, ratio),
@@ -240,7 +242,7 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
         want, base = to_float64(reference), to_float64(baseline)
         finite = np.isfinite(want) & np.isfinite(to_float64(reference.astype(dtype)))
         own = _measures(np.abs(base - want)[finite & np.isfinite(base)])
-        floor = _floor(_measures(np.abs(want[finite])), dtype)
+        floor = _floor(_measures(np.abs(want[finite])), dtype, tolerance.least)
         most = np.full(want.shape, tolerance.ratio * own.largest + floor.largest)
         if tolerance.rtol is None:
             return most
@@ -252,11 +254,11 @@ def _at(values: Array, chosen: Array) -> Array:
     return values.ravel() if chosen.all() else np.asarray(values[chosen])
 
 
-def _floor(magnitude: _Measures, dtype: np.dtype[Any]) -> _Measures:
+def _floor(magnitude: _Measures, dtype: np.dtype[Any], least: float) -> _Measures:
     if not is_float(dtype):
         return _Measures(0.0, 0.0, 0.0)
     units = 4.0 if dtype.itemsize >= 4 else 0.5
-    return _Measures(*(units * spacing_at(value, dtype) for value in astuple(magnitude)))
+    return _Measures(*(least + units * spacing_at(value, dtype) for value in astuple(magnitude)))
 
 
 def _measures(error: Array) -> _Measures:

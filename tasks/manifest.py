@@ -101,6 +101,7 @@ def read_manifest(path: Path, text: str) -> Manifest:
         provenance=_origin(root.table("origin", False)) if "origin" in root.left else None,
         mix=root.truth("mix", not any(t.dtype in INTEGERS or t.structure for t in inputs)),
     )
+    statement = replace(statement, plant=_plant(root, statement))
     adaptations = _adaptations(root.table("target", False))
     for table in (work, root):
         table.close()
@@ -109,6 +110,17 @@ def read_manifest(path: Path, text: str) -> Manifest:
     _check_adaptations(root, statement, adaptations)
     _check_expressions(root, statement)
     return Manifest(statement, adaptations)
+
+
+def _plant(root: Table, statement: Statement) -> tuple[str, ...]:
+    """The inputs that may hold other values than are drawn: all real ones, where values do not belong together."""
+    real = [spec.name for spec in statement.inputs if spec.dtype not in INTEGERS]
+    if "plant" not in root.left:
+        return tuple(real) if statement.mix else ()
+    names = root.strings("plant", 0)
+    if unknown := set(names) - set(real):
+        root.wrong("plant", f"names {min(unknown)!r}, which is no input of a floating type")
+    return names
 
 
 def _origin(table: Table) -> Origin:

@@ -80,6 +80,7 @@ class Statement:
     variant_names: tuple[str, ...] = ()  # the keys of the dictionary that `variants` returns
     provenance: Origin | None = None  # where the task was taken from
     mix: bool = True  # parts of two draws of the inputs make a sound draw; False where values belong together
+    plant: tuple[str, ...] = ()  # the inputs that may hold other values than are drawn: zeros, equal ones, any order
 
 
 @dataclass(frozen=True, kw_only=True)

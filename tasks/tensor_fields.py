@@ -21,7 +21,7 @@ def read_tolerance(table: Table) -> Tolerance:
         table.number("rtol") if "rtol" in table.left else None,
         table.number("atol", 0.0, inclusive=True),
         table.number("row_rtol", 0.0, inclusive=True),
-        table.number("matched", 1.0, low=0.5, inclusive=True),
+        matched=table.number("matched", 1.0, low=0.5, inclusive=True),
     )
     for name in BOUNDS:
         if getattr(tolerance, name) and tolerance.rtol is None:

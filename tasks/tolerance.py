@@ -18,4 +18,5 @@ class Tolerance:
     rtol: float | None = None
     atol: float = 0.0
     row_rtol: float = 0.0
+    least: float = 0.0  # an error that any element may have, for inputs that the task itself does not draw
     matched: float = 1.0  # share of the elements to which all this applies; the others must be finite all the same

@@ -84,16 +84,17 @@ class ConfirmedCase:
 
 
 def confirmed_rows(
-    judge: Judge, plain: Built | None, inputs: SessionInputs
+    judge: Judge, plain: Built | None, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The rows of all benchmark cases within one budget, up to the first with findings."""
+    """The rows of all benchmark cases within one budget, up to the first with findings; `took_s` gets their times."""
     rows, cases, left_s = list[CaseResult](), judge.task.benchmarks, judge.patience.confirm_s
     for number, case in enumerate(cases):
         timed = TimedCase(judge, case, inputs.of(case), inputs.rng)
         confirmed = ConfirmedCase(timed, plain, left_s / (len(cases) - number))
         begun_s = confirmed.spent_s()
         row, findings = confirmed.run()
-        left_s = max(0.0, left_s - (confirmed.spent_s() - begun_s))
+        took_s.append(confirmed.spent_s() - begun_s)
+        left_s = max(0.0, left_s - took_s[-1])
         rows.append(row)
         if findings:
             return rows, findings

@@ -15,24 +15,20 @@ from sandbox.amdgcn.compiler import Compilation, Compiler
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.base import SandboxBase, judged
 from sandbox.candidate.codes import rejected
-from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.instances import instantiated
 from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
 from sandbox.lab.build.kernel_names import unlike_symbols
-from sandbox.lab.confirmed_case import confirmed_rows
+from sandbox.lab.cases_met import cases_met, confirmed_whole
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
-from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.predict import predict, same_times
 from sandbox.lab.session_inputs import SessionInputs
-from sandbox.lab.timed_cases import TimedCase
 from sandbox.recent import Recent
 from sandbox.target import Target
-from tasks.held_out import held_out_cases
 from tasks.loader import load_task
 from tasks.task import Case, Task
 
@@ -185,8 +181,9 @@ class LabEvaluator(SandboxBase):
         program = self._lab.build(candidate, prepared.tunables, instrumented=False, expressions=expressions)
         plain = None if isinstance(program, tuple) else replace(built, program=program)
         judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(task)
-        rows, findings = confirmed_rows(judge, plain, inputs)
-        rows = [*(row for row in verified.cases if row.role != "benchmark"), *rows]
+        rows, findings = confirmed_whole(judge, plain, inputs)
+        made = {row.name for row in rows}
+        rows = [*(row for row in verified.cases if row.role != "benchmark" and row.name not in made), *rows]
         return replace(verified, verdict=judged(findings) if findings else verified.verdict, cases=tuple(rows))
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
@@ -264,13 +261,10 @@ class LabEvaluator(SandboxBase):
         inputs, rows = self._inputs_of(built.prepared.task), list[CaseResult]()
         judge = Judge(self._lab, built, self._patience, self._exact, inputs.listed)
         budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
-        benchmarks = ((case, None) for case in built.prepared.task.benchmarks)
-        for case, variant in (*self._cases(built.prepared), *benchmarks):
-            findings = self._refused(built, case) or budget.exceeded_before(case.name)
+        for met in cases_met(judge, inputs, self._seed):
+            findings = self._refused(built, met.case) or budget.exceeded_before(met.case.name)
             if not findings:
-                is_timed = case.role == "benchmark"
-                timed = TimedCase(judge, case, inputs.of(case), inputs.rng) if is_timed else None
-                row, findings = (timed or ListedCase(judge, case, variant, inputs)).run()
+                row, findings = met.run()
                 rows.append(row)
             if findings:
                 return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
@@ -281,14 +275,6 @@ class LabEvaluator(SandboxBase):
         if self._inputs is None or self._inputs.task.digest != task.digest:
             self._inputs = SessionInputs(task, self._cache)
         return self._inputs
-
-    def _cases(self, prepared: Prepared) -> list[tuple[Case, str | None]]:
-        """Tests, shapes derived from them and from the plan, and the task's input families on the first test."""
-        task = prepared.task
-        derived = {case.name: case for case in (*plan_cases(prepared, self._seed), *held_out_cases(task, self._seed))}
-        plain = (*task.tests, *derived.values())
-        first = replace(task.tests[0], role="held_out")
-        return [*((case, None) for case in plain), *((first, name) for name in task.variant_names)]
 
     def _refused(self, built: Built, case: Case) -> tuple[Finding, ...]:
         """The reasons not to launch this case; a plan must serve shapes that no list names, too."""

@@ -130,7 +130,7 @@ class Judge:
             elements += written.size
             compared += int(written.sum())
             findings += coverage(spec, written, case)
-            tolerance = self.task.tolerance_of(spec)
+            tolerance = values.families.tolerance(spec, values.variant)
             verdict = compare(outputs[spec.name], reference[spec.name], baseline[spec.name], tolerance)
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:

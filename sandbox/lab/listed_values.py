@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-import numpy as np
-
 from tasks.dtypes import numpy_dtype
+from tasks.families import InputFamilies
 from tasks.task import Array, Case, Task, Tensors
 
 MOST_BYTES = 256 << 20  # of all that are kept
@@ -22,6 +21,7 @@ class Values:
     """One case, or one family of inputs on it."""
 
     task: Task
+    families: InputFamilies
     case: Case
     variant: str | None
 
@@ -32,7 +32,7 @@ class Values:
 
     @cached_property
     def _inputs(self) -> Tensors:
-        return drawn_inputs(self.task, self.case, self.variant)
+        return self.families.draw(self.case, self.variant)
 
     @cached_property
     def reference(self) -> dict[str, Array]:
@@ -55,7 +55,7 @@ class ListedValues:
     """The values of a task's cases; the oldest make room."""
 
     def __init__(self, task: Task) -> None:
-        self._task = task
+        self._task, self.families = task, InputFamilies(task)
         self._kept: dict[Key, Values] = {}
 
     def of(self, case: Case, variant: str | None = None) -> Values:
@@ -63,16 +63,8 @@ class ListedValues:
         given = tuple(sorted(case.scalars.items())), case.absent
         key = case.role, tuple(sorted(case.dims.items())), given, case.seed, variant
         if key not in self._kept:
-            made = Values(self._task, case, variant)
+            made = Values(self._task, self.families, case, variant)
             while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[key] = made
         return self._kept[key]
-
-
-def drawn_inputs(task: Task, case: Case, variant: str | None) -> Tensors:
-    """The inputs of a case, or of this family of inputs on it."""
-    inputs: Tensors = task.draw(case)
-    if variant is None or task.variants is None:
-        return inputs
-    return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]

@@ -23,6 +23,7 @@ class SessionInputs:
     def __init__(self, task: Task, cache: Path) -> None:
         """`cache` takes the files where memory has no room for them."""
         self.task, self._cache = task, cache
+        self.secret = secrets.randbits(32)  # goes into the seeds of cases that are scaled down
         self.rng = np.random.default_rng(secrets.randbits(128))
         self.listed = ListedValues(task)
         self._kept: dict[tuple[str, str | None], TimedInputs] = {}
@@ -37,7 +38,7 @@ class SessionInputs:
         key = (case.name, variant)
         if key not in self._kept:
             folder = memory_folder(self._cache, MOST_BYTES)
-            made = TimedInputs(self.task, case, self.dims, folder, self.rng, variant)
+            made = TimedInputs(self.listed.families, case, self.dims, folder, self.rng, variant)
             while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[key] = made

@@ -218,7 +218,8 @@ class TimedCase:
         return worst, ()
 
     def _compare(self, slab: Slab, values: np.ndarray, mask: np.ndarray | None) -> tuple[float, list[Finding]]:
-        found = compare(values, slab.reference, slab.baseline, self.judge.task.tolerance_of(slab.spec), mask=mask)
+        tolerance = self.inputs.families.tolerance(slab.spec, self.inputs.variant)
+        found = compare(values, slab.reference, slab.baseline, tolerance, mask=mask)
         return found.error, [] if found.correct else [wrong_result(slab.spec.name, found, self.case.name)]
 
     def answer(self, sample: Drawn) -> Rows:
@@ -256,10 +257,7 @@ class TimedCase:
         return Finding("unwritten_output", message, case=self.case.name, buffer=name)
 
     def scaled(self) -> Rows:
-        """The case whole where it is affordable; else with all its dims shortened until it is.
-
-        A plan of many launches that reaches its deadline between launches of like length is shortened further.
-        """
+        """The case whole where it is affordable, else shortened until it is: further where alike launches are cut."""
         for limit in SCALED:
             self.judge.slow.clear()
             rows = self._shortened(limit)
@@ -270,7 +268,8 @@ class TimedCase:
     def _shortened(self, limit: float) -> Rows:
         if cost(self.judge.task, self.case.dims) <= limit:
             return self.whole()
-        row, findings = self.judge.run(scaled(self.judge.task, self.case, limit))
+        secret = scaled(self.judge.task, replace(self.case, seed=self.inputs.seed), limit)
+        row, findings = self.judge.run(secret, self.inputs.variant)
         return replace(row, stands_for=self.case.name), findings
 
     def refused(self, findings: Sequence[Finding], sample: Drawn) -> Rows:

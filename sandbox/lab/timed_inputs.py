@@ -20,11 +20,11 @@ import numpy as np
 
 from records.errors import LabError
 from sandbox.lab.executor_request import Buffer
-from sandbox.lab.listed_values import drawn_inputs
 from sandbox.lab.memory_folder import prefix
 from sandbox.lab.stored_inputs import PAGE, Stored
 from sandbox.recent import Recent
 from tasks.dtypes import numpy_dtype
+from tasks.families import InputFamilies
 from tasks.independence import Independent, Indices
 from tasks.manifest import case_name
 from tasks.task import Array, Case, Task, TensorSpec
@@ -57,7 +57,7 @@ class TimedInputs:
 
     def __init__(
         self,
-        task: Task,
+        families: InputFamilies,
         case: Case,
         dims: tuple[Independent, ...],
         folder: Path,
@@ -65,11 +65,12 @@ class TimedInputs:
         variant: str | None = None,
     ) -> None:
         """Draw from `rng`; `folder` should be in memory. LabError when the file cannot be written there."""
-        self.task, self.case = task, case
+        self.task, self.case, self.families, self.variant = (task := families.task), case, families, variant
         self.mapped = tuple(_mapped(task, case, dim, len(dims), rng) for dim in _useful(task, case, dims))
         self._small = replace(case, dims=self._dims({m.dim.name: m.drawn for m in self.mapped}))
         self._small = replace(self._small, name=case_name(self._small.dims), seed=int(rng.integers(2**32)))
-        values = drawn_inputs(task, self._small, variant)
+        self.seed = self._small.seed  # secret
+        values = families.draw(self._small, variant)
         given = task.inputs_of(case)
         self._drawn = {s.name: np.asarray(values[s.name], dtype=numpy_dtype(s.dtype)) for s in given}
         self._known: Recent[tuple[bytes, ...], Expected] = Recent(KEPT)

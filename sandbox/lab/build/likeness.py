@@ -201,7 +201,7 @@ def _is_assembly(nodes: tuple[Node, ...], index: int) -> bool:
 
 def _stands_for_macro(nodes: tuple[Node, ...], index: int, names: Mapping[str, str]) -> bool:
     """True for a call, with the casts around it, for which the lab has a macro, and for what that macro writes."""
-    while nodes[index].kind == "ImplicitCastExpr" and not nodes[index].file.startswith(_LAB):
+    while nodes[index].kind == "ImplicitCastExpr":  # clang places one at its operand, or at the macro's own text
         index += 1  # a cast has an operand
     if nodes[index].file.startswith(_LAB):
         return nodes[index].kind in _WHOLE

@@ -101,9 +101,7 @@ def launch_counters(index: int, row: Mapping[str, Any], scene: Scene, target: Ta
     scale = blocks / max(1, int(record["blocks"]))
     spread = Spread.of(row, [region.buffer.name for region in scene.regions], scale)
     many = spread.recorded > FEW or spread.recorded == blocks
-    seen = max(1, int(record["accesses"]))
-    full = seen / max(1, seen - int(record["dropped"]))
-    sites = tuple(_merge(_site(v, scene, scale * full, segment_bytes(target)) for v in _by_place(record["sites"])))
+    sites = tuple(_merge(_site(v, scene, scale, segment_bytes(target)) for v in _by_place(record["sites"])))
     counted = LaunchCounters(
         kernel=launch.kernel,
         blocks=spread.busy_of(blocks) if many else blocks,  # idle ones are none

@@ -12,12 +12,15 @@
 namespace ks {
 
 constexpr uint32_t kSites = 2048, kInstances = 1 << 17;
+constexpr uint32_t kReserve = 1 << 14, kFewOfASite = 64;  // what comes late is recorded too, some of each place
 
 struct Site {
     SiteCounts counts;
     uint32_t next[64];    // how many instructions each lane has passed here
     uint32_t* instances;  // in order
     uint32_t count, room;
+    uint64_t kept,
+        dropped;  // accesses of lanes: where there is no room for all, those that are kept stand for the rest
 };
 
 // Distinct bytes of a buffer that workgroups move, summed over them; the other two are of the one that is recorded.
@@ -25,21 +28,26 @@ struct Moved {
     uint64_t bytes, lines, asked;
 };
 
+// What one workgroup needs while it is recorded: a worker has one at a time, whatever launch it is of.
+struct Scratch {
+    Instance* instance;  // in the order of their first lane
+    LineCache l1;
+    KeySet read_lines, written_lines;
+};
+
 struct Recorder {
     Site site[kSites];  // open addressing by place and access
     uint32_t used[kSites], used_count, access[kSites];
-    Instance* instance;  // in the order of their first lane
+    Scratch* scratch;
     uint32_t instance_count;
     Wave* wave;  // whose instances are open
-    LineCache l1;
-    KeySet read_lines, written_lines;
     uint64_t blocks, waves, barriers, accesses, accesses_before, dropped, read_footprint, write_footprint;
     Moved moved[2][kMaxRegions + 2];  // loads, then stores and atomics, by buffer
     uint32_t launch;
 };
 
-static Recorder* g_recorders[256];
-static uint32_t g_recorder_count;
+static Recorder** g_recorders;  // by launch and worker, none where it recorded nothing
+static Scratch** g_scratch;     // by worker
 static const Request* g_request;
 static LdsPhases g_phases;
 
@@ -53,28 +61,30 @@ void prepare_records(const Request& request) {
     g_request = &request;
     memcpy(&g_phases, request.phases, sizeof g_phases);
     if (!request.head.recording) return;
-    g_recorder_count = request.head.launches * request.head.workers;
-    if (g_recorder_count > 256) die("too many launches to count");
-    for (uint32_t i = 0; i < g_recorder_count; i++) g_recorders[i] = (Recorder*)zeroed(sizeof(Recorder));
+    g_recorders = (Recorder**)zeroed(sizeof(Recorder*) * request.head.launches * request.head.workers);
+    g_scratch = (Scratch**)zeroed(sizeof(Scratch*) * request.head.workers);
 }
 
-static Recorder* recorder_of(uint32_t launch, const Worker& worker) {
-    return g_recorders[launch * g_request->head.workers + worker.number];
+static Scratch* new_scratch() {
+    Scratch* s = (Scratch*)zeroed(sizeof(Scratch));
+    s->instance = (Instance*)zeroed(sizeof(Instance) * kInstances);
+    madvise(s->instance, sizeof(Instance) * kInstances, MADV_HUGEPAGE);  // a lane's next one is in another page
+    KeySet* const sets[] = {&s->read_lines, &s->written_lines};
+    for (KeySet* set : sets) {
+        set->slot = (uint64_t*)zeroed(8 * KeySet::kSlots);
+        set->touched = (uint32_t*)zeroed(4 * KeySet::kSlots);
+    }
+    return s;
 }
 
 Recorder* open_recorder(Worker& worker, uint32_t launch) {
-    Recorder* r = recorder_of(launch, worker);
-    if (!r->instance) {
-        r->instance = (Instance*)zeroed(sizeof(Instance) * kInstances);
-        madvise(r->instance, sizeof(Instance) * kInstances, MADV_HUGEPAGE);  // a lane's next one is in another page
-        KeySet* const sets[] = {&r->read_lines, &r->written_lines};
-        for (KeySet* set : sets) {
-            set->slot = (uint64_t*)zeroed(8 * KeySet::kSlots);
-            set->touched = (uint32_t*)zeroed(4 * KeySet::kSlots);
-        }
-    }
+    Recorder*& r = g_recorders[launch * g_request->head.workers + worker.number];
+    if (!r) r = (Recorder*)zeroed(sizeof(Recorder));
+    Scratch*& own = g_scratch[worker.number];
+    if (!own) own = new_scratch();
+    r->scratch = own;
     r->launch = launch;
-    r->l1.clear(g_request->head.l1_lines);
+    own->l1.clear(g_request->head.l1_lines);
     return r;
 }
 
@@ -115,12 +125,12 @@ static void settle(Recorder& r, const Instance& instance) {
     moved.asked += (uint64_t)instance.size * __builtin_popcountll(instance.mask);
     for (uint32_t i = 0; i < count; i++) {
         if (load) {
-            const bool fresh = r.read_lines.insert(lines.line[i]);
+            const bool fresh = r.scratch->read_lines.insert(lines.line[i]);
             r.read_footprint += fresh;
             moved.lines += fresh;
-            counts.misses += r.l1.touch(lines.line[i], lines.parts[i]);
+            counts.misses += r.scratch->l1.touch(lines.line[i], lines.parts[i]);
         } else {
-            const bool fresh = r.written_lines.insert(lines.line[i]);
+            const bool fresh = r.scratch->written_lines.insert(lines.line[i]);
             r.write_footprint += fresh;
             moved.lines += fresh;
             counts.misses += (uint32_t)__builtin_popcount(lines.parts[i]);
@@ -130,15 +140,29 @@ static void settle(Recorder& r, const Instance& instance) {
 
 static void flush(Recorder& r) {
     if (!r.instance_count) return;
-    join_neighbours(r.instance, r.instance_count, r.access, g_request->head.joins_global);
+    join_neighbours(r.scratch->instance, r.instance_count, r.access, g_request->head.joins_global);
     for (uint32_t i = 0; i < r.instance_count; i++) {
-        if (r.instance[i].mask) settle(r, r.instance[i]);
-        Site& site = r.site[r.instance[i].site];
+        if (r.scratch->instance[i].mask) settle(r, r.scratch->instance[i]);
+        Site& site = r.site[r.scratch->instance[i].site];
         if (!site.count) continue;
         site.count = 0;
         memset(site.next, 0, sizeof site.next);
     }
     r.instance_count = 0;
+}
+
+// An access for which there is no room: what it moves is known all the same.
+static void drop(Recorder& r, Site& site, uint64_t address, uint64_t size, uint32_t access) {
+    r.dropped++;
+    site.dropped++;
+    if (access >= kLdsLoad) return;
+    const bool load = access == kLoad;
+    Moved& moved = r.moved[!load][address >> 48];
+    const bool fresh =
+        (load ? r.scratch->read_lines : r.scratch->written_lines).insert(address / g_request->head.line_bytes);
+    (load ? r.read_footprint : r.write_footprint) += fresh;
+    moved.lines += fresh;
+    moved.asked += size;
 }
 
 static void record(Worker& worker, uint64_t address, uint64_t size, uint32_t access, uint64_t place) {
@@ -152,8 +176,9 @@ static void record(Worker& worker, uint64_t address, uint64_t size, uint32_t acc
     Site& site = site_of(r, place, access, (uint32_t)size);
     uint32_t n = site.next[lane.number]++;
     if (n >= site.count) {
-        if (r.instance_count == kInstances) {
-            r.dropped++;
+        const bool is_full = r.instance_count >= kInstances - kReserve && site.count >= kFewOfASite;
+        if (is_full || r.instance_count == kInstances) {
+            drop(r, site, address, size, access);
             return;
         }
         if (site.count == site.room) {
@@ -161,13 +186,14 @@ static void record(Worker& worker, uint64_t address, uint64_t size, uint32_t acc
             site.instances = (uint32_t*)realloc(site.instances, site.room * sizeof(uint32_t));
         }
         site.instances[site.count++] = r.instance_count;
-        Instance& fresh = r.instance[r.instance_count++];
+        Instance& fresh = r.scratch->instance[r.instance_count++];
         fresh.mask = 0;
         fresh.site = (uint32_t)(&site - r.site);
         fresh.size = (uint32_t)size;
         n = site.count - 1;
     }
-    Instance& instance = r.instance[site.instances[n]];
+    site.kept++;
+    Instance& instance = r.scratch->instance[site.instances[n]];
     instance.mask |= 1ull << lane.number;
     instance.address[lane.number] = address;
 }
@@ -208,27 +234,33 @@ void close_recorder(Worker& worker) {
     r.blocks++;
     if (r.accesses != r.accesses_before) r.waves += worker.wave_count;  // a wave that does nothing is not counted
     r.accesses_before = r.accesses;
-    r.read_lines.clear();
-    r.written_lines.clear();
+    r.scratch->read_lines.clear();
+    r.scratch->written_lines.clear();
 }
 
 static void write_moved(FILE* out, uint32_t launch, bool stores) {
     fprintf(out, ",\"%s\":[", stores ? "stored" : "loaded");
     for (uint32_t i = 1; i <= g_memory.count; i++) {
         uint64_t sum = 0;
-        for (uint32_t w = 0; w < g_request->head.workers; w++)
-            sum += g_recorders[launch * g_request->head.workers + w]->moved[stores][i].bytes;
+        for (uint32_t w = 0; w < g_request->head.workers; w++) {
+            const Recorder* r = g_recorders[launch * g_request->head.workers + w];
+            if (r) sum += r->moved[stores][i].bytes;
+        }
         fprintf(out, "%s%llu", i > 1 ? "," : "", (unsigned long long)sum);
     }
     fprintf(out, "]");
 }
 
-static void write_site(FILE* out, const SiteCounts& c, bool first) {
+static void write_site(FILE* out, const Site& site, bool first) {
+    const SiteCounts& c = site.counts;
     const uint64_t values[] = {c.place,    c.access, c.size,        c.instructions, c.lanes,     c.bytes,      c.lines,
                                c.segments, c.misses, c.unit_cycles, c.accesses,     c.conflicts, c.port_cycles};
+    const double times = site.dropped && site.kept ? 1 + (double)site.dropped / (double)site.kept : 1;
     fprintf(out, "%s[", first ? "\n" : ",\n");
-    for (uint32_t i = 0; i < sizeof values / 8; i++)
-        fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)values[i]);
+    for (uint32_t i = 0; i < sizeof values / 8; i++) {
+        const uint64_t value = i < 3 || times == 1 ? values[i] : (uint64_t)((double)values[i] * times + 0.5);
+        fprintf(out, "%s%llu", i ? "," : "", (unsigned long long)value);
+    }
     fprintf(out, "]");
 }
 
@@ -241,10 +273,11 @@ void write_records(FILE* out, uint32_t launch) {
     bool first = true;
     fprintf(out, "{\"sites\":[");
     for (uint32_t w = 0; w < g_request->head.workers; w++) {
+        if (!g_recorders[launch * g_request->head.workers + w]) continue;
         Recorder& r = *g_recorders[launch * g_request->head.workers + w];
         uint64_t own[] = {r.blocks, r.waves, r.barriers, r.accesses, r.dropped, r.read_footprint, r.write_footprint};
         for (int i = 0; i < 7; i++) sums[i] += own[i];
-        for (uint32_t i = 0; i < r.used_count; i++, first = false) write_site(out, r.site[r.used[i]].counts, first);
+        for (uint32_t i = 0; i < r.used_count; i++, first = false) write_site(out, r.site[r.used[i]], first);
     }
     static const char* const names[] = {"blocks",  "waves",      "barriers",     "accesses",
                                         "dropped", "read_lines", "written_lines"};

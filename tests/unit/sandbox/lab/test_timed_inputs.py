@@ -11,6 +11,7 @@ from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.slabs import same_bits, slab_of, slabs
 from sandbox.lab.stored_inputs import Stored
 from sandbox.lab.timed_inputs import TimedInputs
+from tasks.families import InputFamilies
 from tasks.independence import independent_dims
 from tasks.loader import load_task
 from tasks.task import Array, Case, Task
@@ -26,7 +27,7 @@ SHAPES = [
 
 def timed(task: Task, dims: dict[str, int], folder: Path, seed: int = 1) -> TimedInputs:
     case = Case("big", dims, 5, role="benchmark")
-    return TimedInputs(task, case, independent_dims(task), folder, np.random.default_rng(seed))
+    return TimedInputs(InputFamilies(task), case, independent_dims(task), folder, np.random.default_rng(seed))
 
 
 def whole(made: TimedInputs) -> dict[str, Array]:

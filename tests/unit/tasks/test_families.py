@@ -1,0 +1,134 @@
+"""Families of inputs made for any task: they hold what the task's own draws never do, and only where that is sound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from records.errors import TaskError
+from tasks.compare import compare
+from tasks.dtypes import numpy_dtype, to_float64
+from tasks.families import MAKERS, InputFamilies, planted
+from tasks.loader import load_task
+from tasks.manifest import read_manifest
+from tasks.task import Array, Case, Task, Tensors
+
+
+@pytest.fixture(scope="module")
+def softmax() -> Task:
+    return load_task("row_softmax")
+
+
+def held_out(task: Task, number: int = 3) -> Case:
+    return replace(task.tests[number], role="held_out")
+
+
+def draws(task: Task, family: str | None, name: str = "x", count: int = 20) -> list[Array]:
+    families, case = InputFamilies(task), held_out(task)
+    return [families.draw(replace(case, seed=seed), family)[name] for seed in range(count)]
+
+
+def test_planted_values_are_zeros_ties_second_maxima_and_equal_ends(softmax: Task) -> None:
+    many = np.concatenate([x.reshape(-1, x.shape[-1]) for x in draws(softmax, None)])
+    assert (many == 0).any() and (np.signbit(many) & (many == 0)).any()
+    assert (many[:, 1:] == many[:, :-1]).any() and (many[:, 0] == many[:, -1]).any()
+    assert (np.sort(many, axis=1)[:, -1] == np.sort(many, axis=1)[:, -2]).any()
+    plain = softmax.draw(softmax.tests[3])["x"]
+    assert not (plain == 0).any() and not (plain[:, 0] == plain[:, -1]).any()
+
+
+def test_most_values_stay_as_they_were_drawn(softmax: Task) -> None:
+    case = held_out(softmax, 2)
+    drawn, changed = softmax.draw(case)["x"], InputFamilies(softmax).draw(case, None)["x"]
+    assert 0 < (drawn != changed).mean() < 0.1
+
+
+def test_a_listed_test_keeps_its_inputs_and_a_family_the_cases_seed(softmax: Task) -> None:
+    families = InputFamilies(softmax)
+    test = softmax.tests[0]
+    assert families.draw(test, None)["x"].tobytes() == softmax.draw(test)["x"].tobytes()
+    one, other = (families.draw(held_out(softmax), "zeros")["x"] for _ in range(2))
+    assert one.tobytes() == other.tobytes()
+    again = families.draw(replace(held_out(softmax), seed=5), "zeros")["x"]
+    assert one.tobytes() != again.tobytes()
+
+
+def test_each_family_is_what_its_name_says(softmax: Task) -> None:
+    assert all((x == 0).mean() > 0.3 for x in draws(softmax, "zeros"))
+    assert all((x == np.rint(x)).all() and np.abs(x).max() <= 8 for x in draws(softmax, "whole numbers"))
+    assert all((x == x[:, :1]).all() for x in draws(softmax, "equal rows"))
+    assert all(np.unique(x).size == 1 for x in draws(softmax, "one value"))
+    steps = [np.diff(x, axis=1) for x in draws(softmax, "sorted")]
+    assert all(((s >= 0).all(axis=1) | (s <= 0).all(axis=1)).all() for s in steps)
+    assert any((s >= 0).all(axis=1).any() for s in steps) and any((s <= 0).all(axis=1).any() for s in steps)
+    for plain, moved in zip(
+        (softmax.draw(replace(held_out(softmax), seed=s))["x"] for s in range(20)),
+        draws(softmax, "permuted"),
+        strict=True,
+    ):
+        assert (np.sort(plain, axis=1) == np.sort(moved, axis=1)).all() and (plain != moved).any()
+    outliers = draws(softmax, "outliers")
+    plain = draws(softmax, "permuted")
+    assert max(np.abs(x).max() for x in outliers) > 8 * max(np.abs(x).max() for x in plain)
+
+
+def test_extremes_are_for_tasks_that_move_values_and_compute_nothing(softmax: Task) -> None:
+    assert "extremes" not in InputFamilies(softmax).names
+    transpose = load_task("transpose")
+    assert "extremes" in InputFamilies(transpose).names
+    held = np.concatenate([x.ravel() for x in draws(transpose, "extremes")])
+    size = np.abs(held)
+    assert (size > 5e37).any() and ((size > 0) & (size < 1e-38)).any() and np.isfinite(held).all()
+
+
+def test_an_input_that_reference_or_baseline_cannot_take_is_left_as_it_was(softmax: Task) -> None:
+    def divided(inputs: Tensors, case: Case) -> dict[str, Array]:
+        return {"y": 1 / inputs["x"].astype(np.float64)}
+
+    def narrow(inputs: Tensors, case: Case) -> dict[str, Array]:
+        return {"y": 1 / inputs["x"]}
+
+    families = InputFamilies(replace(softmax, reference=divided, baseline=narrow, variant_names=()))
+    assert "zeros" not in families.names and "permuted" in families.names
+    drawn = families.draw(held_out(softmax), None)["x"]
+    assert (drawn != 0).all()
+
+    def refusing(inputs: Tensors, case: Case) -> dict[str, Array]:
+        raise TaskError("only what it draws itself")
+
+    assert InputFamilies(replace(softmax, reference=refusing, variant_names=(), plant=("x",)))._planted == ()
+
+
+def test_whole_numbers_are_never_planted_and_a_task_may_say_what_is(softmax: Task) -> None:
+    text = (softmax.folder / "task.toml").read_text(encoding="utf-8")
+    path = softmax.folder / "task.toml"
+    assert read_manifest(path, text).statement.plant == ("x",)
+    assert read_manifest(path, text.replace("[[input]]", "plant = []\n[[input]]", 1)).statement.plant == ()
+    assert read_manifest(path, text.replace("[[input]]", "mix = false\n[[input]]", 1)).statement.plant == ()
+    with pytest.raises(TaskError, match="names 'z', which is no input of a floating type"):
+        read_manifest(path, text.replace("[[input]]", 'plant = ["z"]\n[[input]]', 1))
+    assert load_task("histogram").plant == ()
+    assert InputFamilies(load_task("histogram")).names == ("one_value", "even")
+
+
+def test_rounding_passes_where_a_family_leaves_almost_nothing(softmax: Task) -> None:
+    gelu = load_task("bias_gelu")
+    tolerance = InputFamilies(gelu).tolerance(gelu.outputs[0], "whole numbers")
+    nothing = np.zeros((1, 1))
+    assert compare(np.full((1, 1), -1e-24, np.float32), nothing, nothing, tolerance).correct
+    assert not compare(np.full((1, 1), 1e-3, np.float32), nothing, nothing, tolerance).correct
+    assert InputFamilies(gelu).tolerance(gelu.outputs[0], "large") == gelu.tolerance
+    assert InputFamilies(gelu).tolerance(gelu.outputs[0], None) == gelu.tolerance
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16", "e4m3fnuz", "f16"])
+@pytest.mark.parametrize("shape", [(1,), (5,), (1, 1), (3, 1), (1, 4), (2, 3, 5)])
+def test_every_shape_and_type_can_be_changed(dtype: str, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal(shape).astype(np.float32).astype(numpy_dtype(dtype))
+    for make in (planted, *(maker for name, maker in MAKERS.items() if name != "extremes")):
+        made = make(x, rng)
+        assert made.shape == x.shape and made.dtype == x.dtype
+        assert np.isfinite(to_float64(made)).all()
