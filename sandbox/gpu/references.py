@@ -24,11 +24,13 @@ from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
 from tasks.compare import Yardstick
 from tasks.dtypes import numpy_dtype
+from tasks.families import InputFamilies
 from tasks.held_out import held_out_cases
 from tasks.task import Array, Case, Task
 
 KEPT_SHARE = 0.2  # of the machine's memory: references that may be needed again
 KNOWN = 2  # contents of a benchmark case with known answers
+TOGETHER = 16  # candidates that meet the same family on the same benchmark case: its reference is computed once
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class References:
     def __init__(self, task: Task, secret: int, room_bytes: float | None = None) -> None:
         """`secret` decides every drawn value; whoever knows it can embed the answers. `room_bytes` may be kept."""
         self.task, self._secret = task, secret
+        self.families, self._candidates = InputFamilies(task), 0
         self.threads = ThreadPoolExecutor(max(1, min(8, len(os.sched_getaffinity(0)) // 2)), "compare")
         self._kept: OrderedDict[tuple[Any, ...], Reference] = OrderedDict()
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -71,15 +74,20 @@ class References:
         self._lock = threading.RLock()
 
     def cases(self, prepared: Prepared) -> list[tuple[Case, str | None]]:
-        """Tests with secret values, shapes derived from them and the plan, the input families on the first test."""
+        """Tests with secret values, shapes derived from them and the plan, the families of inputs on the first test."""
         tests = self.tests()
         seed = self._secret & 0xFFFFFFFF
         found = {case.name: case for case in (*plan_cases(prepared, seed), *held_out_cases(self.task, seed))}
         first = replace(tests[0], role="held_out")
-        return [
-            *((case, None) for case in (*tests, *found.values())),
-            *((first, name) for name in self.task.variant_names),
-        ]
+        return [*((case, None) for case in (*tests, *found.values())), *((first, name) for name in self.families.names)]
+
+    def drawn_family(self) -> tuple[Case, str] | None:
+        """A benchmark case and the family that it comes from for this candidate and the next ones; None without any."""
+        with self._lock:
+            turn, self._candidates = self._candidates // TOGETHER, self._candidates + 1
+        names, cases = self.families.names, self.benchmarks()
+        number = draw(self._secret ^ 2, turn)
+        return (cases[number % len(cases)], names[(number >> 32) % len(names)]) if names else None
 
     def tests(self) -> list[Case]:
         """The tests with secret values."""
@@ -96,7 +104,9 @@ class References:
 
     def verified(self, case: Case, variant: str | None) -> Reference:
         """The reference of a test, for its own inputs."""
-        return self._keep((case.name, case.seed, variant), lambda: self._reference(case, self._inputs(case, variant)))
+        return self._keep(
+            (case.name, case.seed, variant), lambda: self._reference(case, self._inputs(case, variant), variant)
+        )
 
     def bases(self, case: Case) -> int:
         """A file with both bases' inputs of a benchmark case, one after the other; made once."""
@@ -167,9 +177,7 @@ class References:
         return replace(case, seed=draw(self._secret, case.seed) >> 32)
 
     def _inputs(self, case: Case, variant: str | None) -> Mapping[str, Array]:
-        inputs: Mapping[str, Array] = self.task.draw(case)
-        if variant is not None and self.task.variants is not None:
-            inputs = self.task.variants(inputs, case, np.random.default_rng(case.seed + 1))[variant]
+        inputs = self.families.draw(case, variant)
         return {s.name: np.asarray(inputs[s.name], dtype=numpy_dtype(s.dtype)) for s in self.task.inputs_of(case)}
 
     def _base(self, case: Case, number: int) -> Mapping[str, Array]:
@@ -181,13 +189,15 @@ class References:
     def _plain(self, inputs: Mapping[str, Array], case: Case) -> Reference:
         return Reference(inputs, self._flat(inputs, case), {})
 
-    def _reference(self, case: Case, inputs: Mapping[str, Array]) -> Reference:
+    def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
         reference, baseline = self.task.reference(inputs, case), self.task.baseline(inputs, case)
         return Reference(
             inputs,
             self._flat(inputs, case),
             {
-                s.name: Yardstick(reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.task.tolerance_of(s))
+                s.name: Yardstick(
+                    reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.families.tolerance(s, family)
+                )
                 for s in self.task.outputs
             },
         )

@@ -80,7 +80,19 @@ def verify_all(
         with _Naming(case):
             if kept := _whole(loaded, references, case, rule, made):
                 return tuple(kept)
-    return ()
+    return _on_a_family(loaded, references, made)
+
+
+def _on_a_family(loaded: LoadedCandidate, references: References, made: Comparisons) -> tuple[Finding, ...]:
+    """One benchmark case on inputs of a secretly drawn family, whole."""
+    drawn = references.drawn_family()
+    if drawn is None:
+        return ()
+    case, family = replace(drawn[0], role="held_out"), drawn[1]
+    with _Naming(case):
+        row, findings = verify_case(loaded, references, case, family)
+    made.rows.append(row)
+    return tuple(findings)
 
 
 class _Naming:

@@ -139,18 +139,20 @@ class LabEvaluator(SandboxBase):
         return replace(found, key=begun.key, candidate_id=begun.candidate_id, tunables=begun.tunables)
 
     def _timed(self, prepared: Prepared) -> Evaluation:
-        return self._tried(prepared, lambda each: self._forecast(*self._build(each)))
+        inputs = self._inputs_of(prepared.task)
+        return self._tried(prepared, lambda each: self._forecast(*self._build(each), inputs))
 
     def _ranked(self, prepared: Prepared) -> Evaluation:
         return self._forecast(*self._build_to_rank(prepared))
 
-    def _forecast(self, evaluation: Evaluation, built: Built | None) -> Evaluation:
+    def _forecast(self, evaluation: Evaluation, built: Built | None, inputs: SessionInputs | None = None) -> Evaluation:
         started = time.monotonic()
         if built is None:
             return evaluation
         with self._turn:
             budget = ExecutionBudget.begin(self._lab, self._patience.total_s)
-            forecast = predict(self._lab, built, self.target, evaluation.resources, budget)
+            drawn = None if inputs is None else lambda case: inputs.of(case).buffers
+            forecast = predict(self._lab, built, self.target, evaluation.resources, budget, drawn)
         if forecast.findings:
             return replace(evaluation, verdict=rejected("time", forecast.findings), seconds=time.monotonic() - started)
         return replace(

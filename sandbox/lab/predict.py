@@ -1,6 +1,6 @@
 """Predicted times: counters of a few workgroups of each benchmark case, and the bound they give.
 
-The inputs are a small case's values repeated, since only addresses and control flow are counted. The result is a
+Only addresses and control flow are counted, so to rank, a small case's values are repeated for inputs. The result is a
 bound called a prediction; no clock of a GPU is involved.
 """
 
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from records.codec import dumps
 from records.evaluation import Finding, HotLine, Measurement, Resources
@@ -25,7 +26,7 @@ from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Buffer, Lab
 from sandbox.lab.lab_verify import Built
 from sandbox.target import Target
-from tasks.task import Case
+from tasks.task import Case, Task
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,20 @@ class Prediction:
 
 
 def predict(
-    lab: Lab, built: Built, target: Target, resources: tuple[Resources, ...], budget: ExecutionBudget | None = None
+    lab: Lab,
+    built: Built,
+    target: Target,
+    resources: tuple[Resources, ...],
+    budget: ExecutionBudget | None = None,
+    drawn: Callable[[Case], Iterable[Buffer]] | None = None,
 ) -> Prediction:
-    """Count and bound every benchmark case, within a budget of processor time."""
+    """Count and bound every benchmark case, within a budget of processor time.
+
+    A verdict counts on `drawn` inputs of each case, which no kernel can know; without them a small case's values, which
+    anybody can draw, are repeated, which is enough to rank.
+    """
     seed = int(same_times(built.prepared, built.compilation)[:16], 16)
     task, code = built.prepared.task, {k.name: k.blocks for k in built.compilation.kernels}
-    inputs = lab.stored_inputs(task)
     measurements: list[Measurement] = []
     bounds: list[TimeBound] = []
     counters: Counter[str] = Counter()
@@ -54,7 +63,7 @@ def predict(
     launches: list[LaunchCounters] = []
     for case in task.benchmarks:
         plan = built.prepared.plan(case)
-        buffers = tuple(Buffer(name, data, "input") for name, data in inputs.of(case).items())
+        buffers = tuple(b for b in (drawn or partial(_stored, lab, task))(case) if b.role == "input")
         sharers = l1_sharers(plan, resources, code, target)
         findings = budget.exceeded_before(case.name) if budget else ()
         counted, findings = ((), findings) if findings else CountedCase(lab, built, case, buffers, sharers, seed).run()
@@ -94,6 +103,10 @@ def measurement(case: Case, limit: TimeBound, target: Target, roofline_us: float
         resources_us=dict(limit.resources_us),
         roofline_us=roofline_us,
     )
+
+
+def _stored(lab: Lab, task: Task, case: Case) -> tuple[Buffer, ...]:
+    return tuple(Buffer(name, data, "input") for name, data in lab.stored_inputs(task).of(case).items())
 
 
 def same_times(prepared: Prepared, compilation: Compilation) -> str:

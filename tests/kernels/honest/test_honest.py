@@ -21,6 +21,7 @@ FOUND = frozenset(
     {
         "address_kinds",
         "address_space_macros",
+        "atomic_doubles",
         "atomic_fadd_builtins",
         "bit_builtins",
         "cas_loops",

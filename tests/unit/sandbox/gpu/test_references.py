@@ -12,7 +12,7 @@ import pytest
 
 from sandbox.candidate.prepare import prepare
 from sandbox.gpu.layout import content, lay_out, set_seed
-from sandbox.gpu.references import References
+from sandbox.gpu.references import TOGETHER, References
 from tasks.loader import load_task
 from tasks.task import Case, Task
 
@@ -26,7 +26,7 @@ def task() -> Task:
 
 def counted(task: Task, calls: list[str]) -> Task:
     def reference(inputs: Any, case: Case) -> Any:
-        calls.append(case.name)
+        calls.extend([case.name] * (case.role == "benchmark"))  # not those that try the families of inputs
         return task.reference(inputs, case)
 
     return replace(task, reference=reference)
@@ -65,6 +65,22 @@ def test_another_secret_gives_other_values_everywhere(task: Task) -> None:
     assert set(one.known(mine_, 32)).isdisjoint(other.known(mine_, 32))
     for references in (one, same, other):
         references.close()
+
+
+def test_every_family_meets_every_benchmark_case_after_some_candidates(task: Task) -> None:
+    references = References(task, 7)
+    drawn = [references.drawn_family() for _ in range(TOGETHER * 300)]
+    rows = [(case.name, family) for case, family in filter(None, drawn)]
+    assert all(len(set(rows[at : at + TOGETHER])) == 1 for at in range(0, len(rows), TOGETHER))
+    (case,) = references.benchmarks()
+    assert set(rows) == {(case.name, family) for family in references.families.names}
+    references.close()
+
+
+def test_no_family_no_draw(task: Task) -> None:
+    references = References(replace(task, plant=()), 7)
+    assert references.families.names == () and references.drawn_family() is None
+    references.close()
 
 
 def test_what_is_kept_is_bounded(task: Task) -> None:

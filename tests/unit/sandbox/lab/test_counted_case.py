@@ -195,3 +195,33 @@ def test_one_workgroup_that_works_among_idle_ones_of_a_second_launch_is_counted(
     assert hidden.counters["SQ_INSTS_VMEM_RD"] == pytest.approx(
         2 * counted(ONE_EACH).counters["SQ_INSTS_VMEM_RD"], rel=0.1
     )
+
+
+def test_sixty_launches_are_counted_each() -> None:
+    body = "for (int r = b * 60 + part; r < rows; r += gridDim.x * 60) row(x, y, r, cols);"
+    once = plain("ceil_div(rows, 60)", body).replace(
+        "int rows, int cols) {\n    const", "int rows, int cols, int part) {\n    const"
+    )
+    launch = once[once.index("[[launch]]") : once.index("+++*/")]
+    sixty = "".join(launch.replace('"cols"]', f'"cols", {part}]') for part in range(60))
+    made = counted(once.replace(launch, sixty))
+    assert of(made) > 60 * 2 and made.measurements[0].resources_us["launch"] > 60
+    assert made.counters["TCP_TCC_WRITE_REQ"] == pytest.approx(
+        counted(ONE_EACH).counters["TCP_TCC_WRITE_REQ"], rel=0.02
+    )
+
+
+def test_what_comes_late_is_counted_though_the_records_are_full() -> None:
+    """A filler in LDS makes more accesses than are recorded, before the work."""
+    work = "for (int j = 0; j < 4096; ++j) sum += x[((long)j * 4099 + threadIdx.x * 64 + b) % ((long)rows * cols)];"
+    store = "if (sum == 1.25f) y[b] = sum; row(x, y, b, cols);"
+    filler = (
+        "__shared__ volatile float pad[64]; for (int q = 0; q < 70000; ++q) pad[threadIdx.x] = sum += pad[threadIdx.x];"
+    )
+    late, alone = (
+        counted(plain("rows", f"float sum = 0.0f; {first} {work} {store}"))
+        for first in (filler.replace("for", "pad[threadIdx.x] = 0.0f; for", 1), "")
+    )
+    assert of(late) > of(alone)
+    for name in ("TCP_TOTAL_ACCESSES", "SQ_INSTS_VMEM_RD"):
+        assert late.counters[name] == pytest.approx(alone.counters[name], rel=0.1), name
