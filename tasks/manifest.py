@@ -114,12 +114,12 @@ def read_manifest(path: Path, text: str) -> Manifest:
 
 def _plant(root: Table, statement: Statement) -> tuple[str, ...]:
     """The inputs that may hold other values than are drawn: all real ones, where values do not belong together."""
-    real = [spec.name for spec in statement.inputs if spec.dtype not in INTEGERS]
+    real = [spec.name for spec in statement.inputs if spec.dtype not in INTEGERS and not spec.structure]
     if "plant" not in root.left:
         return tuple(real) if statement.mix else ()
     names = root.strings("plant", 0)
     if unknown := set(names) - set(real):
-        root.wrong("plant", f"names {min(unknown)!r}, which is no input of a floating type")
+        root.wrong("plant", f"names {min(unknown)!r}, which is no input of a floating type without a structure")
     return names
 
 
