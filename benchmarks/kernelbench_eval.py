@@ -203,7 +203,7 @@ def figures(rows: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
     said = [row["kernelbench"] for row in rows.values() if is_evaluated(row)]
     accepted = sum(bool(row["right"]["correct"]) for row in said)
     refused = sum(not row["wrong"]["correct"] for row in said)
-    stored, by_them = f"benchmarks/data/{STORED.name}", "evaluated by KernelBench"
+    stored, by_them = STORED.name, "evaluated by KernelBench"
     rates = {"right_taken": accepted, "wrong_refused": refused}
     return [
         Figure("kernelbench_eval.judged", ours, "problems", "problems made", total, ">= 40", stored),
