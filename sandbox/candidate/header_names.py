@@ -20,7 +20,7 @@ def is_ours(name: str) -> bool:
     return name.startswith(("ks_", "KS_")) and len(name) > 3
 
 
-_APART = ("hipcub", "cub", "rocprim", "rocwmma", "host")  # folders that no other header includes
+_APART = ("hipcub", "cub", "rocprim", "rocwmma", "torch", "c10", "host")  # folders that no other header includes
 
 
 @cache
@@ -32,10 +32,18 @@ def header_words(folders: tuple[str, ...] = ()) -> frozenset[str]:
     return frozenset(part["name"] for text in texts for part in _PART.finditer(text) if part["name"])
 
 
+@cache
+def words_of(header: str) -> frozenset[str]:
+    """Every identifier of one header, by its path in the folder of headers."""
+    text = (INCLUDE / header).read_text(encoding="utf-8")
+    return frozenset(part["name"] for part in _PART.finditer(text) if part["name"])
+
+
 def words_of_included(source: str) -> frozenset[str]:
     """The words of the headers that a source may include; of all of them where a name is no literal one."""
     included = [row[2] for row in rows(scan(source)) if is_directive(row) and len(row) > 2 and "inc" in row[1].text]
     if any(token.kind != "header" for token in included):
         return header_words(_APART)
     named = {name for name in _APART for token in included if name in token.text}
-    return header_words(tuple(sorted({*named, *(["hipcub"] if {"cub", "rocprim"} & named else [])})))
+    brought = {"cub": "hipcub", "rocprim": "hipcub", "torch": "c10"}
+    return header_words(tuple(sorted(named | {brought[name] for name in named if name in brought})))

@@ -11,12 +11,15 @@ or is `main`. Where a file has one, so are its other unmarked functions, unless 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from sandbox.candidate.branches import balanced_rows
+from sandbox.candidate.host_members import host_members
 from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 
-_HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\btorch::")
+_HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b")
 _RUNTIME = re.compile(
     r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
     r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_\w+"
@@ -55,6 +58,20 @@ class _Declaration:
         return words[at - 1] if at else ""
 
     @property
+    def type_name(self) -> str:
+        """The type that a declaration outside of functions gives a name to; "" where it gives none."""
+        words = [t.text for t in self.tokens if t.text != ";"]
+        if self.is_function or self.is_prototype:
+            return ""
+        if "using" in words and "=" in words:
+            return words[words.index("=") - 1]
+        if words[:1] == ["typedef"]:
+            pointer = next((b for a, b in pairwise(words) if a == "*" and words[words.index(b) - 2] == "("), "")
+            return pointer or next((word for word in reversed(words) if word.isidentifier()), "")
+        head = words[: words.index("{")] if "{" in words else ["("]
+        return self.name if not _CLASSES.isdisjoint(head) and "(" not in head else ""
+
+    @property
     def is_prototype(self) -> bool:
         """True for what looks like a function without a body."""
         words = [t.text for t in self.tokens[: self.head]]
@@ -78,7 +95,7 @@ def without_host_half(text: str) -> str:
         return text
     tokens = scan(text)
     kept, defined = list[Token](), list[Sequence[Token]]()
-    for row in rows(tokens):
+    for row in balanced_rows(rows(tokens)):
         if is_directive(row):
             defined += [row] if len(row) > 2 and row[1].text == "define" else []
         else:
@@ -87,11 +104,15 @@ def without_host_half(text: str) -> str:
     declarations = _declarations(kept, macros)
     if declarations is None:
         return text
-    host = _host(declarations, marks)
+    host = _host(declarations, marks, _named(defined, {"__host__"}))
+    left_out = {id(d) for d in host}
+    spans = [(d.tokens[0].start, d.tokens[-1].end, "") for d in host]
+    for declared in declarations:
+        if id(declared) not in left_out and not declared.is_function and "{" in (t.text for t in declared.tokens):
+            spans += host_members(declared.tokens, marks, bool(host), lambda t: _asks_runtime(t) or _uses_library(t))
     pieces, at = list[str](), 0
-    for found in sorted(host, key=lambda d: d.tokens[0].start):
-        start, end = found.tokens[0].start, found.tokens[-1].end
-        pieces += [text[at:start], _blank(text[start:end])]
+    for start, end, instead in sorted(spans):
+        pieces += [text[at:start], instead, _blank(text[start:end])]
         at = end
     return "".join([*pieces, text[at:]])
 
@@ -108,11 +129,15 @@ def _blank(text: str) -> str:
 
 def _marks(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
     """The keywords of device code, and this file's macros that stand for them."""
+    return _named(defined, _MARKS)
+
+
+def _named(defined: Sequence[Sequence[Token]], keywords: Collection[str]) -> frozenset[str]:
     users = dict[str, list[str]]()
     for row in defined:
         for token in row[3:]:
             users.setdefault(token.text, []).append(row[2].text)
-    marks, fresh = set(_MARKS), list(_MARKS)
+    marks, fresh = set(keywords), list(keywords)
     while fresh:
         more = set(users.get(fresh.pop(), ())) - marks
         marks |= more
@@ -120,9 +145,14 @@ def _marks(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
     return frozenset(marks)
 
 
-def _host(declarations: Sequence[_Declaration], marks: frozenset[str]) -> list[_Declaration]:
+def _host(
+    declarations: Sequence[_Declaration], marks: frozenset[str], host_marks: frozenset[str]
+) -> list[_Declaration]:
     unmarked = [d for d in declarations if not _is_marked(d, marks)]
-    host = {id(d): d for d in unmarked if d.is_function and (d.name == "main" or _asks_runtime(d.tokens))}
+    said = {id(d) for d in unmarked if d.is_function and not host_marks.isdisjoint(t.text for t in d.tokens[: d.head])}
+    host = {
+        id(d): d for d in unmarked if d.is_function and (d.name == "main" or id(d) in said or _asks_runtime(d.tokens))
+    }
     if not host:
         return []
     open_ = dict[str, list[_Declaration]]()  # by its name, what is the host's unless device code names it
@@ -140,7 +170,21 @@ def _host(declarations: Sequence[_Declaration], marks: frozenset[str]) -> list[_
     while fresh:
         for token in fresh.pop().tokens:
             fresh += open_.pop(token.text, ())
-    return [*host.values(), *(d for found in open_.values() for d in found)]
+    host |= {id(d): d for found in open_.values() for d in found}
+    return [*host.values(), *_dependents(unmarked, host)]
+
+
+def _dependents(unmarked: Sequence[_Declaration], host: Mapping[int, _Declaration]) -> list[_Declaration]:
+    """Types and variables made of the host's types, which have gone."""
+    gone = {d.type_name for d in host.values()} - {""}
+    found = list[_Declaration]()
+    for declared in unmarked:
+        if id(declared) in host or declared.is_function or not gone & {t.text for t in declared.tokens}:
+            continue
+        if declared.type_name not in gone:
+            found.append(declared)
+            gone |= {declared.type_name} - {""}
+    return found
 
 
 def _is_marked(declared: _Declaration, marks: frozenset[str]) -> bool:
@@ -220,10 +264,20 @@ def _is_c(words: Sequence[str]) -> bool:
 
 def _is_body(words: Sequence[str]) -> bool:
     """True where the brace behind these words opens a function's body, not a class or a list of values."""
-    if "(" not in words or "=" in words[words.index(")") :] or not words:
+    words = _without_template(words)
+    if "(" not in words or "=" in _outside_parentheses(words[words.index("(") :]):
         return False
-    before = words[: words.index("(")]
-    return _CLASSES.isdisjoint(_without_template(before)) or words[-1] == ")"
+    return _CLASSES.isdisjoint(words[: words.index("(")]) or words[-1] == ")"
+
+
+def _outside_parentheses(words: Sequence[str]) -> list[str]:
+    """The words that stand in no parentheses; a default value of a parameter is not among them."""
+    depth, kept = 0, list[str]()
+    for word in words:
+        depth += (word == "(") - (word == ")")
+        if depth == 0:
+            kept.append(word)
+    return kept
 
 
 def _without_template(words: Sequence[str]) -> list[str]:

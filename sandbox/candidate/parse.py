@@ -29,6 +29,7 @@ from typing import Any
 from records.errors import PlanError
 from sandbox.candidate.header_names import is_ours, words_of_included
 from sandbox.candidate.host_half import without_host_half
+from sandbox.candidate.host_headers import with_device_headers
 from sandbox.candidate.instances import macros
 from sandbox.candidate.launch_reader import LaunchReader
 from sandbox.candidate.plan import Candidate, Plan, PlanLines, Workspace
@@ -64,7 +65,8 @@ RESERVED = frozenset(
 def normalise(source: str) -> str:
     """Line feeds only, no spaces at line ends, one final newline, no host half. Comments and line numbers stay."""
     text = without_host_half(source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
-    return "\n".join(line.rstrip(" \t\f\v") for line in text.split("\n")).rstrip("\n") + "\n"
+    text = with_device_headers("\n".join(line.rstrip(" \t\f\v") for line in text.split("\n")).rstrip("\n") + "\n")
+    return text
 
 
 def parse(source: str) -> Candidate:

@@ -18,6 +18,9 @@
 #define HIPCUB_MAX(a, b) (((a) > (b)) ? (a) : (b))
 #define KS_CUB __device__ inline __attribute__((always_inline, nodebug))
 
+namespace hipcub {}
+namespace cub = hipcub;  // CUDA's name, which code for both GPUs keeps
+
 namespace hipcub {
 
 struct NullType {};

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from records.evaluation import Finding
 from sandbox.candidate.diagnostics import SOURCE, code_of_error, refusal
-from sandbox.candidate.header_names import is_ours, words_of_included
+from sandbox.candidate.header_names import is_ours, words_of, words_of_included
 from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 
 _MARKER = re.compile(r'# (\d+) "([^"]*)"((?: \d)*)$')
@@ -66,7 +66,7 @@ def source_refusals(source: str) -> tuple[Finding, ...]:
 
 
 def _directives(tokens: list[Token], words: frozenset[str]) -> Iterator[Finding]:
-    early: list[tuple[int, str]] = []
+    early: list[tuple[int, str]] = []  # a compiler's own names; others are looked for in `early_definitions`
     for row in rows(tokens):
         if row[-1].kind == "open":
             yield refusal("a comment or a raw string has no end", row[-1].line)
@@ -75,18 +75,60 @@ def _directives(tokens: list[Token], words: frozenset[str]) -> Iterator[Finding]
         word, line = row[1].text, row[0].line
         if word == "line" or row[1].kind == "number":
             yield refusal("#line may not be used: findings could not name the line that they mean", line)
-        elif word in ("define", "undef") and len(row) > 2 and row[2].text in words:
-            early.append((line, row[2].text))
+        elif word in ("define", "undef") and len(row) > 2 and row[2].text.startswith("__builtin_"):
+            early += [(line, row[2].text)] if row[2].text in words else []
         elif word.startswith("include"):
-            yield from (
-                refusal(
-                    f"#define {name} after the includes: the headers use this name themselves",
-                    where,
-                    code_of_error(name),  # the word is the candidate's: a builtin, a launch bound
-                )
-                for where, name in early
-            )
+            yield from (_too_early(where, name) for where, name in early)
             early = []
+
+
+def _too_early(line: int, name: str) -> Finding:
+    message = f"#define {name} after the includes: the headers use this name themselves"
+    return refusal(message, line, code_of_error(name))  # the word is the candidate's: a builtin, a launch bound
+
+
+def early_definitions(source: str, preprocessed: str) -> tuple[Finding, ...]:
+    """Macros under a name of a header that is read behind them, whether or not their own lines are."""
+    named = [
+        (row[0].line, row[2].text)
+        for row in rows(scan(source))
+        if is_directive(row) and len(row) > 2 and row[1].text in ("define", "undef")
+    ]
+    found = dict[tuple[int, str], Finding]()
+    for at, file in _entered(preprocessed) if named else ():
+        words = words_of(file)
+        found |= {(line, name): _too_early(line, name) for line, name in named if line < at and name in words}
+    return tuple(found.values())
+
+
+def lines_of_definitions(preprocessed: str) -> frozenset[int]:
+    """Lines of the candidate whose `#define` or `#undef` the compiler has read; `preprocessed` shows them (-dD)."""
+    found, file, line = set[int](), "", 1
+    for row in _rows(preprocessed):
+        if match := _MARKER.match(row):
+            file, line = match[2], int(match[1])
+            continue
+        if file == SOURCE and row.startswith(("#define ", "#undef ")):
+            found.add(line)
+        line += row.count("\n") + 1
+    return frozenset(found)
+
+
+def _entered(preprocessed: str) -> Iterator[tuple[int, str]]:
+    """The headers of ours that are read, each with the candidate's line that asked for it."""
+    line, depth = 1, 0
+    for row in _rows(preprocessed):
+        match = _MARKER.match(row)
+        if match and "1" in match[3].split():
+            if match[2].startswith("/include/"):
+                yield line, match[2].removeprefix("/include/")
+            depth += not match[2].startswith("<")
+        elif match:
+            depth -= "2" in match[3].split()
+            if depth <= 0 and match[2] == SOURCE:
+                line, depth = int(match[1]), 0
+        elif not depth:
+            line += row.count("\n") + 1
 
 
 def device_text(preprocessed: str) -> DeviceText | tuple[Finding, ...]:

@@ -20,7 +20,15 @@ from sandbox.candidate.plan import Candidate
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
 from sandbox.lab.build.address_spaces import with_spaces
 from sandbox.lab.build.assembly import translate
-from sandbox.lab.build.device_text import DeviceText, at_source, device_text, source_refusals, text_refusals
+from sandbox.lab.build.device_text import (
+    DeviceText,
+    at_source,
+    device_text,
+    early_definitions,
+    lines_of_definitions,
+    source_refusals,
+    text_refusals,
+)
 from sandbox.lab.build.flags import PREPROCESS
 from sandbox.lab.build.kernel_names import compilers_names, kernel_names
 from sandbox.lab.build.likeness import differences
@@ -106,7 +114,13 @@ class Reader:
         done = self._preprocessor.run(work, text, None, *macros, SOURCE, "-o", EXPANDED)
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
-        made = device_text(read_output(work / EXPANDED).decode("utf-8", errors="replace"))
+        expanded = read_output(work / EXPANDED).decode("utf-8", errors="replace")
+        if early := early_definitions(candidate.source, expanded):
+            self._preprocessor.run(work, text, None, *macros, "-dD", SOURCE, "-o", EXPANDED)
+            read = lines_of_definitions(read_output(work / EXPANDED).decode("utf-8", errors="replace"))
+            if refused := tuple(finding for finding in early if finding.line in read):
+                return refused
+        made = device_text(expanded)
         return made if isinstance(made, tuple) else replace(made, text=_with_pragmas_again(made.text))
 
     @staticmethod

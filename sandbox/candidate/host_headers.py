@@ -1,0 +1,56 @@
+"""Headers of libraries that only a host uses, and the header that HIP's own compiler reads before every file.
+
+A file that a framework builds includes the framework's headers. Their names that device code uses (`c10::Half`,
+`at::BFloat16`) stand in one header of ours; the others declare nothing for the device and become empty lines.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from sandbox.candidate.header_names import INCLUDE
+from sandbox.candidate.pp_tokens import first_row
+
+_FRAMEWORK = re.compile(r"(?:torch|ATen|c10|caffe2)/")
+_LIBRARIES = re.compile(  # of the host, or of a whole device
+    r"""(?:nvtx3|gtest|gmock|benchmark|boost|fmt|spdlog|glog|gflags|nlohmann|pybind11|tbb|opencv2|Eigen|GL|GLFW|vulkan
+    |thrust|rccl|miopen|MIOpen|rocsolver|hipsolver|rocsparse|hipsparse|rocalution|roctracer|rocm_smi|rocfft|hipfft
+    |rocrand|hiprand|rocblas|hipblas|hipblaslt|hipcub/device|cub/device|cub/iterator|rocprim/device|sys|arpa|netinet)/\S*
+    |(?:nccl|mpi|Python|cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|curand\w*|nvml|nvrtc|cuda_profiler\w*
+    |cudaProfiler|hipblas\w*|rocblas\w*|numa|omp|popt|getopt|pthread)(?:\.h|\.hpp)""",
+    re.X,
+)
+_INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)[<"]([\w./+-]+)[>"][^\n]*', re.M)
+_FIRST = "#include <hip/hip_runtime.h>"
+_SPELLED = ["#", "include", "<hip/hip_runtime.h>"]
+_END, _PART = "+++*/", re.compile(r"^//\+\+\+ part ", re.M)
+
+
+def with_device_headers(text: str) -> str:
+    """The text with HIP's header first, as its compilers read it, and without the headers of host libraries.
+
+    The header takes the place behind the plan's end, so that lines keep their numbers. A file without a plan, and a
+    table of several kernels, stay as they are.
+    """
+    text = _INCLUDE.sub(_replaced, text)
+    end = text.find(_END) + len(_END)
+    if not text.lstrip().startswith("/*+++") or end < len(_END) or text[end : end + 1] not in ("", "\n"):
+        return text
+    if _PART.search(text) or [token.text for token in first_row(text[end:])] == _SPELLED:
+        return text
+    return f"{text[:end]} {_FIRST}{text[end:]}"
+
+
+def _replaced(match: re.Match[str]) -> str:
+    name = match[2]
+    if _is_ours(name):
+        return match[0]
+    if _FRAMEWORK.match(name):
+        return f"{match[1]}<torch/types.h>"
+    return "" if _LIBRARIES.fullmatch(name) else match[0]
+
+
+@cache
+def _is_ours(name: str) -> bool:
+    return ".." not in name and any((folder / name).is_file() for folder in (INCLUDE, INCLUDE / "host"))

@@ -1,0 +1,98 @@
+"""Host functions inside the classes of device code: in HIP they may stand there, and no device code can call them.
+
+A member's declaration stays, so that overloads are resolved as before; its body goes. Where the declaration itself uses
+what only the host has, all of it goes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+
+from sandbox.candidate.pp_tokens import Token
+
+Span = tuple[int, int, str]  # beginning and end in the text, and what stands in its place before the empty lines
+_OPEN = {"(": ")", "[": "]", "{": "}"}
+_CLASSES = frozenset({"class", "struct", "union", "enum", "namespace"})
+_BOTH = frozenset({"constexpr", "consteval"})
+_ACCESS = frozenset({"public", "private", "protected"})
+
+
+def host_members(
+    tokens: Sequence[Token], marks: frozenset[str], is_mixed: bool, is_hosts: Callable[[Sequence[Token]], bool]
+) -> Iterator[Span]:
+    """What to leave out of a class: functions marked for the host alone and, in a file with a host half, unmarked ones.
+
+    `is_hosts` is true for tokens that only the host's compiler understands.
+    """
+    closing = _partners(tokens)
+    opened = next((i for i, t in enumerate(tokens) if t.text == "{" and t.kind == "mark"), len(tokens))
+    start = at = opened + 1
+    end = closing.get(opened, len(tokens))
+    while at < end:
+        text = tokens[at].text if tokens[at].kind == "mark" else ""
+        if text == ":" and tokens[at - 1].text in _ACCESS:
+            start = at + 1
+        if text == ";":
+            start = at + 1
+        elif text == "{":
+            head, body = tokens[start:at], tokens[at : closing[at] + 1]
+            words = [t.text for t in head]
+            following = tokens[closing[at] + 1].text if closing[at] + 1 < end else ""
+            if not _CLASSES.isdisjoint(_outside(words)) and "(" not in words:
+                yield from host_members(tokens[start : closing[at] + 1], marks, is_mixed, is_hosts)
+            elif _is_function(words) and following not in ("{", ","):
+                yield from _left_out(head, body, marks, is_mixed, is_hosts)
+                start = closing[at] + 1
+        at = closing.get(at, at) + 1
+
+
+def _left_out(
+    head: Sequence[Token],
+    body: Sequence[Token],
+    marks: frozenset[str],
+    is_mixed: bool,
+    is_hosts: Callable[[Sequence[Token]], bool],
+) -> Iterator[Span]:
+    words = {t.text for t in head}
+    if not marks.isdisjoint(words) or (not _BOTH.isdisjoint(words) and not is_hosts([*head, *body])):
+        return
+    if "__host__" not in words and not (is_mixed or is_hosts([*head, *body])):
+        return
+    if is_hosts(head):
+        yield head[0].start, body[-1].end, ""
+        return
+    depth = 0
+    first = body[0]
+    for before, token in itertools.pairwise(head):  # the list of initialisers goes with the body
+        depth += (before.text == "(") - (before.text == ")")
+        if token.text == ":" and before.text in (")", "noexcept") and depth == 0:
+            first = token
+            break
+    yield first.start, body[-1].end, ";"
+
+
+def _is_function(words: Sequence[str]) -> bool:
+    if "(" not in words:
+        return False
+    return "=" not in words[: words.index("(")] or "operator" in words
+
+
+def _outside(words: Sequence[str]) -> list[str]:
+    """The words outside of template parameters."""
+    depth, kept = 0, list[str]()
+    for word in words:
+        depth += {"<": 1, ">": -1, ">>": -2}.get(word, 0)
+        if depth <= 0:
+            kept.append(word)
+    return kept
+
+
+def _partners(tokens: Sequence[Token]) -> dict[int, int]:
+    found, opened = dict[int, int](), list[int]()
+    for index, token in enumerate(tokens):
+        if token.kind == "mark" and token.text in _OPEN:
+            opened.append(index)
+        elif token.kind == "mark" and token.text in _OPEN.values() and opened:
+            found[opened.pop()] = index
+    return found

@@ -1,0 +1,39 @@
+// What device code uses of PyTorch: its numbers. Everything else of it is the host's.
+#pragma once
+
+#include <c10/util/BFloat16.h>
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Float8_e4m3fnuz.h>
+#include <c10/util/Float8_e5m2.h>
+#include <c10/util/Float8_e5m2fnuz.h>
+#include <c10/util/Half.h>
+#include <hip/hip_runtime.h>
+#include <array>
+#include <functional>
+#include <optional>
+#include <tuple>
+
+namespace at {
+template <class T> struct OpMathType {
+    using type = T;
+};
+template <> struct OpMathType<c10::Half> {
+    using type = float;
+};
+template <> struct OpMathType<c10::BFloat16> {
+    using type = float;
+};
+template <class T> using opmath_type = typename OpMathType<T>::type;
+template <class T, bool OnDevice> using acc_type = typename OpMathType<T>::type;
+}  // namespace at
+
+#define C10_DEVICE __device__
+#define C10_HOST __host__
+#define C10_HOST_DEVICE __host__ __device__
+#define C10_LAUNCH_BOUNDS_1(threads) __launch_bounds__(threads)
+#define C10_LAUNCH_BOUNDS_2(threads, blocks) __launch_bounds__(threads)
+#define C10_RESTRICT __restrict__
+#define C10_ALWAYS_INLINE __attribute__((always_inline)) inline
+#define C10_UNUSED __attribute__((unused))
+#define C10_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
+#define C10_UNLIKELY(condition) __builtin_expect(static_cast<bool>(condition), 0)
