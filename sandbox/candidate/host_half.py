@@ -22,8 +22,10 @@ from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 _HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b")
 _RUNTIME = re.compile(
     r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
-    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_\w+"
+    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
 )
+_FRAMEWORK = frozenset({"torch", "at", "c10"})
+_NUMBER = re.compile(r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail")  # of device code
 _VECTORS = re.compile(r"hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz]|hip(?:Float|Double)?Complex")
 _LIBRARY = frozenset(
     {
@@ -32,7 +34,12 @@ _LIBRARY = frozenset(
         *("mt19937", "default_random_engine", "random_device", "torch", "pybind11", "thrust"),
     }
 )
-_MARKS = frozenset({"__global__", "__device__", "__shared__", "__constant__", "__managed__"})
+_MARKS = frozenset(
+    {
+        *("__global__", "__device__", "__shared__", "__constant__", "__managed__"),
+        *("C10_DEVICE", "C10_HOST_DEVICE", "HIPCUB_DEVICE", "HIPCUB_HOST_DEVICE", "ROCPRIM_DEVICE"),
+    }
+)
 _CONSTANT = frozenset({"constexpr", "consteval"})  # the compiler gives these to both sides
 _CLASSES = frozenset({"class", "struct", "union", "enum"})
 _OTHER = frozenset({"=", "typedef", "using", "static_assert", *_CLASSES})  # what no prototype begins with
@@ -201,7 +208,11 @@ def _asks_runtime(tokens: Sequence[Token]) -> bool:
             return True
         if token.text == "<<" and after and after.text == "<" and after.start == token.end:
             return True  # a launch
-    return False
+    names = (t.text for t in tokens[2:])
+    return any(
+        first.text in _FRAMEWORK and second.text == "::" and not _NUMBER.fullmatch(third)
+        for first, second, third in zip(tokens, tokens[1:], names, strict=False)
+    )
 
 
 def _uses_library(tokens: Sequence[Token]) -> bool:

@@ -75,6 +75,15 @@ KS_INLINE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) 
     return static_cast<unsigned>(both >> (shift & 31));
 }
 
+KS_INLINE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+    const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+    return static_cast<unsigned>((both << (shift < 32 ? shift : 32)) >> 32);
+}
+KS_INLINE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+    const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+    return static_cast<unsigned>(both >> (shift < 32 ? shift : 32));
+}
+
 KS_INLINE int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 KS_INLINE unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
 KS_INLINE float __int_as_float(int x) { return __builtin_bit_cast(float, x); }

@@ -134,13 +134,17 @@ class coalesced_group : public thread_group {
 };
 KS_INLINE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// Ranks only: nothing launches a whole grid at once here, so that it could wait for itself.
+// Ranks only: nothing launches a whole grid at once here, so that it could wait for itself. A kernel that does is refused
+// where the plan launches it.
+#ifdef KS_LAB
+#define KS_NO_GRID_BARRIER ks_no_grid_barrier
+#else
+#define KS_NO_GRID_BARRIER __builtin_trap
+#endif
 class grid_group : public thread_group {
   public:
     KS_GROUP grid_group() : thread_group(ks_kind::grid, num_blocks() * ks_block_size(), 0) {}
-    template <bool Cooperative = false> KS_GROUP static void sync() {
-        static_assert(Cooperative, "no launch here is cooperative: part the kernel at grid.sync() into two launches");
-    }
+    KS_GROUP static void sync() { KS_NO_GRID_BARRIER(); }
     KS_GROUP static unsigned num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
     KS_GROUP static unsigned block_rank() { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
     KS_GROUP static dim3 block_index() { return blockIdx; }

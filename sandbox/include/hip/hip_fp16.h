@@ -8,7 +8,18 @@
 typedef _Float16 ks_half2_native __attribute__((ext_vector_type(2)));
 
 struct __half_raw {
-    unsigned short x;
+    union {
+        _Float16 data;
+        unsigned short x;
+    };
+};
+struct __half2_raw {
+    union {
+        struct {
+            __half_raw x, y;
+        };
+        ks_half2_native data;
+    };
 };
 
 struct __half {
@@ -21,13 +32,15 @@ struct __half {
     KS_MEMBER constexpr __half(unsigned v) : data(static_cast<_Float16>(v)) {}
     KS_MEMBER constexpr __half(long v) : data(static_cast<_Float16>(v)) {}
     KS_MEMBER constexpr __half(long long v) : data(static_cast<_Float16>(v)) {}
-    KS_MEMBER constexpr __half(__half_raw v) : data(__builtin_bit_cast(_Float16, v.x)) {}
+    KS_MEMBER constexpr __half(__half_raw v) : data(v.data) {}
     KS_MEMBER constexpr operator _Float16() const { return data; }
     KS_MEMBER constexpr operator float() const { return static_cast<float>(data); }
-    KS_MEMBER constexpr operator __half_raw() const { return {__builtin_bit_cast(unsigned short, data)}; }
+    KS_MEMBER constexpr operator __half_raw() const { return {data}; }
     KS_MEMBER constexpr explicit operator double() const { return static_cast<double>(data); }
     KS_MEMBER constexpr explicit operator int() const { return static_cast<int>(data); }
     KS_MEMBER constexpr explicit operator unsigned() const { return static_cast<unsigned>(data); }
+    KS_MEMBER constexpr operator short() const { return static_cast<short>(data); }
+    KS_MEMBER constexpr operator unsigned short() const { return static_cast<unsigned short>(data); }
     KS_MEMBER constexpr explicit operator bool() const { return data != static_cast<_Float16>(0); }
 };
 typedef __half half;
@@ -36,8 +49,10 @@ struct alignas(4) __half2 {
     __half x, y;
     __half2() = default;
     KS_MEMBER constexpr __half2(__half a, __half b) : x(a), y(b) {}
+    KS_MEMBER constexpr __half2(__half2_raw v) : x(v.x), y(v.y) {}
     KS_MEMBER __half2(ks_half2_native v) : x(v[0]), y(v[1]) {}
     KS_MEMBER constexpr explicit __half2(__half a) : x(a), y(a) {}
+    KS_MEMBER operator __half2_raw() const { return __builtin_bit_cast(__half2_raw, *this); }
     KS_MEMBER operator ks_half2_native() const { return ks_half2_native{x.data, y.data}; }
 };
 typedef __half2 half2;
@@ -174,3 +189,4 @@ KS_INLINE __half2 unsafeAtomicAdd(__half2* p, __half2 v) {
     return __half2(__builtin_amdgcn_flat_atomic_fadd_v2f16(reinterpret_cast<ks_half2_native*>(p),
                                                            static_cast<ks_half2_native>(v)));
 }
+KS_INLINE __half2 atomicAdd(__half2* p, __half2 v) { return unsafeAtomicAdd(p, v); }

@@ -62,46 +62,46 @@ template <int M> KS_INLINE float2 ks_ocp_pair(unsigned bits) {
     return float2(ks_ocp_value<M>(bits), ks_ocp_value<M>(bits >> 8));
 }
 
-#define KS_FP8_TYPES(one, two, four, pack, value, pair)                                                               \
-    struct one {                                                                                               \
-        __hip_fp8_storage_t __x;                                                                               \
-        one() = default;                                                                                       \
-        __device__ KS_FP8_MEMBER explicit one(float v)                                                         \
-            : __x(static_cast<__hip_fp8_storage_t>(pack(v, v, true))) {}                          \
-        __device__ KS_FP8_MEMBER explicit one(double v) : one(static_cast<float>(v)) {}                        \
-        __device__ KS_FP8_MEMBER explicit one(int v) : one(static_cast<float>(v)) {}                           \
-        __device__ KS_FP8_MEMBER explicit one(__half v) : one(__half2float(v)) {}                              \
-        __device__ KS_FP8_MEMBER explicit one(__hip_bfloat16 v) : one(static_cast<float>(v)) {}                \
-        __device__ KS_FP8_MEMBER operator float() const { return value(__x); }                    \
-        __device__ KS_FP8_MEMBER explicit operator __half() const { return __half(value(__x)); }  \
-        __device__ KS_FP8_MEMBER explicit operator __hip_bfloat16() const {                                    \
-            return __hip_bfloat16(value(__x));                                                    \
-        }                                                                                                      \
-    };                                                                                                         \
-    struct two {                                                                                               \
-        __hip_fp8x2_storage_t __x;                                                                             \
-        two() = default;                                                                                       \
-        __device__ KS_FP8_MEMBER explicit two(float2 v) : __x(pack(v.x, v.y, true)) {}            \
-        __device__ KS_FP8_MEMBER operator float2() const { return pair(__x); }                    \
-    };                                                                                                         \
-    struct four {                                                                                              \
-        __hip_fp8x4_storage_t __x;                                                                             \
-        four() = default;                                                                                      \
-        __device__ KS_FP8_MEMBER explicit four(float4 v)                                                       \
-            : __x(pack(v.x, v.y, true) | static_cast<unsigned>(pack(v.z, v.w, true)) \
-                                                          << 16) {}                                            \
-        __device__ KS_FP8_MEMBER operator float4() const {                                                     \
-            const float2 low = pair(__x), high = pair(__x >> 16);                    \
-            return float4(low.x, low.y, high.x, high.y);                                                       \
-        }                                                                                                      \
+#define KS_FP8_TYPES(one, two, four, kind, pack, value, pair)                                                       \
+    struct one {                                                                                                    \
+        static constexpr __hip_saturation_t __default_saturation = __HIP_SATFINITE;                                 \
+        static constexpr __hip_fp8_interpretation_t __default_interpret = kind;                                     \
+        __hip_fp8_storage_t __x;                                                                                    \
+        one() = default;                                                                                            \
+        __device__ KS_FP8_MEMBER explicit one(float v) : __x(static_cast<__hip_fp8_storage_t>(pack(v, v, true))) {} \
+        __device__ KS_FP8_MEMBER explicit one(double v) : one(static_cast<float>(v)) {}                             \
+        __device__ KS_FP8_MEMBER explicit one(int v) : one(static_cast<float>(v)) {}                                \
+        __device__ KS_FP8_MEMBER explicit one(__half v) : one(__half2float(v)) {}                                   \
+        __device__ KS_FP8_MEMBER explicit one(__hip_bfloat16 v) : one(static_cast<float>(v)) {}                     \
+        __device__ KS_FP8_MEMBER operator float() const { return value(__x); }                                      \
+        __device__ KS_FP8_MEMBER explicit operator __half() const { return __half(value(__x)); }                    \
+        __device__ KS_FP8_MEMBER explicit operator __hip_bfloat16() const { return __hip_bfloat16(value(__x)); }    \
+    };                                                                                                              \
+    struct two {                                                                                                    \
+        __hip_fp8x2_storage_t __x;                                                                                  \
+        two() = default;                                                                                            \
+        __device__ KS_FP8_MEMBER explicit two(float2 v) : __x(pack(v.x, v.y, true)) {}                              \
+        __device__ KS_FP8_MEMBER operator float2() const { return pair(__x); }                                      \
+    };                                                                                                              \
+    struct four {                                                                                                   \
+        __hip_fp8x4_storage_t __x;                                                                                  \
+        four() = default;                                                                                           \
+        __device__ KS_FP8_MEMBER explicit four(float4 v)                                                            \
+            : __x(pack(v.x, v.y, true) | static_cast<unsigned>(pack(v.z, v.w, true)) << 16) {}                      \
+        __device__ KS_FP8_MEMBER operator float4() const {                                                          \
+            const float2 low = pair(__x), high = pair(__x >> 16);                                                   \
+            return float4(low.x, low.y, high.x, high.y);                                                            \
+        }                                                                                                           \
     };
 #define KS_FP8_MEMBER inline __attribute__((always_inline, nodebug))
-KS_FP8_TYPES(__hip_fp8_e4m3_fnuz, __hip_fp8x2_e4m3_fnuz, __hip_fp8x4_e4m3_fnuz, ks_fp8_pack<false>, ks_fp8_value<false>,
-             ks_fp8_pair<false>)
-KS_FP8_TYPES(__hip_fp8_e5m2_fnuz, __hip_fp8x2_e5m2_fnuz, __hip_fp8x4_e5m2_fnuz, ks_fp8_pack<true>, ks_fp8_value<true>,
-             ks_fp8_pair<true>)
-KS_FP8_TYPES(__hip_fp8_e4m3, __hip_fp8x2_e4m3, __hip_fp8x4_e4m3, ks_ocp_pack<3>, ks_ocp_value<3>, ks_ocp_pair<3>)
-KS_FP8_TYPES(__hip_fp8_e5m2, __hip_fp8x2_e5m2, __hip_fp8x4_e5m2, ks_ocp_pack<2>, ks_ocp_value<2>, ks_ocp_pair<2>)
+KS_FP8_TYPES(__hip_fp8_e4m3_fnuz, __hip_fp8x2_e4m3_fnuz, __hip_fp8x4_e4m3_fnuz, __HIP_E4M3_FNUZ, ks_fp8_pack<false>,
+             ks_fp8_value<false>, ks_fp8_pair<false>)
+KS_FP8_TYPES(__hip_fp8_e5m2_fnuz, __hip_fp8x2_e5m2_fnuz, __hip_fp8x4_e5m2_fnuz, __HIP_E5M2_FNUZ, ks_fp8_pack<true>,
+             ks_fp8_value<true>, ks_fp8_pair<true>)
+KS_FP8_TYPES(__hip_fp8_e4m3, __hip_fp8x2_e4m3, __hip_fp8x4_e4m3, __HIP_E4M3, ks_ocp_pack<3>, ks_ocp_value<3>,
+             ks_ocp_pair<3>)
+KS_FP8_TYPES(__hip_fp8_e5m2, __hip_fp8x2_e5m2, __hip_fp8x4_e5m2, __HIP_E5M2, ks_ocp_pack<2>, ks_ocp_value<2>,
+             ks_ocp_pair<2>)
 #undef KS_FP8_MEMBER
 #undef KS_FP8_TYPES
 
@@ -130,4 +130,12 @@ KS_INLINE __hip_fp8_storage_t __hip_cvt_halfraw_to_fp8(__half_raw v, __hip_satur
 KS_INLINE __hip_fp8_storage_t __hip_cvt_bfloat16raw_to_fp8(__hip_bfloat16_raw v, __hip_saturation_t saturation,
                                                            __hip_fp8_interpretation_t kind) {
     return __hip_cvt_float_to_fp8(ks_bf16_value(v.x), saturation, kind);
+}
+KS_INLINE __half2_raw __hip_cvt_fp8x2_to_halfraw2(__hip_fp8x2_storage_t bits, __hip_fp8_interpretation_t kind) {
+    return __half2(__half(__hip_cvt_fp8_to_halfraw(static_cast<__hip_fp8_storage_t>(bits), kind)),
+                   __half(__hip_cvt_fp8_to_halfraw(static_cast<__hip_fp8_storage_t>(bits >> 8), kind)));
+}
+KS_INLINE __hip_fp8x2_storage_t __hip_cvt_halfraw2_to_fp8x2(__half2_raw v, __hip_saturation_t saturation,
+                                                            __hip_fp8_interpretation_t kind) {
+    return __hip_cvt_float2_to_fp8x2(__half22float2(__half2(v)), saturation, kind);
 }

@@ -66,8 +66,9 @@ template <class T> KS_INLINE T __shfl_xor(T value, int mask, int width = KS_WAVE
 #else
 #define KS_SEEN(mask) static_cast<void>(mask)
 #endif
-#define KS_MASK(M)                                                                                        \
-    static_assert(sizeof(M) == 8 || KS_WAVE == 32, "a wave has 64 lanes: the mask must be 64 bits wide"); \
+#define KS_MASK(M)                                                                                                  \
+    static_assert(sizeof(M) == 8 || KS_WAVE == 32, "a wave has 64 lanes, and HIP refuses a mask of 32 bits: write " \
+                                                   "~0ull, or use __shfl_xor() and the like without a mask");       \
     KS_SEEN(static_cast<unsigned long long>(mask))
 template <class M> KS_INLINE unsigned long long __ballot_sync(M mask, int predicate) {
     KS_MASK(M);

@@ -1,0 +1,33 @@
+"""Gradient of GELU."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {
+        "x": rng.standard_normal((case.dims["n"],), dtype=np.float32),
+        "dy": rng.standard_normal((case.dims["n"],), dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed({name: x.astype(np.float64) if x.dtype.kind == "f" else x for name, x in inputs.items()}, case)
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    x = inputs["x"]
+    s = np.sqrt(2 / np.pi).astype(x.dtype)
+    t = np.tanh(s * (x + 0.044715 * x**3))
+    slope = (1 + t) / 2 + x * (1 - t * t) * s * (1 + 3 * 0.044715 * x * x) / 2
+    return {"dx": slope * inputs["dy"]}

@@ -1,0 +1,29 @@
+"""Rows of 256 divided by a scale and rounded to int8."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {
+        "x": rng.standard_normal((case.dims["rows"], 256), dtype=np.float32),
+        "scale": np.full(1, 0.02, dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed({name: x.astype(np.float64) if x.dtype.kind == "f" else x for name, x in inputs.items()}, case)
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    return {"y": np.clip(np.rint(inputs["x"] / inputs["scale"][0]), -128, 127).astype(np.int8)}

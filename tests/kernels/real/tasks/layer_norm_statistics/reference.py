@@ -1,0 +1,33 @@
+"""Layer norm of rows of 256 with its mean and its scale."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {
+        "x": rng.standard_normal((case.dims["rows"], 256), dtype=np.float32),
+        "w": rng.standard_normal((256,), dtype=np.float32),
+        "b": rng.standard_normal((256,), dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed({name: x.astype(np.float64) if x.dtype.kind == "f" else x for name, x in inputs.items()}, case)
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    x = inputs["x"]
+    m = x.mean(axis=1, keepdims=True)
+    s = 1 / np.sqrt(x.var(axis=1, keepdims=True) + 1e-5)
+    return {"y": (x - m) * s * inputs["w"] + inputs["b"], "m": m[:, 0], "s": s[:, 0]}

@@ -1,0 +1,30 @@
+"""Matrix product with a transposed matrix and a bias, tiles of 128."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {
+        "x": rng.standard_normal((case.dims["m"], case.dims["k"]), dtype=np.float32),
+        "w": rng.standard_normal((case.dims["n"], case.dims["k"]), dtype=np.float32),
+        "b": rng.standard_normal((case.dims["n"],), dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed({name: x.astype(np.float64) if x.dtype.kind == "f" else x for name, x in inputs.items()}, case)
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    return {"y": inputs["x"] @ inputs["w"].T + inputs["b"]}

@@ -1,0 +1,47 @@
+"""Host functions inside classes lose their bodies, device functions and the classes themselves stay."""
+
+from __future__ import annotations
+
+from sandbox.candidate.host_half import without_host_half
+
+CLASS = """struct Width {
+  static __host__ int get() {
+    hipDeviceProp_t found;
+    return found.warpSize;
+  }
+  static __device__ constexpr int get() { return 64; }
+  enum { A = 1 };
+  struct Inner {
+    int x = 3;
+    __host__ Inner(int y) : x(y) { touch(); }
+    __host__ __device__ int both() const { return x; }
+  };
+};
+"""
+
+
+def test_a_member_marked_for_the_host_keeps_its_declaration() -> None:
+    made = without_host_half(CLASS)
+    assert made.count("\n") == CLASS.count("\n")
+    assert "static __host__ int get() ;" in made
+    assert "hipDeviceProp_t" not in made
+    assert "__host__ Inner(int y) ;" in made
+    assert "touch" not in made
+    for kept in ("static __device__ constexpr int get() { return 64; }", "enum { A = 1 };", "{ return x; }"):
+        assert kept in made
+
+
+def test_an_unmarked_member_goes_in_a_file_with_a_host_half_only() -> None:
+    text = "struct S {\n  int size() const { return 4; }\n  constexpr int twice() { return 8; }\n};\n"
+    main = "__global__ void k(S s) {}\nint main() { k<<<1, 1>>>(S()); }\n"
+    assert "return 4" in without_host_half(text)
+    made = without_host_half(text + main)
+    assert "return 4" not in made
+    assert "return 8" in made
+
+
+def test_a_member_whose_declaration_is_the_hosts_goes_whole() -> None:
+    text = "struct S {\n  at::Tensor made(at::Tensor x) { return x; }\n  int n;\n};\n"
+    made = without_host_half(text)
+    assert "Tensor" not in made
+    assert "int n;" in made
