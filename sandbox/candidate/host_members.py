@@ -1,7 +1,7 @@
 """Host functions inside the classes of device code: in HIP they may stand there, and no device code can call them.
 
-A member's declaration stays, so that overloads are resolved as before; its body goes. Where the declaration itself uses
-what only the host has, all of it goes.
+Of constructors and destructors the declaration stays, so that the class is what it was; only the body goes. Another
+member goes whole: the lab's build could not tell it from one of the same name for the device.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ def host_members(
     """
     closing = _partners(tokens)
     opened = next((i for i, t in enumerate(tokens) if t.text == "{" and t.kind == "mark"), len(tokens))
+    names = {t.text for t in tokens[:opened]}  # of the class, with words that no function has
     start = at = opened + 1
     end = closing.get(opened, len(tokens))
     while at < end:
@@ -42,7 +43,7 @@ def host_members(
             if not _CLASSES.isdisjoint(_outside(words)) and "(" not in words:
                 yield from host_members(tokens[start : closing[at] + 1], marks, is_mixed, is_hosts)
             elif _is_function(words) and following not in ("{", ","):
-                yield from _left_out(head, body, marks, is_mixed, is_hosts)
+                yield from _left_out(head, body, marks, is_mixed, is_hosts, _called(words) in names)
                 start = closing[at] + 1
         at = closing.get(at, at) + 1
 
@@ -53,13 +54,14 @@ def _left_out(
     marks: frozenset[str],
     is_mixed: bool,
     is_hosts: Callable[[Sequence[Token]], bool],
+    is_constructor: bool,
 ) -> Iterator[Span]:
     words = {t.text for t in head}
     if not marks.isdisjoint(words) or (not _BOTH.isdisjoint(words) and not is_hosts([*head, *body])):
         return
     if "__host__" not in words and not (is_mixed or is_hosts([*head, *body])):
         return
-    if is_hosts(head):
+    if is_hosts(head) or not is_constructor:
         yield head[0].start, body[-1].end, ""
         return
     depth = 0
@@ -76,6 +78,10 @@ def _is_function(words: Sequence[str]) -> bool:
     if "(" not in words:
         return False
     return "=" not in words[: words.index("(")] or "operator" in words
+
+
+def _called(words: Sequence[str]) -> str:
+    return words[words.index("(") - 1] if words.index("(") else ""
 
 
 def _outside(words: Sequence[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from ml_dtypes import bfloat16
 
 from tasks.task import Array, Case, Tensors
 
@@ -10,8 +11,8 @@ from tasks.task import Array, Case, Tensors
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Normal values."""
     return {
-        "x": rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32),
-        "d": rng.standard_normal((case.dims["cols"],), dtype=np.float32),
+        "x": rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32).astype(bfloat16),
+        "d": rng.standard_normal((case.dims["cols"],), dtype=np.float32).astype(bfloat16),
     }
 
 
@@ -26,4 +27,5 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
-    return {"y": inputs["d"] + inputs["x"].sum(axis=0)}
+    d, x = inputs["d"].astype(np.float64), inputs["x"].astype(np.float64)
+    return {"y": (d + x.sum(axis=0)).astype(inputs["d"].dtype)}

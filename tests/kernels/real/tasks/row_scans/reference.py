@@ -9,9 +9,7 @@ from tasks.task import Array, Case, Tensors
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Normal values."""
-    return {
-        "x": rng.standard_normal((case.dims["rows"], 256), dtype=np.float32),
-    }
+    return {"x": rng.standard_normal((case.dims["rows"], 256), dtype=np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:

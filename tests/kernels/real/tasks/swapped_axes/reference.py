@@ -10,7 +10,7 @@ from tasks.task import Array, Case, Tensors
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Normal values."""
     return {
-        "x": rng.standard_normal((case.dims["a"], case.dims["b"], case.dims["c"], case.dims["d"]), dtype=np.float32),
+        "x": rng.standard_normal((case.dims["a"], case.dims["b"], case.dims["c"], case.dims["d"]), dtype=np.float32)
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from ml_dtypes import bfloat16
 
 from tasks.task import Array, Case, Tensors
 
@@ -12,8 +13,8 @@ def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     b, t = case.dims["b"], case.dims["t"]
     return {
         "tokens": rng.integers(0, 100, (b, t)).astype(np.int32),
-        "e": rng.standard_normal((100, 64), dtype=np.float32),
-        "p": rng.standard_normal((t, 64), dtype=np.float32),
+        "e": rng.standard_normal((100, 64), dtype=np.float32).astype(bfloat16),
+        "p": rng.standard_normal((t, 64), dtype=np.float32).astype(bfloat16),
     }
 
 
@@ -28,4 +29,5 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
-    return {"y": inputs["e"][inputs["tokens"]] + inputs["p"][None]}
+    e, p = inputs["e"].astype(np.float64), inputs["p"].astype(np.float64)
+    return {"y": (e[inputs["tokens"]] + p[None]).astype(inputs["e"].dtype)}

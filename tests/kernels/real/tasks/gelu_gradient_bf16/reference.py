@@ -1,8 +1,9 @@
-"""GELU of each element."""
+"""Gradient of GELU, bfloat16."""
 
 from __future__ import annotations
 
 import numpy as np
+from ml_dtypes import bfloat16
 
 from tasks.task import Array, Case, Tensors
 
@@ -10,7 +11,8 @@ from tasks.task import Array, Case, Tensors
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Normal values."""
     return {
-        "x": rng.standard_normal((case.dims["n"],), dtype=np.float32),
+        "x": rng.standard_normal((case.dims["n"],), dtype=np.float32).astype(bfloat16),
+        "dy": rng.standard_normal((case.dims["n"],), dtype=np.float32).astype(bfloat16),
     }
 
 
@@ -25,5 +27,8 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
-    x = inputs["x"]
-    return {"y": x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2}
+    x, dy = inputs["x"].astype(np.float64), inputs["dy"].astype(np.float64)
+    s = np.sqrt(2 / np.pi)
+    t = np.tanh(s * (x + 0.044715 * x**3))
+    slope = (1 + t) / 2 + x * (1 - t * t) * s * (1 + 3 * 0.044715 * x * x) / 2
+    return {"dx": (slope * dy).astype(inputs["x"].dtype)}

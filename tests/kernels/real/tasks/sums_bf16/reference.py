@@ -1,8 +1,9 @@
-"""Sum of two arrays."""
+"""Sum of two arrays, bfloat16."""
 
 from __future__ import annotations
 
 import numpy as np
+from ml_dtypes import bfloat16
 
 from tasks.task import Array, Case, Tensors
 
@@ -10,8 +11,8 @@ from tasks.task import Array, Case, Tensors
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Normal values."""
     return {
-        "a": rng.standard_normal((case.dims["n"],), dtype=np.float32),
-        "b": rng.standard_normal((case.dims["n"],), dtype=np.float32),
+        "a": rng.standard_normal((case.dims["n"],), dtype=np.float32).astype(bfloat16),
+        "b": rng.standard_normal((case.dims["n"],), dtype=np.float32).astype(bfloat16),
     }
 
 
@@ -26,4 +27,5 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
-    return {"y": inputs["a"] + inputs["b"]}
+    a, b = inputs["a"].astype(np.float64), inputs["b"].astype(np.float64)
+    return {"y": (a + b).astype(inputs["a"].dtype)}

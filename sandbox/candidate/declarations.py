@@ -1,0 +1,153 @@
+"""The declarations of a text outside of functions and classes, cut at the brackets and semicolons of its tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sandbox.candidate.pp_tokens import Token
+
+_CONSTANT = frozenset({"constexpr", "consteval"})  # the compiler gives these to both sides
+_CLASSES = frozenset({"class", "struct", "union", "enum"})
+_OTHER = frozenset({"=", "typedef", "using", "static_assert", *_CLASSES})  # what no prototype begins with
+_OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """Tokens of one declaration outside of functions and classes; `head` of them stand before its body."""
+
+    tokens: tuple[Token, ...]
+    head: int
+    is_function: bool
+
+    @property
+    def name(self) -> str:
+        """Of a function: the name before its first parenthesis; of a class: the one behind its keyword."""
+        words = [t.text for t in self.tokens[: self.head]]
+        if not self.is_function and not self.is_prototype:
+            at = next((i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words))
+            return next((word for word in words[at + 1 :] if word.isidentifier() and word not in _CLASSES), "")
+        at = words.index("(") if "(" in words else 0
+        return words[at - 1] if at else ""
+
+    @property
+    def type_name(self) -> str:
+        """The type that a declaration outside of functions gives a name to; "" where it gives none."""
+        words = [t.text for t in self.tokens if t.text != ";"]
+        if self.is_function or self.is_prototype:
+            return ""
+        if "using" in words and "=" in words:
+            return words[words.index("=") - 1]
+        if words[:1] == ["typedef"]:
+            pointer = next((b for a, b in pairwise(words) if a == "*" and words[words.index(b) - 2] == "("), "")
+            return pointer or next((word for word in reversed(words) if word.isidentifier()), "")
+        head = words[: words.index("{")] if "{" in words else ["("]
+        return self.name if not _CLASSES.isdisjoint(head) and "(" not in head else ""
+
+    @property
+    def is_prototype(self) -> bool:
+        """True for what looks like a function without a body."""
+        words = [t.text for t in self.tokens[: self.head]]
+        return not self.is_function and words[-1:] == [")"] and _OTHER.isdisjoint(words[: words.index("(")])
+
+    @property
+    def is_constant(self) -> bool:
+        """True for a function that the compiler gives to both sides."""
+        return self.is_function and not _CONSTANT.isdisjoint(t.text for t in self.tokens[: self.head])
+
+    @property
+    def is_class_with_functions(self) -> bool:
+        """True for a class in which a function has a body."""
+        words = [t.text for t in self.tokens]
+        bodies = zip(words, words[1:], words[2:], strict=False)
+        has_body = any(
+            before == ")" and (text == "{" or (text in ("const", "override", "noexcept") and after == "{"))
+            for before, text, after in bodies
+        )
+        return has_body and not _CLASSES.isdisjoint(words[:40])
+
+
+def declarations_of(tokens: Sequence[Token], macros: set[str]) -> list[Declaration] | None:
+    """The declarations of all namespaces; None where the brackets do not fit."""
+    closing = _partners(tokens)
+    if closing is None:
+        return None
+    return list(_cut(tokens, closing, macros))
+
+
+def _partners(tokens: Sequence[Token]) -> dict[int, int] | None:
+    """The place of the closing bracket of each opening one."""
+    found, opened = dict[int, int](), list[int]()
+    for index, token in enumerate(tokens):
+        if token.kind != "mark":
+            continue
+        if token.text in _OPEN:
+            opened.append(index)
+        elif token.text in _CLOSE:
+            if not opened or _OPEN[tokens[opened[-1]].text] != token.text:
+                return None
+            found[opened.pop()] = index
+    return None if opened else found
+
+
+def _cut(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> Iterator[Declaration]:
+    start = at = 0
+    has_braces = False  # a class or a list of values: what follows is no body
+    while at < len(tokens):
+        text, end = tokens[at].text if tokens[at].kind == "mark" else "", at
+        is_whole = is_function = False
+        if text == ";":
+            is_whole = True
+        elif text == "}":  # of a namespace
+            start = at + 1
+        elif text == "{" and not has_braces:
+            words = [t.text for t in tokens[start:at]]
+            if words[:1] == ["namespace"] or words[:2] == ["inline", "namespace"] or _is_c(words):
+                start = at + 1
+            else:
+                is_whole = is_function = _is_body(words)
+                has_braces, end = not is_whole, closing[at]
+        else:
+            end = closing.get(at, at)
+            is_macro = text == "(" and at - start == 1 and tokens[start].text in macros
+            is_whole = is_macro and end + 1 < len(tokens) and tokens[end + 1].text not in (";", "{")
+        if is_whole:
+            yield Declaration(tuple(tokens[start : end + 1]), (at if is_function else end) - start, is_function)
+            start, has_braces = end + 1, False
+        at = end + 1
+
+
+def _is_c(words: Sequence[str]) -> bool:
+    return len(words) == 2 and words[0] == "extern" and words[1].startswith('"')
+
+
+def _is_body(words: Sequence[str]) -> bool:
+    """True where the brace behind these words opens a function's body, not a class or a list of values."""
+    words = _without_template(words)
+    if "(" not in words or "=" in _outside_parentheses(words[words.index("(") :]):
+        return False
+    return _CLASSES.isdisjoint(words[: words.index("(")]) or words[-1] == ")"
+
+
+def _outside_parentheses(words: Sequence[str]) -> list[str]:
+    """The words that stand in no parentheses; a default value of a parameter is not among them."""
+    depth, kept = 0, list[str]()
+    for word in words:
+        depth += (word == "(") - (word == ")")
+        if depth == 0:
+            kept.append(word)
+    return kept
+
+
+def _without_template(words: Sequence[str]) -> list[str]:
+    """The words behind `template <...>`, in which `class` declares a type's name."""
+    if words[:1] != ["template"]:
+        return list(words)
+    depth = 0
+    for index, word in enumerate(words):
+        depth += {"<": 1, ">": -1, ">>": -2}.get(word, 0)
+        if index > 1 and depth <= 0:
+            return list(words[index + 1 :])
+    return []
