@@ -21,7 +21,7 @@ _ACCESS = frozenset({"public", "private", "protected"})
 def host_members(
     tokens: Sequence[Token], marks: frozenset[str], is_mixed: bool, is_hosts: Callable[[Sequence[Token]], bool]
 ) -> Iterator[Span]:
-    """What to leave out of a class: functions marked for the host alone and, in a file with a host half, unmarked ones.
+    """Parts of a class to leave out: functions of the host alone and, in a file with a host half, unmarked ones.
 
     `is_hosts` is true for tokens that only the host's compiler understands.
     """
