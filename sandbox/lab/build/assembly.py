@@ -79,7 +79,7 @@ def reached(unknown: Sequence[Finding], module: str, source: str = "") -> tuple[
             seen.add(name)
             fresh += uses.get(name, ())
     if any(_GRID_BARRIER in name for name in seen):
-        line = next((n for n, row in enumerate(source.split("\n"), 1) if _GRID_SYNC.search(row)), None)
+        where = next((n for n, row in enumerate(source.split("\n"), 1) if _GRID_SYNC.search(row)), None)
         return (
             refusal("no launch here is cooperative: part the kernel at grid.sync() into two launches", line, "B.1"),
         )
