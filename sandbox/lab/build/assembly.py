@@ -81,7 +81,7 @@ def reached(unknown: Sequence[Finding], module: str, source: str = "") -> tuple[
     if any(_GRID_BARRIER in name for name in seen):
         where = next((n for n, row in enumerate(source.split("\n"), 1) if _GRID_SYNC.search(row)), None)
         return (
-            refusal("no launch here is cooperative: part the kernel at grid.sync() into two launches", line, "B.1"),
+            refusal("no launch here is cooperative: part the kernel at grid.sync() into two launches", where, "B.1"),
         )
     numbers = sorted({int(match[1]) for name in seen if (match := _UNKNOWN.search(name))})
     return tuple(unknown[number] for number in numbers if number < len(unknown))
