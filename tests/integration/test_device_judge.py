@@ -56,9 +56,13 @@ def source(body: str = RIGHT, kernel: str = "scale", extra: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    """Its work is said to be 60 us at least: three sets will do, and each launch moves all sets between processes."""
+    """Its work is said to be 60 us at least: three sets will do, and each launch moves all sets between processes.
+
+    One listed test stands for all three, beside five held-out shapes.
+    """
     task = load_task(str(Path(__file__).parents[1] / "kernels" / "exploits" / "tasks" / "scale"))
-    return replace(task, bytes_moved="320000000", benchmarks=(replace(task.benchmarks[0], dims={"n": 3000}),))
+    benchmark = replace(task.benchmarks[0], dims={"n": 3000})
+    return replace(task, bytes_moved="320000000", tests=task.tests[:1], benchmarks=(benchmark,))
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.few import few
+
 if find_spec("mcp") is None:
     pytest.skip("the extra mcp is not installed", allow_module_level=True)
 
@@ -191,7 +193,7 @@ def begun(folder: Path, cache: Path) -> subprocess.Popen[str]:
     return server
 
 
-@pytest.mark.parametrize("how", ["cancelled", "client gone", "stopped", "killed"])
+@pytest.mark.parametrize("how", few(["cancelled", "client gone", "stopped", "killed"], 3))
 def test_a_call_ends_with_its_client_its_server_or_its_cancellation(
     tmp_path: Path, compiler_cache: Path, how: str
 ) -> None:

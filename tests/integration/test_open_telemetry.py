@@ -19,6 +19,7 @@ import pytest
 from app.open_telemetry import OWN, has_packages
 from tests.integration.test_trace_content import KEYS, MARK, SHAPES, Traced, settings
 from tests.support.endpoint import Answer, ScriptedEndpoint
+from tests.support.few import few
 
 ROOT = Path(__file__).resolve().parents[2]
 if not has_packages():
@@ -128,7 +129,7 @@ def test_a_run_is_a_tree_of_spans_with_conventional_names_and_no_key(tmp_path: P
     assert (MARK.encode() in everything) is (mode == "full")
 
 
-@pytest.mark.parametrize("address", ["http://127.0.0.1:9", ""])
+@pytest.mark.parametrize("address", few(["http://127.0.0.1:9", ""], 2))
 def test_a_collector_that_is_not_there_or_silent_is_said_and_holds_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], address: str
 ) -> None:
@@ -146,7 +147,7 @@ def test_nothing_is_sent_unless_asked(tmp_path: Path) -> None:
     assert taken == []
 
 
-@pytest.mark.parametrize("variable", ["KERNEL_SCIENTIST_TELEMETRY", "LANGSMITH_OTEL_ENABLED"])
+@pytest.mark.parametrize("variable", few(["KERNEL_SCIENTIST_TELEMETRY", "LANGSMITH_OTEL_ENABLED"], 2))
 def test_without_its_packages_it_is_refused_in_a_sentence(tmp_path: Path, variable: str) -> None:
     program = (
         "import sys\nsys.modules['opentelemetry.exporter.otlp.proto.http'] = None\n"

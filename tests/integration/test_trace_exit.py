@@ -22,6 +22,7 @@ from app.settings import Settings
 from app.tracing import tracing_here
 from graph import Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
+from tests.support.few import few
 
 INFO = {"version": "1", "instance_flags": {"zstd_compression_enabled": True}}
 
@@ -62,7 +63,7 @@ def silent(answers_info: bool) -> Iterator[tuple[str, threading.Event]]:
         thread.join()
 
 
-@pytest.mark.parametrize("answers_info", [False, True])
+@pytest.mark.parametrize("answers_info", few([False, True], 2))
 def test_no_thread_of_a_traced_block_holds_the_exit(tmp_path: Path, answers_info: bool) -> None:
     assert trace_client.TraceClient.__mro__[1].__name__ == "Client"
     task = table_task(tmp_path / "task", "// time_us = 100\n// roofline_us = 5\n")

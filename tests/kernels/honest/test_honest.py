@@ -39,7 +39,6 @@ FOUND = frozenset(
         "template_in_place",
         "unroll_by_macro",
         "wave_builtins",
-        "zeroed_bins",
     }
 )
 

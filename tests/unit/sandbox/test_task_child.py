@@ -20,6 +20,7 @@ from tasks.linter import lint
 from tasks.loader import FOLDER, load_task, task_names
 from tasks.task import Case
 from tests.support.compiler_cache import toolchain
+from tests.support.few import few
 
 SMALL = replace(LIMITS, cpu_s=2, idle_s=1.0, resident_bytes=400 << 20, folder_bytes=64 << 20, file_bytes=64 << 20)
 CASE = Case("n=3", {"n": 3}, 7)
@@ -56,7 +57,7 @@ def child(cage: Cage) -> Iterator[Callable[..., TaskChild]]:
         each.close()
 
 
-@pytest.mark.parametrize("name", [name for name in task_names() if load_task(name).shortcuts][::2])
+@pytest.mark.parametrize("name", few([name for name in task_names() if load_task(name).shortcuts], 4))
 def test_a_task_in_the_cage_says_what_it_says_here(name: str, tmp_path: Path, cage: Cage) -> None:
     """To the last bit, in the same types and orders of memory, with all its families and shortcuts."""
     shutil.copytree(FOLDER / name, tmp_path / name)

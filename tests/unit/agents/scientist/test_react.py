@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.few import few
+
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 from agents.model.tools import PONG
@@ -42,21 +44,24 @@ def outcomes(folder: Path, script: Any, **options: Any) -> list[tuple[str, str, 
 
 @pytest.mark.parametrize(
     ("bad", "told"),
-    [
-        (Answer(None, tool_calls=(("check", '{"source": '),)), "are no JSON"),
-        (Answer(None, tool_calls=(("check", "[1, 2]"),)), "must be a JSON object"),
-        (Answer(None, tool_calls=(("check", {"source": 7}),)), "do not fit: source"),
-        (Answer(None, tool_calls=(("check", {"changes": [{"old": "x"}]}),)), "do not fit: changes.0.new"),
-        (Answer(None, tool_calls=(("check", {}),)), "there is no kernel"),
-        (Answer(None, tool_calls=(("profile", {"of": "a0"}),)), "there is no tool 'profile'"),
-        (Answer(None, tool_calls=(("", {}),)), "there is no tool ''"),
-        (calling("isa"), "machine code is not shown"),
-        (calling("search_notes", query="  "), "the query is empty"),
-        (calling("submit"), "no kernel is right yet"),
-        (calling("compare", of="a7"), "there is no kernel 'a7' here; there are parent"),
-        (calling("compare", changes=[{"old": "", "new": "x"}]), "exactly once, and it does 0 times"),
-        (calling("compare", changes=[{"old": "//", "new": "x"}]), "exactly once, and it does 2 times"),
-    ],
+    few(
+        [
+            (Answer(None, tool_calls=(("check", '{"source": '),)), "are no JSON"),
+            (Answer(None, tool_calls=(("check", "[1, 2]"),)), "must be a JSON object"),
+            (Answer(None, tool_calls=(("check", {"source": 7}),)), "do not fit: source"),
+            (Answer(None, tool_calls=(("check", {"changes": [{"old": "x"}]}),)), "do not fit: changes.0.new"),
+            (Answer(None, tool_calls=(("check", {}),)), "there is no kernel"),
+            (Answer(None, tool_calls=(("profile", {"of": "a0"}),)), "there is no tool 'profile'"),
+            (Answer(None, tool_calls=(("", {}),)), "there is no tool ''"),
+            (calling("isa"), "machine code is not shown"),
+            (calling("search_notes", query="  "), "the query is empty"),
+            (calling("submit"), "no kernel is right yet"),
+            (calling("compare", of="a7"), "there is no kernel 'a7' here; there are parent"),
+            (calling("compare", changes=[{"old": "", "new": "x"}]), "exactly once, and it does 0 times"),
+            (calling("compare", changes=[{"old": "//", "new": "x"}]), "exactly once, and it does 2 times"),
+        ],
+        2,
+    ),
 )
 def test_a_request_that_cannot_be_done_is_told_and_the_next_one_works(tmp_path: Path, bad: Answer, told: str) -> None:
     script = Script(turns(bad, CHECK))

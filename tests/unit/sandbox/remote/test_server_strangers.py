@@ -17,6 +17,7 @@ from sandbox.remote.bundle import answer
 from sandbox.remote.message import Place, Request
 from sandbox.remote.pending_connections import MOST_NOTES, MOST_OF_AN_ADDRESS, MOST_STRANGERS, PendingConnections
 from sandbox.remote.server import ServedPost, Server
+from tests.support.few import few
 from tests.support.stations import make_bench, make_task
 
 TOKEN = secrets.token_hex(32)
@@ -80,7 +81,7 @@ def attempt(address: tuple[str, int], kind: Callable[[socket.socket], None]) -> 
     return stranger
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", few(KINDS, 2, lambda kind: kind.__name__))
 def test_seventy_strangers_do_not_lock_the_owner_out(tmp_path: Path, kind: Callable[[socket.socket], None]) -> None:
     with serving(tmp_path) as (address, notes, _), contextlib.ExitStack() as crowd:
         for _ in range(70):

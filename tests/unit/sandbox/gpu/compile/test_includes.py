@@ -6,6 +6,7 @@ import pytest
 
 from sandbox.gpu.compile.dialect import dialect_of, spell
 from sandbox.gpu.compile.includes import refusals
+from tests.support.few import few
 
 ROOT = Path(__file__).parents[5]
 KNOWN = frozenset({"hip/hip_runtime.h"})
@@ -117,21 +118,24 @@ def test_no_kernel_of_ours_is_refused(kind: str, reads: bool) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
-    [
-        "/*",
-        'R"x(',
-        '"\\',
-        "'\\",
-        "#pragma x\n",
-        "#include <hip/hip_runtime.h>\n",
-        "asm(",
-        "typedef a ",
-        "%:%:",
-        "( ' '",
-        "__has_include",
-        "\\\n",
-        "typedef " + " " * 50,
-    ],
+    few(
+        [
+            "/*",
+            'R"x(',
+            '"\\',
+            "'\\",
+            "#pragma x\n",
+            "#include <hip/hip_runtime.h>\n",
+            "asm(",
+            "typedef a ",
+            "%:%:",
+            "( ' '",
+            "__has_include",
+            "\\\n",
+            "typedef " + " " * 50,
+        ],
+        2,
+    ),
 )
 def test_text_that_goes_on_and_on_is_read_in_one_go(text: str) -> None:
     """Half a megabyte: what looks ahead to the end from every place would take hours."""

@@ -28,6 +28,7 @@ from sandbox.gpu.timing.measure import overall
 from sandbox.gpu.timing.stopwatch import Refused, Stopwatch, floor_us, flush_bytes
 from tasks.loader import load_task
 from tasks.task import Array, Task
+from tests.support.few import few
 
 SOURCE = """/*+++
 {extra}[[launch]]
@@ -176,7 +177,7 @@ def test_without_any_window_taken_the_known_ones_come_at_the_end(references: Ref
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", [half, lazy_until_seen, lazy_later, lazy_once])
-@pytest.mark.parametrize(("time_us", "windows"), [(20.0, 40), (500.0, 160)])  # windows of 8 calls, and of one
+@pytest.mark.parametrize(("time_us", "windows"), few([(20.0, 40), (500.0, 160)], 2))  # windows of 8 calls, and of one
 def test_who_remembers_gains_nothing(references: References, kernel: Kernel, time_us: float, windows: int) -> None:
     kinds = [refused(references, kernel, seed, time_us=time_us, windows=windows) for seed in range(4)]
     assert set(kinds) <= {"wrong_result", "nondeterministic"}, kinds
