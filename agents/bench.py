@@ -17,7 +17,7 @@ from records.literature import Quotation
 from records.machine_code import InnerLoop
 
 
-class NotAtTheBench(ValueError):
+class BenchRefusal(ValueError):
     """A request that cannot be fulfilled; the message says what to ask for instead."""
 
 
@@ -63,16 +63,16 @@ class Bench(Protocol):
         """The fastest try that is right."""
 
     def check(self, source: str, tool: str) -> Checked:
-        """Compile, verify and time a kernel; NotAtTheBench when no try is left."""
+        """Compile, verify and time a kernel; BenchRefusal when no try is left."""
 
     def named(self, name: str) -> BenchKernel:
-        """One kernel; NotAtTheBench when there is none of that name."""
+        """One kernel; BenchRefusal when there is none of that name."""
 
     def estimate(self, source: str) -> BenchKernel:
-        """Compile a kernel and predict or measure its times without verifying it; NotAtTheBench after too many."""
+        """Compile a kernel and predict or measure its times without verifying it; BenchRefusal after too many."""
 
     def loops(self, kernel: BenchKernel) -> tuple[InnerLoop, ...]:
-        """The machine code's inner loops; NotAtTheBench where this target shows none."""
+        """The machine code's inner loops; BenchRefusal where this target shows none."""
 
     def search(self, query: str) -> tuple[Quotation, ...]:
         """Passages of the notes; those that this experiment has read before come without their text."""
@@ -97,8 +97,8 @@ class Experimenter(Protocol):
 
 
 def changed(source: str, old: str, new: str) -> str:
-    """The source with one piece of text replaced; NotAtTheBench where it does not stand there exactly once."""
+    """The source with one piece of text replaced; BenchRefusal where it does not stand there exactly once."""
     found = source.count(old) if old else 0
     if found != 1:
-        raise NotAtTheBench(f"the text to replace must stand in the kernel exactly once, and it does {found} times")
+        raise BenchRefusal(f"the text to replace must stand in the kernel exactly once, and it does {found} times")
     return source.replace(old, new)

@@ -110,7 +110,7 @@ class Campaigns:
         from agents.playbook.playbook import Playbook
         from app.wiring import assignment_of, limits_of
         from graph.context import Context
-        from graph.doubles import Bookshelf
+        from graph.doubles import ListedLiterature
         from graph.drive import drive
         from records.artefacts import ArtefactStore
         from records.ledger import Ledger
@@ -126,7 +126,7 @@ class Campaigns:
                 assignment=work,
                 author=Playbook(seed, explores=asked.explorations > 0),
                 sandbox=self.shared,
-                literature=Bookshelf(),
+                literature=ListedLiterature(),
                 ledger=ledger,
                 artefacts=ArtefactStore(Path(folder) / "artefacts", ledger),
                 limits=asked,

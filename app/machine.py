@@ -176,7 +176,7 @@ def _ledger(settings: Settings) -> Capability:
 
 
 def _knowledge(settings: Settings) -> Capability:
-    from app.shelf import make_store
+    from app.configured_store import make_store
 
     if not settings.knowledge.exists():
         return Capability("knowledge store", "ok", "none yet; the first search makes it", needed=True)

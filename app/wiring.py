@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
+from app.configured_store import OPENAI, make_store
 from app.event_log import EventLog
 from app.paid_embedder import PaidEmbedder
 from app.remembered import recalled_of, weights_kept, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
 from app.settings import Settings
-from app.shelf import OPENAI, make_store
 from app.starts import starts_of
 from app.task_folders import open_task
 from records.errors import LedgerError, NoRecords, SettingsError, UsageError
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 REACH = 3  # times as many passages are looked at where earlier runs weigh them
 
 
-class ShelvedLiterature:
+class StoredLiterature:
     """The knowledge store as a run reads it. Nothing is opened before the first search."""
 
     def __init__(self, store: KnowledgeStore, weights: Mapping[str, float] | None = None) -> None:
@@ -174,14 +174,14 @@ def make_context(settings: Settings, run: Run, ledger: Ledger, artefacts: Artefa
 
 def make_literature(
     settings: Settings, run: Run, ledger: Ledger, artefacts: ArtefactStore, budget_usd: float
-) -> ShelvedLiterature:
+) -> StoredLiterature:
     """The store of the settings as a run reads it; the vectors of its queries count in the run's budget."""
 
     def paid(asked: EndpointEmbedder) -> PaidEmbedder:
         usd = settings.usd_per_million_embedding_tokens / 1e6
         return PaidEmbedder(asked, run.id, ledger, artefacts, usd, lambda: max(budget_usd, allowed_usd(ledger, run)))
 
-    return ShelvedLiterature(make_store(settings, paid), weights_kept(run.config, artefacts))
+    return StoredLiterature(make_store(settings, paid), weights_kept(run.config, artefacts))
 
 
 def allowed_usd(ledger: Ledger, run: Run) -> float:

@@ -12,7 +12,7 @@ from agents.author import Assignment
 from agents.playbook.changes import Changes
 from agents.playbook.playbook import Playbook
 from graph import Context, Limits
-from graph.doubles import Bookshelf
+from graph.doubles import ListedLiterature
 from graph.drive import drive
 from records.artefacts import ArtefactStore
 from records.evaluation import Evaluation
@@ -44,7 +44,7 @@ def played(task: Task, target: Target, sandbox: Sandbox, folder: Path, limits: L
         assignment=work,
         author=Playbook(0, explores=True),
         sandbox=asked,
-        literature=Bookshelf(),
+        literature=ListedLiterature(),
         ledger=ledger,
         artefacts=artefacts,
         limits=limits,

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from app.configured_store import make_store
 from app.settings import load_settings
-from app.shelf import make_store
 from benchmarks.figure import Figure, report
 from benchmarks.search_rivals import rivals
 from knowledge.chunks import cut

@@ -37,7 +37,7 @@ from benchmarks.collection import DATA
 from benchmarks.figure import Figure, report
 from benchmarks.search_tasks import TARGET, tasks
 from graph import Context, Limits
-from graph.doubles import Bookshelf
+from graph.doubles import ListedLiterature
 from graph.drive import drive
 from records.artefacts import ArtefactStore
 from records.experiment import Run
@@ -172,7 +172,7 @@ def graph_run(work: Assignment, sandbox: Remembered, folder: Path) -> tuple[Curv
         assignment=work,
         author=Playbook(work.seed, explores=True),
         sandbox=sandbox,
-        literature=Bookshelf(),
+        literature=ListedLiterature(),
         ledger=ledger,
         artefacts=ArtefactStore(folder / "artefacts", ledger),
         limits=Limits(dispatch=False),  # the rivals end with one kernel, too

@@ -114,7 +114,7 @@ class ScriptedAuthor:
         return made if isinstance(made, Draft) else Draft(made)
 
 
-class Bookshelf:
+class ListedLiterature:
     """Literature that answers every query with the same passages."""
 
     def __init__(self, *passages: str) -> None:
@@ -166,7 +166,7 @@ def table_context(folder: Path, task: Task, author: Author, limits: Limits | Non
         assignment=Assignment(task, "a GPU that is a table", "mi300x", "gfx942", 7),
         author=author,
         sandbox=TableSandbox(),
-        literature=Bookshelf("A passage."),
+        literature=ListedLiterature("A passage."),
         ledger=ledger,
         artefacts=ArtefactStore(folder / "artefacts", ledger),
         limits=limits or Limits(),

@@ -106,7 +106,7 @@ def prepared_again(context: Context, attempt: Attempt) -> Prepared:
     return context.sandbox.prepare(source, context.assignment.task, attempt.tunables)
 
 
-def twin(
+def earlier_like(
     context: Context, generation: int, prepared: Prepared, evaluation: Evaluation, by_code: bool
 ) -> Attempt | None:
     """The first attempt of an earlier generation that is the same kernel, or None.

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from agents.author import Draft
 from graph.context import Context
-from graph.evaluating import evaluate, is_echo, twin
+from graph.evaluating import earlier_like, evaluate, is_echo
 from graph.events import annotate, emit
 from graph.state import TrialState
 from graph.trial import Trial
@@ -45,7 +45,7 @@ def enter(state: TrialState, runtime: Runtime[Context], stage: str, number: int)
 
 def same_as(trial: Trial, prepared: Prepared, result: Evaluation, by_code: bool) -> str:
     """A sentence on the earlier generation's attempt that is the same kernel; empty where the kernel is new."""
-    earlier = twin(trial.context, trial.state["generation"], prepared, result, by_code)
+    earlier = earlier_like(trial.context, trial.state["generation"], prepared, result, by_code)
     return "" if earlier is None else f"the same kernel as {earlier.id}, which was {earlier.status}"
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from langgraph.runtime import Runtime
 
 from agents.author import Draft, Step
-from agents.bench import BenchKernel, Checked, NotAtTheBench
+from agents.bench import BenchKernel, BenchRefusal, Checked
 from graph.context import Context
 from graph.evaluating import announce, evaluate
 from graph.lesson import reason_of
@@ -112,7 +112,7 @@ class Workbench:
         if known is not None:
             return replace(known, is_repeated=True, literature=())
         if self.tries_left < 1:
-            raise NotAtTheBench("no try is left; submit the best kernel that is right")
+            raise BenchRefusal("no try is left; submit the best kernel that is right")
         number = len(self._tries)
         enter(self._state, self._runtime, "try", number)
         purpose, made, status, reason = self._judged(prepared)
@@ -143,7 +143,7 @@ class Workbench:
         found = self._context.ledger.attempt(self._context.run.id, asked) if asked else None
         if found is None or found.status != "accepted" or found.generation >= self._state["generation"]:
             there = ", ".join(self.names) or "none yet"
-            raise NotAtTheBench(f"there is no kernel {name[:40]!r} here; there are {there}")
+            raise BenchRefusal(f"there is no kernel {name[:40]!r} here; there are {there}")
         known = specimen(self._context, found.id, self._state["generation"])
         return BenchKernel(found.id, known.source, known.evaluation)
 
@@ -151,7 +151,7 @@ class Workbench:
         """Times of a kernel that nothing verifies: enough to see what a line costs, never for a record."""
         prepared, most = self._prepared(source), ESTIMATES_A_TRY * self._context.limits.tries
         if prepared.id not in self._estimated and len(self._estimated) >= most:
-            raise NotAtTheBench(f"all {most} estimates of this experiment are used; check a kernel or submit")
+            raise BenchRefusal(f"all {most} estimates of this experiment are used; check a kernel or submit")
         self._estimated.add(prepared.id)
         return BenchKernel("changed", source, evaluate(self._context, "estimate", prepared), is_verified=False)
 
@@ -159,12 +159,12 @@ class Workbench:
         """The inner loops in the compiler's listing."""
         shown = self._context.disassembler
         if shown is None:
-            raise NotAtTheBench("this target's machine code is not shown")
+            raise BenchRefusal("this target's machine code is not shown")
         prepared = self._prepared(kernel.source).choose(kernel.evaluation.tunables)
         singles = [arm.prepared for arm in prepared.arms] or [prepared]
         found = tuple(loop for each in singles if each.refusal is None for loop in shown.loops(each))
         if not found:
-            raise NotAtTheBench(f"{kernel.name} does not compile, so that it has no machine code")
+            raise BenchRefusal(f"{kernel.name} does not compile, so that it has no machine code")
         return found
 
     def search(self, query: str) -> tuple[Quotation, ...]:
@@ -173,11 +173,11 @@ class Workbench:
         try:
             return looked_up(self._runtime, self._trial.reads("search", (query,), f"search{self._searches}"))
         except KnowledgeError:
-            raise NotAtTheBench("the notes cannot be searched on this machine") from None
+            raise BenchRefusal("the notes cannot be searched on this machine") from None
 
     def _prepared(self, source: str) -> Prepared:
         if (size := len(source.encode("utf-8", "replace"))) > MOST_SOURCE_BYTES:
-            raise NotAtTheBench(f"the kernel has {size} bytes, and at most {MOST_SOURCE_BYTES} are taken")
+            raise BenchRefusal(f"the kernel has {size} bytes, and at most {MOST_SOURCE_BYTES} are taken")
         return self._context.sandbox.prepare(source, self._context.assignment.task)
 
     def _judged(self, prepared: Prepared) -> tuple[Purpose, Evaluation, AttemptStatus, str]:

@@ -1,7 +1,7 @@
 """A stranger's `reference.py` behind its task: one caged process answers for all its functions, and is started again.
 
 It has the standard library, numpy, ml_dtypes, our `tasks` and `records`, and a folder of its own; no network, no file
-of the user, no process. Its answers are arrays of checked types, shapes and sizes (tasks/parcel.py). Whatever goes
+of the user, no process. Its answers are arrays of checked types, shapes and sizes (tasks/array_file.py). Whatever goes
 wrong in there is a TaskError; a starved host is the machine's fault.
 """
 
@@ -27,7 +27,7 @@ from records.errors import ScientistError, TaskError
 from sandbox.cage.confinement import Cage
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import Completed, ProcessLimits, clean, run
-from tasks.parcel import read_arrays, write_arrays
+from tasks.array_file import read_arrays, write_arrays
 from tasks.served import MOST_ANSWER_BYTES, joined, split
 from tasks.task import Array, Case, Tensors
 

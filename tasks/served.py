@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
+from tasks.array_file import read_arrays, write_arrays
 from tasks.dtypes import Array
 from tasks.loader import TASK_FAULTS, functions_of
-from tasks.parcel import read_arrays, write_arrays
 from tasks.task import Case
 
 JOIN = "\x1f"  # between the name of a family and the name of a tensor

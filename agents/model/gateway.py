@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from agents.author import Step
 from agents.model.conversation import Message, RawReply, transcribed
 from agents.model.endpoint import Endpoint, add
-from agents.model.panel import model_of
+from agents.model.model_choice import model_of
 from agents.model.structured_output import Form, ReplyError, clean, instruction, objects, response_format
 from agents.model.tools import PONG, QUESTION, QUESTION_TOKENS, Tool, ToolsRefused, calls_a_tool
 from agents.model.transport import Options, Rejected, Transport

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents.author import Draft
-from agents.bench import Bench, BenchKernel, Checked, NotAtTheBench, changed
+from agents.bench import Bench, BenchKernel, BenchRefusal, Checked, changed
 from agents.scientist.observations import bounded, checked_text, compared_text, found_text, loops_text
 from agents.scientist.toolbox import (
     CHECK,
@@ -68,7 +68,7 @@ class BenchTools:
             if use is None:
                 raise BadRequest(f"there is no tool {request.tool[:40]!r}; there are {NAMES}")
             made = use(request)
-        except (BadRequest, NotAtTheBench) as error:
+        except (BadRequest, BenchRefusal) as error:
             return Answered(bounded("", f"Not done: {error}."))
         return Answered(bounded(request.tool, made.text), made.draft, is_useful=True)
 

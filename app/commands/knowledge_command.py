@@ -266,8 +266,8 @@ def _gain(row: UseRow) -> str:
 
 def _store(shipped: bool = False) -> KnowledgeStore:
     """The store of the settings, with the shipped notes where they are asked for."""
+    from app.configured_store import make_store
     from app.settings import load_settings
-    from app.shelf import make_store
 
     store = make_store(load_settings())
     if shipped:

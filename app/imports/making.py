@@ -199,7 +199,7 @@ def _shapes(graph: Graph, sizing: Sizing, original: Mapping[str, int]) -> Shapes
 
 
 def _said(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
-    notes = [f"{twin} is {name}" for twin, name in sizing.twins.items()]
+    notes = [f"{follower} is {name}" for follower, name in sizing.followers.items()]
     return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
 
 

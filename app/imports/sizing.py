@@ -31,11 +31,11 @@ class Sizing:
     base: Dims
     steps: Dims
     fixed: Dims = field(default_factory=dict)
-    twins: dict[str, str] = field(default_factory=dict)  # a constant to the dim that it follows, or a multiple of one
+    followers: dict[str, str] = field(default_factory=dict)  # a constant to the dim, or the multiple, that it is
 
     def constants(self, dims: Mapping[str, int]) -> Dims:
         """All constants of the file for these dims."""
-        return {**dims, **self.fixed, **{twin: evaluate(text, dims) for twin, text in self.twins.items()}}
+        return {**dims, **self.fixed, **{follower: evaluate(text, dims) for follower, text in self.followers.items()}}
 
     def configs(self, rng: np.random.Generator) -> list[Dims]:
         """The smallest dims and others near them, no two the same."""
@@ -135,7 +135,7 @@ def _follows(name: str, other: str, ratio: Fraction, found: Sizing, runs: Runs) 
     tried = [{**found.base, other: v, name: int(v * ratio)} for v in (least, least + step, least + 3 * step)]
     if not all(runs(found.constants(t)) for t in tried):
         return False
-    found.twins[name] = other if ratio == 1 else f"{ratio} * {other}" if ratio > 1 else f"{other} // {1 / ratio}"
+    found.followers[name] = other if ratio == 1 else f"{ratio} * {other}" if ratio > 1 else f"{other} // {1 / ratio}"
     found.steps[other], found.base[other] = step, least
     del found.base[name]
     return True

@@ -151,7 +151,7 @@ class AgentTools:
         """Search the notes on the hardware, the language and known optimisations."""
 
         def found() -> list[dict[str, Any]]:
-            from app.shelf import make_store
+            from app.configured_store import make_store
 
             store = make_store(self._settings)
             store.ensure_shipped()

@@ -21,7 +21,7 @@ from sandbox.candidate.tuning import Tuning
 
 FORMAT = 1  # of the files and messages
 MOST_BYTES = 16 << 20  # as Python objects some twenty times that
-Parcel = TypeVar("Parcel")
+Sent = TypeVar("Sent")
 
 
 @dataclass(frozen=True)
@@ -91,22 +91,22 @@ class Result:
     seconds: float = 0.0
 
 
-def pack(parcel: Request | Result) -> bytes:
+def pack(message: Request | Result) -> bytes:
     """As a file or message: its format, its digest, itself."""
-    body = dumps(parcel)
+    body = dumps(message)
     head = {"format": FORMAT, "digest": hashlib.sha256(body.encode()).hexdigest()}
     return json.dumps({**head, "body": json.loads(body)}, sort_keys=True, ensure_ascii=True).encode()
 
 
-def unpack(kind: type[Parcel], data: bytes) -> Parcel:
+def unpack(kind: type[Sent], data: bytes) -> Sent:
     """Read what `pack` wrote; SpoolError says in a few words what is wrong with it."""
     try:
-        parcel = json.loads(data)
-        if not isinstance(parcel, dict) or parcel.get("format") != FORMAT:
+        message = json.loads(data)
+        if not isinstance(message, dict) or message.get("format") != FORMAT:
             raise SpoolError("is of another format: use one version of the program on both sides")
-        if hashlib.sha256(dumps(parcel["body"]).encode()).hexdigest() != parcel["digest"]:
+        if hashlib.sha256(dumps(message["body"]).encode()).hexdigest() != message["digest"]:
             raise SpoolError("is damaged")
-        made = from_plain(kind, parcel["body"])
+        made = from_plain(kind, message["body"])
         if not is_typed(made, kind):
             raise SpoolError("has fields of other types")
         return made

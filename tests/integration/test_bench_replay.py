@@ -20,7 +20,7 @@ from agents.model.endpoint import ROLES, Endpoint
 from agents.model.gateway import Gateway
 from agents.scientist.scientist import Scientist
 from graph.context import Context, Limits
-from graph.doubles import Bookshelf
+from graph.doubles import ListedLiterature
 from graph.drive import drive
 from records.artefacts import ArtefactStore
 from records.experiment import Run
@@ -70,7 +70,7 @@ def context(url: str, folder: Path, tools: str) -> Context:
         assignment=Assignment(task, target.brief.strip(), target.name, target.arch, 0),
         author=Scientist(Gateway(endpoint, ledger, artefacts, None)),
         sandbox=evaluator(0),
-        literature=Bookshelf("DPP moves data within rows of 16 lanes."),
+        literature=ListedLiterature("DPP moves data within rows of 16 lanes."),
         ledger=ledger,
         artefacts=artefacts,
         limits=Limits(generations=1, picks=1, tunings=0),

@@ -21,7 +21,7 @@ from agents.model.structured_output import Form
 from app.session import Session
 from app.settings import Settings
 from app.tracing import ANSWER_S, FLUSH_S, Traces, tracing_here
-from app.wiring import ShelvedLiterature, make_endpoint
+from app.wiring import StoredLiterature, make_endpoint
 from graph import Limits, build_graph
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from knowledge.store import KnowledgeStore
@@ -70,7 +70,7 @@ class Traced:
         self.context = table_context(
             folder / "runs", task, ReadingAuthor(self.ideas, self.write), Limits(generations=1, picks=1)
         )
-        shelf = ShelvedLiterature(KnowledgeStore(NOTES / "store"))
+        shelf = StoredLiterature(KnowledgeStore(NOTES / "store"))
         self.context = type(self.context)(**{**vars(self.context), "literature": shelf})
         self.gateway = Gateway(make_endpoint(given), self.context.ledger, self.context.artefacts, 5.0)
         place = folder / "runs" / self.context.run.id

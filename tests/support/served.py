@@ -13,7 +13,7 @@ from app.served_runs import ServedRuns
 from app.settings import Settings
 from app.wiring import limits_of
 from graph.context import Context
-from graph.doubles import Bookshelf, ScriptedAuthor, table_task
+from graph.doubles import ListedLiterature, ScriptedAuthor, table_task
 from graph.serving import serve
 from graph.table_sandbox import TableSandbox
 from records.artefacts import ArtefactStore
@@ -52,7 +52,7 @@ class Server:
             assignment=Assignment(task, "a GPU that is a table", "mi300x", "gfx942", run.seed),
             author=ScriptedAuthor(ideas, self.writer),
             sandbox=sandbox,
-            literature=Bookshelf("A passage."),
+            literature=ListedLiterature("A passage."),
             ledger=ledger,
             artefacts=artefacts,
             limits=limits_of(run.config),

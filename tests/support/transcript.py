@@ -32,7 +32,7 @@ from agents.model.endpoint import ROLES, Endpoint, Price
 from agents.model.gateway import Gateway
 from agents.scientist.scientist import Scientist
 from graph.context import Context, Limits
-from graph.doubles import Bookshelf
+from graph.doubles import ListedLiterature
 from graph.drive import drive
 from records.artefacts import ArtefactStore
 from records.codec import loads
@@ -133,7 +133,7 @@ def context(url: str, folder: Path) -> Context:
         assignment=Assignment(task, target.brief.strip(), target.name, target.arch, run.seed),
         author=Scientist(Gateway(endpoint, ledger, artefacts, BUDGET_USD)),
         sandbox=evaluator(run.seed),
-        literature=Bookshelf("A passage."),
+        literature=ListedLiterature("A passage."),
         ledger=ledger,
         artefacts=artefacts,
         limits=LIMITS,

@@ -18,8 +18,8 @@ from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.lab.cost.counters import ATOMIC, LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE, LaunchCounters
 from sandbox.lab.cost.explanation import explain
 from sandbox.lab.cost.issue import issue_clocks, vector_clocks
+from sandbox.lab.cost.lone_workgroup import alone_clocks
 from sandbox.lab.cost.occupancy import Occupancy, occupancy
-from sandbox.lab.cost.solitude import alone_clocks
 from sandbox.lab.cost.spared_loads import without_spared
 from sandbox.lab.cost.traffic import traffic_us
 from sandbox.target import Target

@@ -10,7 +10,7 @@ import pytest
 
 from app.passage_use import Rate, all_uses, by_document, by_passage, uses_of, weights_of
 from app.remembered import keep_weights, weights_kept
-from app.wiring import ShelvedLiterature
+from app.wiring import StoredLiterature
 from knowledge.store import KnowledgeStore
 from records.artefacts import ArtefactStore
 from records.experiment import Attempt, Credit, Experiment, Run
@@ -102,7 +102,7 @@ def test_only_what_an_interval_shows_moves_a_passage(ledger: Ledger) -> None:
 
 
 def test_a_run_keeps_the_factors_that_it_began_with_and_they_move_its_passages(ledger: Ledger, tmp_path: Path) -> None:
-    shelf = ShelvedLiterature(KnowledgeStore(tmp_path / "shelf"))
+    shelf = StoredLiterature(KnowledgeStore(tmp_path / "shelf"))
     first, *rest = shelf.search("LDS bank conflicts", 4, "gfx942")
     for slot in range(12):
         experiment(ledger, slot, [first.id], ["failed"])
@@ -112,6 +112,6 @@ def test_a_run_keeps_the_factors_that_it_began_with_and_they_move_its_passages(l
     experiment(ledger, 50, [first.id], ["accepted"], gain=99.0)
     weights = weights_kept(kept, artefacts)
     assert set(weights) == {first.id, rest[0].id}
-    found = ShelvedLiterature(KnowledgeStore(tmp_path / "shelf"), weights).search("LDS bank conflicts", 4, "gfx942")
+    found = StoredLiterature(KnowledgeStore(tmp_path / "shelf"), weights).search("LDS bank conflicts", 4, "gfx942")
     assert found[0].id != first.id
     assert weights_kept({}, artefacts) == {}

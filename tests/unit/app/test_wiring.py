@@ -11,7 +11,7 @@ import pytest
 from app import run_request, wiring
 from app.settings import load_settings
 from app.starts import starts_of
-from app.wiring import ShelvedLiterature
+from app.wiring import StoredLiterature
 from knowledge.store import KnowledgeStore
 from records.errors import LedgerError, SettingsError, UsageError
 from tasks.loader import load_task
@@ -78,7 +78,7 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(notebook: Any, tmp_path: P
 
 
 def test_passages_have_an_id_and_a_source_and_are_the_same_again(tmp_path: Path) -> None:
-    shelf = ShelvedLiterature(KnowledgeStore(tmp_path / "shelf"))
+    shelf = StoredLiterature(KnowledgeStore(tmp_path / "shelf"))
     first = shelf.search("LDS bank conflicts", 3, "gfx942")
     assert first == shelf.search("LDS bank conflicts", 3, "gfx942")
     shelf.close()

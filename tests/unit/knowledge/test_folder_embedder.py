@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.configured_store import make_store
 from app.settings import load_settings
-from app.shelf import make_store
 from knowledge.embedder import EmbedderError
 from knowledge.folder_embedder import FolderEmbedder
 from knowledge.store import KnowledgeStore

@@ -19,7 +19,7 @@ ORIGINAL = {"channels": 64, "height": 256, "left": 32, "right": 32}
 
 def test_each_dim_has_its_smallest_value_and_its_step() -> None:
     found = sized(ORIGINAL, runs)
-    assert found.steps == {"channels": 8, "height": 1, "right": 1} and found.twins == {"left": "right"}
+    assert found.steps == {"channels": 8, "height": 1, "right": 1} and found.followers == {"left": "right"}
     for config in found.configs(np.random.default_rng(0)):
         assert runs(found.constants(config))
 

@@ -10,7 +10,7 @@ import pytest
 
 from agents.author import Step
 from agents.model.endpoint import Endpoint
-from agents.model.panel import ModelRecord, draws, model_of, records_of
+from agents.model.model_choice import ModelRecord, draws, model_of, records_of
 from records.experiment import Attempt, Credit, Experiment, ModelCall, Run, Usage
 from records.ledger import Ledger
 

@@ -6,8 +6,8 @@ import pytest
 
 from sandbox.amdgcn.blocks import BasicBlock
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
+from sandbox.lab.cost.lone_workgroup import alone_clocks
 from sandbox.lab.cost.occupancy import occupancy
-from sandbox.lab.cost.solitude import alone_clocks
 from sandbox.target import Target, load_target
 
 MI300X, H200 = load_target("mi300x"), load_target("h200")
