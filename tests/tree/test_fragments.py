@@ -22,7 +22,6 @@ APART = {
     "sandbox.isolation": "tries the levels of confinement on this machine; its importer is the compiler",
     "sandbox.lab.cases_met": FULL,
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
-    "sandbox.lab.scaled_case": FULL,
     "sandbox.remote.folder_key": FULL,
 }
 
