@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from agents.source import KernelFile, KernelText, SourceError, closing, read, words
+from agents.source import KernelFile, KernelText, SourceError, closing, look, words
 from records.quantity import counted
 
 _BARRIER = re.compile(r"__syncthreads\s*\(|__builtin_amdgcn_s_barrier\s*\(")
@@ -25,7 +25,7 @@ class Remark:
 def check(source: str, arch: str) -> tuple[Remark, ...]:
     """Remarks that a writer can act on; empty when nothing is certain to be wrong."""
     try:
-        file = read(source)
+        file = look(source)
     except SourceError as error:
         return (Remark("form", "", f"{error}; begin with /*+++, the plan in TOML, +++*/"),)
     if brackets := _brackets(file):  # nothing else can be found in code that does not nest
@@ -56,10 +56,11 @@ def check(source: str, arch: str) -> tuple[Remark, ...]:
 def _plan(file: KernelFile) -> list[Remark]:
     found, kernels = list[Remark](), {k.name: k for k in file.kernels}
     for number, launch in enumerate(file.plan["launch"], 1):
-        name, args = launch.get("kernel"), launch.get("args", [])
+        said, args = str(launch.get("kernel", "")), launch.get("args", [])
+        name = said.partition("<")[0].rpartition("::")[2]  # of `ops::scan<float, BLOCK>`
         if name not in kernels:
-            text = f"launch {number} names the kernel {name!r}; the file has {', '.join(kernels) or 'none'}"
-            found.append(Remark("kernel", str(name), text))
+            text = f"launch {number} names the kernel {said!r}; the file has {', '.join(kernels) or 'none'}"
+            found.append(Remark("kernel", name, text))
         elif len(args) != len(kernels[name].parameters):
             taken = len(kernels[name].parameters)
             text = f"launch {number} passes {counted(len(args), 'argument')}, but {name} takes {taken}"

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from agents.source import KernelFile, SourceError, read
+from agents.source import KernelFile, SourceError, look
 
 COUNTED: Mapping[str, re.Pattern[str]] = {
     "subscripts": re.compile(r"\w\s*\["),
@@ -50,7 +50,7 @@ _WAVES = re.compile(r"__launch_bounds__\s*\([^(),]*(?:\([^()]*\)[^(),]*)*,\s*(\d
 def features(source: str, tunables: Mapping[str, int]) -> Mapping[str, float]:
     """The numbers of a text with this choice of its tunables; none for a text without a plan that can be read."""
     try:
-        file = read(source)
+        file = look(source)
     except SourceError:
         return {}
     code = file.code[file.plan_span[1] :]

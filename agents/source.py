@@ -83,7 +83,19 @@ class KernelFile:
 
 
 def read(source: str) -> KernelFile:
-    """Take a file apart; SourceError when it has no readable plan."""
+    """Take a file apart to edit it; SourceError when it has no readable plan, or one of a form that no move knows."""
+    file = look(source)
+    if set(file.plan) - set(_KEYS):
+        raise SourceError(
+            "the launch plan must hold [[launch]] tables, and at most [workspace], [tunables] and [constraints]"
+        )
+    if not all(set(x) <= _LAUNCH_KEYS and _is_plain(x) for x in file.plan["launch"]):
+        raise SourceError("the launch plan has loops, fills, expressions or named instantiations, which no move knows")
+    return file
+
+
+def look(source: str) -> KernelFile:
+    """Take a file apart, whatever else its plan holds; SourceError when it has no readable plan."""
     source = source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     start = len(source) - len(source.lstrip())
     end = source.find("+++*/", start)
@@ -94,12 +106,8 @@ def read(source: str) -> KernelFile:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise SourceError(f"the launch plan is not valid TOML: {error}") from None
     launches = plan.get("launch")
-    if set(plan) - set(_KEYS) or not isinstance(launches, list) or not all(isinstance(x, dict) for x in launches):
-        raise SourceError(
-            "the launch plan must hold [[launch]] tables, and at most [workspace], [tunables] and [constraints] besides"
-        )
-    if not all(set(x) <= _LAUNCH_KEYS and _is_plain(x) for x in launches):
-        raise SourceError("the launch plan has loops, fills, expressions or named instantiations, which no move knows")
+    if not isinstance(launches, list) or not all(isinstance(x, dict) for x in launches):
+        raise SourceError("the launch plan must hold [[launch]] tables")
     tunables = plan.get("tunables", {})
     if not isinstance(tunables, dict) or not all(isinstance(v, list) and v for v in tunables.values()):
         raise SourceError("each tunable must be a list of integers")

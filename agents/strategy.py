@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 
-from agents.source import KernelFile, SourceError, read
+from agents.source import KernelFile, SourceError, look
 from records.errors import PlanError
 from tasks.expressions import evaluate
 
@@ -47,7 +47,7 @@ _WIDE = {
 def strategy(source: str) -> str:
     """The code of a candidate's file; `?` when it has no readable plan."""
     try:
-        file = read(source)
+        file = look(source)
     except SourceError:
         return UNKNOWN
     code = file.code[file.plan_span[1] :]
@@ -99,7 +99,13 @@ def _matrix(code: str) -> str:
 def _split(file: KernelFile, code: str) -> str:
     found = ["a"] if "atomicAdd" in code or "unsafeAtomicAdd" in code else []
     found += ["w"] if file.plan.get("workspace") else []
-    return "".join([*found, *(["l"] if len(file.plan["launch"]) > 1 else [])]) or "0"
+    return "".join([*found, *(["l"] if _is_repeated(file) else [])]) or "0"
+
+
+def _is_repeated(file: KernelFile) -> bool:
+    """True for several launches, or one in a loop."""
+    launches = file.plan["launch"]
+    return len(launches) > 1 or any("for" in launch for launch in launches)
 
 
 def _swizzle(file: KernelFile, code: str) -> str:

@@ -79,6 +79,9 @@ def strategy_code(prepared: Prepared, evaluation: Evaluation | None) -> str:
     code = strategy(prepared.tuned(prepared.tunables).source)
     if code == UNKNOWN:
         return code
+    if code.startswith("B?"):  # a block that depends on the dims
+        largest = max((launch.threads for plan in prepared.plans for launch in plan.launches), default=1)
+        code = f"B{1 << (largest - 1).bit_length()}{code[2:]}"
     waves = min((r.waves_per_simd for r in evaluation.resources), default=0) if evaluation else 0
     spills = any(r.scratch_bytes for r in evaluation.resources) if evaluation else False
     return f"{code}-T{_tile(prepared)}-O{waves}-R{int(spills)}"
