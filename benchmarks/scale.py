@@ -139,6 +139,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 folder = Path(root) / job.__name__
                 folder.mkdir()
                 found += job(folder)
+                print(f"{job.__name__}: done", file=sys.stderr, flush=True)
         for gpus in (int(text) for text in asked.gpus.split(",") if "efficiency" in asked.only):
             folder = Path(root) / f"gpus-{gpus}"
             folder.mkdir()

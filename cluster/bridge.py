@@ -12,6 +12,7 @@ import logging
 import secrets
 import socket
 import sys
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from cluster.frames import packed, receive_soon
@@ -40,6 +41,13 @@ class Bridge:
         self._asked: dict[str, Any] = {}
         self._supervisor: Any = None
         self._reopening = asyncio.Lock()
+        self._answers: Mapping[str, Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]] = {
+            "connect": self._connect,
+            "open": self._open,
+            "ask": self._ask,
+            "state": self._state,
+            "release": self._release,
+        }
 
     async def serve(self, reader: asyncio.StreamReader) -> None:
         """Answer the driver's messages until it goes."""
@@ -54,7 +62,7 @@ class Bridge:
 
     async def _reply(self, message: dict[str, Any]) -> None:
         try:
-            made = await getattr(self, f"_{message['do']}")(message)
+            made = await self._answers[message["do"]](message)
         except ClusterRefusal as refusal:
             made = {"kind": refusal.kind, "text": refusal.text}
         self._writer.write(packed({"id": message["id"], **made}))
@@ -64,7 +72,7 @@ class Bridge:
         """Join the cluster, or start one on this machine, and find its supervisor."""
         self._asked = message
         await asyncio.get_running_loop().run_in_executor(None, _join, message)
-        await self._find_desk(message["station"])
+        await self._find_supervisor(message["station"])
         said = await self._call(self._supervisor.introduce)
         if said["digest"] != message["digest"]:
             raise ClusterRefusal(
@@ -109,7 +117,7 @@ class Bridge:
             return {"kind": "", "found": False}
         return {"kind": "", "found": True}
 
-    async def _find_desk(self, station: str) -> None:
+    async def _find_supervisor(self, station: str) -> None:
         import ray
 
         from cluster.supervisor import NAME, NAMESPACE, Supervisor
@@ -139,7 +147,7 @@ class Bridge:
                     raise ClusterRefusal("SpoolError", _NOT_INSTALLED) from None
                 await asyncio.sleep(RETRY_S)  # released, or idle: a new one
                 name = method._method_name
-                await self._find_desk(self._asked["station"])
+                await self._find_supervisor(self._asked["station"])
                 method = getattr(self._supervisor, name)
             except (ActorUnavailableError, RayActorError):
                 await asyncio.sleep(RETRY_S)

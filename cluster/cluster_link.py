@@ -27,6 +27,7 @@ from cluster.digest import code_digest
 from cluster.frames import packed, receive
 from records.codec import dumps, from_plain
 from records.errors import MachineError, ScientistError, SpoolError
+from sandbox.process import clean
 from sandbox.remote.message import Place
 
 OPEN_S = 90.0  # for Ray to start or to answer
@@ -34,6 +35,7 @@ STATION_S = 180.0  # for the first station: a lab may have to build its runtime
 PATIENCE_S = 120.0  # for a lost cluster to come back
 AGAIN_S = 1.0
 LOST = "lost"
+TAIL_BYTES = 4096
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from cluster.bridge import main; main()"
 MISSING = "--on ray needs Ray: install the extra with `pip install 'gpu-kernel-scientist[ray]'`"
@@ -56,6 +58,17 @@ class ClusterAddress:
         if self.local is not None:
             return "the Ray cluster of this run"
         return "this machine's Ray cluster" if self.address == "auto" else f"the Ray cluster at {self.address}"
+
+    def last_words(self) -> str:
+        """The last line that Ray or the bridge has printed, in brackets; empty where there is none."""
+        try:
+            with self.log.open("rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+                lines = clean(file.read(TAIL_BYTES).decode("utf-8", "replace")).split("\n")
+        except OSError:
+            return ""
+        said = [" ".join(line.split()) for line in lines if line.strip()]
+        return f" (in {self.log.name}: {said[-1][:200]})" if said else ""
 
 
 class ClusterLink:
@@ -164,7 +177,8 @@ class ClusterLink:
     def _checked(self, found: dict[str, Any]) -> dict[str, Any]:
         kind = found.get("kind", "")
         if kind == LOST:
-            raise SpoolError(f"{self._cluster.text} was lost or does not answer; look at it with `ray status`")
+            where = f"{self._cluster.text} was lost or does not answer{self._cluster.last_words()}"
+            raise SpoolError(f"{where}; look at it with `ray status`")
         if kind:
             made = getattr(records.errors, kind, SpoolError)
             is_ours = isinstance(made, type) and issubclass(made, ScientistError)
