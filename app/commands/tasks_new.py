@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
+from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,9 @@ from app.commands.options import Json
 from app.screen import emit, note, say
 from records.errors import UsageError
 
-MOST_BYTES = 1 << 20
+if TYPE_CHECKING:
+    from app.imports.readers import ImportPlace
+
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|bool)\[([A-Za-z_][\w, ]*)\]")
 
@@ -24,7 +26,8 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FILE[:FUNCTION]",
-        help="A PyTorch module or function, a NumPy function or a KernelBench problem, in a file.",
+        help="A file with a PyTorch module or function, a NumPy function, a KernelBench problem or a FlashInfer-Bench "
+        "definition; or a task folder of robust-kbench or GPU MODE.",
     ),
 ]
 Inputs = Annotated[
@@ -58,28 +61,28 @@ def command(
     json: Json = False,
 ) -> None:
     """Make a task folder of a file: reference, cases, tolerance and, where possible, a naive kernel that passes."""
+    from app.exports.gpumode_submission import ARGUMENTS
+    from app.imports.confined import imported
     from app.imports.readers import form_of
     from app.settings import load_settings
     from app.task_folders import open_sound_task, task_cage
 
     folder = _new_folder(name, out)
-    path, function = _place(source)
-    text = _text(path)
-    settings = load_settings()
-    form = form_of(path, text, function)
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    specs, sizes = _specs(input_ or []), _sizes(size or [])
+    place = _place(source)
+    form = form_of(place)
+    found = form.gather(place)
+    origin = {"source": found.shown, "form": form.form, "licence": licence, "commit": commit}
     request = {
-        "name": name,
-        "title": function or path.stem.replace("_", " ").strip(),
-        "source": {"path": path.name, "text": text, "function": function, "specs": specs, "sizes": sizes},
-        "origin": {"source": path.name, "form": form.form, "licence": licence, "commit": commit, "digest": digest},
+        **found.request(name, place.function, _specs(input_ or []), _sizes(size or [])),
+        "origin": {**origin, "digest": found.digest},
         "gate": form.gate,
     }
-    note(f"executing {path.name} once, confined: without network and without your files")
-    made = form.read(request, task_cage(settings))
-    folder.mkdir(parents=True)
-    for file, content in made.files.items():
+    settings = load_settings()
+    note(f"executing {found.path.name} once, confined: without network and without your files")
+    made = imported(request, task_cage(settings))
+    kept = {**found.kept, **({ARGUMENTS: dumps(made.arguments).encode()} if made.arguments else {})}
+    for file, content in {**made.files, **kept}.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_bytes(content)
     task = open_sound_task(settings, str(folder.absolute()))
     if json:
@@ -112,25 +115,14 @@ def _show(folder: Path, task: Any, notes: tuple[str, ...]) -> None:
     say(f"{folder}: sound; next: kernel-scientist run ./{folder}")
 
 
-def _place(source: str) -> tuple[Path, str]:
+def _place(source: str) -> ImportPlace:
+    from app.imports.readers import ImportPlace
+
     path, _, function = source.rpartition(":") if re.search(r":[A-Za-z_]\w*$", source) else (source, "", "")
     found = Path(path)
-    if found.is_dir():
-        raise UsageError(f"{found} is a folder; give one file of it")
-    if not found.is_file():
+    if not found.is_file() and not found.is_dir():
         raise UsageError(f"{found} is not there; --from takes FILE or FILE:FUNCTION")
-    return found, function
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise UsageError(f"{path} is larger than {MOST_BYTES:,} bytes, which no source file is")
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} cannot become a task: it is not Python: its bytes are no UTF-8 text") from None
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
+    return ImportPlace(found, function)
 
 
 def _specs(texts: list[str]) -> dict[str, tuple[str, list[str]]]:

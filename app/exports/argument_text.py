@@ -23,6 +23,7 @@ class ArgumentText:
     names: Mapping[str, str]  # dims, tunables, loops
     scalars: Mapping[str, ScalarSpec]
     buffers: Mapping[str, int]  # bytes of an element
+    handed: frozenset[str] = frozenset()  # scalars that are parameters of the launcher
 
     def declared(self, place: str, argument: Argument) -> Iterator[str]:
         """The lines that declare the variable; UsageError for a type that an export cannot pass."""
@@ -58,16 +59,21 @@ class ArgumentText:
         dtype = dtype or ("f32" if is_real(leaf, self.scalars) else "i32")
         if dtype not in _TYPES:
             raise UsageError(f"the argument {text} is {dtype}, which has no C++ type that an export can pass")
-        kind, names = _TYPES[dtype], {**self.names, **{s.name: number_in_cpp(s) for s in self.scalars.values()}}
+        kind, names = _TYPES[dtype], {**self.names, **{s.name: self._number(s) for s in self.scalars.values()}}
         if dtype in REAL_TYPES:
             if isinstance(node, ast.Name) and node.id in self.scalars:
-                return [], kind, f"{number_in_cpp(self.scalars[node.id])}  /* {node.id} */"
+                scalar = self.scalars[node.id]
+                given = f"static_cast<{kind}>({node.id})"
+                return [], kind, given if node.id in self.handed else f"{number_in_cpp(scalar)}  /* {node.id} */"
             return [], kind, f"static_cast<{kind}>({real_in_cpp(text, names)})"
         value = in_cpp(text, names)
         checks = [f"if ({value} != static_cast<{kind}>({value})) return KERNEL_BAD_VALUE;"]
         if dtype in ("i64", *UNSIGNED):
             checks = []
         return checks, kind, value if dtype == "i64" else f"static_cast<{kind}>({value})"
+
+    def _number(self, scalar: ScalarSpec) -> str:
+        return scalar.name if scalar.name in self.handed else number_in_cpp(scalar)
 
     def _pointer(self, node: ast.expr) -> str:
         match node:
@@ -89,6 +95,11 @@ class ArgumentText:
                 asked = in_cpp(ast.unparse(test), self.names)
                 return f"({asked} ? static_cast<const void*>({one}) : static_cast<const void*>({two}))"
         return ""
+
+
+def parameter(scalar: ScalarSpec) -> str:
+    """The type of a scalar that a caller hands over."""
+    return "double" if scalar.dtype in REAL_TYPES else "long long"
 
 
 def number_in_cpp(scalar: ScalarSpec) -> str:

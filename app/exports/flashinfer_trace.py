@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cached_property
 from pathlib import PurePosixPath
 from uuid import NAMESPACE_OID, uuid5
 
 from app.exports.inline_module import compiled_inline
+from app.exports.original_definition import OriginalDefinition, original_of
 from app.exports.provenance import Provenance, lines_of
 from app.exports.python_reference import called_with_tensors, standalone
 from app.exports.safetensors_file import safetensors_file
-from app.exports.signature import Extent
+from app.exports.signature import Extent, refuse_beyond
 from app.exports.torch_operator import TorchOperator
 from records.errors import UsageError
 from tasks.dtypes import numpy_dtype, size_bytes
@@ -56,7 +58,9 @@ def run({parameters}):
 
 def flashinfer_trace(made: TorchOperator, provenance: Provenance) -> dict[str, bytes]:
     """The files by path. UsageError for a task that the format cannot hold."""
-    trace = _Trace(made, provenance)
+    refuse_beyond(made.signature, "FlashInfer-Bench", scalars=True)
+    original = original_of(made.launcher.task)
+    trace = _Trace(made, provenance) if original is None else _OriginalTrace(made, provenance, original)
     return {str(PurePosixPath(path)): content for path, content in trace.files().items()}
 
 
@@ -70,16 +74,19 @@ class _Trace:
         for tensor in made.signature.buffers:
             for text in tensor.shape:
                 self._axes.setdefault(text, _axis(text))
-        if len(set(self._axes.values())) < len(self._axes):
-            raise UsageError("two expressions of the task's shapes would have one name as axes of FlashInfer-Bench")
-        seen = {text for tensor in self._task.inputs for text in tensor.shape}
-        self._fixed = {text: self._only(text) for text in self._axes if text not in seen}
-        self._dims = {n: self._only(n) for n in made.signature.asked}
         self._name = made.name
+
+    @cached_property
+    def _fixed(self) -> dict[str, int]:
+        """Expressions that no input shows."""
+        seen = {text for tensor in self._task.inputs for text in tensor.shape}
+        return {text: self._only(text) for text in self._axes if text not in seen}
 
     def files(self) -> dict[str, bytes]:
         """Everything, by path."""
         name = self._name
+        if len(set(self._axes.values())) < len(self._axes):
+            raise UsageError("two expressions of the task's shapes would have one name as axes of FlashInfer-Bench")
         made = {
             f"definitions/{name}/{name}.json": _json(self._definition()),
             f"solutions/{AUTHOR}/{name}/{name}/{self._solution_name()}.json": _json(self._solution()),
@@ -149,7 +156,7 @@ class _Trace:
 
     def _reference(self) -> str:
         found = {n: _in_python(e) for n, e in self._made.signature.found.items()}
-        found |= {n: str(value) for n, value in self._dims.items()}
+        found |= {n: str(self._only(n)) for n in self._made.signature.asked}
         return standalone(self._task, "run") + called_with_tensors(self._task, "run", found)
 
     def _solution_name(self) -> str:
@@ -175,13 +182,16 @@ class _Trace:
     def _main(self, said: list[str]) -> str:
         made, task = self._made, self._task
         handed = [f"{t.name}.t()" if t.layout == "column_major" else t.name for t in made.signature.buffers]
-        handed += [str(self._dims[name]) for name in made.asked("into")]
+        handed += [str(self._only(name)) for name in made.asked("into")]
+        handed += [s.name for s in made.signature.scalars]
+        values = {s.name: s.value for s in task.scalars if s not in made.signature.scalars}
         checks = [
-            f"    if not math.isclose({s.name}, {s.value!r}, rel_tol=1e-6):\n"
-            f'        raise ValueError("this kernel was verified with {s.name} = {s.value!r}")\n'
-            for s in task.scalars
+            f"    if not math.isclose({name}, {value!r}, rel_tol=1e-6):\n"
+            f'        raise ValueError("this kernel was verified with {name} = {value!r}")\n'
+            for name, value in values.items()
         ]
-        names = [t.name for t in task.inputs] + [s.name for s in task.scalars] + [t.name for t in task.outputs]
+        checks += [f"    {t.name}.copy_({t.initial})\n" for t in task.outputs if t.initial]
+        names = self._parameters()
         environment = "" if made.is_cuda else f'import os\n\nos.environ["PYTORCH_ROCM_ARCH"] = "{made.target.arch}"\n\n'
         return _SOLUTION.format(
             title=task.title.rstrip(".") + ".",
@@ -194,10 +204,15 @@ class _Trace:
             arguments=", ".join(handed),
         )
 
+    def _parameters(self) -> list[str]:
+        """The names of what `run` takes, outputs last."""
+        task = self._task
+        return [t.name for t in task.inputs] + [s.name for s in task.scalars] + [t.name for t in task.outputs]
+
     def _inputs(self, case: Case) -> tuple[dict[str, object] | None, dict[str, bytes]]:
         """The workload's inputs and the files they need; none for a large case whose values are not any numbers."""
         task = self._task
-        scalars: dict[str, object] = {s.name: {"type": "scalar", "value": s.value} for s in task.scalars}
+        scalars: dict[str, object] = {s.name: {"type": "scalar", "value": case.scalars[s.name]} for s in task.scalars}
         sizes = [size_bytes(t.dtype) * _product(task.shape_of(t, case)) for t in task.inputs]
         if sum(sizes) > MOST_BYTES or case.role == "benchmark":
             if any(t.dtype.startswith(("i", "u", "bool")) for t in task.inputs):
@@ -208,6 +223,22 @@ class _Trace:
         arrays = {t.name: (t.dtype, _stored(t, drawn[t.name])) for t in task.inputs}
         held = {t.name: {"type": "safetensors", "path": path, "tensor_key": t.name} for t in task.inputs}
         return held | scalars, {path: safetensors_file(arrays)}
+
+
+class _OriginalTrace(_Trace):
+    """The solution for a definition that the task was imported from, which is left as it was."""
+
+    def __init__(self, made: TorchOperator, provenance: Provenance, original: OriginalDefinition) -> None:
+        super().__init__(made, provenance)
+        self._original, self._name = original, original.name
+
+    def files(self) -> dict[str, bytes]:
+        """Everything, by path."""
+        path = f"solutions/{AUTHOR}/{self._original.kind}/{self._name}/{self._solution_name()}.json"
+        return {**self._original.files, path: _json(self._solution())}
+
+    def _parameters(self) -> list[str]:
+        return [*self._original.parameters]
 
 
 def _stored(tensor: TensorSpec, array: Array) -> Array:

@@ -131,8 +131,6 @@ def hf_kernel(made: TorchOperator, provenance: Provenance) -> dict[str, str]:
     package, folder = name.lower(), f"{name}_{backend}"
     said, title = lines_of(provenance), made.launcher.task.title.rstrip(".") + "."
     signature = made.signature
-    asked = [*(t.name for t in signature.inputs), *signature.asked]
-    typed = [f"{t.name}: torch.Tensor" for t in signature.inputs] + [f"{n}: int" for n in signature.asked]
     comment = "\n".join(f"// {line}" for line in said)
     return {
         "build.toml": _BUILD.format(
@@ -144,16 +142,17 @@ def hf_kernel(made: TorchOperator, provenance: Provenance) -> dict[str, str]:
         f"{folder}/{name}_operator.cu": f"{comment}\n{made.function('returns')}",
         "torch-ext/torch_binding.cpp": _BINDING.format(schema=made.schema(), name=name, symbol=made.symbol("returns")),
         "torch-ext/torch_binding.h": (
-            f"#pragma once\n\n#include <ATen/ATen.h>\n#include <tuple>\n\n{made.declaration('returns')};\n"
+            "#pragma once\n\n#include <ATen/ATen.h>\n#include <optional>\n#include <tuple>\n\n"
+            f"{made.declaration('returns')};\n"
         ),
         f"torch-ext/{package}/__init__.py": _PACKAGE.format(
             title=title,
             said="\n".join(said),
             name=name,
-            names=", ".join(asked),
-            parameters=", ".join(typed),
-            fake="\n".join(f"    {line}" for line in made.made(signature.inputs[0].name)),
-            arguments="\n    ".join(made.described(t) for t in signature.buffers),
+            names=", ".join(made.names()),
+            parameters=", ".join(made.typed()),
+            fake="\n".join(f"    {line}" for line in made.made(signature.first.name)),
+            arguments="\n    ".join(made.described(t) for t in (*signature.taken, *signature.outputs)),
         ),
         "tests/__init__.py": "",
         f"tests/test_{package}.py": _TEST.format(package=package, name=name, inputs=_inputs(made)),
@@ -175,12 +174,19 @@ def _inputs(made: TorchOperator) -> str:
     task = made.launcher.task
     case, texts = task.tests[0], list[str]()
     for tensor in task.inputs:
+        if tensor.name in case.absent:
+            texts.append("None")
+            continue
         shape = task.shape_of(tensor, case)
         kind = TYPES[tensor.dtype][0]
         turned = shape[::-1] if tensor.layout == "column_major" else shape
+        turned = (task.length_of(tensor, case),) if tensor.strides else turned
         if tensor.dtype.startswith(("f", "bf", "e")):
             text = f'torch.randn({tuple(turned)}, device="cuda").to({kind})'
         else:
             text = f'torch.zeros({tuple(turned)}, dtype={kind}, device="cuda")'  # an index may be no other number
+        if tensor.strides:
+            text = f"{text}.as_strided({shape}, {task.strides_of(tensor, case)})"
         texts.append(text + (".t()" if tensor.layout == "column_major" else ""))
-    return ", ".join([*texts, *(str(case.dims[name]) for name in made.signature.asked)])
+    values = [str(case.dims[name]) for name in made.asked("returns")]
+    return ", ".join([*texts, *values, *(repr(case.scalars[s.name]) for s in made.signature.scalars)])

@@ -37,7 +37,7 @@ _HEADER = """\
 // Bytes of scratch memory that a launch with these dims needs.
 extern "C" long long {name}_scratch_bytes({dims});
 
-// Queues the kernel on a stream. Every buffer is dense{layouts}.
+// Queues the kernel on a stream. Every buffer is dense{layouts}.{more}
 extern "C" KERNEL_STATUS {name}_launch({parameters}, void* scratch, KERNEL_STREAM stream);
 """
 _CMAKE = """\
@@ -116,6 +116,7 @@ class _Project:
 
     def _header(self) -> str:
         signature = self._launcher.signature
+        strided = [f"{t.name} by {' and '.join(t.strides)} elements" for t in signature.inputs if t.strides]
         turned = [tensor.name for tensor in signature.buffers if tensor.layout == "column_major"]
         return _HEADER.format(
             said=self._comment,
@@ -125,6 +126,15 @@ class _Project:
             dims=", ".join(f"long long {name}" for name in signature.dims),
             parameters=", ".join(self._launcher.parameters()),
             layouts=f"; {listing(turned)} column by column" if turned else ", row by row",
+            more="".join(
+                f"\n// {said}"
+                for said in (
+                    f"But for strided inputs: {listing(strided)}." if strided else "",
+                    *(f"{t.name} may be null: it is left out." for t in signature.inputs if t.optional),
+                    *(f"{t.name} is updated: it begins as {t.initial}." for t in signature.outputs if t.initial),
+                )
+                if said
+            ),
         )
 
     def _flags(self) -> str:
@@ -146,7 +156,8 @@ class _Project:
         arch = f"-gencode=arch=compute_{self._arch},code=sm_{self._arch}"  # no code for other GPUs beside it
         compiler = f"nvcc {arch}" if self._is_cuda else f"hipcc --offload-arch={self._arch}"
         files = f"{name}.{suffix} self_check.{suffix}"
-        values = ", ".join(f"{scalar.name} = {scalar.value}" for scalar in self._task.scalars)
+        fixed = [s for s in self._task.scalars if s not in self._launcher.signature.scalars]
+        values = ", ".join(f"{scalar.name} = {scalar.value}" for scalar in fixed)
         scalars = f"The task's scalars have the values that the kernel was verified with: {values}.\n" if values else ""
         return _README.format(
             title=self._task.title.rstrip("."),

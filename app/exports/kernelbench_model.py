@@ -8,6 +8,7 @@ import re
 from app.exports.inline_module import compiled_inline
 from app.exports.provenance import Provenance, lines_of
 from app.exports.refused_words import without
+from app.exports.signature import refuse_beyond
 from app.exports.torch_operator import TYPES, TorchOperator
 from records.errors import UsageError
 from sandbox.candidate.parse import listing
@@ -41,6 +42,7 @@ os.environ["CXX"] = "hipcc"  # asked for by KernelBench's HIP backend, before Py
 def kernelbench_model(made: TorchOperator, provenance: Provenance) -> str:
     """The file's text. UsageError for a kernel that needs more than the problem's tensors."""
     signature = made.signature
+    refuse_beyond(signature, "KernelBench")
     if signature.asked:
         raise UsageError(f"{signature.asked[0]} is in no input's shape, and KernelBench's forward gets tensors alone")
     floats = {tensor.dtype for tensor in signature.buffers if _is_float(tensor)}
@@ -66,11 +68,11 @@ def _interface(made: TorchOperator) -> tuple[str, str]:
 
     The same constructor draws the same weights: KernelBench seeds its generator before each.
     """
-    task, names = made.launcher.task, [t.name for t in made.signature.inputs if not t.parameter]
+    task, names = made.launcher.task, [t.name for t in made.signature.taken if not t.parameter]
     plain = "    def __init__(self, *init_inputs):\n        super().__init__()", ", ".join(["self", *names])
     origin = task.provenance
     if origin is None or origin.form != "kernelbench" or not origin.file:
-        if len(names) < len(made.signature.inputs):
+        if len(names) < len(made.signature.taken):
             raise UsageError(
                 f"the task {task.name} has weights, and its folder has no KernelBench problem that makes them"
             )
@@ -93,8 +95,8 @@ def _interface(made: TorchOperator) -> tuple[str, str]:
 def _body(made: TorchOperator) -> str:
     """The call. A buffer of the problem's Model that it updates is an output of the task, and no result of forward."""
     signature = made.signature
-    call = f"COMPILED.{made.symbol('returns')}({', '.join(_argument(tensor) for tensor in signature.inputs)})"
-    kept = {f"new_{tensor.name}": tensor.parameter for tensor in signature.inputs if tensor.parameter}
+    call = f"COMPILED.{made.symbol('returns')}({', '.join(_argument(tensor) for tensor in signature.taken)})"
+    kept = {f"new_{tensor.name}": tensor.parameter for tensor in signature.taken if tensor.parameter}
     names = [tensor.name for tensor in signature.outputs]
     results = [name for name in names if name not in kept]
     if len(results) == len(names):

@@ -1,15 +1,16 @@
 """The host half of a kernel in C++, generated from its launch plan: one function that checks, and launches in order.
 
 The text is the same for HIP and CUDA; the few names that differ are macros at its top. Arguments are those of the plan:
-buffers as pointers, dims and tunables as 32-bit or 64-bit integers, the task's scalars with the values that the kernel
-was verified with. Scratch memory is handed in by the caller.
+buffers as pointers, null for an input that is left out, dims and tunables as 32-bit or 64-bit integers, the task's
+scalars with the values that the kernel was verified with, or as parameters where the cases give several. Scratch memory
+is handed in by the caller.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.exports.argument_text import ArgumentText
+from app.exports.argument_text import ArgumentText, parameter
 from app.exports.arithmetic import FUNCTIONS, condition_in_cpp, in_cpp
 from app.exports.kernel_text import DetachedText, kernel_text, names_of, qualified
 from app.exports.launch_text import FITS, LaunchText, step_text
@@ -76,7 +77,8 @@ class Launcher:
         """The parameters of `launch`, but for scratch memory and stream."""
         made = [f"{'const ' if is_const else ''}void* {t.name}" for t in self.signature.inputs]
         made += [f"void* {t.name}" for t in self.signature.outputs]
-        return made + [f"long long {name}" for name in self.signature.dims]
+        made += [f"long long {name}" for name in self.signature.dims]
+        return made + [f"{parameter(s)} {s.name}" for s in self.signature.scalars]
 
     def kernels(self) -> list[str]:
         """The names of all kernels that are launched, as the source has them."""
@@ -150,7 +152,7 @@ class Launcher:
         parameters = ", ".join([*self.parameters(), "void* scratch_", "KERNEL_STREAM stream_"])
         least = " || ".join(f"{name} < 1" for name in self.signature.dims)
         rows = [
-            "// Queues the kernel on the stream. Every buffer is dense; the contents of `scratch_` are undefined.",
+            "// Queues the kernel on the stream. The contents of `scratch_` are undefined.",
             f'extern "C" KERNEL_STATUS {self.name}_launch({parameters}) {{',
             *([f"    if ({least}) return KERNEL_BAD_VALUE;"] if least else []),
         ]
@@ -169,7 +171,10 @@ class Launcher:
         tensors |= {workspace.name: (workspace.dtype, workspace.shape) for workspace in plan.workspaces}
         text = LaunchText(
             ArgumentText(
-                names, {s.name: s for s in self.task.scalars}, {n: size_bytes(t) for n, (t, _) in tensors.items()}
+                names,
+                {s.name: s for s in self.task.scalars},
+                {n: size_bytes(t) for n, (t, _) in tensors.items()},
+                frozenset(s.name for s in self.signature.scalars),
             ),
             self._expressions(number, row),
             {name: dtype for name, (dtype, _) in tensors.items()},

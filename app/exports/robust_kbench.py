@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
 
+from app.exports.argument_text import parameter
 from app.exports.provenance import Provenance, lines_of
 from app.exports.python_reference import called_with_tensors, standalone
+from app.exports.signature import refuse_beyond
 from app.exports.torch_operator import TYPES, TorchOperator
 from records.errors import UsageError
 from tasks.task import Task, TensorSpec
 
+CONFIG = "original_config.json"  # beside an imported task
 _BINDING = """
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("forward", &{symbol}, "{name}"); }}
 """
@@ -40,6 +44,7 @@ input_names = [{names}]
 def robust_kbench(made: TorchOperator, provenance: Provenance) -> dict[str, str]:
     """The files by path. UsageError for a task that the format cannot hold."""
     task, signature = made.launcher.task, made.signature
+    refuse_beyond(signature, "robust-kbench", scalars=True)
     if not made.is_cuda:
         raise UsageError(f"robust-kbench builds with nvcc: export for h200, not for {made.target.name}")
     if signature.asked:
@@ -49,11 +54,36 @@ def robust_kbench(made: TorchOperator, provenance: Provenance) -> dict[str, str]
         raise UsageError(f"robust-kbench moves inputs to the GPU as they are, and {turned[0]} is column-major")
     comment = "\n".join(f"// {line}" for line in lines_of(provenance))
     forward = f"{comment}\n#include <torch/extension.h>\n{made.kernel()}\n{made.function('returns', is_alone=False)}"
+    origin = task.provenance
+    if origin is not None and origin.form == "robust-kbench" and (task.folder / CONFIG).is_file():
+        original = (task.folder / origin.file).read_text(encoding="utf-8")
+        return {
+            "forward.cu": forward + _bound(made, original),
+            "func_forward.py": original,
+            "config_forward.json": (task.folder / CONFIG).read_text(encoding="utf-8"),
+        }
     return {
         "forward.cu": forward + _BINDING.format(symbol=made.symbol("returns"), name=made.name),
         "func_forward.py": _function(made, task),
         "config_forward.json": json.dumps(_configs(task), indent=4) + "\n",
     }
+
+
+def _bound(made: TorchOperator, original: str) -> str:
+    """A `forward` with the parameters of the original's forward_fn, in their order."""
+    found = next(n for n in ast.parse(original).body if isinstance(n, ast.FunctionDef) and n.name == "forward_fn")
+    names = [a.arg for a in (*found.args.posonlyargs, *found.args.args, *found.args.kwonlyargs)]
+    tensors = {t.name.removeprefix("w_") if t.parameter else t.name: t for t in made.signature.taken}
+    missing = [t.name for name, t in tensors.items() if name not in names]
+    if missing:
+        raise UsageError(f"{missing[0]} is no parameter of the original's forward_fn, so forward cannot hand it over")
+    handed = {t.name: f"{name}.contiguous()" for name, t in tensors.items()}
+    handed |= {s.name: f"{s.name}.cast<{parameter(s)}>()" for s in made.signature.scalars}
+    parameters = [f"const at::Tensor& {n}" if n in tensors else f"const py::object& {n}" for n in names]
+    arguments = ", ".join(handed[name] for name in made.names())
+    answer = made.declaration("returns").partition(" ")[0] if len(made.signature.outputs) == 1 else "auto"
+    body = f"{answer} forward({', '.join(parameters)}) {{ return {made.symbol('returns')}({arguments}); }}"
+    return f"\n{body}\n" + _BINDING.format(symbol="forward", name=made.name)
 
 
 def _function(made: TorchOperator, task: Task) -> str:

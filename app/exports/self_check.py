@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 
+from app.exports.argument_text import number_in_cpp
 from app.exports.signature import Signature
 from records.errors import UsageError
 from tasks.compare import allowed
@@ -140,11 +141,12 @@ def _nbytes(task: Task, case: Case) -> int:
 
 def _stored(task: Task, case: Case, prefix: str) -> StoredCase:
     inputs = task.draw(case)
-    files = {f"{prefix}.{t.name}": t.flatten(inputs[t.name]).tobytes() for t in task.inputs}
+    held = [t for t in task.inputs if t.name not in case.absent]
+    files = {f"{prefix}.{t.name}": task.flatten(t, inputs[t.name], case).tobytes() for t in held}
     right, plain = task.reference(inputs, case), task.baseline(inputs, case)
     for tensor in task.outputs:
         dtype = numpy_dtype(tensor.dtype)
-        limit = allowed(right[tensor.name], plain[tensor.name], dtype, task.tolerance)
+        limit = allowed(right[tensor.name], plain[tensor.name], dtype, task.tolerance_of(tensor))
         with np.errstate(over="ignore", invalid="ignore"):
             narrow = to_float64(right[tensor.name].astype(dtype))
         want: Array = np.where(np.isfinite(narrow), to_float64(right[tensor.name]), narrow)
@@ -163,13 +165,17 @@ def program(name: str, task: Task, signature: Signature, cases: list[StoredCase]
 def _function(name: str, task: Task, signature: Signature, case: Case, prefix: str) -> str:
     dims = ", ".join(f"{case.dims[dim]}ll" for dim in signature.dims)
     rows = [f"// {case.name}", f"bool {prefix}(const std::string& folder) {{"]
-    for tensor in signature.buffers:
-        rows.append(f"    Bytes {tensor.name}({prod(task.shape_of(tensor, case)) * size_bytes(tensor.dtype)}, 0xa5);")
-    rows += [_read(f"{prefix}.{tensor.name}", tensor.name) for tensor in signature.inputs]
-    rows += [f"    void* {t.name}_gpu = on_gpu({t.name});" for t in signature.buffers]
+    there = [tensor for tensor in signature.buffers if tensor.name not in case.absent]
+    for tensor in there:
+        rows.append(f"    Bytes {tensor.name}({task.length_of(tensor, case) * size_bytes(tensor.dtype)}, 0xa5);")
+    begun = [(f"{prefix}.{t.initial or t.name}", t.name) for t in there if t.initial or t in signature.inputs]
+    rows += [_read(file, name) for file, name in begun]
+    rows += [f"    void* {t.name}_gpu = on_gpu({t.name});" for t in there]
     rows.append(f"    void* scratch_gpu = on_gpu(Bytes({name}_scratch_bytes({dims}), 0xa5));")
-    pointers = [f"{t.name}_gpu" for t in signature.buffers]
-    launched = f"{name}_launch({', '.join(pointers)}, {dims}, scratch_gpu, nullptr)"
+    pointers = [f"{t.name}_gpu" for t in there]
+    handed = [f"{t.name}_gpu" if t in there else "nullptr" for t in signature.buffers]
+    values = [dims, *(number_in_cpp(replace(s, value=case.scalars[s.name])) for s in signature.scalars)]
+    launched = f"{name}_launch({', '.join([*handed, *values])}, scratch_gpu, nullptr)"
     rows += [
         f"    if (!({' && '.join([*pointers, 'scratch_gpu'])})) return false;",
         f'    if (!done({launched}, "the launch")) return false;',

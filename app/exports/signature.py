@@ -35,37 +35,64 @@ class Extent:
 
 @dataclass(frozen=True)
 class Signature:
-    """Everything that a caller hands over, in order: inputs, outputs, then the dims in `asked`."""
+    """Everything that a caller hands over, in order: inputs, outputs, the dims in `asked`, then `scalars`.
 
-    inputs: tuple[TensorSpec, ...]
+    An output that is updated in place begins with the values of an input, its first values. Where outputs are given,
+    they hold those already; where they are returned, the input is taken beside the others.
+    """
+
+    inputs: tuple[TensorSpec, ...]  # that kernels read
     outputs: tuple[TensorSpec, ...]
     dims: tuple[str, ...]
     found: dict[str, Extent]  # dims that follow from an input's shape
     asked: tuple[str, ...]  # the others
     shown: dict[str, Extent]  # those of `asked` that follow from an output's shape, where outputs are given
+    taken: tuple[TensorSpec, ...]  # all inputs, in the task's order
+    begun: dict[str, Extent]  # dims of `asked` that follow from an output's first values
+    scalars: tuple[ScalarSpec, ...]  # that differ from case to case; the others are compiled in
 
     @property
     def buffers(self) -> tuple[TensorSpec, ...]:
         """Inputs, then outputs."""
         return (*self.inputs, *self.outputs)
 
+    @property
+    def first(self) -> TensorSpec:
+        """An input that every call has."""
+        return next(t for t in self.taken if not t.optional)
+
 
 def signature_of(task: Task) -> Signature:
     """The task's. UsageError for a name that C++ or Python keeps for itself, or that an export may use."""
     dims = tuple(task.tests[0].dims)
-    _refuse_unexportable(task)
-    for name in (*dims, *(tensor.name for tensor in (*task.inputs, *task.outputs))):
+    for name in (*dims, *(t.name for t in (*task.inputs, *task.outputs)), *(s.name for s in task.scalars)):
         if iskeyword(name) or name in RESERVED or name.endswith("_"):
             raise UsageError(f"the task's name {name!r} cannot be a name in an export; rename it in its task.toml")
-    found = _found(task.inputs)
+    if all(tensor.optional for tensor in task.inputs):
+        raise UsageError(f"the task {task.name} has no input that every call gives, which an export needs")
+    inputs = tuple(t for t in task.inputs if t.name not in task.initials)
+    found = _found(inputs)
     shown = {name: extent for name, extent in _found(task.outputs).items() if name not in found}
-    return Signature(task.inputs, task.outputs, dims, found, tuple(n for n in dims if n not in found), shown)
+    begun = _found(tuple(t for t in task.inputs if t.name in task.initials))
+    cases = (*task.tests, *task.benchmarks)
+    varying = tuple(s for s in task.scalars if s.value is None or _varies(cases, s))
+    return Signature(
+        inputs,
+        task.outputs,
+        dims,
+        found,
+        tuple(n for n in dims if n not in found),
+        shown,
+        task.inputs,
+        {name: extent for name, extent in begun.items() if name not in found},
+        varying,
+    )
 
 
 def _found(tensors: tuple[TensorSpec, ...]) -> dict[str, Extent]:
     """Dims that follow from the tensors' shapes."""
     found = dict[str, Extent]()
-    for tensor in tensors:
+    for tensor in (t for t in tensors if not t.optional):
         for axis, text in enumerate(tensor.shape):
             names = names_in(text)
             if len(names) == 1 and (name := next(iter(names))) not in found and (divisor := _divisor(text)):
@@ -91,18 +118,17 @@ def _divisor(text: str) -> int:
     return 0
 
 
-def _refuse_unexportable(task: Task) -> None:
-    """UsageError for a task that holds what no export passes on yet."""
-    cases = (*task.tests, *task.benchmarks)
-    varying = [s.name for s in task.scalars if s.value is None or _varies(cases, s)]
-    for what, names in (
-        ("scalars that differ from case to case", varying),
-        ("strided inputs", [s.name for s in task.inputs if s.strides]),
-        ("optional inputs", [s.name for s in task.inputs if s.optional]),
-        ("outputs that are updated in place", [s.name for s in task.outputs if s.initial]),
+def refuse_beyond(
+    signature: Signature, form: str, *, strides: bool = False, optional: bool = False, scalars: bool = False
+) -> None:
+    """UsageError for what a form has no way for; the flags say what it has a way for."""
+    for what, has_way, names in (
+        ("inputs with strides of their own", strides, [t.name for t in signature.taken if t.strides]),
+        ("inputs that may be left out", optional, [t.name for t in signature.taken if t.optional]),
+        ("scalars that differ from call to call", scalars, [s.name for s in signature.scalars]),
     ):
-        if names:
-            raise UsageError(f"the task {task.name} has {what} ({', '.join(names)}), which an export cannot hold yet")
+        if names and not has_way:
+            raise UsageError(f"{form} has no way for {what} ({', '.join(names)}): export it --as torch or --as hip")
 
 
 def _varies(cases: tuple[Case, ...], scalar: ScalarSpec) -> bool:

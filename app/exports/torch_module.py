@@ -58,8 +58,6 @@ def {name}({parameters}) -> {result}:
 def torch_module(made: TorchOperator, provenance: Provenance) -> str:
     """The module's text."""
     signature, space = made.signature, f"{made.name}_{made.target.name}"
-    asked = [*(t.name for t in signature.inputs), *signature.asked]
-    typed = [f"{t.name}: torch.Tensor" for t in signature.inputs] + [f"{n}: int" for n in signature.asked]
     outputs = len(signature.outputs)
     return _MODULE.format(
         title=made.launcher.task.title.rstrip(".") + ".",
@@ -69,12 +67,12 @@ def torch_module(made: TorchOperator, provenance: Provenance) -> str:
         kernel=quoted(made.kernel()),
         operator=f"#include <torch/library.h>\n{made.function('returns')}\n{_registration(made, space)}",
         flags=json.dumps(made.flags()),
-        fake_parameters=", ".join(asked),
-        fake="\n".join(f"    {line}" for line in made.made(signature.inputs[0].name)),
-        parameters=", ".join(typed),
-        names=", ".join(asked),
+        fake_parameters=", ".join(made.names()),
+        fake="\n".join(f"    {line}" for line in made.made(signature.first.name)),
+        parameters=", ".join(made.typed()),
+        names=", ".join(made.names()),
         result="torch.Tensor" if outputs == 1 else f"tuple[{', '.join(['torch.Tensor'] * outputs)}]",
-        arguments="\n    ".join(made.described(t) for t in signature.buffers),
+        arguments="\n    ".join(made.described(t) for t in (*signature.taken, *signature.outputs)),
     )
 
 

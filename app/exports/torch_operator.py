@@ -5,15 +5,17 @@ The function either returns new outputs or writes into outputs that it is given.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
+from app.exports.argument_text import parameter
 from app.exports.arithmetic import FUNCTIONS, in_cpp
 from app.exports.launcher import PLATFORM, Launcher
 from app.exports.signature import Extent
 from records.errors import UsageError
 from sandbox.gpu.compile.dialect import headers
 from sandbox.target import Target
-from tasks.task import TensorSpec
+from tasks.task import ScalarSpec, TensorSpec
 
 TYPES = {
     "f64": ("torch.float64", "at::kDouble"),
@@ -56,7 +58,22 @@ class TorchOperator:
     def asked(self, form: OperatorForm) -> tuple[str, ...]:
         """The dims that the caller must hand over, since no tensor of the call shows them."""
         signature = self.signature
-        return signature.asked if form == "returns" else tuple(n for n in signature.asked if n not in signature.shown)
+        known = signature.begun if form == "returns" else signature.shown
+        return tuple(n for n in signature.asked if n not in known)
+
+    def _given(self, form: OperatorForm) -> tuple[TensorSpec, ...]:
+        return self.signature.taken if form == "returns" else self.signature.buffers
+
+    def names(self) -> list[str]:
+        """The parameters of the function that returns its outputs."""
+        tensors = [t.name for t in self.signature.taken]
+        return [*tensors, *self.asked("returns"), *(s.name for s in self.signature.scalars)]
+
+    def typed(self) -> list[str]:
+        """The same with their types in Python."""
+        kinds = {t.name: "torch.Tensor | None" if t.optional else "torch.Tensor" for t in self.signature.taken}
+        kinds |= {s.name: _python_type(s) for s in self.signature.scalars}
+        return [f"{name}: {kinds.get(name, 'int')}" for name in self.names()]
 
     def function(self, form: OperatorForm, is_queued: bool = True, is_alone: bool = True) -> str:
         """`NAME_operator` or `NAME_into`: on PyTorch's current stream, or else on the null queue.
@@ -67,6 +84,7 @@ class TorchOperator:
         queue = "cudaStream_t" if is_queued else "void*"
         head = [
             "#include <ATen/ATen.h>",
+            *(["#include <optional>"] if any(t.optional for t in self.signature.taken) else []),
             *(["#include <ATen/cuda/CUDAContext.h>"] if is_queued else []),
             "#include <c10/cuda/CUDAGuard.h>",
             "",
@@ -79,9 +97,9 @@ class TorchOperator:
         """The function's head."""
         results = len(self.signature.outputs)
         answer = "at::Tensor" if results == 1 else f"std::tuple<{', '.join(['at::Tensor'] * results)}>"
-        tensors = self.signature.inputs if form == "returns" else self.signature.buffers
-        rows = [f"const at::Tensor& {tensor.name}" for tensor in tensors]
+        rows = [f"const {_tensor_type(tensor)}& {tensor.name}" for tensor in self._given(form)]
         rows += [f"int64_t {name}" for name in self.asked(form)]
+        rows += [f"{_cpp_type(scalar)} {scalar.name}" for scalar in self.signature.scalars]
         return f"{answer if form == 'returns' else 'void'} {self.symbol(form)}({', '.join(rows)})"
 
     def symbol(self, form: OperatorForm) -> str:
@@ -91,7 +109,9 @@ class TorchOperator:
     def schema(self) -> str:
         """The schema of the function that returns its outputs, under the kernel's name."""
         signature = self.signature
-        parameters = [f"Tensor {t.name}" for t in signature.inputs] + [f"int {n}" for n in signature.asked]
+        parameters = [f"Tensor{'?' if t.optional else ''} {t.name}" for t in signature.taken]
+        parameters += [f"int {n}" for n in self.asked("returns")]
+        parameters += [f"{_python_type(s)} {s.name}" for s in signature.scalars]
         results = len(signature.outputs)
         answer = "Tensor" if results == 1 else f"({', '.join(['Tensor'] * results)})"
         return f"{self.name}({', '.join(parameters)}) -> {answer}"
@@ -104,11 +124,15 @@ class TorchOperator:
             return ["-std=c++20", "--expt-relaxed-constexpr", "--extra-device-vectorization", code]
         return ["-std=c++20", "-ffp-contract=fast-honor-pragmas", f"--offload-arch={self.target.arch}"]
 
-    def made(self, device: str) -> list[str]:
-        """Python lines that find the dims, and expressions of new outputs on the device of the tensor of that name."""
-        rows = [f"{n} = {_python_extent(e)}" for n, e in self.signature.found.items()]
+    def made(self, device: str, only: Sequence[str] = ()) -> list[str]:
+        """Python lines that find the dims, and expressions of new outputs on the device of the tensor of that name.
+
+        `only` names the outputs that are wanted, all of them where it is empty.
+        """
+        known = {**self.signature.found, **self.signature.begun}
+        rows = [f"{n} = {_python_extent(e)}" for n, e in known.items()]
         outputs = []
-        for tensor in self.signature.outputs:
+        for tensor in (t for t in self.signature.outputs if not only or t.name in only):
             shape = [text.replace("ceil_div", "_ceil_div") for text in tensor.shape]
             turned = shape[::-1] if tensor.layout == "column_major" else shape
             text = f"{device}.new_empty(({', '.join(turned)}{',' if turned else ''}), dtype={TYPES[tensor.dtype][0]})"
@@ -121,6 +145,9 @@ class TorchOperator:
         """A line of a docstring."""
         kind = "Returns" if tensor in self.signature.outputs else "Takes"
         layout = ", its columns dense" if tensor.layout == "column_major" else ""
+        layout += f", with strides of [{', '.join(tensor.strides)}] elements" if tensor.strides else ""
+        layout += ", or None" if tensor.optional else ""
+        layout += f"; begins as {tensor.initial}, which stays as it is" if tensor.initial else ""
         return f"{kind} {tensor.name}: {TYPES[tensor.dtype][0]} of shape [{', '.join(tensor.shape)}]{layout}."
 
     def _is_ours(self, name: str) -> bool:
@@ -141,19 +168,19 @@ class TorchOperator:
 
     def _body(self, form: OperatorForm, stream: str) -> list[str]:
         signature, name = self.signature, self.name
-        first = signature.inputs[0].name
-        dims = {n: n for n in signature.dims}
-        given = signature.inputs if form == "returns" else signature.buffers
-        found = signature.found if form == "returns" else {**signature.found, **signature.shown}
-        body = [line for tensor in given for line in _checks(tensor, first)]
+        first = (signature.first if form == "returns" else signature.buffers[0]).name
+        dims, given = {n: n for n in signature.dims}, self._given(form)
+        found = {**signature.found, **(signature.begun if form == "returns" else signature.shown)}
+        body = [line for tensor in given for line in _guarded(tensor, _checks(tensor, first))]
         body += [f"const int64_t {n} = {_cpp_extent(e)};" for n, e in found.items()]
         known = {(extent.tensor, extent.axis) for extent in found.values() if extent.divisor == 1}
-        body += [line for tensor in given for line in _shape_checks(tensor, dims, known)]
+        body += [line for tensor in given for line in _guarded(tensor, _shape_checks(tensor, dims, known))]
         body.append(f"const c10::cuda::CUDAGuard guard_({first}.device());")
         if form == "returns":
             body += [_allocated(tensor, dims, first) for tensor in signature.outputs]
         scratch = f"{name}_scratch_bytes({', '.join(signature.dims)})"
-        handed = [*(f"{tensor.name}.data_ptr()" for tensor in signature.buffers), *signature.dims]
+        handed = [*(_pointer(tensor) for tensor in signature.buffers), *signature.dims]
+        handed += [scalar.name for scalar in signature.scalars]
         body += [
             f"at::Tensor scratch_ = at::empty({{{scratch}}}, {first}.options().dtype(at::kByte));",
             f"const auto status_ = {name}_launch({', '.join(handed)}, scratch_.data_ptr(), {stream});",
@@ -165,17 +192,44 @@ class TorchOperator:
 
 
 def _checks(tensor: TensorSpec, first: str) -> list[str]:
-    name, axes, (python, cpp) = tensor.name, len(tensor.shape), TYPES[tensor.dtype]
+    name, axes, (python, cpp) = _value(tensor), len(tensor.shape), TYPES[tensor.dtype]
     turned = tensor.layout == "column_major"
     dense = f"{name}.t().is_contiguous()" if turned else f"{name}.is_contiguous()"
     said = "have columns that are dense in memory" if turned else "be contiguous"
     where = f"{name}.device() == {first}.device()" if name != first else f"{name}.is_cuda()"
-    return [
-        f'TORCH_CHECK({where}, "{name} must be on {"a GPU" if name == first else f"the device of {first}"}");',
-        f'TORCH_CHECK({name}.scalar_type() == {cpp}, "{name} must be {python}");',
-        f'TORCH_CHECK({name}.dim() == {axes}, "{name} must have {axes} dimensions");',
-        f'TORCH_CHECK({dense}, "{name} must {said}");',
+    place = "a GPU" if name == first else f"the device of {first}"
+    rows = [
+        f'TORCH_CHECK({where}, "{tensor.name} must be on {place}");',
+        f'TORCH_CHECK({name}.scalar_type() == {cpp}, "{tensor.name} must be {python}");',
+        f'TORCH_CHECK({name}.dim() == {axes}, "{tensor.name} must have {axes} dimensions");',
     ]
+    return rows if tensor.strides else [*rows, f'TORCH_CHECK({dense}, "{tensor.name} must {said}");']
+
+
+def _guarded(tensor: TensorSpec, rows: list[str]) -> list[str]:
+    """The checks of an input that may be left out hold where it is there."""
+    return [f"if ({tensor.name}.has_value()) {{", *(f"    {row}" for row in rows), "}"] if tensor.optional else rows
+
+
+def _value(tensor: TensorSpec) -> str:
+    return f"(*{tensor.name})" if tensor.optional else tensor.name
+
+
+def _pointer(tensor: TensorSpec) -> str:
+    is_there = f"{tensor.name}.has_value() ? {tensor.name}->data_ptr() : nullptr"
+    return is_there if tensor.optional else f"{tensor.name}.data_ptr()"
+
+
+def _tensor_type(tensor: TensorSpec) -> str:
+    return "std::optional<at::Tensor>" if tensor.optional else "at::Tensor"
+
+
+def _cpp_type(scalar: ScalarSpec) -> str:
+    return {"float": "double", "bool": "bool"}.get(_python_type(scalar), "int64_t")
+
+
+def _python_type(scalar: ScalarSpec) -> str:
+    return "bool" if scalar.dtype == "bool" else "float" if parameter(scalar) == "double" else "int"
 
 
 def _shape_checks(tensor: TensorSpec, dims: dict[str, str], known: set[tuple[str, int]]) -> list[str]:
@@ -184,11 +238,17 @@ def _shape_checks(tensor: TensorSpec, dims: dict[str, str], known: set[tuple[str
         if (tensor.name, axis) in known:
             continue
         wrong = f'"{tensor.name} must have the extent {text} along axis {axis}"'
-        rows.append(f"TORCH_CHECK({tensor.name}.size({axis}) == {in_cpp(text, dims)}, {wrong});")
+        rows.append(f"TORCH_CHECK({_value(tensor)}.size({axis}) == {in_cpp(text, dims)}, {wrong});")
+    for axis, text in enumerate(tensor.strides):
+        size, step = (f"{_value(tensor)}.{of}({axis})" for of in ("size", "stride"))
+        wrong = f'"{tensor.name} must have the stride {text} along axis {axis}"'
+        rows.append(f"TORCH_CHECK({size} == 1 || {step} == {in_cpp(text, dims)}, {wrong});")
     return rows
 
 
 def _allocated(tensor: TensorSpec, dims: dict[str, str], first: str) -> str:
+    if tensor.initial:
+        return f"at::Tensor {tensor.name} = {tensor.initial}.clone(at::MemoryFormat::Preserve);"
     extents = [in_cpp(text, dims) for text in tensor.shape]
     turned = tensor.layout == "column_major"
     shape = f"{{{', '.join(extents[::-1] if turned else extents)}}}" if extents else "std::vector<int64_t>{}"

@@ -24,6 +24,7 @@ OPTIONAL = (  # of PyTorch
     *("torchgen", "functorch", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "filelock"),
     *("typing_extensions", "setuptools", "packaging", "pkg_resources", "_distutils_hack"),
 )
+PROCESSOR = (Path("/proc/cpuinfo"), Path("/sys/devices/system/cpu"))  # PyTorch's products of half precision ask for it
 LIMITS = ProcessLimits(
     cpu_s=240,
     file_bytes=64 << 20,
@@ -42,7 +43,7 @@ ENDS = {
     "stalled": "it waits for something that never comes",
 }
 WRITTEN = ("task.toml", "reference.py", "seed.hip")
-MOST_BYTES = 1 << 20
+MOST_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Imported:
 
     files: Mapping[str, bytes]
     notes: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
 
 
 def has_torch() -> bool:
@@ -91,6 +93,7 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
             (folder / name).mkdir()
         packages = [*PACKAGES, *(name for name in OPTIONAL if importlib.util.find_spec(name) is not None)]
         view, argv = python_child(packages, "app.imports.import_child")
+        view = view.with_readable(*PROCESSOR)
         environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
         environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
         limits = replace(LIMITS, cpu_s=LIMITS.cpu_s + EACH_S * (len(requests) - 1))
@@ -129,8 +132,11 @@ def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | 
         except UnusableOutput:
             if name != "seed.hip":
                 return _refusal(request, f"its import left no {name}")
-    notes = answer.get("notes")
-    return Imported(files, tuple(clean(str(n)) for n in notes) if isinstance(notes, list) else ())
+    return Imported(files, _sentences(answer.get("notes")), _sentences(answer.get("arguments")))
+
+
+def _sentences(found: object) -> tuple[str, ...]:
+    return tuple(clean(str(each)) for each in found) if isinstance(found, list) else ()
 
 
 def _refusal(request: Mapping[str, Any], reason: str) -> str:

@@ -23,18 +23,21 @@ SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.5, -2.5, 6.0, -3.0)  # ends of pie
 WRONG = "its translation to NumPy does not give what PyTorch gives in double precision"
 
 
-def refuse_difference(graph: Graph, drawn: Graph | None, instance: Instance, config: Mapping[str, int]) -> None:
+def refuse_difference(
+    graph: Graph, drawn: Graph | None, instance: Instance, config: Mapping[str, int], scalars: Mapping[str, float]
+) -> None:
     """ImportRefused where they differ: on the file's own inputs, and on some of both signs, whatever it draws itself.
 
     Weights are moved off their initial values, since a weight of ones or zeros would hide that it is left out.
     """
-    text = reference_text(graph, drawn, list(config), "plain", "check")
+    text = reference_text(graph, drawn, list(config), "plain", "check", list(scalars))
     compute = functions_of(Path("reference.py"), text, hashlib.sha256(text.encode()).hexdigest())["reference"]
     generator = torch.Generator().manual_seed(1)
     state = {n: _moved(t, generator) for n, t in instance.state.items()}
     are_free = any(node.op.split(".")[1:2] == [name] for node in graph.nodes for name in PLACES)
     for arguments in (instance.arguments, tuple(_wide(a, generator, not are_free) for a in instance.arguments)):
-        _compare(graph, compute, instance, state, tuple(_double(a) for a in arguments), config)
+        case = Case("", dict(config), 0, scalars=scalars)
+        _compare(graph, compute, instance, state, tuple(_double(a) for a in arguments), case)
 
 
 def _compare(
@@ -43,7 +46,7 @@ def _compare(
     instance: Instance,
     state: Mapping[str, torch.Tensor],
     arguments: tuple[Any, ...],
-    config: Mapping[str, int],
+    case: Case,
 ) -> None:
     inputs = {f"w_{n.replace('.', '_')}": t.clone().numpy() for n, t in state.items()}
     for name, value in zip(instance.names, arguments, strict=True):
@@ -61,9 +64,11 @@ def _compare(
     ends = list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
     want = [t.numpy() for t in ends]
     news = {f"new_w_{n.replace('.', '_')}": t.numpy() for n, t in updated.items()}
-    got = compute(inputs, Case("", dict(config), 0))
+    got = compute(inputs, case)
+    written = {n: a.numpy() for n, a in zip(instance.names, arguments, strict=True) if isinstance(a, torch.Tensor)}
     for at, (spec, _) in enumerate(graph.outputs):
-        if not _agree(got[spec.name], want[at] if at < len(want) else news[spec.name]):
+        right = written.get(spec.initial or spec.name, want[at] if at < len(want) else None)
+        if not _agree(got[spec.name], news[spec.name] if right is None else right):
             raise ImportDiffers(WRONG)
 
 
@@ -91,7 +96,9 @@ def _agree(mine: Any, right: Any) -> bool:
 
 
 def _double(value: Any) -> Any:
-    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+    if not isinstance(value, torch.Tensor):
+        return value
+    return value.to(torch.float64, copy=True) if value.is_floating_point() else value.clone()  # it may be written into
 
 
 def _moved(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:

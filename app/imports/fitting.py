@@ -15,14 +15,22 @@ MOST_STEP, MOST_SHIFT = 8, 40
 CLOSE = 1e-12
 MOST_KNOWN = 12  # expressions found before that a product may take as a factor
 
+SCALAR_FORMS: tuple[tuple[str, Callable[[float], float]], ...] = (
+    ("1.0 * {}", lambda c: c),
+    ("-1.0 * {}", lambda c: -c),
+    ("1.0 - {}", lambda c: 1 - c),
+    ("1.0 / {}", lambda c: 1 / c if c else math.inf),
+)
 Configs = Sequence[Mapping[str, int]]
 
 
 class Fitting:
     """Finds the expression of a number; what was found before may be a part of what comes after."""
 
-    def __init__(self, configs: Configs) -> None:
+    def __init__(self, configs: Configs, scalars: Sequence[Mapping[str, float]] = ()) -> None:
+        """`scalars` are real arguments under each of the configs."""
         self._configs = configs
+        self._scalars = scalars
         self._known: dict[tuple[float, ...], str] = {}
         self._extents: dict[str, tuple[int, ...]] = {}  # expressions of axes that are no plain dims
 
@@ -44,6 +52,11 @@ class Fitting:
         """The same for a real number: a quotient, a root or n / (n - 1) of an integer that has an expression."""
         if len(set(values)) == 1:
             return values[0]
+        for name in self._scalars[0] if self._scalars else ():
+            column = [given[name] for given in self._scalars]
+            for form, ahead in SCALAR_FORMS:
+                if all(_is_close(ahead(c), v) for c, v in zip(column, values, strict=True)):
+                    return form.format(name)
         ways: tuple[tuple[str, Callable[[float], float]], ...] = (
             ("float({})", lambda v: v),
             ("1.0 / ({})", lambda v: 1 / v),
@@ -108,6 +121,10 @@ class Fitting:
                 for shift in range(-MOST_SHIFT, MOST_SHIFT + 1):
                     if all((c + shift) // step == v for c, v in zip(column, values, strict=True)):
                         yield f"({name} {'+' if shift >= 0 else '-'} {abs(shift)}) // {step}"
+
+
+def _is_close(one: float, two: float) -> bool:
+    return abs(one - two) <= CLOSE * max(abs(one), abs(two))
 
 
 def _line(name: str, column: Sequence[int], values: Sequence[int]) -> Iterator[str]:

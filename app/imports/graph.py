@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,6 +47,7 @@ class Tensor:
     law: str = ""  # that a weight was drawn by
     parameter: str = ""  # its name in the module
     structure: str = ""  # that every draw of an input has
+    initial: str = ""  # of an output: the input whose values it begins with
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,17 @@ def refs(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for each in value:
             yield from refs(each)
+
+
+def uses(graph: Graph, scalar: str) -> bool:
+    """True where a number of the graph follows from the scalar."""
+
+    def found(value: Any) -> bool:
+        if isinstance(value, (list, tuple)):
+            return any(found(v) for v in value)
+        return isinstance(value, Number) and value.is_real and scalar in re.findall(r"[A-Za-z_]\w*", value.text)
+
+    return any(found([*n.args, *n.kwargs.values()]) for n in graph.nodes)
 
 
 def users(graph: Graph) -> Mapping[str, int]:

@@ -12,35 +12,43 @@ STORAGE = {**C_TYPES, "f16": "_Float16", "bf16": "__bf16", "i16": "short", "i8":
 THREADS = 256
 
 
-def seed_text(graph: Graph, dims: Sequence[str]) -> str:
+def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
     """The whole file."""
     writer = HipWriter(graph)
     outputs = {value: spec for spec, value in graph.outputs}
-    spaces = [n for n in graph.nodes if n.name in writer.stored and n.name not in outputs]
+    begun = {spec.initial: spec.name for spec, _ in graph.outputs if spec.initial}
+    kept = [t for t in graph.inputs if t.name in begun]  # values that an output begins with, copied before it changes
+    spaces = [(t.name, t.dtype, t.shape) for t in kept]
+    spaces += [(n.name, n.dtype, n.shape) for n in graph.nodes if n.name in writer.stored and n.name not in outputs]
     launched = _launched(graph, writer)
-    buffers = [(t.name, STORAGE[t.dtype], "const ") for t in graph.inputs]
+    buffers = [(t.name, STORAGE[t.dtype], "const ") for t in graph.inputs if t.name not in begun]
     buffers += [(spec.name, STORAGE[spec.dtype], "") for spec, _ in graph.outputs]
-    buffers += [(f"w{n.name}_", STORAGE[n.dtype], "") for n in spaces]
+    buffers += [(f"w{name}_", STORAGE[dtype], "") for name, dtype, _ in spaces]
     names = [name for name, _, _ in buffers]
     head = ["/*+++"]
     head += ["[workspace]"] if spaces else []
-    head += [f"w{n.name}_ = {_toml([n.dtype, *(n.shape or (1,))])}" for n in spaces]
+    head += [f"w{name}_ = {_toml([dtype, *(shape or (1,))])}" for name, dtype, shape in spaces]
+    copies = ", ".join(f'w{t.name}_ = "{begun[t.name]}"' for t in kept)
+    head += ["[[launch]]", f"copy = {{{copies}}}"] if kept else []
     for name, shape, _, _ in launched:
         head += [
             "[[launch]]",
             f'kernel = "compute_{name}"',
             f'grid = ["ceil_div({_product(shape)}, {THREADS})"]',
             f'block = ["{THREADS}"]',
-            f"args = {_toml([*names, *(f'{d}:i64' for d in dims)])}",
+            f"args = {_toml([*names, *(f'{d}:i64' for d in dims), *scalars])}",
         ]
     lines = [*head, "+++*/", "#include <hip/hip_runtime.h>", "", "struct Arguments {"]
     lines += [f"    {const}{kind}* {name};" for name, kind, const in buffers]
     lines += [f"    long long {name};" for name in dims]
+    lines += [f"    float {name};" for name in scalars]
     lines += ["};", "", *_functions(graph, writer)]
     parameters = ", ".join(
-        [f"{const}{kind}* {name}" for name, kind, const in buffers] + [f"long long {d}" for d in dims]
+        [f"{const}{kind}* {name}" for name, kind, const in buffers]
+        + [f"long long {d}" for d in dims]
+        + [f"float {name}" for name in scalars]
     )
-    given = ", ".join([*names, *dims])
+    given = ", ".join([*names, *dims, *scalars])
     for name, shape, buffer, call in launched:
         lines += _kernel(name, buffer, shape, call, parameters, given)
     return "\n".join(lines) + "\n"
@@ -64,9 +72,11 @@ def _launched(graph: Graph, writer: HipWriter) -> list[tuple[str, Sequence[Size]
 def _functions(graph: Graph, writer: HipWriter) -> list[str]:
     """Loads of inputs, then the values in their order; stored ones load what their kernel has left."""
     lines = []
+    begun = {spec.initial for spec, _ in graph.outputs}
     stored_outputs = {value: spec.name for spec, value in graph.outputs if value in writer.stored}
     for tensor in graph.inputs:
-        lines.append(_load(f"at_{tensor.name}", tensor.name, tensor.shape, C_TYPES[tensor.dtype]))
+        buffer = f"w{tensor.name}_" if tensor.name in begun else tensor.name
+        lines.append(_load(f"at_{tensor.name}", buffer, tensor.shape, C_TYPES[tensor.dtype]))
     bodies = []
     count = users(graph)
     for node in graph.nodes:

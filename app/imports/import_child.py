@@ -25,15 +25,16 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
     try:
         from app.imports.making import Wanted, make
         from app.imports.refusal import FAULTS, ImportRefused
-        from app.imports.source_file import Source
+        from app.imports.source_kinds import SOURCES
         from tasks.origin import Origin
     except (ImportError, OSError) as error:
         return {"broken": f"{type(error).__name__}: {error}"[:MOST_SENTENCE]}
     given = dict(asked)
     source, origin, gate = given.pop("source"), given.pop("origin"), given.pop("gate")
+    kind = SOURCES[source.pop("kind")]  # type: ignore[attr-defined]
     specs = {n: (kind, tuple(shape)) for n, (kind, shape) in source.pop("specs").items()}  # type: ignore[attr-defined]
     wanted = Wanted(
-        source=Source(**source, specs=specs),  # type: ignore[arg-type]
+        source=kind(**source, specs=specs),  # type: ignore[arg-type]
         origin=Origin(**origin),  # type: ignore[arg-type]
         gate=tuple(gate) if gate else None,  # type: ignore[arg-type]
         **given,  # type: ignore[arg-type]
@@ -44,7 +45,7 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
         return {"refused": " ".join(str(error).split())[:MOST_SENTENCE]}
     except (*FAULTS, SystemExit, KeyboardInterrupt, StopIteration, RecursionError) as error:
         return {"refused": f"it does not run: {' '.join(f'{type(error).__name__}: {error}'.split())}"[:MOST_SENTENCE]}
-    return {"notes": list(made.notes), "has_seed": made.has_seed}
+    return {"notes": list(made.notes), "has_seed": made.has_seed, "arguments": list(made.arguments)}
 
 
 if __name__ == "__main__":

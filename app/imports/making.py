@@ -7,19 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from app.imports import traced_graph
-from app.imports.differential import refuse_difference
-from app.imports.drawing import drawn_graph, structured
-from app.imports.fitting import Fitting
+from app.imports.fitted_graph import graphs_of, short
 from app.imports.graph import Graph
 from app.imports.hip_text import seed_text
 from app.imports.manifest_text import Shapes, flops, manifest_text, moved
 from app.imports.names import is_reserved
 from app.imports.numpy_text import LAWS, SAID, reference_text
-from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused
+from app.imports.refusal import FAULTS, ImportRefused
 from app.imports.sizing import Sizing, listed_dims, sized
 from app.imports.source_file import Instance, Source
 from records.errors import TaskError
@@ -28,7 +24,6 @@ from tasks.linter import lint
 from tasks.loader import load_task
 from tasks.origin import Origin
 
-FITS = 3  # times that expressions are fitted to sizes
 COST = 2.0**22  # operations plus bytes of the largest test
 
 
@@ -49,6 +44,7 @@ class Made:
 
     notes: tuple[str, ...]
     has_seed: bool
+    arguments: tuple[str, ...] = ()  # of a call, where their order matters to an export
 
 
 def make(wanted: Wanted, folder: Path) -> Made:
@@ -62,12 +58,12 @@ def make(wanted: Wanted, folder: Path) -> Made:
         if tried.error and not tried.has_run:
             raise ImportRefused(f"it does not run: {tried.error}") from None
         raise
-    graph, drawn = _graphs(source, sizing, original)
+    graph, drawn, scalars = graphs_of(source, sizing, original)
     dims = list(sizing.base)
     _refuse_clashes(graph, dims)
-    shapes = _shapes(graph, sizing, original)
-    notes = [*graph.notes, *_said(sizing, original)]
-    seed, why = _seed(graph, dims)
+    shapes, left = _shapes(graph, sizing, source, scalars)
+    notes = [*graph.notes, *_said(sizing, original), *source.notes(), *left]
+    seed, why = _seed(graph, dims, list(scalars))
     notes += [why] if why else []
     law, gate, problems = _lawful(wanted, graph, drawn, dims, shapes, notes, folder)
     if problems:
@@ -78,14 +74,15 @@ def make(wanted: Wanted, folder: Path) -> Made:
     return Made(
         (
             *notes,
-            SAID[law],
+            SAID[law] if drawn is not None or law != "plain" else "inputs are drawn from a normal distribution",
             *(
                 ()
-                if gate or not wanted.gate
+                if gate or not (wanted.gate or source.gate())
                 else ("the original's tolerance does not fit its results and is left out",)
             ),
         ),
         bool(seed),
+        tuple(source.arguments()),
     )
 
 
@@ -101,9 +98,9 @@ class _Trials:
     def __call__(self, constants: Mapping[str, int]) -> bool:
         """True where it runs; ImportRefused where it never can."""
         try:
-            _called(self.source.build({**self.original, **constants}))
+            _called(self.source.build({**self.original, **self.source.scalars(), **constants}))
         except FAULTS as error:
-            self.error = _short(error)
+            self.error = short(error)
             if isinstance(error, OSError):
                 self.error += "; a file is imported without network and without files of yours"
             return False
@@ -137,48 +134,6 @@ def _tensors(made: Any) -> list[torch.Tensor]:
     return values
 
 
-def _graphs(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None]:
-    """The graph of the function and that of its inputs, checked against PyTorch in double precision.
-
-    An expression that fits the sizes that were seen may fail at others; then it is fitted again, to those too.
-    """
-    rng = np.random.default_rng(0)
-    configs = sizing.configs(rng)
-    for left in reversed(range(FITS)):
-        graph, drawn = _fitted(configs, [_built(source, sizing, original, config) for config in configs])
-        unseen = sizing.unseen(rng)
-        try:
-            for config in unseen:
-                refuse_difference(graph, drawn, _built(source, sizing, original, config), config)
-            break
-        except ImportDiffers:
-            if not left:
-                raise
-            configs = [*configs, *unseen]
-    return graph, drawn
-
-
-def _fitted(configs: Sequence[Mapping[str, int]], instances: Sequence[Instance]) -> tuple[Graph, Graph | None]:
-    traces, fitting = [], Fitting(configs)
-    for config, instance in zip(configs, instances, strict=True):
-        try:
-            traces.append(traced_graph.trace(instance, config))
-        except FAULTS as error:
-            raise ImportRefused(f"it does not run for {_named(config)}: {_short(error)}") from None
-    if any(t.key != traces[0].key for t in traces):
-        raise ImportRefused("its operations change with its sizes, so one graph cannot stand for all")
-    graph = traced_graph.unified(traces, fitting)
-    drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
-    return graph if drawn is None else structured(graph, instances), drawn
-
-
-def _built(source: Source, sizing: Sizing, original: Mapping[str, int], config: Mapping[str, int]) -> Instance:
-    try:
-        return source.build({**original, **sizing.constants(config)})
-    except FAULTS as error:
-        raise ImportRefused(f"it does not run for {_named(config)}: {_short(error)}") from None
-
-
 def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
     for name in filter(is_reserved, dims):
         raise ImportRefused(f"the name {name!r} of a size is a word of C++ or of the reference; rename it")
@@ -188,14 +143,27 @@ def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
             raise ImportRefused(f"the name {name!r} stands for a size and for an input; rename one of them")
 
 
-def _shapes(graph: Graph, sizing: Sizing, original: Mapping[str, int]) -> Shapes:
+def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, float]) -> tuple[Shapes, list[str]]:
+    """The cases of the task, and a note where some of the source's are none."""
     work, traffic = flops(graph), moved(graph)
 
     def cost(dims: Mapping[str, int]) -> float:
         return float(evaluate(work, dims) + evaluate(traffic, dims))
 
-    benchmark = {name: original[name] for name in sizing.base}
-    return Shapes(listed_dims(sizing, cost, COST), benchmark, {n: s for n, s in sizing.steps.items() if s > 1})
+    original, asked = source.constants(), source.cases()
+    fitting = [case for case in asked or [original] if not asked or sizing.admits(case)]
+    own = [{n: v for n, v in case.items() if n in sizing.base or n in scalars} for case in fitting]
+    benchmarks = list({tuple(case.items()): case for case in own}.values())
+    small = [
+        {n: v for n, v in case.items() if n in sizing.base or n in scalars}
+        for case in source.tests()
+        if sizing.admits(case) and cost({n: int(case[n]) for n in sizing.base}) <= COST
+    ]
+    chosen: list[Mapping[str, float]] = [*listed_dims(sizing, cost, COST), *small]
+    tests = list({tuple(c.items()): c for c in chosen}.values())
+    left = [f"{len(asked) - len(fitting)} of its cases are left out, whose sizes others here cannot have"]
+    steps = {n: s for n, s in sizing.steps.items() if s > 1}
+    return Shapes(tests, benchmarks, steps, scalars), left if len(fitting) < len(asked) else []
 
 
 def _said(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
@@ -203,9 +171,9 @@ def _said(sizing: Sizing, original: Mapping[str, int]) -> list[str]:
     return notes + [f"{name} is always {value}" for name, value in sizing.fixed.items()]
 
 
-def _seed(graph: Graph, dims: Sequence[str]) -> tuple[str, str]:
+def _seed(graph: Graph, dims: Sequence[str], scalars: Sequence[str]) -> tuple[str, str]:
     try:
-        return seed_text(graph, dims), ""
+        return seed_text(graph, dims, scalars), ""
     except ImportRefused as error:
         return "", f"no seed was generated: {error}"
 
@@ -221,13 +189,15 @@ def _lawful(
 ) -> tuple[str, tuple[float, float] | None, tuple[str, ...]]:
     """Write the folder with the first law of inputs and the tolerance that the linter finds no fault with."""
     folder.mkdir(parents=True, exist_ok=True)
+    theirs = wanted.gate or wanted.source.gate()
     name = f"original{Path(wanted.origin.source).suffix or '.py'}"
     (folder / name).write_text(wanted.source.text, encoding="utf-8")
     origin = replace(wanted.origin, file=name)
     least: tuple[str, tuple[float, float] | None, tuple[str, ...]] | None = None
     for law in LAWS:
-        (folder / "reference.py").write_text(reference_text(graph, drawn, dims, law, wanted.title), encoding="utf-8")
-        for gate in [wanted.gate, None] if wanted.gate else [None]:
+        text = reference_text(graph, drawn, dims, law, wanted.title, list(shapes.scalars))
+        (folder / "reference.py").write_text(text, encoding="utf-8")
+        for gate in [theirs, None] if theirs else [None]:
             text = manifest_text(wanted.name, wanted.title, graph, shapes, origin, [*notes, SAID[law]], gate)
             (folder / "task.toml").write_text(text, encoding="utf-8")
             problems = _problems(folder)
@@ -243,12 +213,4 @@ def _problems(folder: Path) -> tuple[str, ...]:
     try:
         return lint(load_task(folder))
     except TaskError as error:
-        return (str(error).replace(f"{folder}/", ""),)
-
-
-def _named(config: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} = {v}" for n, v in config.items())
-
-
-def _short(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        return (str(error).replace(f"{folder.resolve()}/", ""),)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.imports.graph import Graph, Operation, Ref, Size
 from app.imports.node_arguments import plain
+from app.imports.refusal import ImportRefused
 from tasks.dtypes import size_bytes
 from tasks.expressions import MAX_LENGTH
 from tasks.origin import Origin
 
+OTHER_TYPES = {"mi300x": ("e4m3fn", "e5m2"), "h200": ("e4m3fnuz", "e5m2fnuz")}  # that a target does not have
+
 
 @dataclass(frozen=True)
 class Shapes:
-    """The dims of an imported task: tests, the original's own sizes, steps."""
+    """The dims of an imported task: tests, the original's own sizes, steps; and its scalars."""
 
-    tests: Sequence[Mapping[str, int]]
-    benchmark: Mapping[str, int]
+    tests: Sequence[Mapping[str, float]]
+    benchmarks: Sequence[Mapping[str, float]]  # with the values of scalars that differ from those in `scalars`
     multiples: Mapping[str, int]
+    scalars: Mapping[str, float] = field(default_factory=dict)
 
 
 def manifest_text(
@@ -38,7 +42,7 @@ def manifest_text(
         f"name = {json.dumps(name)}",
         f"title = {json.dumps(title)}",
         f"description = {json.dumps(f'{title}. {said}. reference.py states it in NumPy, line by line.')}",
-        'targets = ["mi300x", "h200"]',
+        f"targets = {json.dumps(targets_of(graph))}",
     ]
     for tensor in graph.inputs:
         lines += [
@@ -54,7 +58,10 @@ def manifest_text(
             lines += [f"initialiser = {json.dumps(tensor.law)}"] if tensor.law else []
     for spec, _ in graph.outputs:
         lines += ["", "[[output]]", f'name = "{spec.name}"', f'dtype = "{spec.dtype}"', f"shape = {_list(spec.shape)}"]
-    for role, cases in (("test", shapes.tests), ("benchmark", [shapes.benchmark])):
+        lines += [f'initial = "{spec.initial}"'] if spec.initial else []
+    lines += ["", "[scalars]"] if shapes.scalars else []
+    lines += [f'{n} = {{ dtype = "f32", value = {v!r} }}' for n, v in shapes.scalars.items()]
+    for role, cases in (("test", shapes.tests), ("benchmark", shapes.benchmarks)):
         for case in cases:
             lines += ["", f"[[{role}]]", *(f"{n} = {v}" for n, v in case.items())]
     for dim, step in shapes.multiples.items():
@@ -66,6 +73,15 @@ def manifest_text(
     fields = {n: getattr(origin, n) for n in ("source", "form", "commit", "licence", "digest", "file")}
     lines += [f"{n} = {json.dumps(v)}" for n, v in fields.items() if v]
     return "\n".join(lines) + "\n"
+
+
+def targets_of(graph: Graph) -> list[str]:
+    """The GPUs that have all types of its tensors."""
+    types = {t.dtype for t in (*graph.inputs, *(spec for spec, _ in graph.outputs))}
+    found = [name for name, others in OTHER_TYPES.items() if not types & set(others)]
+    if not found:
+        raise ImportRefused(f"no GPU that is known here has all of its types: {', '.join(sorted(types))}")
+    return found
 
 
 def _steps(graph: Graph) -> str:

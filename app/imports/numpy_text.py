@@ -54,7 +54,9 @@ SAID: Mapping[str, str] = {
 }
 
 
-def reference_text(graph: Graph, drawn: Graph | None, dims: Sequence[str], law: str, title: str) -> str:
+def reference_text(
+    graph: Graph, drawn: Graph | None, dims: Sequence[str], law: str, title: str, scalars: Sequence[str] = ()
+) -> str:
     """The whole file. `drawn` is the graph of the inputs, whose random numbers become draws."""
     writer = NumpyWriter(graph)
     body = _body(graph, writer)
@@ -63,6 +65,7 @@ def reference_text(graph: Graph, drawn: Graph | None, dims: Sequence[str], law: 
     used = "\n".join([body, inputs])
     needed = [name for name in dims if re.search(rf"\b{name}\b", used)]
     unpacked = [f'    {name} = case.dims["{name}"]' for name in needed]
+    unpacked += [f'    {name} = case.scalars["{name}"]' for name in scalars]
     parts = [
         f'"""{title}: float64 as the reference, float32 as the scale of the error. Made by `tasks new`."""',
         "\n".join([*(["import math", ""] if "error_function" in writer.helpers | more else []), "import numpy as np"]),

@@ -37,6 +37,12 @@ class Sizing:
         """All constants of the file for these dims."""
         return {**dims, **self.fixed, **{follower: evaluate(text, dims) for follower, text in self.followers.items()}}
 
+    def admits(self, case: Mapping[str, float]) -> bool:
+        """True where a case has the values that stay, and steps and followers as they must be."""
+        dims = {n: int(case[n]) for n in self.base}
+        own = self.constants(dims)
+        return all(v % self.steps[n] == 0 for n, v in dims.items()) and all(case[n] == own[n] for n in own)
+
     def configs(self, rng: np.random.Generator) -> list[Dims]:
         """The smallest dims and others near them, no two the same."""
         found = [dict(self.base)]

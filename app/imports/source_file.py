@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
+from app.imports.foreign_text import executed
 from app.imports.names import free_name
 from app.imports.refusal import ImportRefused
 
@@ -31,6 +31,7 @@ class Instance:
     arguments: tuple[Any, ...]
     names: tuple[str, ...]
     redraw: Callable[[], tuple[Any, ...]] | None  # draws the arguments again
+    outputs: tuple[str, ...] = ()  # their names, where the source has some
 
 
 @dataclass(frozen=True)
@@ -54,24 +55,46 @@ class Source:
                 found[name] = value
         return found
 
-    def build(self, constants: Mapping[str, int]) -> Instance:
+    def scalars(self) -> Mapping[str, float]:
+        """The real arguments that a caller chooses, with the values of the first case."""
+        return {}
+
+    def cases(self) -> Sequence[Mapping[str, float]]:
+        """The cases that the source lists, constants and scalars; none where its constants are the only one."""
+        return ()
+
+    def tests(self) -> Sequence[Mapping[str, float]]:
+        """Small cases that the source lists; it may have none of its own."""
+        return self.cases()
+
+    def gate(self) -> tuple[float, float] | None:
+        """The relative and absolute tolerance that the source itself prescribes."""
+        return None
+
+    def arguments(self) -> Sequence[str]:
+        """The names of the values that a call is given, where their order matters to an export."""
+        return ()
+
+    def notes(self) -> Sequence[str]:
+        """Sentences about what was left out."""
+        return ()
+
+    def build(self, constants: Mapping[str, Any]) -> Instance:
         """Execute the file with these constants; ImportRefused where it is no such file."""
         space = self._executed({} if self.specs else constants)
         if self.specs:
             return self._plain(space, constants)
         if callable(space.get("get_inputs")) and "Model" in space and not self.function:
-            return _kernelbench(space)
+            return instance_of(space["Model"], space, lambda: tuple(space["get_inputs"]()))
         if callable(space.get("get_inputs")):
             return self._with_inputs(space)
         raise ImportRefused(self._missing(space))
 
     def _executed(self, constants: Mapping[str, int]) -> dict[str, Any]:
         tree = _replaced(self._tree(), constants)
-        space: dict[str, Any] = {"__name__": "imported", "__file__": self.path}
-        linecache.cache[self.path] = (len(self.text), None, self.text.splitlines(True), self.path)
         if self.is_numpy:
-            tree = ast.fix_missing_locations(_OnTorch().visit(tree))
-        exec(compile(tree, self.path, "exec"), space)
+            tree = _OnTorch().visit(tree)
+        space = executed(self.path, self.text, tree)
         return {n: _of_numpy(v) if inspect.isfunction(v) and self.is_numpy else v for n, v in space.items()}
 
     @property
@@ -111,13 +134,13 @@ class Source:
 
     def _with_inputs(self, space: Mapping[str, Any]) -> Instance:
         wanted = self._wanted({k: v for k, v in space.items() if k not in ("get_inputs", "get_init_inputs")})
-        return _instance(wanted, space, lambda: tuple(space["get_inputs"]()))
+        return instance_of(wanted, space, lambda: tuple(space["get_inputs"]()))
 
     def _plain(self, space: Mapping[str, Any], sizes: Mapping[str, int]) -> Instance:
         def draw() -> tuple[Any, ...]:
             return tuple(_drawn(dtype, [sizes[n] for n in shape]) for dtype, shape in self.specs.values())
 
-        return _instance(self._wanted(space), space, draw, tuple(self.specs))
+        return instance_of(self._wanted(space), space, draw, tuple(self.specs))
 
 
 def _drawn(dtype: str, shape: list[int]) -> torch.Tensor:
@@ -129,20 +152,17 @@ def _drawn(dtype: str, shape: list[int]) -> torch.Tensor:
     return torch.randn(shape).to(kinds[dtype])
 
 
-def _kernelbench(space: Mapping[str, Any]) -> Instance:
-    return _instance(space["Model"], space, lambda: tuple(space["get_inputs"]()))
-
-
-def _instance(
+def instance_of(
     wanted: Any, space: Mapping[str, Any], draw: Callable[[], tuple[Any, ...]], names: tuple[str, ...] = ()
 ) -> Instance:
+    """One of a module's class or of a function, with the arguments that `draw` gives."""
     laws: dict[str, str] = {}
     state: dict[str, torch.Tensor] = {}
     torch.manual_seed(SEED)
     if inspect.isclass(wanted):
         given = space["get_init_inputs"]() if callable(space.get("get_init_inputs")) else []
         torch.manual_seed(SEED)
-        with _Laws() as seen:
+        with Laws() as seen:
             made: Any = wanted(*given) if isinstance(given, (list, tuple)) else wanted(**given)
         function, call = made.forward, _of_module(made)
         state = {n: t.detach() for n, t in (*made.named_parameters(), *made.named_buffers())}
@@ -277,7 +297,7 @@ def _of_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
     return on_tensors
 
 
-class _Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
+class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
     """Remembers the last random or constant operation on each storage."""
 
     def __init__(self) -> None:

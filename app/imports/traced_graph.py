@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -30,9 +30,13 @@ DTYPES = {
     torch.int8: "i8",
     torch.uint8: "u8",
     torch.bool: "bool",
+    torch.float8_e4m3fn: "e4m3fn",
+    torch.float8_e5m2: "e5m2",
+    torch.float8_e4m3fnuz: "e4m3fnuz",
+    torch.float8_e5m2fnuz: "e5m2fnuz",
 }
 RANDOM = ("bernoulli", "rand", "randn", "uniform", "normal", "native_dropout", "multinomial", "randint", "randperm")
-FLOATS = ("f64", "f32", "f16", "bf16")
+FLOATS = ("f64", "f32", "f16", "bf16", "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz")
 READ_VALUE = "aten._local_scalar_dense"  # that the tracer names where a tensor becomes a number of Python
 MOST_CONSTANT = 64  # elements of a tensor that a file makes itself
 
@@ -107,8 +111,8 @@ def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
                 raise ImportRefused("its operations depend on the values of its inputs, not on their sizes") from None
             raise
     made.graph.eliminate_dead_code()
-    updates = _updates(made.graph, state_names)
     names = [f"w_{n.replace('.', '_')}" for n in state_names] + [instance.names[i] for i in tensors]
+    updates = _updates(made.graph, names)
     nodes, constants = [], {}
     holders = dict(zip([n for n in made.graph.nodes if n.op == "placeholder"], names, strict=True))
     for node in made.graph.nodes:
@@ -126,18 +130,19 @@ def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
     return Trace(nodes, names, ends, updates, instance, constants)
 
 
-def _updates(graph: Any, state_names: Sequence[str]) -> list[tuple[str, Any]]:
-    """State that changes, and its value at the end. What is written in place is read from the value written."""
+def _updates(graph: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
+    """State and inputs that change, and their values at the end.
+
+    What is written in place is read from the value written.
+    """
     places = {node: place for place, node in enumerate(graph.nodes)}
     holders, found = [n for n in graph.nodes if n.op == "placeholder"], {}
     for node in [n for n in graph.nodes if n.op == "call_function" and str(n.target).startswith("aten.copy_.")]:
         target, value = node.args[:2]
-        if target in holders[len(state_names) :]:
-            raise ImportRefused("it changes an input in place; let it return a new tensor instead")
         node.replace_all_uses_with(value)
         target.replace_all_uses_with(value, delete_user_cb=lambda user, at=places[node]: places[user] > at)
         if target in holders:
-            found[f"w_{state_names[holders.index(target)].replace('.', '_')}"] = value
+            found[names[holders.index(target)]] = value
         graph.erase_node(node)
     return list(found.items())
 
@@ -166,11 +171,19 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
     known = Graph(tuple(inputs), tuple(nodes), ()).values()
     outputs = []
     titles = ["y"] if len(first.ends) == 1 else [f"y{i}" for i in range(len(first.ends))]
-    for title, end in zip(titles, first.ends, strict=True):
-        value = known[end.name]
-        outputs.append((Tensor(_free(title, first.names), value.shape, value.dtype), end.name))
+    weights = {f"w_{n.replace('.', '_')}" for n in first.instance.state}
+    given = {end.name: name for name, end in first.updates if name not in weights}  # values written into arguments
+    for title, end in zip(first.instance.outputs or titles, first.ends, strict=True):
+        value, name = known[end.name], given.pop(end.name, "")
+        spec = Tensor(f"new_{name}" if name else _free(title, first.names), value.shape, value.dtype, initial=name)
+        outputs.append((spec, end.name))
+    for end_name, name in given.items():
+        value = known[end_name]
+        outputs.append((Tensor(f"new_{name}", value.shape, value.dtype, initial=name), end_name))
     notes = []
     for name, end in first.updates:
+        if name not in weights:
+            continue
         value = known[end.name]
         if value.dtype not in FLOATS:
             notes.append(f"{name} is counted up by the host and is no output")
@@ -190,11 +203,13 @@ def _tensors(instance: Instance) -> list[torch.Tensor]:
 def _used(graph: Graph) -> Graph:
     """Without nodes and weights that no output needs."""
     kept, wanted = graph.needed()
-    unused = [t.name for t in graph.inputs if t.name not in wanted and not t.parameter]
+    filled = {spec.initial for spec, _ in graph.outputs if spec.initial} - wanted  # written, never read
+    unused = [t.name for t in graph.inputs if t.name not in wanted | filled and not t.parameter]
     if unused:
         raise ImportRefused(f"its result does not depend on its input {unused[0]}")
     inputs = tuple(t for t in graph.inputs if t.name in wanted)
-    return Graph(inputs, kept, graph.outputs, graph.notes)
+    outputs = [(replace(s, name=s.initial, initial="") if s.initial in filled else s, n) for s, n in graph.outputs]
+    return Graph(inputs, kept, tuple(outputs), graph.notes)
 
 
 @dataclass(frozen=True)
@@ -239,6 +254,8 @@ def node_of(rows: Sequence[Any], traces: Sequence[Trace], sizes: Sizes) -> Opera
     kwargs = {n: _merged([r.kwargs[n] for r in rows], sizes) for n in first.kwargs}
     if isinstance(values[0], (tuple, list)):
         return Operation(first.name, op, args, kwargs, (), "")
+    if op.startswith("aten.copy."):  # of its first argument it has the shape alone
+        op, args = "aten.expand.default", args[1:]
     return Operation(first.name, op, args, kwargs, sizes.shape([v.shape for v in values]), DTYPES[values[0].dtype])
 
 

@@ -15,7 +15,9 @@ FULL = "its importer has no room for it, and it is a noun of its own"
 APART = {
     "agents.model.chat_client": "loads LangChain's client, which takes half a second: only once a model is asked",
     "app.exports.safetensors_file": "a file format that others define",
-    "app.imports.readers": "a table that grows with each form",
+    "app.exports.original_definition": FULL,
+    "app.imports.board_folder": "a file format that others define",
+    "app.imports.source_kinds": "a table that grows with each form",
     "cluster.resource_unit": FULL,
     "graph.recollections": FULL,
     "knowledge.scoring": FULL,

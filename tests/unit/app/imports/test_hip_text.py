@@ -33,7 +33,7 @@ GRAPH = Graph(
     ),
     ((Tensor("y", ("m", "n"), "f32"), "sub"), (Tensor("z", ("n",), "f32"), "mean")),
 )
-SHAPES = Shapes([{"m": 6, "n": 7, "k": 9}, {"m": 17, "n": 33, "k": 20}], {"m": 32, "n": 48, "k": 24}, {})
+SHAPES = Shapes([{"m": 6, "n": 7, "k": 9}, {"m": 17, "n": 33, "k": 20}], [{"m": 32, "n": 48, "k": 24}], {})
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,93 @@
+"""The graph of a source, fitted to several sizes and checked at others. In the import's own process only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from app.imports import traced_graph
+from app.imports.differential import refuse_difference
+from app.imports.drawing import drawn_graph, structured
+from app.imports.fitting import Fitting
+from app.imports.graph import Graph, uses
+from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused
+from app.imports.sizing import Sizing
+from app.imports.source_file import Instance, Source
+
+FITS = 3  # times that expressions are fitted to sizes
+STEP = 1 / 64  # by which a real argument differs from trace to trace, as a part of it
+Values = Mapping[str, float]
+
+
+def graphs_of(source: Source, sizing: Sizing, original: Mapping[str, int]) -> tuple[Graph, Graph | None, Values]:
+    """The graph of the function and that of its inputs, checked against PyTorch in double precision; its scalars.
+
+    Real arguments differ from trace to trace, so that they are found in the graph; where they are not, they stay as
+    they are.
+    """
+    scalars = source.scalars()
+    try:
+        graph, drawn = _refitted(source, sizing, original, STEP)
+    except ImportRefused:
+        if not scalars:
+            raise
+        graph, drawn = _refitted(source, sizing, original, 0.0)
+        return graph, drawn, {}
+    return graph, drawn, {n: v for n, v in scalars.items() if uses(graph, n)}
+
+
+def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step: float) -> tuple[Graph, Graph | None]:
+    """An expression that fits the sizes that were seen may fail at others; then it is fitted again, to those too."""
+    rng = np.random.default_rng(0)
+    configs = sizing.configs(rng)
+
+    def values(at: int) -> Values:
+        return {n: v * (1 + at * step) if v else at * step for n, v in source.scalars().items()}
+
+    def built(config: Mapping[str, int], at: int) -> Instance:
+        try:
+            return source.build({**original, **sizing.constants(config), **values(at)})
+        except FAULTS as error:
+            raise ImportRefused(f"it does not run for {named(config)}: {short(error)}") from None
+
+    for left in reversed(range(FITS)):
+        instances = [built(config, at) for at, config in enumerate(configs)]
+        given = [values(at) for at in range(len(configs))] if step and values(0) else []
+        graph, drawn = _fitted(configs, instances, given)
+        unseen = sizing.unseen(rng)
+        try:
+            for at, config in enumerate(unseen, len(configs)):
+                refuse_difference(graph, drawn, built(config, at), config, values(at) if given else {})
+            break
+        except ImportDiffers:
+            if not left:
+                raise
+            configs = [*configs, *unseen]
+    return graph, drawn
+
+
+def _fitted(
+    configs: Sequence[Mapping[str, int]], instances: Sequence[Instance], scalars: Sequence[Values]
+) -> tuple[Graph, Graph | None]:
+    traces, fitting = [], Fitting(configs, scalars)
+    for config, instance in zip(configs, instances, strict=True):
+        try:
+            traces.append(traced_graph.trace(instance, {*config, *(scalars[0] if scalars else ())}))
+        except FAULTS as error:
+            raise ImportRefused(f"it does not run for {named(config)}: {short(error)}") from None
+    if any(t.key != traces[0].key for t in traces):
+        raise ImportRefused("its operations change with its sizes, so one graph cannot stand for all")
+    graph = traced_graph.unified(traces, fitting)
+    drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
+    return graph if drawn is None else structured(graph, instances), drawn
+
+
+def named(config: Mapping[str, int]) -> str:
+    """Sizes in words."""
+    return ", ".join(f"{n} = {v}" for n, v in config.items())
+
+
+def short(error: BaseException) -> str:
+    """An error on one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -1,0 +1,17 @@
+"""The classes of sources by the names that requests give them. In the import's own process only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from app.imports.config_source import ConfigSource
+from app.imports.definition_source import DefinitionSource
+from app.imports.popcorn_source import PopcornSource
+from app.imports.source_file import Source
+
+SOURCES: Mapping[str, type[Source]] = {
+    "file": Source,
+    "config": ConfigSource,
+    "definition": DefinitionSource,
+    "popcorn": PopcornSource,
+}
