@@ -31,7 +31,7 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
         return {"broken": f"{type(error).__name__}: {error}"[:MOST_SENTENCE]}
     given = dict(asked)
     source, origin, gate = given.pop("source"), given.pop("origin"), given.pop("gate")
-    kind = SOURCES[source.pop("kind")]  # type: ignore[attr-defined]
+    kind = SOURCES[source.pop("kind", "file")]  # type: ignore[attr-defined]
     specs = {n: (kind, tuple(shape)) for n, (kind, shape) in source.pop("specs").items()}  # type: ignore[attr-defined]
     wanted = Wanted(
         source=kind(**source, specs=specs),  # type: ignore[arg-type]
