@@ -14,6 +14,7 @@ import torch
 from app.imports.foreign_text import executed
 from app.imports.names import free_name
 from app.imports.refusal import ImportRefused
+from app.imports.torch_numpy import OnTorch, on_tensors
 
 FROZEN = re.compile(r"kernel|pool|stride|pad|dilation|group|axis|head|num_layers|topk|reduction|ceil")
 MOST_AXIS = 4  # a `dim` of no more is the number of an axis
@@ -93,9 +94,9 @@ class Source:
     def _executed(self, constants: Mapping[str, int]) -> dict[str, Any]:
         tree = _replaced(self._tree(), constants)
         if self.is_numpy:
-            tree = _OnTorch().visit(tree)
+            tree = OnTorch().visit(tree)
         space = executed(self.path, self.text, tree)
-        return {n: _of_numpy(v) if inspect.isfunction(v) and self.is_numpy else v for n, v in space.items()}
+        return {n: on_tensors(v) if inspect.isfunction(v) and self.is_numpy else v for n, v in space.items()}
 
     @property
     def is_numpy(self) -> bool:
@@ -262,39 +263,6 @@ def _put(statement: ast.stmt, old: ast.expr, new: ast.expr) -> None:
         statement.value = new
     elif isinstance(statement.value, ast.Tuple):
         statement.value.elts = [new if element is old else element for element in statement.value.elts]
-
-
-class _OnTorch(ast.NodeTransformer):
-    """`import numpy` becomes PyTorch's own NumPy, whose operations can be traced."""
-
-    def visit_Import(self, node: ast.Import) -> ast.Import:
-        names = [ast.alias("torch._numpy", a.asname or "numpy") if a.name == "numpy" else a for a in node.names]
-        return ast.copy_location(ast.Import(names), node)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.ImportFrom:
-        if node.module == "numpy":
-            return ast.copy_location(ast.ImportFrom("torch._numpy", node.names, node.level), node)
-        return node
-
-
-def _of_numpy(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function on PyTorch's tensors."""
-    import torch._numpy as tnp
-
-    def given(value: Any) -> Any:
-        return tnp.asarray(value) if isinstance(value, torch.Tensor) else value
-
-    def taken(value: Any) -> Any:
-        if isinstance(value, (tuple, list)):
-            return [taken(v) for v in value]
-        return value.tensor if isinstance(value, tnp.ndarray) else value
-
-    def on_tensors(*arguments: Any) -> Any:
-        return taken(function(*(given(a) for a in arguments)))
-
-    on_tensors.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
-    on_tensors.__module__ = function.__module__
-    return on_tensors
 
 
 class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]

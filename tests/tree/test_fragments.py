@@ -18,6 +18,7 @@ APART = {
     "app.exports.original_definition": FULL,
     "app.imports.board_folder": "a file format that others define",
     "app.imports.source_kinds": "a table that grows with each form",
+    "app.imports.torch_numpy": FULL,
     "cluster.resource_unit": FULL,
     "graph.recollections": FULL,
     "knowledge.scoring": FULL,
