@@ -56,10 +56,7 @@ def source(body: str = RIGHT, kernel: str = "scale", extra: str = "") -> str:
 
 @pytest.fixture(scope="module")
 def task() -> Task:
-    """Its work is said to be 60 us at least: three sets will do, and each launch moves all sets between processes.
-
-    One listed test stands for all three, beside five held-out shapes.
-    """
+    """Its work is said to be 60 us at least: three sets will do. One listed test stands beside five held-out shapes."""
     task = load_task(str(Path(__file__).parents[1] / "kernels" / "exploits" / "tasks" / "scale"))
     benchmark = replace(task.benchmarks[0], dims={"n": 3000})
     return replace(task, bytes_moved="320000000", tests=task.tests[:1], benchmarks=(benchmark,))
@@ -238,11 +235,8 @@ def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
 
 
 def test_variables_beyond_the_memory_are_the_candidates_fault(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
-    many = (
-        source()
-        .replace('extern "C"', '__device__ char big[250 << 20];\nextern "C"')
-        .replace(RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
-    )
+    many = source().replace('extern "C"', '__device__ char big[250 << 20];\nextern "C"')
+    many = many.replace(RIGHT, "if (i < n) { y[i] = factor * x[i]; big[i] = 1; }")
     stub.world.memory_bytes = 480 << 20  # a second copy of them does not fit
     verdict = judge.verify(judge.prepare(many, task)).verdict
     assert [f.kind for f in verdict.findings] == ["over_limit"], verdict
