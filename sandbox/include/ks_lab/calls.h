@@ -34,7 +34,7 @@ KS_CALL void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned index
 KS_CALL __attribute__((preserve_none)) void ks_barrier();
 extern "C" void ks_sleep();
 // What the work-item waits for or makes visible: 1 its LDS accesses, 2 those of buffers, 4 to other workgroups;
-// 8: the next atomic access is none for other workgroups.
+// 8: the next atomic access is none for other workgroups; 16: a barrier follows at once (only sealed_calls.py says so).
 #ifdef KS_PLAIN  // without checks
 static inline void ks_fence(unsigned) {}
 #else

@@ -168,9 +168,11 @@ void perform(Worker& worker, Wave& wave, uint64_t lanes) {
 
 // The operands of an instruction are registers, so they lie on the work-item's own stack.
 static void check_instruction(uint32_t word, uint32_t modifiers, const void* a, const void* b, const void* d) {
+    static constinit thread_local uint64_t known = 0;  // the last one that was found in the lists; 0 is none
+    const uint64_t both = (uint64_t)word << 32 | modifiers;
     bool own = on_own_stack((uint64_t)a, 1) && on_own_stack((uint64_t)b, 1) && on_own_stack((uint64_t)d, 1);
-    if (own && known_instruction(word, modifiers)) return;
-    ks_trap();
+    if (!own || ((!both || both != known) && !known_instruction(word, modifiers))) ks_trap();
+    known = both;
 }
 
 extern "C" unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b) {

@@ -3,22 +3,12 @@
 
 #include <string.h>
 
+#include "dense.h"
+#include "elements.h"
 #include "exact.h"
 #include "ks_lab/calls.h"
 
 namespace ks {
-
-constexpr float fnuz(unsigned code, int mantissa, int bias) {
-    if (code == 0x80) return __builtin_nanf("");
-    int exponent = (code & 0x7F) >> mantissa;
-    float value = exponent ? 1.0f : 0.0f;
-    float step = 1.0f / (1 << mantissa);
-    value += step * (code & ((1 << mantissa) - 1));
-    int power = (exponent ? exponent : 1) - bias;
-    for (; power > 0; power--) value *= 2;
-    for (; power < 0; power++) value /= 2;
-    return code & 0x80 ? -value : value;
-}
 
 struct KnownShape {
     uint8_t types, m, k, blocks;  // types: a bit for each
@@ -64,49 +54,6 @@ bool known_instruction(uint32_t word, uint32_t modifiers) {
     if (shape.type_a > KS_I8 || shape.type_b > KS_I8) return false;
     if (shape.sparse) return listed(kSparse, shape);
     return listed(kDense, shape) && (shape.type_a == KS_F64 || 1u << (modifiers & 15) <= shape.blocks);
-}
-
-struct Decoded {
-    float fp8[256], bf8[256];
-    constexpr Decoded() : fp8(), bf8() {
-        for (unsigned code = 0; code < 256; code++) fp8[code] = fnuz(code, 3, 8), bf8[code] = fnuz(code, 2, 16);
-    }
-};
-static constexpr Decoded kDecoded;
-
-static float load_float(const uint8_t* from, uint32_t type, uint32_t e) {
-    switch (type) {
-    case KS_F32: {
-        float v;
-        memcpy(&v, from + 4 * e, 4);
-        return v;
-    }
-    case KS_XF32: {
-        uint32_t bits;
-        memcpy(&bits, from + 4 * e, 4);
-        bits &= ~0x1FFFu;  // the low 13 mantissa bits are dropped
-        float v;
-        memcpy(&v, &bits, 4);
-        return v;
-    }
-    case KS_F16: {
-        _Float16 v;
-        memcpy(&v, from + 2 * e, 2);
-        return v;
-    }
-    case KS_BF16: {
-        uint16_t half;
-        memcpy(&half, from + 2 * e, 2);
-        uint32_t bits = (uint32_t)half << 16;
-        float v;
-        memcpy(&v, &bits, 4);
-        return v;
-    }
-    case KS_FP8:
-        return kDecoded.fp8[from[e]];
-    default:
-        return kDecoded.bf8[from[e]];
-    }
 }
 
 // Which lane's register stands in for lane `l` of B.
@@ -294,6 +241,7 @@ static void multiply_doubles(Wave& wave, const Shape& s, uint32_t modifiers, boo
 }
 
 static void multiply_floats(Wave& wave, const Shape& s, uint32_t modifiers, bool exact) {
+    if (!exact && !modifiers && multiply_dense(wave, s)) return;
     Operands<float> o;
     gather(wave, s, modifiers, o, load_float);
     if (s.sparse) modifiers = 0;  // they have chosen the index

@@ -26,6 +26,10 @@ static void* zeroed(uint64_t bytes) {
     return place;
 }
 
+static Cells cells(uint64_t count) {
+    return {(Cell*)zeroed(count * sizeof(Cell)), (Plain*)zeroed(count * sizeof(Plain))};
+}
+
 static void tick(Worker& worker) {
     worker.clock++;
     t_shadow.now = worker.clock << 16;
@@ -37,10 +41,10 @@ void prepare_shadows(const Request& request) {
 
 void begin_shadow(Worker& worker, uint64_t linear) {
     if (!t_hot.shadow) return;
-    if (!t_shadow.word) {
+    if (!t_shadow.written) {
         uint64_t bytes = g_memory.lds_bytes + 64;
-        t_shadow.word = (Cell*)zeroed(bytes / 4 * sizeof(Cell) + sizeof(Cell));
-        t_shadow.byte = (Cell*)zeroed(bytes * sizeof(Cell));
+        t_shadow.word = cells(bytes / 4 + 1);
+        t_shadow.byte = cells(bytes);
         t_shadow.written = (uint8_t*)zeroed(bytes);
     }
     const Request& request = *worker.request;
@@ -61,7 +65,7 @@ void begin_shadow(Worker& worker, uint64_t linear) {
         Lane& lane = worker.lanes[i];
         lane.fence[0] = lane.fence[1] = lane.published[0] = lane.published[1] = 0;
         lane.synced = worker.clock;
-        lane.direct = false;
+        lane.direct = lane.drained = false;
         lane.ballot = 0;
     }
     t_suspects[0] = false;
@@ -87,14 +91,18 @@ void barrier_passed(Worker& worker) {
     tick(worker);
     worker.epoch_start = worker.clock;
     uint64_t oldest = ~0ull;
+    bool all_drained = true;
     for (uint32_t i = 0; i < worker.lane_count; i++) {
         Lane& lane = worker.lanes[i];
         lane.published[0] = lane.fence[0];
         lane.published[1] = lane.fence[1];
         lane.synced = worker.clock;
         if (lane.fence[0] < oldest) oldest = lane.fence[0];
+        all_drained &= lane.drained;
+        lane.drained = false;
     }
     if (oldest < worker.group_start) oldest = worker.group_start;
+    if (all_drained) oldest = worker.clock;  // each has published all it did; what is below needs no look at its lane
     t_shadow.safe = oldest << 16;
 }
 
@@ -113,7 +121,10 @@ extern "C" void ks_fence(unsigned kinds) {
     Worker& worker = *t_worker;
     Lane& lane = *t_lane;
     tick(worker);
-    if ((kinds & 1) || ((kinds & 2) && lane.direct)) lane.fence[0] = worker.clock;
+    if ((kinds & 1) || ((kinds & 2) && lane.direct)) {
+        lane.fence[0] = worker.clock;
+        lane.drained = kinds & 16;
+    }
     if (kinds & 2) lane.fence[1] = worker.clock;
     if (kinds & 4) worker.agent_fence = worker.clock;
 }
@@ -182,14 +193,16 @@ static Relation relation_of(Record record, Record self) {
     return (record ^ self) & t_shadow.wave ? kOtherWave : kSameWave;
 }
 
-void touch_word(Cell& cell, Record self, const Touch& touch, bool was_written) {
+void touch_word(const Cells& cells, uint64_t index, Record self, const Touch& touch, bool was_written) {
+    const Cell& cell = cells.cell[index];
     Order order = cell.writer == kSplit ? kOrdered : order_of(cell.writer, cell.writer >> 16, self, false);
     Hazard hazard = touch.flags & kReads ? kReadAfterWrite : kWriteAfterWrite;
     if (order != kOrdered)
         conflict(touch, hazard, order, relation_of(cell.writer, self), cell.writer & kItem, 0, cell.writer_place);
-    order = order_of(cell.plain, cell.plain >> 16, self, false);
+    const Record plain = plain_before(cells, index);
+    order = order_of(plain, plain >> 16, self, false);
     if (order != kOrdered)
-        conflict(touch, hazard, order, relation_of(cell.plain, self), cell.plain & kItem, 0, cell.plain_place);
+        conflict(touch, hazard, order, relation_of(plain, self), plain & kItem, 0, cells.plain[index].place);
     if (!(touch.flags & kWrites)) return;
     const Record readers[] = {cell.reader, cell.other};
     for (Record record : readers) {
@@ -218,18 +231,18 @@ static Touch in_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place) 
     return {(uint64_t)lds_base() + at, size, place, flags, t_lane->flat, false};
 }
 
-[[gnu::noinline]] bool touch_doubtful(Cell& cell, uint64_t at, uint64_t size, uint32_t flags, uint64_t place,
+[[gnu::noinline]] bool touch_doubtful(uint64_t word, uint64_t at, uint64_t size, uint32_t flags, uint64_t place,
                                       bool was_written) {
     Touch touch = in_lds(at, size, flags, place);
+    Cell& cell = t_shadow.word.cell[word];
     if (cell.writer == kSplit && !rejoin(cell)) {
-        uint64_t word = (uint64_t)(&cell - t_shadow.word) * 4;
-        touch.address += word - at;
+        touch.address += word * 4 - at;
         touch.size = 4;
-        touch_bytes(word, touch);
+        touch_bytes(word * 4, touch);
         return true;
     }
     Record self = t_shadow.now | t_lane->flat | (flags & kAtomically ? kAtomicBit : 0);
-    touch_word(cell, self, touch, was_written);
+    touch_word(t_shadow.word, word, self, touch, was_written);
     return false;
 }
 
@@ -240,12 +253,12 @@ static Touch in_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place) 
         touch_bytes(at, in_lds(at, size, flags, place));
     } else {
         Record self = t_shadow.now | t_lane->flat | (flags & kAtomically ? kAtomicBit : 0);
-        for (Cell *cell = t_shadow.word + at / 4, *end = cell + size / 4; cell < end; cell++) {
-            if (touch_doubtful(*cell, at, size, flags, place, was_written)) continue;
+        for (uint64_t word = at / 4; word < (at + size) / 4; word++) {
+            if (touch_doubtful(word, at, size, flags, place, was_written)) continue;
             if (flags & kWrites) {
-                note_writer(*cell, self, place);
+                note_writer(t_shadow.word, word, self, place);
             } else {
-                note_reader(*cell, self, place);
+                note_reader(t_shadow.word.cell[word], self, place);
             }
         }
     }
@@ -255,19 +268,22 @@ static Touch in_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place) 
 void touch_bytes(uint64_t at, const Touch& touch) {
     Record self = t_shadow.now | t_lane->flat | (touch.flags & kAtomically ? kAtomicBit : 0);
     for (uint64_t i = at; i < at + touch.size; i++) {
-        Cell& word = t_shadow.word[i / 4];
+        Cell& word = t_shadow.word.cell[i / 4];
         if (word.writer != kSplit || rejoin(word)) {
-            for (int n = 0; n < 4; n++) t_shadow.byte[i / 4 * 4 + n] = word;
+            for (uint64_t n = i / 4 * 4; n < i / 4 * 4 + 4; n++) {
+                t_shadow.byte.cell[n] = word;
+                t_shadow.byte.plain[n] = t_shadow.word.plain[i / 4];
+            }
             word.writer = kSplit;
         }
         word.other = self;
-        Cell& cell = t_shadow.byte[i];
+        Cell& cell = t_shadow.byte.cell[i];
         bool writes = touch.flags & kWrites;
-        if (concerns(cell.writer, self) || concerns(cell.plain, self) ||
+        if (concerns(cell.writer, self) || concerns(plain_before(t_shadow.byte, i), self) ||
             (writes && (concerns(cell.reader, self) || concerns(cell.other, self))))
-            touch_word(cell, self, touch, t_shadow.written[i]);
+            touch_word(t_shadow.byte, i, self, touch, t_shadow.written[i]);
         if (writes) {
-            note_writer(cell, self, touch.place);
+            note_writer(t_shadow.byte, i, self, touch.place);
         } else {
             note_reader(cell, self, touch.place);
         }

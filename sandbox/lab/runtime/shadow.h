@@ -15,18 +15,30 @@ enum Flags : uint32_t { kReads = 1, kWrites = 2, kAtomically = 4, kCopies = 8 };
 typedef uint64_t Record;
 constexpr Record kItem = 1023, kAtomicBit = 1 << 10, kMany = 1 << 11, kSplit = ~0ull;
 
+// Two to a line of the cache: a cell is looked up at each access.
 struct Cell {
     Record writer, reader, other;  // other: the last reader of another wave than reader's
-    Record plain;                  // the last write that was not atomic, where atomic ones came after it
-    uint32_t writer_place, reader_place, plain_place;
+    uint32_t writer_place, reader_place;
+};
+static_assert(sizeof(Cell) == 32);
+
+// The last write that was not atomic, of a cell whose writer is: atomic ones came after it.
+struct Plain {
+    Record writer;
+    uint32_t place;
+};
+
+struct Cells {
+    Cell* cell;
+    Plain* plain;
 };
 
 struct LdsShadow {
-    Cell *word, *byte;  // a word's cell, or where parts of it were touched, those of its bytes
-    uint8_t* written;   // one byte per byte
-    Record safe;        // records below are ordered before everything
-    Record now;         // the clock, in its place of a record
-    Record wave;        // the bits of a record that tell the wave
+    Cells word, byte;  // a word's cell, or where parts of it were touched, those of its bytes
+    uint8_t* written;  // one byte per byte
+    Record safe;       // records below are ordered before everything
+    Record now;        // the clock, in its place of a record
+    Record wave;       // the bits of a record that tell the wave
 };
 extern constinit thread_local LdsShadow t_shadow;
 
@@ -54,12 +66,12 @@ void conflict(const Touch& touch, Hazard hazard, Order order, Relation relation,
 void settle_pending();
 void suspect_unwritten(const Touch& touch);
 void touch_bytes(uint64_t at, const Touch& touch);
-void touch_word(Cell& cell, Record self, const Touch& touch, bool was_written);
+void touch_word(const Cells& cells, uint64_t index, Record self, const Touch& touch, bool was_written);
 bool rejoin(Cell& cell);
 // What an access of LDS seldom needs: parts of words, or memory that nobody wrote.
 void touch_slowly(uint64_t at, uint64_t size, uint32_t flags, uint64_t place);
-// A word whose records may be a race; true when it was dealt with by its bytes.
-bool touch_doubtful(Cell& cell, uint64_t at, uint64_t size, uint32_t flags, uint64_t place, bool was_written);
+// The word of this number, whose records may be a race; true when it was dealt with by its bytes.
+bool touch_doubtful(uint64_t word, uint64_t at, uint64_t size, uint32_t flags, uint64_t place, bool was_written);
 void touch_global(uint32_t region, uint64_t offset, const Touch& touch);
 bool all_written(const uint8_t* written, uint64_t size, uint32_t flags);
 void mark_written(uint8_t* written, uint64_t size);
@@ -78,14 +90,16 @@ KS_HOT bool settled(Record record, Record self) {
 
 KS_HOT bool unsettled(Record record, Record self) { return concerns(record, self) && !settled(record, self); }
 
+// The record of the plain write before atomic ones; 0 where there is none. A word that is split has it in its bytes.
+KS_HOT Record plain_before(const Cells& cells, uint64_t index) {
+    const Record writer = cells.cell[index].writer;
+    return __builtin_expect((writer & kAtomicBit) && writer != kSplit, 0) ? cells.plain[index].writer : 0;
+}
+
 // Atomic writes race with no other atomic access, so the plain one before them is remembered beside them.
-KS_HOT void note_writer(Cell& cell, Record self, uint64_t place) {
-    if (!(self & kAtomicBit)) {
-        cell.plain = 0;
-    } else if (!(cell.writer & kAtomicBit)) {
-        cell.plain = cell.writer;
-        cell.plain_place = cell.writer_place;
-    }
+KS_HOT void note_writer(const Cells& cells, uint64_t index, Record self, uint64_t place) {
+    Cell& cell = cells.cell[index];
+    if ((self & kAtomicBit) && !(cell.writer & kAtomicBit)) cells.plain[index] = {cell.writer, cell.writer_place};
     cell.writer = self;
     cell.writer_place = (uint32_t)place;
 }
@@ -159,13 +173,14 @@ KS_HOT void touch_lds(uint64_t at, uint64_t size, uint32_t flags, uint64_t place
     }
     Record self = shadow.now | t_lane->flat | (flags & kAtomically ? kAtomicBit : 0);
     for (uint64_t done = 0; done < size; done += 4) {
-        Cell& cell = shadow.word[(at + done) / 4];
+        const uint64_t word = (at + done) / 4;
+        Cell& cell = shadow.word.cell[word];
         // A word that is split has the greatest record, which is of no lane and settled by nothing.
-        bool doubtful = unsettled(cell.writer, self) || unsettled(cell.plain, self);
+        bool doubtful = unsettled(cell.writer, self) || unsettled(plain_before(shadow.word, word), self);
         if (flags & kWrites) doubtful |= unsettled(cell.reader, self) || unsettled(cell.other, self);
-        if (__builtin_expect(doubtful, 0) && touch_doubtful(cell, at, size, flags, place, was_written)) continue;
+        if (__builtin_expect(doubtful, 0) && touch_doubtful(word, at, size, flags, place, was_written)) continue;
         if (flags & kWrites) {
-            note_writer(cell, self, place);
+            note_writer(shadow.word, word, self, place);
         } else {
             note_reader(cell, self, place);
         }

@@ -28,6 +28,7 @@ struct alignas(64) Lane {  // what a switch touches lies in the first line
     uint64_t fence[2], published[2], synced;
     uint64_t ballot;  // the last one it saw
     bool direct;      // has loaded straight into LDS
+    bool drained;     // stands at a barrier, and has touched no LDS since its fence
 };
 
 struct Wave {
