@@ -27,6 +27,31 @@ __global__ void k(const float* x, float* y) {
     __builtin_amdgcn_s_barrier();
     y[t] = tile[127 - t]; // BUG: undrained_barrier
 }
+//== one wave of two fences | block=128
+__global__ void k(const float* x, float* y) {
+    __shared__ float tile[128];
+    int t = threadIdx.x;
+    tile[t] = x[t];
+    if (t < 64) {
+        __syncthreads();
+    } else {
+        __builtin_amdgcn_s_barrier(); //-
+        __syncthreads(); //+
+    }
+    y[t] = tile[127 - t]; // BUG: undrained_barrier
+}
+//== a write between the fence and the barrier | block=128
+__global__ void k(const float* x, float* y) {
+    __shared__ float tile[128];
+    int t = threadIdx.x;
+    tile[t] = 0;
+    __syncthreads();
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); //-
+    tile[t] = x[t];
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup"); //+
+    __builtin_amdgcn_s_barrier();
+    y[t] = tile[127 - t]; // BUG: undrained_barrier
+}
 //== in a pipeline of two buffers | block=128
 __global__ void k(const float* x, float* y) {
     __shared__ float tile[2][128];

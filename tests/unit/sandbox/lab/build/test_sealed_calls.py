@@ -204,3 +204,23 @@ def test_a_name_like_an_attribute_is_a_name_and_no_option_reaches_the_linker() -
 
 def test_a_refusal_names_the_line_of_the_candidate() -> None:
     assert refused(module("  %1 = va_arg ptr %p, i32, !dbg !5")).line == 17
+
+
+FENCE = "  call void @ks_fence(i32 noundef 3)"
+ORDERED = '  fence syncscope("singlethread") seq_cst'
+BARRIER = "  call preserve_nonecc void @ks_barrier()"
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ((FENCE, ORDERED, BARRIER), 19),
+        ((FENCE, BARRIER), 19),
+        ((FENCE, ORDERED), 3),
+        ((FENCE, "  store float 1.0, ptr %p, align 4", BARRIER), 3),  # which its fence says nothing of
+        ((BARRIER, FENCE), 3),
+    ],
+)
+def test_a_fence_says_that_its_barrier_follows_at_once(body: tuple[str, ...], kinds: int) -> None:
+    entries = "declare void @ks_fence(i32 noundef)\ndeclare preserve_nonecc void @ks_barrier()\n"
+    assert f"@ks_fence(i32 noundef {kinds})" in sealed("\n".join(body), entries)
