@@ -19,13 +19,14 @@ Kind = Literal["name", "number", "string", "raw", "character", "header", "mark",
 _UCN = r"\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|u\{[0-9a-fA-F]{1,8}\}|N\{[^}\n]{1,100}\})"
 _WORD = rf"(?:[A-Za-z_$\x80-\U0010ffff]|{_UCN})(?:[\w$\x80-\U0010ffff]|{_UCN})*+"
 _TOKEN = re.compile(
-    rf"""(?P<space>[ \t\f\v\r]++|//[^\n]*+)|(?P<end>\n)|(?P<comment>/\*)
+    rf"""(?:[ \t\f\v\r]++|//[^\n]*+)*+
+    (?:(?P<end>\n)|(?P<comment>/\*)
     |(?P<raw>(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s"]{{0,16}})\()
     |(?P<string>(?:u8|[uUL])?"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"(?:{_WORD})?)
     |(?P<character>(?:u8|[uUL])?'[^'\\\n]*+(?:\\[^\n][^'\\\n]*+)*+'(?:{_WORD})?)
     |(?P<name>{_WORD})|(?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9A-Za-z_]|[\w.$\x80-\U0010ffff]|{_UCN})*+)
     |(?P<mark>%:%:|<=>|\.\.\.|->\*|<<=|>>=|\#\#|%:|<%|%>|:>|<:(?!:[^:>])|::|\.\*|->|\+\+|--|&&|\|\||<<|>>|[-+*/%^&|=!<>]=
-    |["'][^\n]*+|.)""",
+    |["'][^\n]*+|.))""",
     re.X | re.S,
 )
 _SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
@@ -108,18 +109,17 @@ def _scan(source: _Source) -> Iterator[Token]:
     text, whole, is_spliced = source.text, source.whole, source.is_spliced
     at, line, counted, row = 0, 1, 0, list[str]()
     while match := _TOKEN.match(text, at):
-        kind, word, stop = match.lastgroup or "", match[0], match.end()
-        if kind == "space":
-            at = stop
-            continue
+        group = match.lastgroup or ""
+        word, at, stop = match[group], match.start(group), match.end()
         start = source.start(at) if is_spliced else at
         line, counted = line + whole.count("\n", counted, start), start
-        if kind == "comment":
+        if group == "comment":
             at = text.find("*/", stop) + 2
             if at < 2:
                 yield Token("open", word, start, len(whole), line)
                 return
             continue
+        kind = cast(Kind, group)
         if kind == "raw":
             close = whole.find(f'){match["delimiter"]}"', source.start(stop))
             if close < 0:
@@ -134,7 +134,7 @@ def _scan(source: _Source) -> Iterator[Token]:
             word = _decoded(word)
         elif kind == "mark":
             word = _DIGRAPHS.get(word, word)
-        yield Token(cast(Kind, kind), word, start, source.end(stop) if is_spliced else stop, line)
+        yield Token(kind, word, start, source.end(stop) if is_spliced else stop, line)
         if kind == "end":
             row = []
         elif not row or row[0] == "#":  # of other rows the first word is enough
