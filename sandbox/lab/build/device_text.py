@@ -134,13 +134,8 @@ def _entered(preprocessed: str) -> Iterator[tuple[int, str]]:
 def device_text(preprocessed: str) -> DeviceText | tuple[Finding, ...]:
     """The candidate's own part of what `clang -E` prints for the GPU; findings when it includes what it may not."""
     text, lines = list[str](), list[int]()
-    file, line, depth, at = SOURCE, 1, 0, 0
-    has_raw = 'R"' in preprocessed
-    while at <= len(preprocessed):
-        if depth and not has_raw and not preprocessed.startswith("# ", at):
-            at = preprocessed.find("\n# ", at) + 1 or len(preprocessed) + 1  # nothing of a header is kept
-            continue
-        row, at = _row(preprocessed, at, has_raw)
+    file, line, depth = SOURCE, 1, 0
+    for row in _rows(preprocessed):
         if not row.startswith("# ") or not (match := _MARKER.match(row)):
             if file == SOURCE and not depth:
                 text.append(row)
@@ -165,15 +160,21 @@ def device_text(preprocessed: str) -> DeviceText | tuple[Finding, ...]:
     return DeviceText(_with_keywords("\n".join(text)), tuple(lines))
 
 
-def _row(preprocessed: str, at: int, has_raw: bool) -> tuple[str, int]:
-    """The line that begins here, and the place of the next; a raw string stays whole, whatever it looks like."""
-    seen, end = at, _end_of_line(preprocessed, at)
-    while has_raw and 'R"' in (last := preprocessed[seen:end]) and (opened := scan(last)) and opened[-1].kind == "open":
-        delimiter = f'){opened[-1].text.partition(_QUOTE)[2][:-1]}"'
-        close = preprocessed.find(delimiter, end)
-        seen = close + len(delimiter) if close >= 0 else len(preprocessed)
-        end = _end_of_line(preprocessed, seen)
-    return preprocessed[at:end], end + 1
+def _rows(preprocessed: str) -> Iterator[str]:
+    """The lines; those of a raw string stay together, whatever they look like."""
+    if 'R"' not in preprocessed:
+        yield from preprocessed.split("\n")
+        return
+    at = 0
+    while at <= len(preprocessed):
+        seen, end = at, _end_of_line(preprocessed, at)
+        while 'R"' in (last := preprocessed[seen:end]) and (opened := scan(last)) and opened[-1].kind == "open":
+            delimiter = f'){opened[-1].text.partition(_QUOTE)[2][:-1]}"'
+            close = preprocessed.find(delimiter, end)
+            seen = close + len(delimiter) if close >= 0 else len(preprocessed)
+            end = _end_of_line(preprocessed, seen)
+        yield preprocessed[at:end]
+        at = end + 1
 
 
 def _end_of_line(text: str, at: int) -> int:
