@@ -28,6 +28,7 @@ UNITS = 16.0  # of the last place of a float32 output that any element may be of
 TRIED = 2  # cases on which a family is tried before it is used
 LEAST = 1e-38  # about the least normal float32; what `extremes` holds lies on both sides of it
 MOST = 1e38
+FAR = 0.25  # of the lines hold nothing but values near the least
 
 Rng = np.random.Generator
 Make = Callable[[Array, Rng], Array]
@@ -235,12 +236,14 @@ def _outliers(x: Array, rng: Rng) -> Array:
 
 
 def _extremes(x: Array, rng: Rng) -> Array:
-    """Values at both ends of float32's range, denormal ones and negative zeros among those that were drawn."""
+    """Values at both ends of float32's range, denormal ones and zeros among what was drawn; some lines far below."""
     kinds = np.array([MOST, -MOST, LEAST, -LEAST, LEAST / 64, -LEAST / 64, -0.0, 0.0])
     with np.errstate(over="ignore"):
         chosen = rng.choice(kinds, x.shape) * rng.uniform(1, 3, x.shape)
+        is_far = rng.random((*x.shape[:-1], 1)) < FAR if x.ndim else np.zeros((), bool)
+        chosen = np.where(is_far, -MOST * rng.uniform(0.1, 3, x.shape), chosen)
         made = chosen.astype(x.dtype)
-    return np.where((rng.random(x.shape) < 0.5) & np.isfinite(to_float64(made)), made, x)
+    return np.where(((rng.random(x.shape) < 0.5) | is_far) & np.isfinite(to_float64(made)), made, x)
 
 
 MAKERS: Mapping[str, Make] = {

@@ -20,6 +20,7 @@ from tasks.task import Case
 
 FEWEST = 2  # workgroups from anywhere in the grid
 WORK = (2.0**24, 2.0**21)  # operations plus bytes of a case that is executed whole; the next where time is up
+MET = 2  # cases at most on which a family meets a kernel that leads
 SHARE = 0.5  # of the time that confirming the benchmark cases may take, for all families together
 
 
@@ -74,18 +75,20 @@ def met_by_one(inputs: SessionInputs) -> list[tuple[Case, str]]:
 def confirmed_families(
     judge: Judge, plain: Built | None, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The rows of every family, each on a benchmark case, whole where the case itself took little."""
+    """The rows of every family: on the costliest benchmark case that fits its part of the time and a drawn one, whole.
+
+    Where none fits, it meets the quickest case in part.
+    """
     names, rows = inputs.listed.families.names, list[CaseResult]()
-    each_s = SHARE * judge.patience.confirm_s / max(1, len(names))
-    quick = sorted(range(len(took_s)), key=lambda at: took_s[at])
-    fitting = [at for at in quick if took_s[at] <= each_s] or quick[:1]
-    first = int(inputs.rng.integers(len(fitting)))
-    for number, family in enumerate(names):
-        at = fitting[(first + number) % len(fitting)]
-        met = FamilyCase(judge, judge.task.benchmarks[at], family, inputs)
-        is_whole = took_s[at] <= each_s
-        row, findings = ConfirmedCase(met.timed, plain, each_s).run() if is_whole else met.run()
-        rows.append(row)
-        if findings:
-            return rows, findings
+    each_s = SHARE * judge.patience.confirm_s / max(1, MET * len(names))
+    dearest = sorted(range(len(took_s)), key=lambda at: -took_s[at])
+    fitting = [at for at in dearest if took_s[at] <= each_s]
+    for family in names:
+        others = [fitting[1 + int(inputs.rng.integers(len(fitting) - 1))]] if len(fitting) > 1 else []
+        for at in [*fitting[:1], *others] or dearest[-1:]:
+            met = FamilyCase(judge, judge.task.benchmarks[at], family, inputs)
+            row, findings = ConfirmedCase(met.timed, plain, each_s).run() if fitting else met.run()
+            rows.append(row)
+            if findings:
+                return rows, findings
     return rows, ()

@@ -67,7 +67,8 @@ def test_a_right_kernel_is_accepted_on_every_case(evaluator: LabEvaluator, softm
     assert result.verdict.accepted and result.verdict.code == "OK" and result.verdict.stage == "time"
     assert {row.name for row in result.cases} >= {case.name for case in softmax.tests}
     assert any(row.role == "held_out" for row in result.cases)
-    assert all(row.correct and (row.is_whole or row.role == "benchmark") for row in result.cases)
+    in_part = {case.name for case in softmax.benchmarks}  # some workgroups, on their own inputs and on a family
+    assert all(row.correct and (row.is_whole or row.name.partition(" [")[0] in in_part) for row in result.cases)
     assert [m.case for m in result.measurements] == [case.name for case in softmax.benchmarks]
     for m in result.measurements:
         assert m.kind == "predicted" and m.bound in m.resources_us and m.time_us >= m.roofline_us > 0
@@ -192,7 +193,7 @@ def test_column_major_buffers_reach_the_kernel_as_they_lie_in_memory(evaluator: 
 def test_equal_listings_and_launches_have_one_estimate_and_another_block_has_its_own(
     evaluator: LabEvaluator, softmax: Task
 ) -> None:
-    softmax = replace(softmax, benchmarks=softmax.benchmarks[-1:])
+    softmax = replace(softmax, benchmarks=softmax.benchmarks[-1:], digest=64 * "0")  # another task than the whole one
     first = evaluator.estimate(evaluator.prepare(PLAIN, softmax))
     again = evaluator.estimate(evaluator.prepare(PLAIN + "// a remark\n", softmax))
     assert again.measurements is first.measurements and again.hot_lines is first.hot_lines
