@@ -76,7 +76,7 @@ def only(compilation: Compilation) -> ListedKernel:
             3,
             "shuffles move values of 1, 2, 4 or 8 bytes",
         ),
-        (HIP + K + "x[0] = __ballot_sync(0xffffffffu, 1); }\n", "compile_error", 3, "the mask must be 64 bits wide"),
+        (HIP + K + "x[0] = __ballot_sync(0xffffffffu, 1); }\n", "compile_error", 3, "a wave has 64 lanes"),
         (HIP + "__device__ int f() { return 1; }\n", "compile_error", None, "the file defines no __global__ function"),
         (
             HIP
