@@ -33,11 +33,11 @@ def refuse_difference(
     text = reference_text(graph, drawn, list(config), "plain", "check", list(scalars))
     compute = functions_of(Path("reference.py"), text, hashlib.sha256(text.encode()).hexdigest())["reference"]
     generator = torch.Generator().manual_seed(1)
-    state = {n: _moved(t, generator) for n, t in instance.state.items()}
+    state = {n: moved(t) for n, t in instance.state.items()}
     are_free = any(node.op.split(".")[1:2] == [name] for node in graph.nodes for name in PLACES)
     for arguments in (instance.arguments, tuple(_wide(a, generator, not are_free) for a in instance.arguments)):
         case = Case("", dict(config), 0, scalars=scalars)
-        _compare(graph, compute, instance, state, tuple(_double(a) for a in arguments), case)
+        _compare(graph, compute, instance, state, tuple(doubled(a) for a in arguments), case)
 
 
 def _compare(
@@ -68,7 +68,7 @@ def _compare(
     written = {n: a.numpy() for n, a in zip(instance.names, arguments, strict=True) if isinstance(a, torch.Tensor)}
     for at, (spec, _) in enumerate(graph.outputs):
         right = written.get(spec.initial or spec.name, want[at] if at < len(want) else None)
-        if not _agree(got[spec.name], news[spec.name] if right is None else right):
+        if not agree(got[spec.name], news[spec.name] if right is None else right):
             raise ImportDiffers(WRONG)
 
 
@@ -83,7 +83,7 @@ class _Double(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[m
         return func(*args, **given)
 
 
-def _agree(mine: Any, right: Any) -> bool:
+def agree(mine: Any, right: Any) -> bool:
     """True where both are the same numbers to nine digits of the largest, infinities and what is no number included."""
     if mine.shape != right.shape:
         return False
@@ -95,16 +95,18 @@ def _agree(mine: Any, right: Any) -> bool:
     return bool(np.abs(mine - right)[finite].max(initial=0.0) <= CLOSE * scale)
 
 
-def _double(value: Any) -> Any:
+def doubled(value: Any) -> Any:
+    """A real tensor in double precision; other values as they are."""
     if not isinstance(value, torch.Tensor):
         return value
     return value.to(torch.float64, copy=True) if value.is_floating_point() else value.clone()  # it may be written into
 
 
-def _moved(tensor: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
-    """A weight a little larger in each element, so that a variance stays one."""
+def moved(tensor: torch.Tensor) -> torch.Tensor:
+    """A weight a little larger in each element, in double precision, so that a variance stays one."""
     if not tensor.is_floating_point():
         return tensor
+    generator = torch.Generator().manual_seed(1)
     return tensor.double() + 0.25 * torch.rand(tensor.shape, generator=generator, dtype=torch.float64)
 
 

@@ -11,6 +11,7 @@ from app.imports.differential import refuse_difference
 from app.imports.drawing import drawn_graph, structured
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph, uses
+from app.imports.idle_weights import idle_weights, without
 from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused
 from app.imports.sizing import Sizing
 from app.imports.source_file import Instance, Source
@@ -56,15 +57,34 @@ def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step:
         given = [values(at) for at in range(len(configs))] if step and values(0) else []
         graph, drawn = _fitted(configs, instances, given)
         unseen = sizing.unseen(rng)
+        others = [
+            (built(config, at), config, values(at) if given else {}) for at, config in enumerate(unseen, len(configs))
+        ]
         try:
-            for at, config in enumerate(unseen, len(configs)):
-                refuse_difference(graph, drawn, built(config, at), config, values(at) if given else {})
+            for other in others:
+                refuse_difference(graph, drawn, *other)
             break
         except ImportDiffers:
             if not left:
                 raise
             configs = [*configs, *unseen]
-    return graph, drawn
+    return _without_idle(graph, drawn, others), drawn
+
+
+def _without_idle(
+    graph: Graph, drawn: Graph | None, others: Sequence[tuple[Instance, Mapping[str, int], Values]]
+) -> Graph:
+    """The graph without weights that change nothing, where what is left still is what PyTorch computes."""
+    idle = idle_weights(graph, drawn, *others[-1])
+    if not idle:
+        return graph
+    less = without(graph, idle)
+    try:
+        for other in others:
+            refuse_difference(less, drawn, *other)
+    except ImportDiffers:
+        return graph
+    return less
 
 
 def _fitted(
