@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +52,8 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.checkout is not None:
         measure(asked.checkout, asked.level, range(asked.first, asked.last + 1), asked.results)
+    if asked.checkout is None and not asked.page:
+        parser.error("give --checkout DIR, a clone of github.com/ScalingIntelligence/KernelBench, or --page")
     if asked.page:
         PAGE.write_text(page(known(asked.results)), encoding="utf-8")
 
@@ -65,6 +68,8 @@ def known(path: Path) -> list[dict[str, Any]]:
 def measure(checkout: Path, level: int, numbers: range, results: Path) -> None:
     """Import and judge the problems of a level that are not known yet; each result is written at once."""
     folder = checkout / "KernelBench" / f"level{level}"
+    if not folder.is_dir():
+        sys.exit(f"{folder} is not there: --checkout takes a clone of github.com/ScalingIntelligence/KernelBench")
     files = {int(path.name.split("_")[0]): path for path in folder.glob("*_*.py")}
     done = {(row["level"], row["number"]): row["digest"] for row in known(results)}
     texts = {n: files[n].read_text(encoding="utf-8") for n in numbers if n in files}

@@ -237,6 +237,13 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "kernelbench",
+        "KernelBench's problems as tasks",
+        "Problems imported, with the generated kernel accepted and two wrong ones refused in the lab.",
+        90,
+        by_hand="python -m benchmarks.kernelbench --checkout DIR",
+    ),
+    Benchmark(
         "playbook_h200",
         "The playbook on an H200",
         "One generation through a folder: the best kernel against the naive seed.",

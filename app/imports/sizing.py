@@ -15,6 +15,7 @@ from tasks.expressions import evaluate
 TARGETS = (6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024)
 STEPS = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512)
 IN_PROPORTION = (16, 32, 64)  # the largest of sizes that shrink together
+MANY_GROUPS, LEAST_OF_GROUP = 128, 8
 MOST_TRIED = 2**30  # of the product of all sizes
 MOST_FIXED = 512  # of a constant that cannot change, so that tests stay small
 CONFIGS = 6
@@ -118,7 +119,7 @@ def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs) -
             continue
         tried = [{**base, name: value}, {**base, name: value + step}, {**base, name: value + 3 * step}]
         if all(runs(found.constants(t)) for t in tried):
-            base[name], found.steps[name] = value, step
+            base[name], found.steps[name] = _roomy(original[name], value, step)
             return
     for other in sorted(set(base) - {name}, key=lambda n: original[n] != original[name]):
         ratio = Fraction(original[name], original[other])
@@ -130,6 +131,12 @@ def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs) -
         )
     del base[name]
     found.fixed[name] = original[name]
+
+
+def _roomy(original: int, value: int, step: int) -> tuple[int, int]:
+    """Value and step of a size that comes in many groups: with a few elements each, or they show rounding alone."""
+    wide = step * LEAST_OF_GROUP
+    return (value, step) if step < MANY_GROUPS or original % wide else (-(-value // wide) * wide, wide)
 
 
 def _follows(name: str, other: str, ratio: Fraction, found: Sizing, runs: Runs) -> bool:
