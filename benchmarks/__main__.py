@@ -95,6 +95,13 @@ def write_page() -> None:
     write_whole(README, readme(README.read_text(encoding="utf-8"), BENCHMARKS, records).encode(), is_public=True)
 
 
+def enter(record: Record) -> None:
+    """Keep a benchmark's figures in the place of its last ones, and write the page."""
+    records = {**load(), record.name: record}
+    save(records[b.name] for b in BENCHMARKS if b.name in records)
+    write_page()
+
+
 def main(words: Sequence[str]) -> int:
     """Run what is asked for; the page and its figures are written after each benchmark."""
     wanted = parser().parse_args(words)
@@ -108,9 +115,8 @@ def main(words: Sequence[str]) -> int:
         print(f"{benchmark.command}  (about {benchmark.minutes:g} min)", flush=True)
         start = time.monotonic()
         answer = run(benchmark, {"openevolve": wanted.openevolve})
-        records = load()
         if isinstance(answer, Record):
-            records[benchmark.name] = answer
+            enter(answer)
             missed = [figure["figure"] for figure in answer.figures if figure["met"] is False]
             print(
                 f"  {len(answer.figures)} figures in {time.monotonic() - start:.0f} s"
@@ -120,8 +126,6 @@ def main(words: Sequence[str]) -> int:
         else:
             failed += 1
             print(f"  no figures, the last ones stay: {answer}", flush=True)
-        save(records[b.name] for b in BENCHMARKS if b.name in records)
-        write_page()
     return 1 if failed else 0
 
 

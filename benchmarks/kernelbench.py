@@ -6,23 +6,27 @@
 DIR is a checkout of github.com/ScalingIntelligence/KernelBench; nothing of it is stored here. A problem whose result is
 known is not imported again. The right kernel is the generated seed; the wrong ones are it with the last element left
 out, and with an operation changed. Tests are small, and the largest of them stands for the original sizes. `--page`
-writes docs/kernelbench.md.
+writes docs/kernelbench.md, and enters the figures in docs/results.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from app.imports.confined import Imported, imported_all
+from benchmarks.__main__ import enter, machine
+from benchmarks.figure import Figure
+from benchmarks.results import Record
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
@@ -33,6 +37,7 @@ CACHE = Path(".cache") / "benchmarks"
 RESULTS = CACHE / "kernelbench.jsonl"
 PAGE = Path(__file__).parents[1] / "docs" / "kernelbench.md"
 BATCH = 10
+GOALS = {1: 60, 2: 40}
 GATE = (1e-4, 1e-4)
 WRONG = (
     (r"    if \(at_ >= (.*)\) return;", r"    if (at_ >= \1 - 1) return;"),
@@ -55,7 +60,20 @@ def main() -> None:
     if asked.checkout is None and not asked.page:
         parser.error("give --checkout DIR, a clone of github.com/ScalingIntelligence/KernelBench, or --page")
     if asked.page:
-        PAGE.write_text(page(known(asked.results)), encoding="utf-8")
+        rows = known(asked.results)
+        PAGE.write_text(page(rows), encoding="utf-8")
+        enter(Record("kernelbench", machine(), datetime.date.today().isoformat(), figures(rows)))
+
+
+def figures(rows: Sequence[dict[str, Any]]) -> tuple[Mapping[str, Any], ...]:
+    """Of each level, the problems judged rightly beside those examined."""
+    found = []
+    for level in sorted({row["level"] for row in rows}):
+        own = [row for row in rows if row["level"] == level]
+        name, right = f"kernelbench.level_{level}.judged", sum(is_right(row) for row in own)
+        goal = f">= {GOALS[level]}" if level in GOALS else ""
+        found.append(json.loads(Figure(name, right, "problems", "problems examined", len(own), goal).line()))
+    return tuple(found)
 
 
 def known(path: Path) -> list[dict[str, Any]]:
