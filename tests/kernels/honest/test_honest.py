@@ -29,6 +29,8 @@ FOUND = frozenset(
         "dependent_memory",
         "dependent_wave",
         "every_mfma",
+        "forwarded_lambda",
+        "framework_extension",
         "every_smfmac",
         "goto_switch",
         "macros_in_arguments",
