@@ -14,6 +14,7 @@ from app.imports.trace_set import definition_of, workloads_of
 from records.errors import UsageError
 
 MOST_BYTES = 1 << 20
+KERNELS = (".hip", ".cu", ".cuh", ".cpp", ".cc", ".c", ".h")
 Specs = Mapping[str, tuple[str, list[str]]]  # inputs: type and dims
 
 
@@ -150,7 +151,12 @@ FORMS = (
 
 
 def form_of(place: ImportPlace) -> ImportForm:
-    """The form of a place; UsageError for a folder that is none of them."""
+    """The form of a place; UsageError for a folder that is none of them, and for a kernel, which states no task."""
+    if place.path.suffix in KERNELS:
+        raise UsageError(
+            f"{place.path} is a kernel, and a task needs a statement of what it computes: import a PyTorch or NumPy "
+            f"function of the same, put a launch plan in front of {place.path.name}, and check it against that task"
+        )
     if place.path.is_dir() and not any(form.knows(place) for form in FORMS[:3]):
         raise UsageError(
             f"{place.path} is a folder of no form that is known: give a file, or a folder with func_forward.py and "

@@ -115,6 +115,9 @@ def test_each_place_has_its_form(tmp_path: Path) -> None:
         board / "task.py": "pytorch",
     }
     assert {place: form_of(ImportPlace(place)).form for place in places} == places
+    (tmp_path / "scale.hip").write_text("__global__ void scale(float* x) {}")
+    with pytest.raises(UsageError, match=r"put a launch plan in front of scale\.hip"):
+        form_of(ImportPlace(tmp_path / "scale.hip"))
     with pytest.raises(UsageError, match="of no form that is known"):
         form_of(ImportPlace(tmp_path))
 
