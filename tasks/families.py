@@ -23,6 +23,7 @@ from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
 PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
+FROM_OTHERS = 4096  # elements of a row for each that may come from another row: fewer than the errors' percentile shows
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
 UNITS = 16.0  # of the last place of a float32 output that any element may be off
 TRIED = 2  # cases on which a family is tried before it is used
@@ -156,23 +157,35 @@ def _made(inputs: Tensors, names: tuple[str, ...], make: Make, rng: Rng) -> Tens
 
 
 def planted(x: Array, rng: Rng) -> Array:
-    """The same values with zeros, equal neighbours, a second largest and equal ends in some lines of each axis."""
+    """The same values with zeros, equal neighbours, a second largest and equal ends in some lines of each axis.
+
+    No value leaves the range that its row has, and few of a row come from other rows: a row of parts that no draw of
+    the task puts together has elements for whose errors the task's tolerance does not stand.
+    """
     made = np.array(x)
+    along = next((axis for axis in reversed(range(x.ndim)) if x.shape[axis] > 1), None)
+    if along is None:
+        return made
+    low, high = (np.broadcast_to(of(axis=along, keepdims=True), x.shape) for of in (x.min, x.max))
     for axis, size in enumerate(made.shape):
         if size > 1:
-            _plant(np.moveaxis(made, axis, -1), rng)
+            most = x.size if axis == along else max(1, x.shape[along] // FROM_OTHERS)
+            _plant(*(np.moveaxis(part, axis, -1) for part in (made, low, high)), most=most, rng=rng)
     return made
 
 
-def _plant(lines: Array, rng: Rng) -> None:
+def _plant(lines: Array, low: Array, high: Array, *, most: int, rng: Rng) -> None:
+    """Change at most so many lines, which lie along the last axis, in each way."""
     size, count = lines.shape[-1], int(np.prod(lines.shape[:-1]))
     number = max(1, count // PLANTED_SHARE // max(1, lines.ndim - 1))
     for change in (_zero, _tie, _second_largest, _ends):
-        chosen = rng.choice(count, min(count, max(1, number // 4)), replace=False)
+        chosen = rng.choice(count, min(count, most, max(1, number // 4)), replace=False)
         rows = np.unravel_index(chosen, lines.shape[:-1]) if lines.ndim > 1 else ()
-        part = np.array(lines[rows]).reshape(-1, size)
-        change(part, rng)
-        lines[rows] = part.reshape(lines[rows].shape)
+        old = lines[rows]
+        new = np.array(old).reshape(-1, size)
+        change(new, rng)
+        kept = np.reshape(new, old.shape)
+        lines[rows] = np.where((kept >= low[rows]) & (kept <= high[rows]), kept, old)
 
 
 def _zero(rows: Array, rng: Rng) -> None:

@@ -132,3 +132,15 @@ def test_every_shape_and_type_can_be_changed(dtype: str, shape: tuple[int, ...])
         made = make(x, rng)
         assert made.shape == x.shape and made.dtype == x.dtype
         assert np.isfinite(to_float64(made)).all()
+
+
+def test_no_planted_value_leaves_the_range_of_its_row(softmax: Task) -> None:
+    """A value that dwarfs its row takes the errors' measure to elements for which the tolerance does not stand."""
+    rows, columns = np.random.default_rng(1).standard_normal((2, 60, 50)).astype(np.float32)
+    scaled = np.ascontiguousarray(rows * np.exp2(np.arange(60, dtype=np.float32) % 8)[:, None] - 3)
+    for seed in range(20):
+        made = planted(scaled, np.random.default_rng(seed))
+        assert (made.min(axis=1) >= scaled.min(axis=1)).all() and (made.max(axis=1) <= scaled.max(axis=1)).all()
+        assert (made != scaled).any() and (made == 0).any()
+    column = planted(columns[:, :1], np.random.default_rng(2))
+    assert column.min() >= columns[:, 0].min() and (column != columns[:, :1]).any()
