@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
-from sandbox.lab.confirmed_case import confirmed_rows
+from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
-from tasks.held_out import held_out_cases
+from tasks.held_out import cost, held_out_cases
 
 
 def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[ListedCase | TimedCase | FamilyCase]:
@@ -46,3 +46,10 @@ def confirmed_whole(
         return rows, findings
     more, findings = confirmed_families(judge, plain, inputs, took_s)
     return [*rows, *more], findings
+
+
+def one_whole(judge: Judge, plain: Built | None, inputs: SessionInputs) -> tuple[CaseResult, tuple[Finding, ...]]:
+    """The row of the cheapest test, whole where that fits the budget: for a candidate of which only samples were."""
+    test = min(judge.task.tests, key=lambda case: cost(judge.task, case.dims))
+    timed = TimedCase(judge, test, inputs.of(test), inputs.rng)
+    return ConfirmedCase(timed, plain, judge.patience.confirm_s).run()

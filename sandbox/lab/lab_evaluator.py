@@ -20,7 +20,7 @@ from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
 from sandbox.lab.build.kernel_names import unlike_symbols
-from sandbox.lab.cases_met import cases_met, confirmed_whole
+from sandbox.lab.cases_met import cases_met, confirmed_whole, one_whole
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Lab
@@ -178,15 +178,17 @@ class LabEvaluator(SandboxBase):
         return replace(made, seconds=verified.seconds + time.monotonic() - started)
 
     def _confirm(self, verified: Evaluation, built: Built, prepared: Prepared) -> Evaluation:
-        task, candidate = prepared.task, prepared.candidate
-        expressions = built.program.expressions  # the two readings of this choice were compared for `built`
-        program = self._lab.build(candidate, prepared.tunables, instrumented=False, expressions=expressions)
-        plain = None if isinstance(program, tuple) else replace(built, program=program)
-        judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(task)
-        rows, findings = confirmed_whole(judge, plain, inputs)
+        judge, inputs = Judge(self._lab, built, self._patience, self._exact), self._inputs_of(prepared.task)
+        rows, findings = confirmed_whole(judge, self._plain(built), inputs)
         made = {row.name for row in rows}
         rows = [*(row for row in verified.cases if row.role != "benchmark" and row.name not in made), *rows]
         return replace(verified, verdict=judged(findings) if findings else verified.verdict, cases=tuple(rows))
+
+    def _plain(self, built: Built) -> Built | None:
+        """The same by a program without checks; None where there is none."""
+        prepared, expressions = built.prepared, built.program.expressions  # its two readings were compared for `built`
+        program = self._lab.build(prepared.candidate, prepared.tunables, instrumented=False, expressions=expressions)
+        return None if isinstance(program, tuple) else replace(built, program=program)
 
     def compare(self, challenger: Prepared, incumbent: Prepared) -> Comparison:
         """Never asked for: predicted times have no noise and are compared as they are."""
@@ -270,7 +272,11 @@ class LabEvaluator(SandboxBase):
                 rows.append(row)
             if findings:
                 return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
-        return replace(evaluation, verdict=judged(()), cases=tuple(rows))
+        findings = ()
+        if not any(row.is_whole for row in rows):  # one element that nobody writes is in no sample
+            row, findings = one_whole(judge, self._plain(built), inputs)
+            rows = [row if old.name == row.name else old for old in rows]
+        return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
 
     def _inputs_of(self, task: Task) -> SessionInputs:
         """The inputs of the benchmarks, fresh in each process; those of one task are kept."""

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from sandbox.lab.cases_met import one_whole
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience, Rows
 from sandbox.lab.listed_case import FEWEST, ListedCase
@@ -113,3 +116,19 @@ def test_a_small_case_with_many_idle_work_items_is_sampled(evaluator: LabEvaluat
         ).run()
         assert findings == () and row.correct and row.is_whole is is_whole
         assert is_whole or (row.grid == 10007 and row.drawn >= ENOUGH)
+
+
+def test_a_kernel_of_which_only_samples_were_executed_is_executed_whole_once(evaluator: LabEvaluator) -> None:
+    """Its last workgroup writes one element less than it should, which no share of a sample shows."""
+    case = Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
+    task = replace(load_task("row_softmax"), tests=(case,))
+    whole = SOURCE.format(early="")
+    short = whole.replace("j < cols; ++j) y[j]", "j < cols - (row + 1 == rows); ++j) y[j]")
+    for source, kinds in ((whole, []), (short, ["wrong_result"])):
+        built = evaluator._build(evaluator.prepare(source, task))[1]
+        assert built is not None
+        judge, inputs = Judge(evaluator._lab, built, Patience(accesses=100_000)), evaluator._inputs_of(task)
+        assert ListedCase(judge, case, None, inputs).run()[1] == ()
+        row, findings = one_whole(judge, evaluator._plain(built), inputs)
+        assert [finding.kind for finding in findings] == kinds and row.role == "test"
+        assert row.is_whole or kinds
