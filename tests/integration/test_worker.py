@@ -59,8 +59,8 @@ def test_a_kernel_is_judged_through_a_folder(
     spooled = json.loads(capsys.readouterr().out)
     assert check(str(SEED), "--task", "row_softmax") == 0
     here = json.loads(capsys.readouterr().out)
-    for said in (spooled, here):  # each process draws the inputs of large cases itself
-        said["cases"] = [(case["name"], case["correct"]) for case in said["cases"]]
+    for said in (spooled, here):  # each process draws the inputs of large cases, and the families of inputs, itself
+        said["cases"] = [(c["name"], c["correct"]) for c in said["cases"] if " [" not in c["name"]]
     assert spooled == here
 
 
