@@ -29,6 +29,7 @@ UNITS = 16.0  # of the last place of a float32 output that any element may be of
 TRIED = 2  # cases on which a family is tried before it is used
 LEAST = 1e-38  # about the least normal float32; what `extremes` holds lies on both sides of it
 MOST = 1e38
+HARDEST = 128.0  # times a line's largest value, which a task must bear for outliers of up to 64 times any value
 FAR = 0.25  # of the lines hold nothing but values near the least
 
 Rng = np.random.Generator
@@ -97,7 +98,9 @@ class InputFamilies:
         if not self.task.plant:
             return {}
         moves = self._moves_values()
-        return {name: self._borne_out(make) for name, make in MAKERS.items() if moves or name != "extremes"}
+        found = {name: self._borne_out(make) for name, make in MAKERS.items() if moves or name != "extremes"}
+        hardest = set(self._borne_out(_up)).intersection(self._borne_out(_down))  # no draw of outliers goes beyond
+        return {**found, "outliers": tuple(name for name in found["outliers"] if name in hardest)}
 
     def _borne_out(self, make: Make) -> tuple[str, ...]:
         """The inputs for which reference and baseline agree on what is changed, each on its own and all together."""
@@ -245,6 +248,26 @@ def _outliers(x: Array, rng: Rng) -> Array:
     made, places = np.array(x), rng.integers(x.shape[-1], size=(*x.shape[:-1], 1))
     larger = to_float64(np.take_along_axis(made, places, axis=-1)) * rng.uniform(16, 64, places.shape)
     np.put_along_axis(made, places, larger.astype(x.dtype), axis=-1)
+    return made
+
+
+def _up(x: Array, rng: Rng) -> Array:
+    """Each line's largest value far above what an outlier is, however much larger a draw of more elements may be."""
+    return _peaked(x, HARDEST)
+
+
+def _down(x: Array, rng: Rng) -> Array:
+    return _peaked(x, -HARDEST)
+
+
+def _peaked(x: Array, factor: float) -> Array:
+    if not x.ndim:
+        return x
+    made, size = np.array(x), np.abs(to_float64(x))
+    places = size.argmax(axis=-1)[..., None]
+    peaks = factor * np.take_along_axis(size, places, axis=-1)
+    with np.errstate(over="ignore"):
+        np.put_along_axis(made, places, peaks.astype(x.dtype), axis=-1)
     return made
 
 

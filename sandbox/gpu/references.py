@@ -190,7 +190,7 @@ class References:
         return Reference(inputs, self._flat(inputs, case), {})
 
     def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
-        reference, baseline = self.task.reference(inputs, case), self.task.baseline(inputs, case)
+        reference, baseline = self.task.expected(inputs, case)
         return Reference(
             inputs,
             self._flat(inputs, case),

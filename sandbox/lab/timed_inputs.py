@@ -148,7 +148,7 @@ class TimedInputs:
             inputs = m.dim.gather(inputs, values)
         dims = self._dims({m.dim.name: values.size for m, (values, _) in zip(self.mapped, found, strict=True)})
         case = replace(self.case, dims=dims, name=case_name(dims))
-        return Expected(self.task.reference(inputs, case), self.task.baseline(inputs, case))
+        return Expected(*self.task.expected(inputs, case))
 
 
 def _read(path: Path, at: int, period: int, spec: TensorSpec) -> Array:

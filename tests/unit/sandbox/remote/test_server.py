@@ -161,8 +161,7 @@ def test_what_is_altered_on_the_way_is_noticed(tmp_path: Path) -> None:
 
 def test_a_worker_that_does_not_know_the_token_is_not_believed() -> None:
     """It has copied the greeting and cannot prove more. A machine busy for the whole greeting is asked again."""
-    said = next(said for said in (lied() for _ in range(5)) if "timed out" not in said)
-    assert "does not know the token, so it is not your worker" in said
+    assert "does not know the token" in next(said for said in (lied() for _ in range(5)) if "timed out" not in said)
 
 
 def lied() -> str:
