@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from records.quantity import counted
 
 IGNORED = ("__pycache__", "node_modules", "_build", "site-packages")  # folders, beside hidden ones
 NO_DOCUMENTS = ("cmakelists.txt", "requirements.txt", "license.txt", "licence.txt", "notice.txt", "robots.txt")
-_RACY_S = 0.05  # a file that was written so lately may be written again without its time changing
+_TICK_NS, _SECOND_NS = 50_000_000, 10**9  # more than a tick of any kernel's clock; what some file systems count in
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,8 @@ class Found:
 
     path: str
     source: str  # what to cite where the file does not say: its place in the folder that was named
-    mark: str = ""  # size, time and place of the file; empty where it may still change unseen
+    mark: str = ""  # size, times and place of the file; empty where it is none of this machine's
+    changed_ns: int = 0  # when its bytes or its times were last written, by the file system's clock
     why: str = ""
     address: str = ""  # where the file was fetched from; its path is for now only
 
@@ -35,6 +35,15 @@ class Found:
         if self.address:
             return storable(self.address)
         return self.path if self.path.isascii() else storable(self.path)
+
+    def is_settled(self, now_ns: int) -> bool:
+        """True where a later write must change the mark, for who begins to read the file now.
+
+        A write within the same tick of the clock leaves the times as they are; so does one within two seconds where
+        times are whole seconds. A time in the future is of another clock, which says nothing.
+        """
+        tick_ns = _TICK_NS if self.changed_ns % _SECOND_NS else 2 * _SECOND_NS
+        return self.changed_ns + tick_ns <= now_ns
 
 
 def find_files(paths: Iterable[Path | Found]) -> list[Found]:
@@ -59,13 +68,13 @@ def find_files(paths: Iterable[Path | Found]) -> list[Found]:
     return list(found.values())
 
 
-def _mark(stat: os.stat_result, now: float) -> str:
-    fresh = 0 <= now - stat.st_mtime < _RACY_S
-    return "" if fresh else f"{READER}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}"
+def _found(path: str, source: str, stat: os.stat_result) -> Found:
+    mark = f"{READER}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}-{stat.st_ino}"
+    return Found(path, source, mark, stat.st_ctime_ns)
 
 
 def _named(path: Path) -> Found:
-    return Found(os.path.realpath(path), path.name, _mark(path.stat(), time.time()))
+    return _found(os.path.realpath(path), path.name, path.stat())
 
 
 def require_any(outcomes: list[Added]) -> None:
@@ -94,7 +103,7 @@ def _expanded(path: Path) -> list[Path]:
 def _inside(folder: Path) -> Iterator[Found]:
     """The documents in a folder; a link that leads out of it is none of its documents."""
     root = os.path.realpath(folder)
-    name, now = Path(root).name, time.time()
+    name = Path(root).name
     waiting = [root]
     while waiting:
         place = waiting.pop()
@@ -118,5 +127,5 @@ def _inside(folder: Path) -> Iterator[Found]:
                         yield Found(entry.path, source, why="is a link out of the folder; name it to add it")
                         continue
                 if entry.is_file():
-                    yield Found(path, source, _mark(entry.stat(), now))
+                    yield _found(path, source, entry.stat())
         waiting += reversed(folders)

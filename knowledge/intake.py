@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -33,7 +34,7 @@ class Item:
     """One file, ready to be stored, or its outcome where there is nothing to store."""
 
     uri: str
-    mark: str  # what the file was when it was looked at; empty where that cannot be told
+    mark: str  # what the file was when it was read; empty where it may have changed since
     made: Cut | Added
 
 
@@ -49,6 +50,7 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
             status = "skipped" if why else "unchanged"
             yield Item(uri, mark, Added(identity or "", title or uri, chunks, status, why))
             continue
+        mark = mark if one.is_settled(time.time_ns()) else ""
         try:
             if one.why:
                 raise DocumentError(f"the document {uri} {one.why}")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.document_files import find_files
+from knowledge.document_files import Found, find_files
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError
 
@@ -55,15 +55,30 @@ def test_a_mark_changes_with_the_file(tmp_path: Path) -> None:
 
     def mark() -> str:
         (named,), (inside,) = find_files([path]), find_files([tmp_path])
-        assert named.mark == inside.mark
+        assert named.mark == inside.mark and named.changed_ns == path.stat().st_ctime_ns
         return named.mark
 
-    assert mark() == ""  # just written: it may be written again unseen
-    marks = set()
+    marks = {mark()}
     for ns in (10**18, 10**18 + 1):
         os.utime(path, ns=(ns, ns))
         marks.add(mark())
-    assert len(marks) == 2 and "" not in marks
+    path.write_bytes(path.read_bytes()[::-1])  # as long as before
+    os.utime(path, ns=(ns, ns))  # and as old
+    assert len({*marks, mark()}) == 4
+
+
+@pytest.mark.parametrize(
+    ("changed_ns", "after_ns", "is_settled"),
+    [
+        (10**18 + 1, 0, False),  # in the tick of the write
+        (10**18 + 1, 100_000_000, True),
+        (10**18, 100_000_000, False),  # where times are whole seconds
+        (10**18, 2 * 10**9, True),
+        (10**18 + 1, -(10**9), False),  # by a clock that is ahead
+    ],
+)
+def test_a_file_written_a_moment_ago_may_change_unseen(changed_ns: int, after_ns: int, is_settled: bool) -> None:
+    assert Found("a", "a", "m", changed_ns).is_settled(changed_ns + after_ns) == is_settled
 
 
 def test_a_name_that_is_no_text_can_be_stored(tmp_path: Path) -> None:

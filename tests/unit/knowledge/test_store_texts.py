@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
 import subprocess
@@ -101,7 +100,6 @@ def tree(folder: Path, files: int) -> Path:
     folder.mkdir()
     for i in range(files):
         (folder / f"n{i}.md").write_text(f"# Note {i}\n\nzebra{i} " + "words " * 30)
-        os.utime(folder / f"n{i}.md", (10**9, 10**9))
     return folder
 
 
