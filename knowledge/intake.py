@@ -34,8 +34,13 @@ class Item:
     """One file, ready to be stored, or its outcome where there is nothing to store."""
 
     uri: str
-    mark: str  # what the file was when it was read; empty where it may have changed since
+    mark: str  # what the file was when it was read; empty where that is known or may have changed since
     made: Cut | Added
+
+    @property
+    def is_known(self) -> bool:
+        """True where nothing has to be written."""
+        return isinstance(self.made, Added) and not self.mark
 
 
 def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: DocumentReader) -> Iterator[Item]:
@@ -48,7 +53,7 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
         if mark and uri in known and known[uri][0] == mark:
             _, why, identity, title, chunks = known[uri]
             status = "skipped" if why else "unchanged"
-            yield Item(uri, mark, Added(identity or "", title or uri, chunks, status, why))
+            yield Item(uri, "", Added(identity or "", title or uri, chunks, status, why))
             continue
         mark = mark if one.is_settled(time.time_ns()) else ""
         try:

@@ -217,7 +217,7 @@ class KnowledgeStore:
 
     def _put(self, items: Sequence[Item], shipped: str = "") -> list[Added]:
         """Store one batch in one commit."""
-        if all(isinstance(item.made, Added) and item.made.status == "unchanged" for item in items) and not shipped:
+        if all(item.is_known for item in items) and not shipped:
             return [item.made for item in items if isinstance(item.made, Added)]
         vocabulary = shared()
         fresh: dict[int, Numbers] = {}

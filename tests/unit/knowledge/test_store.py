@@ -31,12 +31,14 @@ def numbers(store: KnowledgeStore) -> set[int]:
 
 def test_adding_again_changes_nothing(store: KnowledgeStore, tmp_path: Path) -> None:
     path = note(tmp_path, "a", "# Banks\nLDS has 32 banks.", title="LDS")
+    (tmp_path / "b.md").touch()
     time.sleep(0.06)  # younger files are read again
-    first = store.add([path])
+    first = store.add([path, tmp_path / "b.md"])
     before = (store.folder / "knowledge.sqlite").read_bytes()
     second = store.add([tmp_path])
-    assert [(a.title, a.chunks, a.status) for a in first] == [("LDS", 1, "added")]
-    assert [(a.id, a.status) for a in second] == [(first[0].id, "unchanged")]
+    assert [(a.title, a.chunks, a.status) for a in first[:1]] == [("LDS", 1, "added")]
+    assert [(a.id, a.status) for a in second] == [(first[0].id, "unchanged"), ("", "skipped")]
+    assert first[1].why == second[1].why and "is empty" in second[1].why
     assert (store.folder / "knowledge.sqlite").read_bytes() == before
     copy = shutil.copy(path, tmp_path / "copy.md")
     assert store.add([Path(copy)])[0].id == first[0].id
