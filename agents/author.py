@@ -132,6 +132,14 @@ class Memory:
     backlog: tuple[Proposed, ...] = ()  # proposed and not tried: experiments, then avenues, newest first
 
 
+@dataclass(frozen=True)
+class Room:
+    """Experiments that can still be started."""
+
+    generation: int  # at most, in this generation
+    run: int
+
+
 class Author(Protocol):
     """Chooses, plans, writes and criticises. Implemented by the language model and by the playbook."""
 
@@ -146,9 +154,9 @@ class Author(Protocol):
         """Name the questions to the literature before planning."""
 
     def plan(
-        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, limit: int
+        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, room: Room
     ) -> Proposal:
-        """Propose avenues and experiments on the base; `limit` is the number that the run can still start."""
+        """Propose avenues and experiments on the base."""
 
     def write(
         self,

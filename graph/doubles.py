@@ -9,7 +9,20 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from agents.author import Assignment, Author, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
+from agents.author import (
+    Assignment,
+    Author,
+    Critique,
+    Draft,
+    Idea,
+    Member,
+    Memory,
+    Proposal,
+    Room,
+    Selection,
+    Specimen,
+    Step,
+)
 from graph.context import Context, Limits
 from graph.table_sandbox import TableSandbox
 from records.artefacts import ArtefactStore
@@ -55,7 +68,7 @@ class ScriptedAuthor:
         return (work.task.title,)
 
     def plan(
-        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, limit: int
+        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, room: Room
     ) -> Proposal:
         """The script's ideas for this generation."""
         self.asked.append(("plan", step))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from agents.author import Idea, Selection, Step
+from agents.author import Idea, Room, Selection, Step
 from graph.backlog import kept, offered
 from graph.composing import compose, is_composed
 from graph.context import Context
@@ -133,7 +133,7 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
             specimen(context, state["base_id"], generation),
             planned_with(context, generation),
             memory,
-            (context.generations_at(generation) - generation + 1) * limits.picks,
+            Room(limits.picks, (context.generations_at(generation) - generation + 1) * limits.picks),
         )
     except MalformedReply as error:
         emit(runtime, "warning", f"{generation}:plan", generation=generation, message=str(error))

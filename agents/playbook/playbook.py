@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 
-from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
+from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Room, Selection, Specimen, Step
 from agents.checks import check
 from agents.playbook import moves
 from agents.playbook.changes import promise, taken
@@ -63,7 +63,7 @@ class Playbook:
         return ()
 
     def plan(
-        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, limit: int
+        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, room: Room
     ) -> Proposal:
         """At most five changes that apply and were not tried on this kernel; none when the book is exhausted."""
         try:
@@ -78,7 +78,7 @@ class Playbook:
         ranked = sorted(fresh, key=lambda h: (-self._worth(h, base), self._dice(step, h).random()))
         firsts = list({h.split(":")[0]: h for h in reversed(ranked)}.values())[::-1]
         order = [*firsts, *(h for h in ranked if h not in firsts)]
-        ideas = tuple(_idea(h, file) for h in order[: min(MOST_IDEAS, max(0, limit))])
+        ideas = tuple(_idea(h, file) for h in order[: min(MOST_IDEAS, max(0, room.run))])
         return Proposal(tuple(f"{move.title}: {move.why}" for move in moves.MOVES), ideas)
 
     def write(

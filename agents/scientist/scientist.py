@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Selection, Specimen, Step
+from agents.author import Assignment, Critique, Draft, Idea, Member, Memory, Proposal, Room, Selection, Specimen, Step
 from agents.bench import Bench
 from agents.model.gateway import LanguageModel
 from agents.model.structured_output import Form, ReplyError, json_form, read_block, read_json
@@ -81,7 +81,7 @@ class Scientist:
             return _queries_by_rule(work, base)
 
     def plan(
-        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, limit: int
+        self, step: Step, work: Assignment, base: Specimen, literature: Sequence[Quotation], memory: Memory, room: Room
     ) -> Proposal:
         """Exactly ten avenues and five experiments; MalformedReply when the model, corrected once, gives others."""
         messages = conversation(
@@ -95,7 +95,7 @@ class Scientist:
             tried=list(memory.tried),
             backlog=backlog_view(memory.backlog),
             **population_view(memory.kernels),
-            limit=limit,
+            room=room,
         )
         form = json_form(ProposalAnswer, _proposal)
         return self.model.ask("planner", step, messages, form, base.attempt.candidate_id).value

@@ -121,17 +121,21 @@ def waves_per_simd(kernel: KernelMetadata, threads: int, dynamic_lds_bytes: int,
     limits = target.limits
     if target.vendor != "amd":
         return 0
-    granule = limits["vgpr_granule"]
-    registers = -(-max(1, kernel.vgpr) // granule) * granule
-    by_registers = min(limits["waves_per_simd"], limits["vgpr_per_lane"] // registers)
-    scalar = 800 // (-(-max(1, kernel.sgpr) // 16) * 16)
+    by_registers = waves_by_registers(kernel.vgpr, kernel.sgpr, target)
     waves, simds = -(-threads // target.wave), limits["simd_per_unit"]
     lds = -(-(kernel.lds_bytes + dynamic_lds_bytes) // limits["lds_granule"]) * limits["lds_granule"]
     blocks = limits["lds_bytes"] // lds if lds else limits["waves_per_simd"] * simds
     if waves > 1:  # a block of one wave needs no barrier and takes none of the unit's slots for them
         blocks = min(blocks, limits["blocks_per_unit"])
     by_lds = -(-blocks * waves // simds)
-    return max(0, min(by_registers, scalar, by_lds))
+    return max(0, min(by_registers, by_lds))
+
+
+def waves_by_registers(vgpr: int, sgpr: int, target: Target) -> int:
+    """Waves whose registers fit on one SIMD of AMD's; `vgpr` are all vector registers of a lane."""
+    limits, granule = target.limits, target.limits["vgpr_granule"]
+    vector = limits["vgpr_per_lane"] // (-(-max(1, vgpr) // granule) * granule)
+    return min(limits["waves_per_simd"], vector, 800 // (-(-max(1, sgpr) // 16) * 16))
 
 
 def resources_of(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agents.author import Memory, Step
+from agents.author import Memory, Room, Step
 from agents.model.endpoint import Endpoint
 from agents.model.gateway import Gateway
 from agents.scientist.scientist import Scientist
@@ -73,4 +73,6 @@ PASSAGE = Quotation("0a1b2c3d4e5f", "shelf", "banks", "LDS", "a\nbook", "LDS has
 
 def planned(bench: Bench, **memory: Any) -> Any:
     task = load_task("row_softmax")
-    return bench.author.plan(STEP, assignment(), specimen(task, seed("row_softmax"), 1), [PASSAGE], Memory(**memory), 6)
+    return bench.author.plan(
+        STEP, assignment(), specimen(task, seed("row_softmax"), 1), [PASSAGE], Memory(**memory), Room(2, 6)
+    )

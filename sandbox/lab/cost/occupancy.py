@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from records.evaluation import Resources
 from sandbox.amdgcn.blocks import BasicBlock
+from sandbox.candidate.limits import waves_by_registers
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.target import Target
 
@@ -50,7 +51,10 @@ def occupancy(
     limits = target.limits
     waves = -(-threads // target.wave)
     simds = limits["simd_per_unit"]
-    per_simd = resources.waves_per_simd if resources and resources.waves_per_simd > 0 else limits["waves_per_simd"]
+    # Not `resources.waves_per_simd`: that is what the plan's largest LDS leaves, which this launch may not ask for.
+    per_simd = limits["waves_per_simd"]
+    if resources and target.vendor == "amd":
+        per_simd = waves_by_registers(resources.vgpr + resources.agpr, resources.sgpr, target)
     granule = limits["lds_granule"]
     slots = limits["waves_per_simd"] * simds // waves
     options = {"wave slots": slots, "registers": per_simd * simds // waves}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.author import Memory, Step
+from agents.author import Memory, Room, Step
 from agents.playbook.playbook import Playbook
 from agents.source import read
 from agents.strategy import UNKNOWN, strategy
@@ -19,6 +19,7 @@ from tasks.loader import load_task
 from tests.support.specimens import assignment, compiled, failed, member, seeds, specimen
 
 STEP = Step("run-1", 1)
+ROOM = Room(3, 5)
 SEEDS = [(name, path.read_text(encoding="utf-8")) for name, path in seeds()]
 IDS = [f"{name}-{path.stem}" for name, path in seeds()]
 EXPERIMENT = Experiment("g001-e1", "run-1", 1, 1, None, None, "t", "d")
@@ -27,7 +28,7 @@ EXPERIMENT = Experiment("g001-e1", "run-1", 1, 1, None, None, "t", "d")
 @pytest.mark.parametrize(("name", "source"), SEEDS, ids=IDS)
 def test_every_seed_gets_ideas_that_become_valid_files(name: str, source: str) -> None:
     author, work, base = Playbook(3), assignment(name), specimen(load_task(name), source)
-    proposal = author.plan(STEP, work, base, "", Memory(), 12)
+    proposal = author.plan(STEP, work, base, "", Memory(), Room(3, 12))
     assert 1 <= len(proposal.ideas) <= 5
     assert len({i.title for i in proposal.ideas}) == len(proposal.ideas)
     for idea in proposal.ideas:
@@ -44,20 +45,20 @@ def test_the_book_ends_and_never_repeats_itself(name: str, source: str) -> None:
     author, work, base = Playbook(3), assignment(name), specimen(load_task(name), source)
     tried: list[str] = []
     for generation in range(1, 30):
-        ideas = author.plan(Step("run-1", generation), work, base, "", Memory(tried=tuple(tried)), 3).ideas
+        ideas = author.plan(Step("run-1", generation), work, base, "", Memory(tried=tuple(tried)), Room(3, 3)).ideas
         if not ideas:
             break
         tried += [i.title for i in ideas]
     assert len(set(tried)) == len(tried)
-    assert not author.plan(Step("run-1", 31), work, base, "", Memory(tried=tuple(tried)), 3).ideas
+    assert not author.plan(Step("run-1", 31), work, base, "", Memory(tried=tuple(tried)), Room(3, 3)).ideas
 
 
 def test_what_failed_or_was_learnt_counts_as_tried() -> None:
     name, source = SEEDS[0]
     author, work, base = Playbook(3), assignment(name), specimen(load_task(name), source)
-    first, second = author.plan(STEP, work, base, "", Memory(), 2).ideas
+    first, second = author.plan(STEP, work, base, "", Memory(), Room(3, 2)).ideas
     memory = Memory(failures=(f"{first.title}: C.1: wrong",), lessons=(f"{second.title}: +3 %",))
-    assert not {first.title, second.title} & {i.title for i in author.plan(STEP, work, base, "", memory, 5).ideas}
+    assert not {first.title, second.title} & {i.title for i in author.plan(STEP, work, base, "", memory, ROOM).ideas}
 
 
 def test_another_order_of_tunables_is_the_same_kernel() -> None:
@@ -76,7 +77,9 @@ def test_the_same_arguments_give_the_same_answers_and_the_seed_matters() -> None
         author = Playbook(seed)
         answers[seed] = [author.select(Step("run-1", g), work, people).base_id for g in range(40)]
         assert answers[seed] == [Playbook(seed).select(Step("run-2", g), work, people).base_id for g in range(40)]
-        assert author.plan(STEP, work, base, "", Memory(), 5) == Playbook(seed).plan(STEP, work, base, "", Memory(), 5)
+        assert author.plan(STEP, work, base, "", Memory(), ROOM) == Playbook(seed).plan(
+            STEP, work, base, "", Memory(), ROOM
+        )
     assert len({tuple(a) for a in answers.values()}) > 1
     assert all(a.count("g000") > 20 for a in answers.values())
     assert any(set(a) - {"g000"} for a in answers.values())
@@ -97,13 +100,13 @@ def test_the_limit_is_kept() -> None:
     name, source = SEEDS[1]
     base, work = specimen(load_task(name), source), assignment(name)
     for limit in (0, 1, 2):
-        assert len(Playbook(1).plan(STEP, work, base, "", Memory(), limit).ideas) == limit
+        assert len(Playbook(1).plan(STEP, work, base, "", Memory(), Room(3, limit)).ideas) == limit
 
 
 def test_a_tunable_search_starts_elsewhere_but_offers_the_same_values() -> None:
     source = next(s for (n, s), i in zip(SEEDS, IDS, strict=True) if i == "rms_norm-seed_tunable")
     base, work, author = specimen(load_task("rms_norm"), source), assignment("rms_norm"), Playbook(1)
-    idea = next(i for i in author.plan(STEP, work, base, "", Memory(), 5).ideas if i.move.startswith("search"))
+    idea = next(i for i in author.plan(STEP, work, base, "", Memory(), ROOM).ideas if i.move.startswith("search"))
     before, after = parse(source), parse(author.write(STEP, work, EXPERIMENT, idea, base, None, "").source)
     assert before.defaults() != after.defaults()
     assert {n: sorted(v) for n, v in before.plan.tunables.items()} == {
@@ -114,7 +117,7 @@ def test_a_tunable_search_starts_elsewhere_but_offers_the_same_values() -> None:
 def test_the_move_is_found_in_the_title_where_only_that_was_kept() -> None:
     name, source = SEEDS[0]
     author, work, base = Playbook(3), assignment(name), specimen(load_task(name), source)
-    idea = author.plan(STEP, work, base, "", Memory(), 1).ideas[0]
+    idea = author.plan(STEP, work, base, "", Memory(), ROOM).ideas[0]
     bare = dataclasses.replace(idea, move="")
     assert author.write(STEP, work, EXPERIMENT, bare, base, None, "") == author.write(
         STEP, work, EXPERIMENT, idea, base, None, ""
@@ -124,7 +127,7 @@ def test_the_move_is_found_in_the_title_where_only_that_was_kept() -> None:
 def test_a_repair_takes_another_variant_and_then_gives_up() -> None:
     name, source = SEEDS[IDS.index("row_softmax-seed")]
     author, work, base = Playbook(3), assignment(name), specimen(load_task(name), source)
-    idea = next(i for i in author.plan(STEP, work, base, "", Memory(), 5).ideas if i.move.startswith("unroll"))
+    idea = next(i for i in author.plan(STEP, work, base, "", Memory(), ROOM).ideas if i.move.startswith("unroll"))
     drafts = [author.write(STEP, work, EXPERIMENT, idea, base, None, "")]
     for number in (1, 2, 3):
         drafts.append(author.repair(Step("run-1", 1, "e", number), work, idea, base, drafts[-1], (), failed()))
@@ -137,10 +140,12 @@ def test_a_draft_that_breaks_a_rule_is_not_approved() -> None:
     name, source = SEEDS[0]
     author, work, base = Playbook(3), assignment(name), specimen(load_task(name), source)
     draft = dataclasses.replace(
-        author.write(STEP, work, EXPERIMENT, author.plan(STEP, work, base, "", Memory(), 1).ideas[0], base, None, ""),
+        author.write(
+            STEP, work, EXPERIMENT, author.plan(STEP, work, base, "", Memory(), ROOM).ideas[0], base, None, ""
+        ),
         source=source + "}",
     )
-    planned = author.plan(STEP, work, base, "", Memory(), 1).ideas[0]
+    planned = author.plan(STEP, work, base, "", Memory(), ROOM).ideas[0]
     verdict = author.critique(STEP, work, planned, base, draft, compiled(), ())
     assert not verdict.approve
     assert verdict.remarks
@@ -150,7 +155,7 @@ def test_evidence_decides_what_comes_first() -> None:
     name, source = SEEDS[IDS.index("row_softmax-seed")]
     work, author = assignment(name), Playbook(1)
     first = {
-        bound: author.plan(STEP, work, specimen(load_task(name), source, bound=bound), "", Memory(), 1).ideas[0].move
+        bound: author.plan(STEP, work, specimen(load_task(name), source, bound=bound), "", Memory(), ROOM).ideas[0].move
         for bound in ("valu", "latency")
     }
     assert first["latency"] == "wave_rows:row_softmax.64"

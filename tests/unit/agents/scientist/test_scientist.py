@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.author import Draft, Memory
+from agents.author import Draft, Memory, Room
 from records.errors import MalformedReply
 from records.evaluation import HotLine
 from tasks.loader import load_task
@@ -85,7 +85,7 @@ def test_the_planner_and_the_critic_see_the_costliest_lines(tmp_path: Path) -> N
     base = replace(base, evaluation=replace(base.evaluation, hot_lines=(hot,)))
     with ScriptedEndpoint([proposal(), json.dumps({"approve": True, "remarks": []})]) as server:
         bench = Bench(tmp_path, server)
-        bench.author.plan(STEP, assignment(), base, "", Memory(), 6)
+        bench.author.plan(STEP, assignment(), base, "", Memory(), Room(2, 6))
         bench.author.critique(STEP, assignment(), idea(), base, Draft(KERNEL), compiled(), ("it spills",))
     for number in (0, 1):
         said = next(t for t in bench.prompt(number).split("\n") if f"line {line} of `row_softmax`" in t)
@@ -140,7 +140,7 @@ def test_the_planner_sees_evidence_memory_and_literature_as_data(tmp_path: Path)
         "reads a whole line for each value",
         "+100.0",
         "20.0",
-        "at most 3 will be chosen",
+        "at most 2 will be chosen",
         "a first lesson",
     ):
         assert piece in prompt, piece
@@ -269,6 +269,6 @@ def test_a_coder_or_planner_that_cannot_answer_stops_the_run(tmp_path: Path) -> 
     with ScriptedEndpoint(["?"] * 4) as server:
         author = Bench(tmp_path, server).author
         with pytest.raises(MalformedReply, match="planner"):
-            author.plan(STEP, assignment(), base, "", Memory(), 3)
+            author.plan(STEP, assignment(), base, "", Memory(), Room(3, 3))
         with pytest.raises(MalformedReply, match="coder"):
             author.write(STEP, assignment(), EXPERIMENT, idea(), base, None, "")

@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from agents.author import Draft, Memory, Specimen
+from agents.author import Draft, Memory, Room, Specimen
 from agents.checks import check
 from agents.scientist.scientist import Scientist
 from agents.scientist.templates import FOLDER, conversation, excerpt
@@ -26,6 +26,7 @@ from tests.support.endpoint import ScriptedEndpoint
 from tests.support.scripted_scientist import DRAFT, EXPERIMENT, PEOPLE, STEP, Bench, planned, proposal, seed, selection
 from tests.support.specimens import TASKS, assignment, compiled, idea, specimen
 
+ROOM = Room(3, 5)
 Ask = Callable[[Scientist, str], object]
 QUESTIONS: dict[str, tuple[str, Ask]] = {
     "selector": (selection("g000-e0-a0", "g001-e1-a0"), lambda a, n: a.select(STEP, assignment(n), PEOPLE)),
@@ -33,7 +34,10 @@ QUESTIONS: dict[str, tuple[str, Ask]] = {
         json.dumps({"queries": ["a b", "c d"]}),
         lambda a, n: a.queries(STEP, assignment(n), specimen(load_task(n), seed(n))),
     ),
-    "planner": (proposal(), lambda a, n: a.plan(STEP, assignment(n), specimen(load_task(n), seed(n)), (), Memory(), 1)),
+    "planner": (
+        proposal(),
+        lambda a, n: a.plan(STEP, assignment(n), specimen(load_task(n), seed(n)), (), Memory(), ROOM),
+    ),
     "coder": (
         DRAFT,
         lambda a, n: a.write(STEP, assignment(n), EXPERIMENT, idea(), specimen(load_task(n), seed(n)), None, ()),
@@ -131,7 +135,7 @@ def test_a_column_in_us_holds_plain_numbers_of_us(tmp_path: Path, role: str) -> 
         "selector": lambda a, n: a.select(
             STEP, work, [replace(m, geomean_us=10744.4, times_us={"rows=1": 10744.4}) for m in PEOPLE]
         ),
-        "planner": lambda a, n: a.plan(STEP, work, slow, "", Memory(), 1),
+        "planner": lambda a, n: a.plan(STEP, work, slow, "", Memory(), ROOM),
         "coder": lambda a, n: a.write(STEP, work, EXPERIMENT, idea(), slow, slow, ""),
     }
     with ScriptedEndpoint([QUESTIONS[role][0]]) as server:
@@ -151,7 +155,7 @@ def test_one_of_a_thing_is_told_in_the_singular(tmp_path: Path) -> None:
     one = replace(base, evaluation=replace(base.evaluation, resources=(Resources("k", 64, 0, 32, 0, 0, 1),)))
     with ScriptedEndpoint([proposal()]) as server:
         bench = Bench(tmp_path, server)
-        bench.author.plan(STEP, assignment("row_softmax"), one, "", Memory(), 1)
+        bench.author.plan(STEP, assignment("row_softmax"), one, "", Memory(), Room(3, 1))
     assert "1 wave per SIMD" in bench.prompt()
     assert "can still start 1 experiment;" in bench.prompt()
 
@@ -201,7 +205,7 @@ def test_findings_of_earlier_runs_are_quoted_as_suggestions(tmp_path: Path, role
         with ScriptedEndpoint([answer]) as server:
             bench = Bench(tmp_path / str(len(prompts)), server)
             if role == "planner":
-                bench.author.plan(STEP, each, base, "", Memory(), 1)
+                bench.author.plan(STEP, each, base, "", Memory(), ROOM)
             else:
                 bench.author.write(STEP, each, EXPERIMENT, idea(), base, None, ())
         prompts.append(bench.prompt())
@@ -216,7 +220,7 @@ def test_the_planner_knows_whether_kernels_are_joined_by_shape(tmp_path: Path, c
     work = replace(assignment("row_softmax"), combines=combines)
     with ScriptedEndpoint([proposal()]) as server:
         bench = Bench(tmp_path, server)
-        bench.author.plan(STEP, work, specimen(work.task, seed("row_softmax")), "", Memory(), 1)
+        bench.author.plan(STEP, work, specimen(work.task, seed("row_softmax")), "", Memory(), ROOM)
     assert ("the run joins its verified kernels by thresholds on the dims" in bench.prompt()) is combines
 
 

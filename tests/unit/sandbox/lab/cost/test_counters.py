@@ -217,6 +217,10 @@ def test_lds_and_registers_limit_the_workgroups_of_a_unit() -> None:
     registers = Resources("k", 256, 0, 16, 0, 0, 2)
     assert occupancy(10**6, 256, 0, registers, MI300X).resident_blocks == 2
     assert occupancy(10**6, 256, 0, registers, MI300X).limit == "registers"
+    few = Resources("k", 64, 0, 16, 0, 0, 1)  # 1: what a launch with more LDS leaves
+    small, large = (occupancy(10**6, 256, lds, few, MI300X) for lds in (17664, 65536))
+    assert (small.resident_blocks, small.limit) == (3, "LDS")
+    assert (large.resident_blocks, large.limit) == (1, "LDS")
 
 
 def test_bank_conflicts_show_in_the_bound_and_name_their_line() -> None:
