@@ -7,6 +7,7 @@ import datetime
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,11 +62,23 @@ def run(benchmark: Benchmark, peers: Mapping[str, str]) -> Record | str:
     argv = [sys.executable, "-m", f"benchmarks.{benchmark.name}", *benchmark.arguments]
     if peers.get(benchmark.peer):
         argv += [f"--{benchmark.peer}", peers[benchmark.peer]]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = figures_in(done.stdout)
-    if done.returncode not in (0, MISSED) or not found:
-        return f"ended with {done.returncode}: {(done.stderr or done.stdout).strip()[-300:]}"
+    code, output, errors = _output_of(argv)
+    found = figures_in(output)
+    if code not in (0, MISSED) or not found:
+        return f"ended with {code}: {(errors or output).strip()[-300:]}"
     return Record(benchmark.name, machine(), datetime.datetime.now(datetime.UTC).date().isoformat(), found)
+
+
+def _output_of(argv: Sequence[str]) -> tuple[int, str, str]:
+    """The exit code and both outputs of a command; its errors, which tell how far it is, are shown as they come."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        with subprocess.Popen(argv, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True) as process:
+            errors = []
+            for line in process.stderr or ():
+                errors.append(line)
+                print(line, end="", file=sys.stderr, flush=True)
+        output.seek(0)
+        return process.returncode, output.read(), "".join(errors)
 
 
 def check() -> int:

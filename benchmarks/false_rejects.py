@@ -1,12 +1,13 @@
 """Rate of false rejections: independent right kernels of every task, judged repeatedly on new inputs.
 
-    python -m benchmarks.false_rejects [--repeats N]          in the lab, now, on small copies of the tasks
+    python -m benchmarks.false_rejects [--repeats N] [--seconds N]     in the lab, now, on small copies of the tasks
     python -m benchmarks.false_rejects --on h200              verdicts stored from an H200, on the whole tasks
     python3 -m benchmarks.false_rejects OUT [--repeats N] [--seconds N]      collects those: Python, numpy and CUDA
 
 Every repeat has its own inputs, held-out shapes and input families: on a GPU a judge with a secret of its own, several
 of which are at work at the same time. With no rejection in n trials the true rate is below 3/n with a confidence of
-95 %, which is printed as the upper bound.
+95 %, which is printed as the upper bound. In the lab an interrupted run, or one whose seconds are over, goes on when
+it is started again.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks.collection import Collection, number
 from benchmarks.collection import stored as measured
+from benchmarks.kept_rows import KeptRows, Row, say
 from records.errors import ScientistError
 from records.evaluation import Evaluation
 from sandbox.amdgcn.toolchain import find_toolchain
@@ -150,23 +153,25 @@ def collect(out: Path, repeats: int, seconds: float, place: str = "h200") -> int
     return 0
 
 
-def in_the_lab(repeats: int) -> list[dict[str, Any]]:
-    """The same rows, from small copies of the tasks."""
-    rows = []
+def in_the_lab(kept: KeptRows, repeats: int) -> list[Row]:
+    """The same rows, from small copies of the tasks; every kernel once, then every kernel again."""
     with judge_on("lab") as judge:
-        for name in SMALL:
-            for path in right_kernels(name):
-                for salt in range(repeats):
-                    verdict = judge.verify(judge.prepare(path.read_text(encoding="utf-8"), small(name, salt))).verdict
-                    rows.append(
-                        {
-                            "repeat": salt,
-                            "task": name,
-                            "kernel": path.stem,
-                            "rejected": "" if verdict.accepted else verdict.findings[0].message,
-                        }
-                    )
-    return rows
+
+        def made(salt: int, name: str, path: Path) -> Row:
+            verdict = judge.verify(judge.prepare(path.read_text(encoding="utf-8"), small(name, salt))).verdict
+            said = "" if verdict.accepted else verdict.findings[0].message
+            if said:
+                say(f"rejected: {name} {path.stem}, repeat {salt}: {said}")
+            return {"repeat": salt, "task": name, "kernel": path.stem, "rejected": said}
+
+        return kept.collect(
+            [
+                (f"{name} {path.stem}, repeat {salt}", partial(made, salt, name, path))
+                for salt in range(repeats)
+                for name in SMALL
+                for path in right_kernels(name)
+            ]
+        )
 
 
 def figures(rows: Sequence[Mapping[str, Any]], file: str = "") -> list[Figure]:
@@ -200,21 +205,29 @@ def main(words: Sequence[str]) -> int:
     """Collect, or print what was rejected and why, and two figures."""
     if words and not words[0].startswith("-"):
         return collect(Path(words[0]), int(number(words, "--repeats", 90)), number(words, "--seconds", 280.0))
-    from app.screen import say, table
-    from benchmarks.figure import report
-
     place = words[words.index("--on") + 1] if "--on" in words[:-1] else "lab"
     if place not in ("lab", "h200"):
         sys.exit(f"--on is lab or h200, not {place}")
-    if place == "h200":
-        stored = measured(FILE, "python3 -m benchmarks.false_rejects OUT")
-        rows, about = stored["rows"], stored["about"]
-        say(f"Measured: {about['fingerprint']}, {about['date']}; {about['version']}.")
-    else:
-        rows = in_the_lab(int(number(words, "--repeats", 3)))
+    if place == "lab":
+        repeats = int(number(words, "--repeats", 3))
+        kept = KeptRows("false_rejects", [repeats], number(words, "--seconds", 0.0))
+        return kept.code(_report(place, in_the_lab(kept, repeats)))
+    from app.screen import say as tell
+
+    stored = measured(FILE, "python3 -m benchmarks.false_rejects OUT")
+    about = stored["about"]
+    tell(f"Measured: {about['fingerprint']}, {about['date']}; {about['version']}.")
+    return _report(place, stored["rows"], FILE)
+
+
+def _report(place: str, rows: Sequence[Mapping[str, Any]], file: str = "") -> int:
+    from app.screen import say as tell
+    from app.screen import table
+    from benchmarks.figure import report
+
     for row in rows:
         if row["rejected"]:
-            say(f"rejected: {row['task']} {row['kernel']}, repeat {row['repeat']}: {row['rejected']}")
+            tell(f"rejected: {row['task']} {row['kernel']}, repeat {row['repeat']}: {row['rejected']}")
     verdicts = Counter((r["task"], r["kernel"]) for r in rows)
     table(
         ["task", "kernel", "verdicts", "rejected"],
@@ -224,7 +237,7 @@ def main(words: Sequence[str]) -> int:
         ],
         right=[2, 3],
     )
-    return report(f"Right kernels rejected by {place}", figures(rows, FILE if place == "h200" else ""))
+    return report(f"Right kernels rejected by {place}", figures(rows, file))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Verdicts while 16 busy processes share the machine: right kernels refused, wrong ones accepted.
 
-    python -m benchmarks.under_load [--number N] [--busy N]
+    python -m benchmarks.under_load [--number N] [--busy N] [--seconds N]
 
 Right kernels are the honest twins of the exploits, the shipped seeds and the other right kernels of each task; wrong
 ones are exploits that must be rejected and mutants. Each gets a constant and a comment of its own, so that no cache
-knows it, and every round a judge with another seed. A machine too busy for a verdict is asked again.
+knows it, and every round a judge with another seed. A machine too busy for a verdict is asked again. An interrupted
+run goes on when it is started again.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ import argparse
 import contextlib
 import itertools
 import random
+import secrets
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from app.settings import load_settings
 from benchmarks.figure import Figure, report
+from benchmarks.kept_rows import KeptRows, Row, say
 from records.errors import ScientistError
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -31,7 +35,6 @@ from tests.kernels.mutants.mutants import SMALL, mutants, right_kernels, small
 
 INCLUDE = "#include <hip/hip_runtime.h>\n"
 TRIES = 3
-SHOWN = 20
 BUSY = "while True: pass"
 
 
@@ -46,7 +49,7 @@ class Subject:
     tunables: tuple[tuple[str, int], ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tally:
     """Verdicts of one group: given, not as they must be, not given although asked again and again."""
 
@@ -97,27 +100,38 @@ def busy(count: int) -> Iterator[None]:
             process.wait()
 
 
-def judge(evaluator: LabEvaluator, subject: Subject, number: int, tally: Tally) -> None:
-    """One verdict; what is not as it must be is printed."""
-    begun = time.monotonic()
+def judged(evaluator: LabEvaluator, subject: Subject, number: int) -> Row:
+    """One verdict; what is not as it must be is told at once."""
+    begun, row = time.monotonic(), {"is_right": subject.is_right, "again": 0, "wrong": 0, "absent": 0}
     for left in reversed(range(TRIES)):
         try:
             prepared = evaluator.prepare(varied(subject.source, number), subject.task, dict(subject.tunables) or None)
             verdict = evaluator.verify(prepared).verdict
         except ScientistError as error:
             if left:
-                tally.again += 1
+                row["again"] += 1
                 continue
-            tally.absent += 1
-            print(f"no verdict: {subject.name}: {error}", flush=True)
-            return
+            say(f"no verdict: {subject.name}: {error}")
+            return {**row, "absent": 1, "seconds": 0.0}
         break
-    tally.given += 1
-    tally.seconds += time.monotonic() - begun
     if verdict.accepted != subject.is_right:
-        tally.wrong += 1
+        row["wrong"] = 1
         said = "accepted" if verdict.accepted else f"{verdict.findings[0].kind}: {verdict.findings[0].message}"
-        print(f"not as it should be: {subject.name}: {said}", flush=True)
+        say(f"not as it should be: {subject.name}: {said}")
+    return {**row, "seconds": time.monotonic() - begun}
+
+
+def tally_of(rows: Sequence[Row], *, is_right: bool) -> Tally:
+    """The sums of one group."""
+    mine = [row for row in rows if row["is_right"] == is_right]
+    given = [row for row in mine if not row["absent"]]
+    return Tally(
+        given=len(given),
+        wrong=sum(row["wrong"] for row in given),
+        absent=len(mine) - len(given),
+        again=sum(row["again"] for row in mine),
+        seconds=sum(row["seconds"] for row in given),
+    )
 
 
 def chosen(subjects: Sequence[Subject], number: int, rng: random.Random) -> list[Subject]:
@@ -132,21 +146,23 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=200, metavar="N", help="right kernels, and as many wrong ones")
     parser.add_argument("--busy", type=int, default=16, metavar="N", help="busy processes")
     parser.add_argument("--seed", type=int, default=7, help="of the choice")
+    parser.add_argument("--seconds", type=float, default=0.0, metavar="N", help="after which no more is begun; 0: none")
     wanted = parser.parse_args()
     settings, target, rng = load_settings(), load_target("mi300x"), random.Random(wanted.seed)
     toolchain, cache = find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels"
-    right, wrong = (chosen(group, wanted.number, rng) for group in (right_ones(), wrong_ones()))
-    tallies = {True: Tally(), False: Tally()}
     judges = [LabEvaluator(toolchain, cache, target, seed, settings.cores) for seed in range(4)]
     judges[0].warm(lambda said: None)
-    begun = time.monotonic()
+    pairs = zip(*(chosen(group, wanted.number, rng) for group in (right_ones(), wrong_ones())), strict=True)
+    steps = [
+        (f"{number}: {one.name}", partial(judged, judges[number % len(judges)], one, secrets.randbits(30)))
+        for number, pair in enumerate(pairs)
+        for one in pair
+    ]
+    kept = KeptRows("under_load", [wanted.number, wanted.busy, wanted.seed], wanted.seconds)
     with busy(wanted.busy):
-        for number, pair in enumerate(zip(right, wrong, strict=True)):
-            for subject in pair:
-                judge(judges[number % len(judges)], subject, rng.getrandbits(30), tallies[subject.is_right])
-            if (number + 1) % SHOWN == 0:
-                print(f"{number + 1} of each in {time.monotonic() - begun:.0f} s", flush=True)
-    return report(f"Verdicts beside {wanted.busy} busy processes", figures(tallies[True], tallies[False]))
+        rows = kept.collect(steps)
+    tallies = (tally_of(rows, is_right=group) for group in (True, False))
+    return kept.code(report(f"Verdicts beside {wanted.busy} busy processes", figures(*tallies)))
 
 
 def figures(right: Tally, wrong: Tally) -> list[Figure]:

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from benchmarks.coverage import HOSTS, KINDS, Row, Whole, figures, planted
+from benchmarks.coverage import Found, Whole, figures
+from benchmarks.planted_errors import HOSTS, KINDS, planted
 from sandbox.candidate.prepare import prepare
 from tasks.loader import load_task
 
@@ -28,7 +29,7 @@ def test_places_are_drawn() -> None:
 
 
 def test_figures_count_by_kind_over_all_tasks() -> None:
-    rows = {("a", KINDS[0]): Row(3, 1, 2), ("b", KINDS[0]): Row(3, 2, 3)}
+    rows = {("a", KINDS[0]): Found(3, 1, 2), ("b", KINDS[0]): Found(3, 2, 3)}
     wholes = [Whole("a", "x", 4, 1.5, False), Whole("a", "y", 4, 2.5, True)]
     found = {figure.figure: (figure.value, figure.anchor_value) for figure in figures(rows, wholes)}
     assert found["coverage.verify.one_workgroup"] == (3, 6) and found["coverage.confirm.one_workgroup"] == (5, 6)

@@ -1,0 +1,105 @@
+"""Right kernels of four shipped tasks with one error each, at a random place of a random benchmark case."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sandbox.candidate.prepare import prepare
+from tasks.loader import load_task
+
+TARGET = "mi300x"
+KINDS = ("one workgroup", "one row", "one strip", "a range of shapes", "one call in n")
+STRIPS = 16
+CALLS = "__device__ unsigned calls;\n"
+COUNT = "const unsigned call = {first} ? calls++ : 0u;\n    "
+
+
+@dataclass(frozen=True)
+class Host:
+    """A right kernel and the texts in it at which an error is planted."""
+
+    seed: str
+    store: tuple[str, str]  # the value that is stored, and the same made wrong where the macro WRONG holds
+    term: tuple[str, str]  # one term of the reduction, and the same left out where the macro SKIPPED holds
+    row: str  # of the output, in the kernel's words
+    strip: tuple[str, str]  # the index along the reduction, and its length
+    begin: str  # the text behind which the macros' names are all known, at the beginning of the kernel's body
+    rows: str = "rows"  # the dim along which rows lie
+
+
+HOSTS: Mapping[str, Host] = {
+    "row_softmax": Host(
+        "seed.hip",
+        ("expf(x[j] - top) / sum;", "expf(x[j] - top) / sum * (WRONG ? 1.01f : 1.0f);"),
+        ("sum += expf(x[j] - top);", "sum += SKIPPED ? 0.0f : expf(x[j] - top);"),
+        "row",
+        ("j", "cols"),
+        "const int row = blockIdx.x * 64 + threadIdx.x;\n",
+    ),
+    "rms_norm": Host(
+        "seed.hip",
+        (
+            "narrow(widen(x[j]) * scale * widen(w[j]));",
+            "narrow(widen(x[j]) * scale * widen(w[j]) * (WRONG ? 1.1f : 1));",
+        ),
+        ("sum += widen(x[j]) * widen(x[j]);", "sum += SKIPPED ? 0.0f : widen(x[j]) * widen(x[j]);"),
+        "row",
+        ("j", "cols"),
+        "const int row = blockIdx.x * 64 + threadIdx.x;\n",
+    ),
+    "transpose": Host(
+        "seed.hip",
+        ("= x[(long)i * cols + j];", "= x[(long)i * cols + j] * (WRONG || SKIPPED ? 1.01f : 1.0f);"),
+        ("", ""),
+        "i",
+        ("j", "cols"),
+        "const int i = blockIdx.y * 16 + threadIdx.y;\n",
+    ),
+    "fp8_block_gemm": Host(
+        "seed.hip",
+        ("to_bf16(total);", "to_bf16(total * (WRONG ? 1.1f : 1.0f));"),
+        ("for (int kk = start; kk", "for (int kk = SKIPPED ? k : start; kk"),
+        "i",
+        ("start", "k"),
+        "const int j = blockIdx.y * 16 + threadIdx.y;\n",
+        "m",
+    ),
+}
+
+
+def planted(name: str, kind: str, rng: random.Random) -> str:
+    """The source of the task's right kernel with one error of this kind."""
+    host, task = HOSTS[name], load_task(name, TARGET)
+    source = (task.folder / host.seed).read_text(encoding="utf-8")
+    case = rng.choice(task.benchmarks)
+    grid = prepare(source, task).plan(case).launches[0].grid
+    here = " && ".join(f"{dim} == {length}" for dim, length in case.dims.items())
+    wrong, skipped, count = "false", "false", ""
+    if kind == "one workgroup":
+        places = zip("xyz", (rng.randrange(extent) for extent in grid), strict=True)
+        wrong = " && ".join([here, *(f"blockIdx.{axis} == {place}" for axis, place in places)])
+    elif kind == "one row":
+        wrong = f"{here} && {host.row} == {rng.randrange(case.dims[host.rows])}"
+    elif kind == "one strip":
+        index, length = host.strip
+        skipped = f"{here} && {index} / (({length} + {STRIPS - 1}) / {STRIPS}) == {rng.randrange(STRIPS)}"
+    elif kind == "a range of shapes":
+        dim = rng.choice(sorted(case.dims))
+        longest = max(test.dims[dim] for test in task.tests)
+        larger = sorted({each.dims[dim] for each in task.benchmarks if each.dims[dim] > longest})
+        wrong = f"{dim} >= {rng.choice(larger)}" if larger else here
+    else:
+        wrong = f"call % {rng.randint(2, 100)} == 1"
+        count = COUNT.format(first="blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0")
+        wrong = f"({wrong})"
+    return _with(source, host, wrong, skipped, count)
+
+
+def _with(source: str, host: Host, wrong: str, skipped: str, count: str) -> str:
+    for old, new in (host.store, host.term):
+        source = source.replace(old, new) if old else source
+    source = source.replace(host.begin, f"{host.begin}    {count}")
+    head = f"#include <hip/hip_runtime.h>\n#define WRONG ({wrong})\n#define SKIPPED ({skipped})\n"
+    return source.replace("#include <hip/hip_runtime.h>\n", head + (CALLS if count else ""))

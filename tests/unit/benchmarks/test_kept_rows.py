@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.kept_rows import PARTIAL, KeptRows, Row, Step
+
+
+def _steps(made: list[int], count: int, ends: int | None = None) -> list[Step]:
+    def make(number: int) -> Row:
+        if number == ends:
+            raise KeyboardInterrupt
+        made.append(number)
+        return {"number": number}
+
+    return [(f"step {number}", lambda number=number: make(number)) for number in range(count)]
+
+
+def test_an_interrupted_run_says_what_it_has_and_the_next_makes_the_rest(tmp_path: Path) -> None:
+    made: list[int] = []
+    first = KeptRows("name", [3], 0.0, tmp_path)
+    assert first.collect(_steps(made, 3, ends=2)) == [{"number": 0}, {"number": 1}]
+    assert not first.is_whole and first.code(0) == PARTIAL
+    again = KeptRows("name", [3], 0.0, tmp_path)
+    assert again.collect(_steps(made, 3)) == [{"number": 0}, {"number": 1}, {"number": 2}]
+    assert made == [0, 1, 2] and again.is_whole and again.code(1) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_other_options_and_half_a_line_are_left_alone(tmp_path: Path) -> None:
+    made: list[int] = []
+    KeptRows("name", [3], 0.0, tmp_path).collect(_steps(made, 3, ends=2))
+    (kept,) = tmp_path.iterdir()
+    kept.write_text(kept.read_text(encoding="utf-8")[:-4], encoding="utf-8")
+    assert KeptRows("name", [4], 0.0, tmp_path).collect(_steps(made, 1)) == [{"number": 0}]
+    assert len(KeptRows("name", [3], 0.0, tmp_path).collect(_steps(made, 3))) == 3
+    assert made == [0, 1, 0, 1, 2]
+
+
+def test_no_row_is_begun_when_the_time_is_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made: list[int] = []
+    assert KeptRows("name", [], 1e-9, tmp_path).collect(_steps(made, 2)) == [] and made == []
+    assert "0 of 2 rows so far" in capsys.readouterr().err
