@@ -39,6 +39,7 @@ KINDS = (
     "uninitialised",
     "wave_mask",
     "kept_state",
+    "shift",
 )
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8

@@ -21,6 +21,7 @@ _RENAMED: Mapping[str, FindingKind] = {
     "trap": "wrong_result",
     "illegal": "over_limit",
     "kept_state": "nondeterministic",
+    "shift": "wrong_result",
 }  # the executor's own kinds
 _ENDING = re.compile(r"E*(?:_\d+_?|_)?(?:\.[\w.]+)?")  # of a symbol behind its name: scopes, discriminator, suffixes
 _ARRAYS = {
@@ -249,6 +250,15 @@ def _kept(scene: Scene, row: Mapping[str, Any]) -> str:
     )
 
 
+def _shift(scene: Scene, row: Mapping[str, Any]) -> str:
+    by, bits = int(row["detail"]), int(row["size"])
+    by -= 1 << 32 if 1 << 31 <= by < 1 << 32 else 0
+    return (
+        f"{_who(row)} shifts a value of {bits} bits by {by}, which has no defined result; mask the amount, or treat "
+        "that case apart"
+    )
+
+
 def _illegal(scene: Scene, row: Mapping[str, Any]) -> str:
     return f"{_who(row)} made a system call, which device code cannot do"
 
@@ -269,4 +279,5 @@ KINDS: Mapping[str, Callable[[Scene, Mapping[str, Any]], str]] = {
     "uninitialised": _hazard,
     "wave_mask": _hazard,
     "kept_state": _kept,
+    "shift": _shift,
 }  # of the executor, in its order

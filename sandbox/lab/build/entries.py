@@ -37,6 +37,7 @@ ENTRIES = {  # signatures as `ir_types.signature` writes them
     "__ubsan_handle_out_of_bounds": "void (ptr, i64)",
     "__ubsan_handle_implicit_conversion": "void (ptr, i64, i64)",
     "__ubsan_handle_local_out_of_bounds_abort": "void ()",
+    "__ubsan_handle_shift_out_of_bounds": "void (ptr, i64, i64)",
     "__asan_memcpy": "ptr (ptr, ptr, i64)",
     "__asan_memmove": "ptr (ptr, ptr, i64)",
     "__asan_memset": "ptr (ptr, i32, i64)",

@@ -74,11 +74,12 @@ CHECKS = (
     "-asan-kernel-mem-intrinsic-prefix=1",
     "-mllvm",
     "-asan-instrument-atomics=0",
-    "-fsanitize=alignment,implicit-integer-truncation,array-bounds,local-bounds",
+    "-fsanitize=alignment,implicit-integer-truncation,array-bounds,local-bounds,shift-exponent",
     "-fno-sanitize-trap=local-bounds",
     "-fsanitize-recover=all",
     "-fno-sanitize-recover=local-bounds",
     "-fstrict-flex-arrays=1",
+    "-ftrivial-auto-var-init=pattern",  # or the optimiser takes what another path has set for what this one has not
 )
 PREPROCESS = (*("-E" if flag == "-S" else flag for flag in DEVICE_FLAGS), "--offload-arch=gfx942")
 IR = ("-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes")

@@ -24,6 +24,7 @@ static const char* const kNames[kKinds] = {
     "uninitialised",
     "wave_mask",
     "kept_state",
+    "shift",
 };
 
 static bool known(const Finding& finding, int count) {

@@ -21,6 +21,7 @@ enum Kind : uint32_t {
     kUninitialised,
     kWaveMask,
     kKeptState,
+    kShift,
     kKinds
 };
 

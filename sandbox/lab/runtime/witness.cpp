@@ -108,6 +108,31 @@ extern "C" void __ubsan_handle_local_out_of_bounds_abort() {
     report_index(kSpacePrivate, 0, 0, 0, 0, (uint64_t)__builtin_return_address(0) - 1);
 }
 
+struct Shift {  // clang's record of a checked shift
+    Source source;
+    const TypeName* left;
+};
+
+static bool in_image(const void* place) {
+    return (uint64_t)place - g_memory.image_lo < g_memory.image_hi - g_memory.image_lo;
+}
+
+// A shift by more bits than the value has, or by a negative number. One by exactly as many is left alone: a rotation by
+// nothing is usually written so, and comes out right wherever hardware takes the amount modulo the width.
+extern "C" void __ubsan_handle_shift_out_of_bounds(const Shift* data, uint64_t, uint64_t by) {
+    if (!in_image(data) || !in_image(data->left) || data->left->kind) return;  // 0: whole numbers
+    uint64_t bits = 1ull << (data->left->info >> 1 & 63);
+    if (by == bits) return;
+    Finding finding = {};
+    finding.kind = kShift;
+    finding.size = (uint32_t)bits;
+    finding.detail = by;
+    finding.region = ~0u;
+    describe_here(finding, (uint64_t)__builtin_return_address(0) - 1);
+    add_finding(finding);
+    abandon();
+}
+
 extern "C" __attribute__((preserve_most)) void ballot_halved() asm("ks.halved");
 extern "C" __attribute__((preserve_most)) void ballot_halved() {
     if (!t_hot.shadow || t_worker->request->head.wave == 32) return;
