@@ -8,32 +8,34 @@ only those are, for which reference and baseline bear it out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from records.errors import TaskError
+from tasks.changed_inputs import MAKERS, Make, Rng, lowered, planted, raised
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
-from tasks.task import Array, Case, Task, Tensors, TensorSpec
+from tasks.task import Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
-PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
-FROM_OTHERS = 4096  # elements of a row for each that may come from another row: fewer than the errors' percentile shows
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
 UNITS = 16.0  # of the last place of a float32 output that any element may be off
 TRIED = 2  # cases on which a family is tried before it is used
-LEAST = 1e-38  # about the least normal float32; what `extremes` holds lies on both sides of it
-MOST = 1e38
-HARDEST = 128.0  # times a line's largest value, which a task must bear for outliers of up to 64 times any value
-FAR = 0.25  # of the lines hold nothing but values near the least
+TOGETHER = " of all inputs"  # behind the name of a family that changes no fewer
 
-Rng = np.random.Generator
-Make = Callable[[Array, Rng], Array]
+
+@dataclass(frozen=True)
+class Change:
+    """One general family: what is done to which inputs, to some of them or to all."""
+
+    make: Make
+    inputs: tuple[str, ...]
+    is_together: bool = False
 
 
 class InputFamilies:
@@ -46,7 +48,12 @@ class InputFamilies:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """All families: the task's own first."""
-        return (*self.task.variant_names, *(name for name, inputs in self._changed.items() if inputs))
+        return (*self.task.variant_names, *self._changes)
+
+    @cached_property
+    def together(self) -> Mapping[str, str]:
+        """For each family that changes some of several inputs, the one that changes all of them in the same way."""
+        return {name: name + TOGETHER for name in self._changes if name + TOGETHER in self._changes}
 
     def draw(self, case: Case, family: str | None) -> Tensors:
         """The inputs of a case, or of a family on it; but for a listed test, values are planted in what is drawn."""
@@ -56,8 +63,8 @@ class InputFamilies:
         if family in task.variant_names and task.variants is not None:
             return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[family]
         if family is not None:
-            return _made(inputs, self._changed[family], MAKERS[family], rng)
-        return inputs if case.role == "test" else _made(inputs, self._planted, planted, rng)
+            return _made(inputs, self._changes[family], rng)
+        return inputs if case.role == "test" else _made(inputs, Change(planted, self._planted, True), rng)
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """The error that an output may have on inputs of this family."""
@@ -93,14 +100,17 @@ class InputFamilies:
         return self._borne_out(planted)
 
     @cached_property
-    def _changed(self) -> Mapping[str, tuple[str, ...]]:
-        """The inputs that each of the general families changes."""
+    def _changes(self) -> Mapping[str, Change]:
+        """The general families: each changes some inputs, and where there are several a second one changes them all."""
         if not self.task.plant:
             return {}
         moves = self._moves_values()
         found = {name: self._borne_out(make) for name, make in MAKERS.items() if moves or name != "extremes"}
-        hardest = set(self._borne_out(_up)).intersection(self._borne_out(_down))  # no draw of outliers goes beyond
-        return {**found, "outliers": tuple(name for name in found["outliers"] if name in hardest)}
+        hardest = set(self._borne_out(raised)).intersection(self._borne_out(lowered))  # no outliers go beyond
+        found["outliers"] = tuple(name for name in found["outliers"] if name in hardest)
+        some = {name: Change(MAKERS[name], inputs) for name, inputs in found.items() if inputs}
+        several = {name + TOGETHER: replace(one, is_together=True) for name, one in some.items() if len(one.inputs) > 1}
+        return {**some, **several}
 
     def _borne_out(self, make: Make) -> tuple[str, ...]:
         """The inputs for which reference and baseline agree on what is changed, each on its own and all together."""
@@ -150,145 +160,11 @@ def _cases(task: Task) -> list[Case]:
     return (full or small[-TRIED:])[:TRIED]
 
 
-def _made(inputs: Tensors, names: tuple[str, ...], make: Make, rng: Rng) -> Tensors:
-    """The inputs with some of these changed, at least one."""
-    mine = [name for name in names if name in inputs]
+def _made(inputs: Tensors, change: Change, rng: Rng) -> Tensors:
+    """The inputs with some of these changed, at least one, or all."""
+    mine = [name for name in change.inputs if name in inputs]
     if not mine:
         return inputs
-    chosen = set(rng.permutation(mine)[: int(rng.integers(1, len(mine) + 1))]) if make is not planted else set(mine)
-    return {name: make(x, rng) if name in chosen else x for name, x in inputs.items()}
-
-
-def planted(x: Array, rng: Rng) -> Array:
-    """The same values with zeros, equal neighbours, a second largest and equal ends in some lines of each axis.
-
-    No value leaves the range that its row has, and few of a row come from other rows: a row of parts that no draw of
-    the task puts together has elements for whose errors the task's tolerance does not stand.
-    """
-    made = np.array(x)
-    along = next((axis for axis in reversed(range(x.ndim)) if x.shape[axis] > 1), None)
-    if along is None:
-        return made
-    low, high = (np.broadcast_to(of(axis=along, keepdims=True), x.shape) for of in (x.min, x.max))
-    for axis, size in enumerate(made.shape):
-        if size > 1:
-            most = x.size if axis == along else max(1, x.shape[along] // FROM_OTHERS)
-            _plant(*(np.moveaxis(part, axis, -1) for part in (made, low, high)), most=most, rng=rng)
-    return made
-
-
-def _plant(lines: Array, low: Array, high: Array, *, most: int, rng: Rng) -> None:
-    """Change at most so many lines, which lie along the last axis, in each way."""
-    size, count = lines.shape[-1], int(np.prod(lines.shape[:-1]))
-    number = max(1, count // PLANTED_SHARE // max(1, lines.ndim - 1))
-    for change in (_zero, _tie, _second_largest, _ends):
-        chosen = rng.choice(count, min(count, most, max(1, number // 4)), replace=False)
-        rows = np.unravel_index(chosen, lines.shape[:-1]) if lines.ndim > 1 else ()
-        old = lines[rows]
-        new = np.array(old).reshape(-1, size)
-        change(new, rng)
-        kept = np.reshape(new, old.shape)
-        lines[rows] = np.where((kept >= low[rows]) & (kept <= high[rows]), kept, old)
-
-
-def _zero(rows: Array, rng: Rng) -> None:
-    each = np.arange(len(rows))
-    rows[each, rng.integers(rows.shape[1], size=len(rows))] = -0.0
-    rows[each, rng.integers(rows.shape[1], size=len(rows))] = 0
-
-
-def _tie(rows: Array, rng: Rng) -> None:
-    at, each = rng.integers(rows.shape[1] - 1, size=len(rows)), np.arange(len(rows))
-    rows[each, at + 1] = rows[each, at]
-
-
-def _second_largest(rows: Array, rng: Rng) -> None:
-    each = np.arange(len(rows))
-    rows[each, rng.integers(rows.shape[1], size=len(rows))] = rows[each, rows.argmax(axis=1)]
-
-
-def _ends(rows: Array, rng: Rng) -> None:
-    rows[:, -1] = rows[:, 0]
-
-
-def _zeros(x: Array, rng: Rng) -> Array:
-    return np.where(rng.random(x.shape) < 0.5, np.zeros((), x.dtype), x)
-
-
-def _whole(x: Array, rng: Rng) -> Array:
-    return np.asarray(np.clip(np.rint(to_float64(x)), -8, 8).astype(x.dtype))
-
-
-def _equal(x: Array, rng: Rng) -> Array:
-    return np.array(np.broadcast_to(x[..., :1], x.shape)) if x.ndim else x
-
-
-def _one_value(x: Array, rng: Rng) -> Array:
-    return np.full_like(x, x.flat[int(rng.integers(x.size))])
-
-
-def _sorted(x: Array, rng: Rng) -> Array:
-    """Each line ascending or descending."""
-    if not x.ndim:
-        return x
-    order = np.argsort(to_float64(x), axis=-1)
-    turned = rng.random((*x.shape[:-1], 1)) < 0.5
-    return np.take_along_axis(x, np.where(turned, order[..., ::-1], order), axis=-1)
-
-
-def _permuted(x: Array, rng: Rng) -> Array:
-    """The values of each line in another order."""
-    return rng.permuted(x, axis=-1) if x.ndim else x
-
-
-def _outliers(x: Array, rng: Rng) -> Array:
-    """In each line one value 16 to 64 times as large as drawn."""
-    if not x.ndim:
-        return x
-    made, places = np.array(x), rng.integers(x.shape[-1], size=(*x.shape[:-1], 1))
-    larger = to_float64(np.take_along_axis(made, places, axis=-1)) * rng.uniform(16, 64, places.shape)
-    np.put_along_axis(made, places, larger.astype(x.dtype), axis=-1)
-    return made
-
-
-def _up(x: Array, rng: Rng) -> Array:
-    """Each line's largest value far above what an outlier is, however much larger a draw of more elements may be."""
-    return _peaked(x, HARDEST)
-
-
-def _down(x: Array, rng: Rng) -> Array:
-    return _peaked(x, -HARDEST)
-
-
-def _peaked(x: Array, factor: float) -> Array:
-    if not x.ndim:
-        return x
-    made, size = np.array(x), np.abs(to_float64(x))
-    places = size.argmax(axis=-1)[..., None]
-    peaks = factor * np.take_along_axis(size, places, axis=-1)
-    with np.errstate(over="ignore"):
-        np.put_along_axis(made, places, peaks.astype(x.dtype), axis=-1)
-    return made
-
-
-def _extremes(x: Array, rng: Rng) -> Array:
-    """Values at both ends of float32's range, denormal ones and zeros among what was drawn; some lines far below."""
-    kinds = np.array([MOST, -MOST, LEAST, -LEAST, LEAST / 64, -LEAST / 64, -0.0, 0.0])
-    with np.errstate(over="ignore"):
-        chosen = rng.choice(kinds, x.shape) * rng.uniform(1, 3, x.shape)
-        is_far = rng.random((*x.shape[:-1], 1)) < FAR if x.ndim else np.zeros((), bool)
-        chosen = np.where(is_far, -MOST * rng.uniform(0.1, 3, x.shape), chosen)
-        made = chosen.astype(x.dtype)
-    return np.where(((rng.random(x.shape) < 0.5) | is_far) & np.isfinite(to_float64(made)), made, x)
-
-
-MAKERS: Mapping[str, Make] = {
-    "zeros": _zeros,
-    "whole numbers": _whole,
-    "equal rows": _equal,
-    "one value": _one_value,
-    "sorted": _sorted,
-    "permuted": _permuted,
-    "outliers": _outliers,
-    "extremes": _extremes,
-}
+    count = len(mine) if change.is_together else int(rng.integers(1, len(mine) + 1))
+    chosen = set(rng.permutation(mine)[:count])
+    return {name: change.make(x, rng) if name in chosen else x for name, x in inputs.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,9 @@ COUNT = 4
 SMALL = 2.0**23  # operations plus bytes a case may always cost
 LARGEST = 3  # how many of the affordable test cases shapes are derived from: tiny ones show little
 TRIES = 16  # draws for each kind of shape before it is given up
+EXACT = (2**16, 2**24)  # up to which 16 bits and float32 count
+NEAR = 0.98  # of these, from which on a dim ends there
+PAST = 64  # pairs of multiples at most by which a dim is longer: an odd number of them, which float32 has not
 
 
 def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
@@ -50,6 +54,17 @@ def _of_the_part(task: Task, known: set[str], missing: int, rng: np.random.Gener
     free = [dims for dims in new if case_name(dims) not in known]
     chosen = [free[int(at)] for at in rng.permutation(len(free))[:missing]] if free else []
     return [_case(task, case_name(dims), dims, rng, task.tests[0]) for dims in (*chosen, *task.edges)]
+
+
+def past_exact_counts(task: Task, case: Case, rng: np.random.Generator) -> Case:
+    """The case a little longer in dims that end where a type still counts exactly; as it is where none does."""
+    dims = dict(case.dims)
+    for name, length in case.dims.items():
+        listed, multiple = {each.dims[name] for each in (*task.tests, *task.benchmarks)}, task.multiples.get(name, 1)
+        last = next((most for most in EXACT if NEAR * most <= length <= most), 0)
+        if len(listed) > 1 and max(listed) <= last:
+            dims[name] = (last // multiple + 1 + 2 * int(rng.integers(PAST))) * multiple
+    return replace(case, name=case_name(dims), dims=dims) if dims != case.dims and admits(task, dims) else case
 
 
 def affordable(task: Task) -> list[Case]:

@@ -15,7 +15,7 @@ from sandbox.lab.lab_verify import Built, Judge, Rows
 from sandbox.lab.scaled_case import scaled
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
-from tasks.held_out import cost
+from tasks.held_out import cost, past_exact_counts
 from tasks.task import Case
 
 FEWEST = 2  # workgroups from anywhere in the grid
@@ -77,16 +77,23 @@ def confirmed_families(
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
     """The rows of every family: on the costliest benchmark case that fits its part of the time and a drawn one, whole.
 
-    Where none fits, it meets the quickest case in part.
+    Where none fits, it meets the quickest case in part. A family that changes some of several inputs meets the drawn
+    one, and the costliest with all of them changed. A case that ends where a narrow type still counts is longer.
     """
-    names, rows = inputs.listed.families.names, list[CaseResult]()
-    each_s = SHARE * judge.patience.confirm_s / max(1, MET * len(names))
+    families, rows = inputs.listed.families, list[CaseResult]()
+    each_s = SHARE * judge.patience.confirm_s / max(1, MET * len(families.names) - 2 * len(families.together))
     dearest = sorted(range(len(took_s)), key=lambda at: -took_s[at])
     fitting = [at for at in dearest if took_s[at] <= each_s]
-    for family in names:
+    for family in families.names:
         others = [fitting[1 + int(inputs.rng.integers(len(fitting) - 1))]] if len(fitting) > 1 else []
-        for at in [*fitting[:1], *others] or dearest[-1:]:
-            met = FamilyCase(judge, judge.task.benchmarks[at], family, inputs)
+        met_at = [*fitting[:1], *others] or dearest[-1:]
+        if family in families.together:
+            met_at = met_at[-1:]
+        elif family in families.together.values():
+            met_at = met_at[:1]
+        for at in met_at:
+            case = past_exact_counts(judge.task, judge.task.benchmarks[at], inputs.rng)
+            met = FamilyCase(judge, case, family, inputs)
             row, findings = ConfirmedCase(met.timed, plain, each_s).run() if fitting else met.run()
             rows.append(row)
             if findings:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from records.errors import TaskError
+from tasks.changed_inputs import MAKERS, planted
 from tasks.compare import compare
 from tasks.dtypes import numpy_dtype, to_float64
-from tasks.families import MAKERS, InputFamilies, planted
+from tasks.families import InputFamilies
 from tasks.loader import load_task
 from tasks.manifest import read_manifest
 from tasks.task import Array, Case, Task, Tensors
@@ -69,9 +70,26 @@ def test_each_family_is_what_its_name_says(softmax: Task) -> None:
         strict=True,
     ):
         assert (np.sort(plain, axis=1) == np.sort(moved, axis=1)).all() and (plain != moved).any()
+    repeated = [
+        min(len(np.unique(x, axis=axis).T if axis else np.unique(x, axis=0)) / x.shape[axis] for axis in (0, 1))
+        for x in draws(softmax, "repeats")
+    ]
+    assert sum(share < 1 for share in repeated) > 10
     outliers = draws(softmax, "outliers")
     plain = draws(softmax, "permuted")
     assert max(np.abs(x).max() for x in outliers) > 8 * max(np.abs(x).max() for x in plain)
+
+
+def test_where_a_task_has_several_inputs_one_family_changes_all_of_them() -> None:
+    gemv = load_task("batched_gemv")
+    families = InputFamilies(gemv)
+    assert families.together["zeros"] in families.names and len(families.together) > 4
+    for seed in range(8):
+        made = families.draw(replace(held_out(gemv), seed=seed), families.together["whole numbers"])
+        assert all((x == np.rint(to_float64(x))).all() for x in made.values())
+    some = [families.draw(replace(held_out(gemv), seed=seed), "whole numbers") for seed in range(20)]
+    assert {sum(bool((x == np.rint(to_float64(x))).all()) for x in made.values()) for made in some} == {1, 2}
+    assert InputFamilies(load_task("row_softmax")).together == {}
 
 
 def test_extremes_are_for_tasks_that_move_values_and_compute_nothing(softmax: Task) -> None:

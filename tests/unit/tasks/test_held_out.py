@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.held_out import affordable, cost, cost_limit, held_out_cases
+from tasks.held_out import affordable, cost, cost_limit, held_out_cases, past_exact_counts
 from tasks.loader import load_task, task_names
 from tasks.task import Task
 
@@ -64,3 +66,18 @@ def test_a_task_with_one_unit_case_still_gets_cases(folder: Folder, manifest: st
 def test_the_large_tests_are_left_out() -> None:
     task = load_task("fp8_block_gemm")
     assert [case.name for case in affordable(task)] == ["m=64,n=64,k=128"]
+
+
+def test_a_case_that_ends_where_a_float_still_counts_is_an_odd_number_longer() -> None:
+    task, rng = load_task("histogram"), np.random.default_rng(3)
+    case = next(each for each in task.benchmarks if each.dims["n"] == 2**24)
+    lengths = {past_exact_counts(task, case, rng).dims["n"] for _ in range(20)}
+    assert all(2**24 < n < 2**24 + 200 and n % 2 for n in lengths) and len(lengths) > 10
+    longer = past_exact_counts(task, case, rng)
+    assert longer.name == f"n={longer.dims['n']},bins=256" and longer.dims["bins"] == 256
+    for other in task.benchmarks:
+        assert other is case or past_exact_counts(task, other, rng) is other
+    beyond = replace(case, name="beyond", dims={"n": 2**25, "bins": 256})
+    assert past_exact_counts(replace(task, benchmarks=(case, beyond)), case, rng) is case
+    fixed = replace(task, tests=(replace(case, role="test"),), benchmarks=(case,))
+    assert past_exact_counts(fixed, case, rng) is case

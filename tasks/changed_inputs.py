@@ -1,0 +1,171 @@
+"""Changes of drawn inputs: zeros, equal values, repeats, orders, outliers, ends of a type's range.
+
+Each takes an array and gives one of the same shape and type; none knows a task. `MAKERS` names those of which whole
+families are made (families.py); `planted` changes a few values of what the judge draws for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from tasks.dtypes import to_float64
+from tasks.task import Array
+
+PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
+FROM_OTHERS = 4096  # elements of a row for each that may come from another row: fewer than the errors' percentile shows
+LEAST = 1e-38  # about the least normal float32; what `extremes` holds lies on both sides of it
+MOST = 1e38
+HARDEST = 128.0  # times a line's largest value, which a task must bear for outliers of up to 64 times any value
+FAR = 0.25  # of the lines hold nothing but values near the least
+
+Rng = np.random.Generator
+Make = Callable[[Array, Rng], Array]
+
+
+def planted(x: Array, rng: Rng) -> Array:
+    """The same values with zeros, equal neighbours, a second largest and equal ends in some lines of each axis.
+
+    No value leaves the range that its row has, and few of a row come from other rows: a row of parts that no draw of
+    the task puts together has elements for whose errors the task's tolerance does not stand.
+    """
+    made = np.array(x)
+    along = next((axis for axis in reversed(range(x.ndim)) if x.shape[axis] > 1), None)
+    if along is None:
+        return made
+    low, high = (np.broadcast_to(of(axis=along, keepdims=True), x.shape) for of in (x.min, x.max))
+    for axis, size in enumerate(made.shape):
+        if size > 1:
+            most = x.size if axis == along else max(1, x.shape[along] // FROM_OTHERS)
+            _plant(*(np.moveaxis(part, axis, -1) for part in (made, low, high)), most=most, rng=rng)
+    return made
+
+
+def _plant(lines: Array, low: Array, high: Array, *, most: int, rng: Rng) -> None:
+    """Change at most so many lines, which lie along the last axis, in each way."""
+    size, count = lines.shape[-1], int(np.prod(lines.shape[:-1]))
+    number = max(1, count // PLANTED_SHARE // max(1, lines.ndim - 1))
+    for change in (_zero, _tie, _second_largest, _ends):
+        chosen = rng.choice(count, min(count, most, max(1, number // 4)), replace=False)
+        rows = np.unravel_index(chosen, lines.shape[:-1]) if lines.ndim > 1 else ()
+        old = lines[rows]
+        new = np.array(old).reshape(-1, size)
+        change(new, rng)
+        kept = np.reshape(new, old.shape)
+        lines[rows] = np.where((kept >= low[rows]) & (kept <= high[rows]), kept, old)
+
+
+def _zero(rows: Array, rng: Rng) -> None:
+    each = np.arange(len(rows))
+    rows[each, rng.integers(rows.shape[1], size=len(rows))] = -0.0
+    rows[each, rng.integers(rows.shape[1], size=len(rows))] = 0
+
+
+def _tie(rows: Array, rng: Rng) -> None:
+    at, each = rng.integers(rows.shape[1] - 1, size=len(rows)), np.arange(len(rows))
+    rows[each, at + 1] = rows[each, at]
+
+
+def _second_largest(rows: Array, rng: Rng) -> None:
+    each = np.arange(len(rows))
+    rows[each, rng.integers(rows.shape[1], size=len(rows))] = rows[each, rows.argmax(axis=1)]
+
+
+def _ends(rows: Array, rng: Rng) -> None:
+    rows[:, -1] = rows[:, 0]
+
+
+def _zeros(x: Array, rng: Rng) -> Array:
+    return np.where(rng.random(x.shape) < 0.5, np.zeros((), x.dtype), x)
+
+
+def _whole(x: Array, rng: Rng) -> Array:
+    return np.asarray(np.clip(np.rint(to_float64(x)), -8, 8).astype(x.dtype))
+
+
+def _equal(x: Array, rng: Rng) -> Array:
+    return np.array(np.broadcast_to(x[..., :1], x.shape)) if x.ndim else x
+
+
+def _one_value(x: Array, rng: Rng) -> Array:
+    return np.full_like(x, x.flat[int(rng.integers(x.size))])
+
+
+def _sorted(x: Array, rng: Rng) -> Array:
+    """Each line ascending or descending."""
+    if not x.ndim:
+        return x
+    order = np.argsort(to_float64(x), axis=-1)
+    turned = rng.random((*x.shape[:-1], 1)) < 0.5
+    return np.take_along_axis(x, np.where(turned, order[..., ::-1], order), axis=-1)
+
+
+def _permuted(x: Array, rng: Rng) -> Array:
+    """The values of each line in another order."""
+    return rng.permuted(x, axis=-1) if x.ndim else x
+
+
+def _repeated(x: Array, rng: Rng) -> Array:
+    """Along one axis half of the places hold what stands at another one: whole rows, columns or values."""
+    axes = [axis for axis, size in enumerate(x.shape) if size > 1]
+    if not axes:
+        return x
+    axis = int(rng.choice(axes))
+    places = np.arange(x.shape[axis])
+    return np.take(x, np.where(rng.random(places.size) < 0.5, rng.permutation(places), places), axis=axis)
+
+
+def _outliers(x: Array, rng: Rng) -> Array:
+    """In each line one value 16 to 64 times as large as drawn."""
+    if not x.ndim:
+        return x
+    made, places = np.array(x), rng.integers(x.shape[-1], size=(*x.shape[:-1], 1))
+    larger = to_float64(np.take_along_axis(made, places, axis=-1)) * rng.uniform(16, 64, places.shape)
+    np.put_along_axis(made, places, larger.astype(x.dtype), axis=-1)
+    return made
+
+
+def raised(x: Array, rng: Rng) -> Array:
+    """Each line's largest value far above what an outlier is, however much larger a draw of more elements may be."""
+    return _peaked(x, HARDEST)
+
+
+def lowered(x: Array, rng: Rng) -> Array:
+    """Each line's largest value as far below."""
+    return _peaked(x, -HARDEST)
+
+
+def _peaked(x: Array, factor: float) -> Array:
+    if not x.ndim:
+        return x
+    made, size = np.array(x), np.abs(to_float64(x))
+    places = size.argmax(axis=-1)[..., None]
+    peaks = factor * np.take_along_axis(size, places, axis=-1)
+    with np.errstate(over="ignore"):
+        np.put_along_axis(made, places, peaks.astype(x.dtype), axis=-1)
+    return made
+
+
+def _extremes(x: Array, rng: Rng) -> Array:
+    """Values at both ends of float32's range, denormal ones and zeros among what was drawn; some lines far below."""
+    kinds = np.array([MOST, -MOST, LEAST, -LEAST, LEAST / 64, -LEAST / 64, -0.0, 0.0])
+    with np.errstate(over="ignore"):
+        chosen = rng.choice(kinds, x.shape) * rng.uniform(1, 3, x.shape)
+        is_far = rng.random((*x.shape[:-1], 1)) < FAR if x.ndim else np.zeros((), bool)
+        chosen = np.where(is_far, -MOST * rng.uniform(0.1, 3, x.shape), chosen)
+        made = chosen.astype(x.dtype)
+    return np.where(((rng.random(x.shape) < 0.5) | is_far) & np.isfinite(to_float64(made)), made, x)
+
+
+MAKERS: Mapping[str, Make] = {
+    "zeros": _zeros,
+    "whole numbers": _whole,
+    "equal rows": _equal,
+    "one value": _one_value,
+    "sorted": _sorted,
+    "permuted": _permuted,
+    "repeats": _repeated,
+    "outliers": _outliers,
+    "extremes": _extremes,
+}
