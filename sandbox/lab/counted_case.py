@@ -3,7 +3,8 @@
 A few workgroups at fixed places stand for the grid where they write the outputs' bytes, no more and no fewer, read the
 inputs', fill the workspaces, and do as much as others at drawn places. Where they do not (idle workgroups pad the grid,
 work is uneven, a queue hands it out), many at drawn places are counted, by what they write of the outputs; where those
-do nothing, or one waits for another, every workgroup is.
+do nothing, or one waits for another, every workgroup is. What a workgroup does is taken from a wide draw, in which few
+that do much more are met: they are executed and not recorded.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from records.evaluation import Finding
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.cost.counters import LaunchCounters
+from sandbox.lab.cost.spread import Spread
 from sandbox.lab.executor_limits import COUNTED_BYTES
 from sandbox.lab.executor_request import WRITTEN
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab
@@ -27,11 +29,13 @@ from tasks.dtypes import numpy_dtype
 from tasks.task import Case
 
 COUNTED = 3  # workgroups at the middle of as many equal parts of the grid: at its edges there is often less to do
-OTHERS = 4  # at drawn places, which are executed beside them
+OTHERS = (4, 459)  # at drawn places, which are executed beside them: 1 % of the workgroups are in the most with 99 %
+WIDE = 2.0**22  # operations plus bytes of the task that these stand for
 MANY = 48  # at drawn places, recorded, where those few do not represent the work
 DEADLINE_S = 15.0
 FEWER, MORE = 0.8, 1.2  # of a buffer's bytes: what the recorded workgroups explain
 READ = 0.5  # of an input's bytes
+SURE = 3.0  # standard errors
 
 Places = tuple[tuple[int, ...] | None, ...]
 Counted = tuple[tuple[LaunchCounters, ...], tuple[Finding, ...]]
@@ -68,7 +72,7 @@ class CountedCase:
         """The counters of the launches; findings where there are none that represent the work."""
         seen = self._execute(DEADLINE_S, COUNTED, self._few())
         if not seen.findings and self._represents(seen):
-            return seen.launches, ()
+            return tuple(c if c.spread.is_atomic else c.times(_more(c.spread.others_share)) for c in seen.launches), ()
         if seen.is_waiting:
             seen = self._whole(MANY)
         elif not seen.findings and not self._is_handed_out(seen):
@@ -78,7 +82,7 @@ class CountedCase:
         if seen.findings:
             return (), seen.findings
         if self._is_explained(seen):
-            return tuple(self._by_what_it_writes(c, seen.updated) for c in seen.launches), ()
+            return self._explained(seen), ()
         if sum(int(buffer.data.nbytes) for buffer in self._written) > COUNTED_BYTES:
             return (), (self._refusal(seen.launches),)
         whole = self._whole(max(self._totals))
@@ -105,13 +109,22 @@ class CountedCase:
         found, rng = list[tuple[int, ...] | None](), np.random.default_rng(self.seed)
         for launch, total in zip(self.plan.launches, self._totals, strict=True):
             middle = tuple((2 * k + 1) * total // (2 * COUNTED) for k in range(COUNTED))
-            others = drawn(launch.grid, OTHERS, 0, rng, frozenset(middle))
+            others = drawn(launch.grid, self._others(total), 0, rng, frozenset(middle))
             found.append((*middle, *others) if total > COUNTED else None)
         return tuple(found)
+
+    def _others(self, total: int) -> int:
+        """Workgroups of a grid of so many that stand for a fixed amount of the task: what they cost is bounded."""
+        each = max(1.0, sum(self.built.prepared.task.work(self.case)) / total)
+        return min(OTHERS[1], max(OTHERS[0], int(WIDE / each)))
 
     def _drawn(self) -> Places:
         rng = np.random.default_rng(self.seed + 1)
         return tuple(drawn(launch.grid, MANY, 0, rng, frozenset()) for launch in self.plan.launches)
+
+    def _wide(self) -> Places:
+        rng, launches = np.random.default_rng(self.seed + 2), zip(self.plan.launches, self._totals, strict=True)
+        return tuple(drawn(launch.grid, self._others(total), 0, rng, frozenset()) for launch, total in launches)
 
     def _whole(self, recorded: int) -> Execution:
         """Every workgroup, so many of them recorded."""
@@ -159,11 +172,15 @@ class CountedCase:
             stored[buffer.name] > MORE * buffer.data.nbytes for buffer in outputs
         )
 
-    def _by_what_it_writes(self, c: LaunchCounters, updated: frozenset[str]) -> LaunchCounters:
-        """A launch that writes an output: as much work as writes it once. An update may come several times."""
-        sizes = {b.name: b.data.nbytes for b in self._written if b.role in WRITTEN and b.name not in updated}
-        stored = sum(c.spread.stored[name] for name in sizes)
-        return c.times(sum(size for name, size in sizes.items() if c.spread.stored[name]) / stored) if stored else c
+    def _explained(self, seen: Execution) -> tuple[LaunchCounters, ...]:
+        """As much of each launch as writes the outputs once, times what a busy workgroup of a wide draw does."""
+        sizes = {b.name: b.data.nbytes for b in self._written if b.role in WRITTEN and b.name not in seen.updated}
+        is_whole = all(c.spread.executed == total for c, total in zip(seen.launches, self._totals, strict=True))
+        wide = seen if is_whole else self._execute(DEADLINE_S, 1, self._wide())
+        if is_whole or wide.findings:
+            return tuple(c.times(_by_what_it_writes(c.spread, sizes)) for c in seen.launches)
+        pairs = zip(seen.launches, wide.launches, self._totals, strict=True)
+        return tuple(c.times(_factor(c.spread, other.spread, sizes, total)) for c, other, total in pairs)
 
     def _refusal(self, launches: Sequence[LaunchCounters]) -> Finding:
         counted, total = max(c.spread.executed for c in launches), max(self._totals)
@@ -172,6 +189,32 @@ class CountedCase:
             "too long to count: no time can be predicted; launch the workgroups that have something to do, and no more"
         )
         return Finding("over_limit", message, case=self.case.name)
+
+
+def _by_what_it_writes(spread: Spread, sizes: Mapping[str, int]) -> float:
+    """The factor to as much of a launch as writes the outputs once; an update may come several times."""
+    stored = sum(spread.stored[name] for name in sizes)
+    return sum(size for name, size in sizes.items() if spread.stored[name]) / stored if stored else 1.0
+
+
+def _factor(spread: Spread, wide: Spread, sizes: Mapping[str, int], total: int) -> float:
+    """From the work of the recorded workgroups of a launch, scaled to its grid, to that of the grid.
+
+    Where workgroups write the same places, the output's size says nothing of their number: the draw does.
+    """
+    factor = _by_what_it_writes(spread, sizes)
+    if spread.is_atomic or spread.executed == total or not (spread.busy and wide.busy and spread.accesses):
+        return factor
+    share = wide.busy / wide.executed
+    written = share / (spread.busy / spread.executed) / factor  # times the outputs' size, by the wide draw's share
+    if written * (1 - SURE * math.sqrt((1 - share) / wide.busy)) > MORE:
+        return wide.accesses / wide.executed / (spread.accesses / spread.executed)
+    return factor * _more(wide.accesses / wide.busy / (spread.accesses / spread.busy))
+
+
+def _more(times: float) -> float:
+    """So many times as much where that is more than chance."""
+    return times if times > MORE else 1.0
 
 
 def _sums(launches: Sequence[LaunchCounters], way: str) -> Mapping[str, float]:

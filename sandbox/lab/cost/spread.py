@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,12 +40,16 @@ class Spread:
     @property
     def is_alike(self) -> bool:
         """True where those that were executed without being recorded did about as much as the recorded ones."""
+        return 1 / UNLIKE <= self.others_share <= UNLIKE
+
+    @property
+    def others_share(self) -> float:
+        """Work of one that was executed without being recorded, over that of a recorded one; 1 where there is none."""
         others = self.executed - self.recorded
-        if others <= 0:
-            return True
-        theirs = (self.accesses - self.recorded_accesses) / others
+        if others <= 0 or not self.accesses:
+            return 1.0
         ours = self.recorded_accesses / max(1, self.recorded)
-        return ours <= UNLIKE * theirs and theirs <= UNLIKE * ours
+        return (self.accesses - self.recorded_accesses) / others / ours if ours else math.inf
 
     def busy_of(self, total: int) -> int:
         """The workgroups of the grid that access anything; all where it may be others on each run."""
