@@ -30,7 +30,7 @@ TOGETHER = " of all inputs"  # behind the name of a family that changes no fewer
 
 
 @dataclass(frozen=True)
-class Change:
+class InputChange:
     """One general family: what is done to which inputs, to some of them or to all."""
 
     make: Make
@@ -64,7 +64,7 @@ class InputFamilies:
             return task.variants(inputs, case, np.random.default_rng(case.seed + 1))[family]
         if family is not None:
             return _made(inputs, self._changes[family], rng)
-        return inputs if case.role == "test" else _made(inputs, Change(planted, self._planted, True), rng)
+        return inputs if case.role == "test" else _made(inputs, InputChange(planted, self._planted, True), rng)
 
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """The error that an output may have on inputs of this family."""
@@ -100,7 +100,7 @@ class InputFamilies:
         return self._borne_out(planted)
 
     @cached_property
-    def _changes(self) -> Mapping[str, Change]:
+    def _changes(self) -> Mapping[str, InputChange]:
         """The general families: each changes some inputs, and where there are several a second one changes them all."""
         if not self.task.plant:
             return {}
@@ -108,7 +108,7 @@ class InputFamilies:
         found = {name: self._borne_out(make) for name, make in MAKERS.items() if moves or name != "extremes"}
         hardest = set(self._borne_out(raised)).intersection(self._borne_out(lowered))  # no outliers go beyond
         found["outliers"] = tuple(name for name in found["outliers"] if name in hardest)
-        some = {name: Change(MAKERS[name], inputs) for name, inputs in found.items() if inputs}
+        some = {name: InputChange(MAKERS[name], inputs) for name, inputs in found.items() if inputs}
         several = {name + TOGETHER: replace(one, is_together=True) for name, one in some.items() if len(one.inputs) > 1}
         return {**some, **several}
 
@@ -160,7 +160,7 @@ def _cases(task: Task) -> list[Case]:
     return (full or small[-TRIED:])[:TRIED]
 
 
-def _made(inputs: Tensors, change: Change, rng: Rng) -> Tensors:
+def _made(inputs: Tensors, change: InputChange, rng: Rng) -> Tensors:
     """The inputs with some of these changed, at least one, or all."""
     mine = [name for name in change.inputs if name in inputs]
     if not mine:
