@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import sha256
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,9 +16,10 @@ from records.errors import UsageError
 
 if TYPE_CHECKING:
     from app.imports.readers import ImportPlace
+    from app.settings import Settings
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|bool)\[([A-Za-z_][\w, ]*)\]")
+SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[([A-Za-z_][\w, ]*)\]")
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The new task's name.")]
@@ -26,8 +28,8 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FILE[:FUNCTION]",
-        help="A file with a PyTorch module or function, a NumPy function, a KernelBench problem or a FlashInfer-Bench "
-        "definition; or a task folder of robust-kbench or GPU MODE.",
+        help="A file with a PyTorch module or function, a NumPy function, a KernelBench problem, a FlashInfer-Bench "
+        "definition, or HIP kernels with their host half; or a task folder of robust-kbench or GPU MODE.",
     ),
 ]
 Inputs = Annotated[
@@ -43,6 +45,19 @@ Sizes = Annotated[
     list[str] | None,
     typer.Option("--size", metavar="DIM=N,...", help="The sizes to be fast for, with --input.", show_default=False),
 ]
+Reference = Annotated[
+    str,
+    typer.Option(
+        "--reference",
+        metavar="FILE.py[:FUNCTION]",
+        help="A NumPy or PyTorch function of what a HIP file computes; its parameters have the names of the buffers.",
+        show_default=False,
+    ),
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option("--output", metavar="NAME", help="A buffer of a HIP file that is a result.", show_default=False),
+]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The new folder; ./NAME by default.", show_default=False)
 ]
@@ -55,20 +70,38 @@ def command(
     source: From,
     input_: Inputs = None,
     size: Sizes = None,
+    reference: Reference = "",
+    output: Outputs = None,
     out: Out = None,
     licence: Licence = "",
     commit: Commit = "",
     json: Json = False,
 ) -> None:
     """Make a task folder of a file: reference, cases, tolerance and, where possible, a naive kernel that passes."""
+    from app.commands.tasks_of_kernel import KernelWish, make_of_kernel
     from app.exports.gpumode_submission import ARGUMENTS
     from app.imports.confined import imported
-    from app.imports.readers import form_of
+    from app.imports.readers import KERNELS, form_of
     from app.settings import load_settings
-    from app.task_folders import open_sound_task, task_cage
+    from app.task_folders import task_cage
 
     folder = _new_folder(name, out)
     place = _place(source)
+    if place.path.suffix in KERNELS:
+        wish = KernelWish(
+            name,
+            place,
+            reference,
+            _specs(input_ or []),
+            _sizes(size or []),
+            output or [],
+            _origin(place, licence, commit),
+        )
+        notes = make_of_kernel(load_settings(), wish, folder)
+        _said(load_settings(), folder, notes, json)
+        return
+    if reference or output:
+        raise UsageError(f"--reference and --output are for HIP files, and {place.path} is none")
     form = form_of(place)
     found = form.gather(place)
     origin = {"source": found.shown, "form": form.form, "licence": licence, "commit": commit}
@@ -84,12 +117,23 @@ def command(
     for file, content in {**made.files, **kept}.items():
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_bytes(content)
+    _said(settings, folder, made.notes, json)
+
+
+def _origin(place: ImportPlace, licence: str, commit: str) -> dict[str, str]:
+    digest = sha256(place.head.encode()).hexdigest()
+    return {"source": place.path.name, "licence": licence, "commit": commit, "digest": digest}
+
+
+def _said(settings: Settings, folder: Path, notes: tuple[str, ...], json: bool) -> None:
+    from app.task_folders import open_sound_task
+
     task = open_sound_task(settings, str(folder.absolute()))
     if json:
         seeds = [p.name for p in task.seeds]
-        emit({"folder": str(folder), "name": task.name, "notes": list(made.notes), "seeds": seeds})
+        emit({"folder": str(folder), "name": task.name, "notes": list(notes), "seeds": seeds})
         return
-    _show(folder, task, made.notes)
+    _show(folder, task, notes)
 
 
 def _new_folder(name: str, out: Path | None) -> Path:

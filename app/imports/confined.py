@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,7 @@ class Imported:
     files: Mapping[str, bytes]
     notes: tuple[str, ...]
     arguments: tuple[str, ...] = ()
+    others: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
 
 
 def has_torch() -> bool:
@@ -132,7 +133,9 @@ def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | 
         except UnusableOutput:
             if name != "seed.hip":
                 return _refusal(request, f"its import left no {name}")
-    return Imported(files, _sentences(answer.get("notes")), _sentences(answer.get("arguments")))
+    others = answer.get("others")
+    texts = {clean(str(n)): clean(str(v)) for n, v in others.items()} if isinstance(others, dict) else {}
+    return Imported(files, _sentences(answer.get("notes")), _sentences(answer.get("arguments")), texts)
 
 
 def _sentences(found: object) -> tuple[str, ...]:

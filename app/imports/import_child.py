@@ -45,7 +45,12 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
         return {"refused": " ".join(str(error).split())[:MOST_SENTENCE]}
     except (*FAULTS, SystemExit, KeyboardInterrupt, StopIteration, RecursionError) as error:
         return {"refused": f"it does not run: {' '.join(f'{type(error).__name__}: {error}'.split())}"[:MOST_SENTENCE]}
-    return {"notes": list(made.notes), "has_seed": made.has_seed, "arguments": list(made.arguments)}
+    return {
+        "notes": list(made.notes),
+        "has_seed": made.has_seed,
+        "arguments": list(made.arguments),
+        "others": dict(made.others),
+    }
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ class Made:
     notes: tuple[str, ...]
     has_seed: bool
     arguments: tuple[str, ...] = ()  # of a call, where their order matters to an export
+    others: Mapping[str, str] = field(default_factory=dict)  # sizes of the source that are no dims, over the dims
 
 
 def make(wanted: Wanted, folder: Path) -> Made:
@@ -83,6 +84,7 @@ def make(wanted: Wanted, folder: Path) -> Made:
         ),
         bool(seed),
         tuple(source.arguments()),
+        {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers},
     )
 
 
@@ -145,9 +147,11 @@ def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
 
 def _shapes(graph: Graph, sizing: Sizing, source: Source, scalars: Mapping[str, float]) -> tuple[Shapes, list[str]]:
     """The cases of the task, and a note where some of the source's are none."""
-    work, traffic = flops(graph), moved(graph)
+    work, traffic, limits = flops(graph), moved(graph), source.limits()
 
     def cost(dims: Mapping[str, int]) -> float:
+        if any(value > limits.get(name, value) for name, value in dims.items()):
+            return COST + 1
         return float(evaluate(work, dims) + evaluate(traffic, dims))
 
     original, asked = source.constants(), source.cases()
@@ -191,7 +195,7 @@ def _lawful(
     folder.mkdir(parents=True, exist_ok=True)
     theirs = wanted.gate or wanted.source.gate()
     name = f"original{Path(wanted.origin.source).suffix or '.py'}"
-    (folder / name).write_text(wanted.source.text, encoding="utf-8")
+    (folder / name).write_text(wanted.source.original(), encoding="utf-8")
     origin = replace(wanted.origin, file=name)
     least: tuple[str, tuple[float, float] | None, tuple[str, ...]] | None = None
     for law in LAWS:

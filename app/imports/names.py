@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from keyword import iskeyword
 
 from app.imports.numpy_helpers import HELPERS
 
@@ -26,7 +27,7 @@ RESERVED = frozenset([*CPP.split(), *PYTHON.split(), *HELPERS])
 
 def is_reserved(name: str) -> bool:
     """True for a name that stands for something else in a generated file."""
-    return name in RESERVED or LOCAL.fullmatch(name) is not None
+    return name in RESERVED or iskeyword(name) or LOCAL.fullmatch(name) is not None
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -72,6 +72,14 @@ class Source:
         """The relative and absolute tolerance that the source itself prescribes."""
         return None
 
+    def limits(self) -> Mapping[str, int]:
+        """The largest sizes that tests may have, where the source sets some."""
+        return {}
+
+    def original(self) -> str:
+        """The text that is kept beside the task."""
+        return self.text
+
     def arguments(self) -> Sequence[str]:
         """The names of the values that a call is given, where their order matters to an export."""
         return ()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from app.imports.config_source import ConfigSource
 from app.imports.definition_source import DefinitionSource
+from app.imports.kernel_source import KernelSource
 from app.imports.popcorn_source import PopcornSource
 from app.imports.source_file import Source
 
@@ -14,4 +15,5 @@ SOURCES: Mapping[str, type[Source]] = {
     "config": ConfigSource,
     "definition": DefinitionSource,
     "popcorn": PopcornSource,
+    "kernel": KernelSource,
 }

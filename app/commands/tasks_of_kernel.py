@@ -1,0 +1,188 @@
+"""`tasks new --from FILE.hip`: a task of a HIP file, its host half and a reference of what it computes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from app.screen import note
+from records.errors import UsageError
+
+if TYPE_CHECKING:
+    from app.hosts.found_plan import HostPlan
+    from app.imports.confined import Imported
+    from app.imports.readers import ImportPlace, Specs
+    from app.settings import Settings
+
+PLAIN_RATIO, MARGIN = 2.0, 0.7  # of every import; the share of it that a kernel may need, since draws differ
+RATIOS = (4.0, 8.0, 16.0)  # tolerances that are tried for a kernel that is right and less accurate than the standard
+ACCURACY = "C.4"  # right but for that
+
+
+@dataclass(frozen=True)
+class KernelWish:
+    """What the user says of a HIP file beside naming it."""
+
+    name: str
+    place: ImportPlace
+    reference: str
+    specs: Specs
+    sizes: Mapping[str, int]
+    outputs: Sequence[str]
+    origin: Mapping[str, str]
+
+
+def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[str, ...]:
+    """Write the folder, with the file as a seed that passes `check`; sentences about it. UsageError says why not."""
+    from app.hosts.local_headers import with_headers
+    from app.hosts.memory import HostUnclear
+    from app.imports.confined import imported
+    from app.imports.kernel_request import matched, parameters_of, request_of, shapes_of
+    from app.imports.readers import text_of
+    from app.task_folders import task_cage
+
+    path = wish.place.path
+    text, absent = with_headers(path, wish.place.head, text_of)
+    try:
+        found = _plan_of(wish, text)
+    except HostUnclear as error:
+        raise UsageError(f"{path} cannot become a task: {error}") from None
+    place = _reference_place(wish)
+    function, names = parameters_of(str(place.path), place.head, place.function) if place else ("", [])
+    match = matched(found, names)
+    specs, shapeless = shapes_of(found, match, wish.specs)
+    _refuse_missing(path, found, place, [*match.missing, *shapeless], wish)
+    assert place is not None
+    source = {
+        **request_of(found, match, specs, found.dims),
+        "kind": "kernel",
+        "path": place.path.name,
+        "text": place.head,
+    }
+    request = {
+        "name": wish.name,
+        "title": path.stem.replace("_", " "),
+        "source": {**source, "function": function, "kernel": wish.place.head},
+        "origin": {**wish.origin, "form": "hip"},
+        "gate": None,
+    }
+    note(f"executing {place.path.name} once, confined: without network and without your files")
+    made = imported(request, task_cage(settings))
+    said = _written(settings, folder, made, found, match, text, place)
+    notes = [f"{header} is not beside the file and is left out" for header in absent]
+    notes += [f"taken as for the file's own sizes: {d}" for d in found.decisions]
+    return (*said, *made.notes, *notes)
+
+
+def _plan_of(wish: KernelWish, text: str) -> HostPlan:
+    from app.hosts.found_plan import found_plan
+
+    return found_plan(text, wish.place.function, wish.sizes, wish.outputs)
+
+
+def _reference_place(wish: KernelWish) -> ImportPlace | None:
+    from app.imports.readers import ImportPlace
+
+    if not wish.reference:
+        return None
+    path, _, function = wish.reference.rpartition(":") if ":" in wish.reference else (wish.reference, "", "")
+    place = ImportPlace(Path(path), function)
+    if not place.path.is_file():
+        raise UsageError(f"{place.path} is not there; --reference takes FILE.py or FILE.py:FUNCTION")
+    return place
+
+
+def _refuse_missing(path: Path, found: HostPlan, place: ImportPlace | None, more: list[str], wish: KernelWish) -> None:
+    """One sentence with everything that is missing."""
+    shapes = [m for m in found.missing if m.startswith("the shape of ")]
+    outputs = {b.name for b in found.outputs}
+    missing = [m for m in found.missing if m not in shapes]
+    missing += [m for m in shapes if m.removeprefix("the shape of ") not in outputs and place is None]
+    missing += more
+    if place is None:
+        missing.append("what it computes (--reference FILE.py, a NumPy or PyTorch function of its inputs)")
+    if not found.dims and not missing:
+        fixed = ", ".join(f"{n} = {v}" for n, v in found.fixed.items()) or "all of them"
+        raise UsageError(
+            f"{path} cannot become a task: its sizes cannot change ({fixed}), so no case but its own could be judged"
+        )
+    if missing:
+        sizes = ",".join(f"{m.removeprefix('the size ')}=N" for m in missing if m.startswith("the size "))
+        hint = f"; sizes are given with --size {sizes}" if sizes else ""
+        raise UsageError(f"{path} does not say {_listed(missing)}{hint}")
+
+
+def _listed(parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _written(
+    settings: Settings, folder: Path, made: Imported, found: HostPlan, match: Any, text: str, place: ImportPlace
+) -> tuple[str, ...]:
+    """The folder with the first seed that passes; nothing is left where none does."""
+    from app.imports.kernel_seed import seeds_of
+
+    folder.mkdir(parents=True)
+    is_kept = False
+    try:
+        for file, content in made.files.items():
+            if file != "seed.hip":
+                (folder / file).write_bytes(content)
+        (folder / "original_reference.py").write_text(place.head, encoding="utf-8")
+        seeds = list(seeds_of(found, match, made.files["task.toml"].decode(), made.others, text))
+        note("checking the file's own kernel against its reference")
+        said, finding = _accepted(settings, folder, seeds)
+        if finding:
+            raise UsageError(
+                f"{place.path.name} does not say what the file computes, or its launch plan was not understood: "
+                f"{finding}"
+            )
+        is_kept = True
+        return said
+    finally:
+        if not is_kept:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _accepted(settings: Settings, folder: Path, seeds: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """The first seed that passes stays in the folder: what was changed for it; else what the first one lacks.
+
+    A kernel that adds up one number after the other is less accurate than the standard, and right. The task's tolerance
+    is made as wide as that needs, up to a limit, and the linter has to find no fault with it.
+    """
+    from app.judged import judge
+
+    first = ""
+    for source in seeds:
+        (folder / "seed.hip").write_text(source, encoding="utf-8")
+        for ratio in (PLAIN_RATIO, *RATIOS):
+            if ratio > PLAIN_RATIO:
+                _widen(folder / "task.toml", ratio)
+            evaluation = judge(settings, source, str(folder.absolute()), _target(folder), "lab")
+            is_right = evaluation.verdict.accepted
+            plain = [c.error for c in evaluation.cases if c.role != "held_out" and c.error is not None]  # no families
+            worst = max(plain, default=0.0)
+            if is_right and (worst <= MARGIN * ratio or ratio == RATIOS[-1]):
+                said = f"the tolerance is {ratio:g} times the standard's error, as the file's own kernel needs"
+                return (said,) if ratio > PLAIN_RATIO else (), ""
+            if not is_right:
+                first = first or "; ".join(f.message for f in evaluation.verdict.findings[:1])
+                if evaluation.verdict.code != ACCURACY:
+                    break
+    return (), first or "it was rejected"
+
+
+def _widen(manifest: Path, ratio: float) -> None:
+    text = manifest.read_text(encoding="utf-8")
+    manifest.write_text(re.sub(r"^ratio = .*$", f"ratio = {ratio}", text, flags=re.M), encoding="utf-8")
+
+
+def _target(folder: Path) -> str:
+    """The first target of the new task."""
+    from tasks.manifest import read_manifest
+
+    return read_manifest(folder / "task.toml", (folder / "task.toml").read_text(encoding="utf-8")).statement.targets[0]

@@ -1,0 +1,150 @@
+"""Whole numbers of host code: polynomials over names, with the value that they have for the file's own sizes.
+
+The text is in the language of launch plans. Atoms are names and what is no polynomial: `ceil_div(n, 256)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tasks.expressions import MAX_LENGTH
+
+Terms = Sequence[tuple[tuple[str, ...], int]]
+MOST_TERMS = 24
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A number: a sum of products of atoms, and its value; None where a size that it needs is not known."""
+
+    terms: tuple[tuple[tuple[str, ...], int], ...]
+    value: int | None
+
+    @property
+    def text(self) -> str:
+        """The expression."""
+        parts = [_product(atoms, scale) for atoms, scale in self.terms]
+        return " + ".join(parts).replace("+ -", "- ") or "0"
+
+    @property
+    def constant(self) -> int | None:
+        """The number, where it follows from no name."""
+        return self.value if all(not atoms for atoms, _ in self.terms) else None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names it follows from."""
+        found = re.findall(r"[A-Za-z_]\w*", " ".join(" ".join(atoms) for atoms, _ in self.terms))
+        return frozenset(found) - {"ceil_div", "min", "max", "log2", "and", "or", "not", "if", "else"}
+
+    @property
+    def bracketed(self) -> str:
+        """The expression as a part of another."""
+        return self.text if re.fullmatch(r"\w+|\w+\([^()]*\)", self.text) else f"({self.text})"
+
+
+def number(value: int) -> Amount:
+    """A constant."""
+    return Amount((((), value),) if value else (), value)
+
+
+def named(name: str, value: int | None) -> Amount:
+    """A name, or an expression that is no sum of products."""
+    return Amount((((name,), 1),), value)
+
+
+def plus(one: Amount, other: Amount, sign: int = 1) -> Amount:
+    """The sum, or the difference where the sign is -1."""
+    terms = [*one.terms, *((atoms, sign * scale) for atoms, scale in other.terms)]
+    return _made(terms, _value(one, other, lambda a, b: a + sign * b))
+
+
+def times(one: Amount, other: Amount) -> Amount:
+    """The product."""
+    terms = [((*atoms, *more), scale * factor) for atoms, scale in one.terms for more, factor in other.terms]
+    return _made(terms, _value(one, other, lambda a, b: a * b))
+
+
+def divided(one: Amount, other: Amount) -> Amount:
+    """The quotient of C++, for numbers that are not negative; ZeroDivisionError."""
+    if other.value == 0:
+        raise ZeroDivisionError
+    value = _value(one, other, lambda a, b: a // b)
+    if one.constant is not None and other.constant is not None:
+        return number(one.constant // other.constant)
+    exact = _exact(one, other)
+    if exact is not None:
+        return Amount(exact.terms, value)
+    count = plus(plus(one, other, -1), number(1))  # of (count + each - 1) / each
+    if len(count.terms) < len(one.terms) and count.terms:
+        return named(f"ceil_div({count.text}, {other.text})", value)
+    return named(f"{one.bracketed} // {other.bracketed}", value)
+
+
+def called(name: str, parts: list[Amount], of: Callable[..., int]) -> Amount:
+    """A function of several numbers."""
+    values = [part.value for part in parts]
+    value = None if None in values else of(*values)
+    if all(part.constant is not None for part in parts) and value is not None:
+        return number(value)
+    return named(f"{name}({', '.join(part.text for part in parts)})", value)
+
+
+def joined(one: Amount, sign: str, other: Amount, of: Callable[[int, int], int]) -> Amount:
+    """Two numbers with an operator of the plan's language between them."""
+    value = _value(one, other, of)
+    if one.constant is not None and other.constant is not None and value is not None:
+        return number(value)
+    return named(f"({one.bracketed} {sign} {other.bracketed})", value)
+
+
+def _exact(one: Amount, other: Amount) -> Amount | None:
+    """The quotient where the divisor is a product that is in every term."""
+    if len(other.terms) != 1 or not one.terms:
+        return None
+    (divisor, by), found = other.terms[0], list[tuple[tuple[str, ...], int]]()
+    for atoms, scale in one.terms:
+        left = list(atoms)
+        for atom in divisor:
+            if atom not in left:
+                return None
+            left.remove(atom)
+        if scale % by:
+            return None
+        found.append((tuple(left), scale // by))
+    return _made(found, None)
+
+
+def _made(terms: Terms, value: int | None) -> Amount:
+    """The terms put together; of equal products the first order of factors stays, which is that of the file's axes."""
+    sums: dict[tuple[str, ...], tuple[tuple[str, ...], int]] = {}
+    for atoms, scale in terms:
+        own = tuple(sorted(atoms))
+        first, so_far = sums.get(own, (atoms, 0))
+        sums[own] = (first, so_far + scale)
+    kept = tuple((atoms, scale) for atoms, scale in sums.values() if scale)
+    made = Amount(kept, value)
+    if not kept:
+        return number(0)
+    if made.value is None and all(not atoms for atoms, _ in kept):
+        return number(sum(scale for _, scale in kept))
+    if len(kept) > MOST_TERMS or len(made.text) > MAX_LENGTH:
+        raise OverflowError("an expression of the host half is too long")
+    return made
+
+
+def _value(one: Amount, other: Amount, of: Callable[[int, int], int]) -> int | None:
+    return None if one.value is None or other.value is None else of(one.value, other.value)
+
+
+def _product(atoms: tuple[str, ...], scale: int) -> str:
+    texts = [
+        a if (len(atoms) == 1 and scale == 1) or re.fullmatch(r"\w+|\w+\([^()]*\)|\(.*\)", a) else f"({a})"
+        for a in atoms
+    ]
+    factors = [str(scale)] if scale != 1 or not atoms else []
+    if scale == -1 and atoms:
+        return "-" + " * ".join(texts)
+    return " * ".join([*factors, *texts])

@@ -1,0 +1,106 @@
+"""A launch with its kernel: the instance of a template, and each argument in the type of its parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from app.hosts.amounts import Amount
+from app.hosts.host_file import Function
+from app.hosts.memory import HostUnclear
+from app.hosts.nodes import Name
+from app.hosts.reader import ExpressionReader
+from app.hosts.types import Type, type_of
+from app.hosts.values import Frame, Pointer, Real, Value
+from app.hosts.words import words_of
+from sandbox.candidate.pp_tokens import scan
+
+if TYPE_CHECKING:
+    from app.hosts.runtime import HostRuntime
+
+
+def instance_of(
+    host: HostRuntime, function: Function, kernel: Name, given: tuple[Value, ...], frame: Frame
+) -> tuple[str, Mapping[str, Type]]:
+    """The kernel's name with its template's arguments, and the types that these are."""
+    title = f"{function.scope}::{function.name}" if function.scope else function.name
+    if not function.template:
+        return title, {}
+    types: dict[str, Type] = {}
+    texts: list[str] = []
+    for at, (kind, name) in enumerate(function.template):
+        text = kernel.arguments[at] if at < len(kernel.arguments) else ""
+        if kind in ("typename", "class"):
+            found = host.kind(text, frame) if text else _deduced(host, function, name, given)
+            if found is None:
+                default = function.defaults.get(name, "")
+                found = host.kind(default, frame) if default else None
+            if found is None:
+                raise HostUnclear(f"the type {name} of the template {function.name} is not known")
+            types[name] = found
+            texts.append(found.base + "*" * found.stars)
+        else:
+            texts.append(_constant(host, text or function.defaults.get(name, ""), function.name, frame))
+    return f"{title}<{', '.join(texts)}>", types
+
+
+def _deduced(host: HostRuntime, function: Function, name: str, given: tuple[Value, ...]) -> Type | None:
+    for parameter, value in zip(function.parameters, given, strict=False):
+        kind = type_of(parameter.words)
+        if kind.base == name and isinstance(value, Pointer) and value.buffer is not None:
+            return Type(value.type.base)
+        if kind.base == name and isinstance(value, Real):
+            return Type("float")
+        if kind.base == name and isinstance(value, Amount):
+            return Type("int")
+    return None
+
+
+def _constant(host: HostRuntime, text: str, kernel: str, frame: Frame) -> str:
+    """A template's argument that is a number: its value, since plans have no names there."""
+    if not text:
+        raise HostUnclear(f"an argument of the template {kernel} is not known")
+    try:
+        value = host.value(ExpressionReader(words_of(scan(text)), host.file.macros).expression(), frame)
+    except ValueError:
+        return text
+    if isinstance(value, Amount) and value.value is not None:
+        for name in value.names:
+            host.memory.fixed.add(name)
+        return str(value.value)
+    return text
+
+
+def arguments_of(
+    host: HostRuntime, function: Function, types: Mapping[str, Type], given: tuple[Value, ...]
+) -> tuple[tuple[Value, Type], ...]:
+    """The values with the types of the parameters; HostUnclear for one that no plan can pass."""
+    known = {**host.file.types, **types}
+    found = list[tuple[Value, Type]]()
+    if len(given) != len(function.parameters):
+        raise HostUnclear(
+            f"{function.name} is launched with {len(given)} arguments and takes {len(function.parameters)}"
+        )
+    for parameter, value in zip(function.parameters, given, strict=True):
+        kind = type_of(parameter.words, known)
+        if isinstance(value, Pointer):
+            _use(value, kind, parameter.name)
+        elif (isinstance(value, Amount) and kind.is_real) or (isinstance(value, Real) and kind.is_whole):
+            value = host.cast(kind, value)
+        if not isinstance(value, (Pointer, Amount, Real)) or (not kind.stars and not kind.dtype):
+            what = "a value" if kind.dtype or kind.stars else f"a {kind.base}"
+            raise HostUnclear(
+                f"the argument {parameter.name or len(found) + 1} of {function.name} is {what}, which is not found in "
+                "its host half"
+            )
+        found.append((value, kind))
+    return tuple(found)
+
+
+def _use(pointer: Pointer, kind: Type, name: str) -> None:
+    buffer = pointer.buffer
+    if buffer is None:
+        return
+    buffer.aliases.add(name)
+    if not kind.is_constant:
+        buffer.is_written = True

@@ -1,0 +1,36 @@
+"""A file with its own headers in the place of their includes, since a candidate is one file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from sandbox.candidate.header_names import INCLUDE
+
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">][^\n]*', re.M)
+
+
+def with_headers(path: Path, text: str, read: Callable[[Path], str]) -> tuple[str, list[str]]:
+    """The text, and the headers that are neither beside it nor the compiler's, whose includes are empty lines.
+
+    Only files of its folder and those below it are read.
+    """
+    root, seen, missing = path.resolve().parent, {path.resolve()}, list[str]()
+
+    def included(text: str, folder: Path) -> str:
+        def header(match: re.Match[str]) -> str:
+            place = (folder / match[1]).resolve()
+            if place in seen:
+                return ""
+            if place.is_relative_to(root) and place.is_file():
+                seen.add(place)
+                return included(read(place), place.parent)
+            if any((known / match[1]).is_file() for known in (INCLUDE, INCLUDE / "host")):
+                return match[0]
+            missing.append(match[1])
+            return ""
+
+        return _INCLUDED.sub(header, text)
+
+    return included(text, root), missing

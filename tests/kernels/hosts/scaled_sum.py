@@ -1,0 +1,2 @@
+def scaled_sum(a, x, y):
+    return a * x + y

@@ -1,0 +1,2 @@
+def mean(host):
+    return host.mean().reshape(1)

@@ -1,0 +1,2 @@
+def blend(a, b):
+    return a + 0.3 * (b - a)
