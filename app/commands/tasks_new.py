@@ -87,18 +87,10 @@ def command(
 
     folder = _new_folder(name, out)
     place = _place(source)
+    settings = load_settings()
     if place.path.suffix in KERNELS:
-        wish = KernelWish(
-            name,
-            place,
-            reference,
-            _specs(input_ or []),
-            _sizes(size or []),
-            output or [],
-            _origin(place, licence, commit),
-        )
-        notes = make_of_kernel(load_settings(), wish, folder)
-        _said(load_settings(), folder, notes, json)
+        said = (reference, _specs(input_), _sizes(size), output or [], _origin(place, licence, commit))
+        _said(settings, folder, make_of_kernel(settings, KernelWish(name, place, *said), folder), json)
         return
     if reference or output:
         raise UsageError(f"--reference and --output are for HIP files, and {place.path} is none")
@@ -106,11 +98,10 @@ def command(
     found = form.gather(place)
     origin = {"source": found.shown, "form": form.form, "licence": licence, "commit": commit}
     request = {
-        **found.request(name, place.function, _specs(input_ or []), _sizes(size or [])),
+        **found.request(name, place.function, _specs(input_), _sizes(size)),
         "origin": {**origin, "digest": found.digest},
         "gate": form.gate,
     }
-    settings = load_settings()
     note(f"executing {found.path.name} once, confined: without network and without your files")
     made = imported(request, task_cage(settings))
     kept = {**found.kept, **({ARGUMENTS: dumps(made.arguments).encode()} if made.arguments else {})}
@@ -169,9 +160,9 @@ def _place(source: str) -> ImportPlace:
     return ImportPlace(found, function)
 
 
-def _specs(texts: list[str]) -> dict[str, tuple[str, list[str]]]:
+def _specs(texts: list[str] | None) -> dict[str, tuple[str, list[str]]]:
     found = {}
-    for text in texts:
+    for text in texts or []:
         match = SPEC.fullmatch(text.strip())
         if match is None:
             raise UsageError(f"--input takes NAME=TYPE[DIM,...] such as x=f32[rows,cols], not {text[:80]!r}")
@@ -179,9 +170,9 @@ def _specs(texts: list[str]) -> dict[str, tuple[str, list[str]]]:
     return found
 
 
-def _sizes(texts: list[str]) -> dict[str, int]:
+def _sizes(texts: list[str] | None) -> dict[str, int]:
     found = {}
-    for part in (p for text in texts for p in text.split(",")):
+    for part in (p for text in texts or [] for p in text.split(",")):
         name, _, value = part.partition("=")
         if not value.strip().isdigit() or not int(value):
             raise UsageError(f"--size takes DIM=N,... such as rows=4096,cols=1024, not {part[:80]!r}")

@@ -25,7 +25,7 @@ ACCURACY = "C.4"  # right but for that
 
 @dataclass(frozen=True)
 class KernelWish:
-    """What the user says of a HIP file beside naming it."""
+    """All that the user says of a HIP file."""
 
     name: str
     place: ImportPlace

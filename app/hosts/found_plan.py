@@ -19,7 +19,7 @@ MOST_DIMS = 6
 
 @dataclass(frozen=True)
 class HostPlan:
-    """What was found. Every expression is over `dims`."""
+    """All that was found. Every expression is over `dims`."""
 
     dims: Mapping[str, int]  # sizes that may change, with the file's own values
     inputs: tuple[DeviceBuffer, ...]
@@ -199,7 +199,7 @@ def _filled_first(steps: Sequence[HostStep]) -> set[DeviceBuffer]:
 
 
 def _floor_steps(steps: Sequence[HostStep], dims: Sequence[str], wholes: Mapping[str, int]) -> dict[str, int]:
-    """Where a launch has `n // 16` of something it serves multiples of 16 alone; of a product the last factor."""
+    """The multiples that a launch of `n // 16` of something serves; of a product it is the last factor."""
     found: dict[str, int] = {}
     for amount in (e for s in steps if s.kind == "launch" for e in _amounts(s)):
         for product, plain, by in re.findall(r"(?:\(([\w* ]+)\)|\b(\w+)) // (\w+)(?!\w| \+)", amount.text):

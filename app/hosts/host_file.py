@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.hosts.directives import read_lines
-from app.hosts.nodes import DeclaredVariable, Statement
+from app.hosts.host_syntax import DeclaredVariable, Statement
 from app.hosts.statements import StatementReader
 from app.hosts.types import Type, type_of
 from app.hosts.word_reader import Macro

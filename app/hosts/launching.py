@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from app.hosts.amounts import Amount
+from app.hosts.expression_reader import ExpressionReader
+from app.hosts.host_expressions import HostExpressions
 from app.hosts.host_file import Function
+from app.hosts.host_syntax import Name
 from app.hosts.memory import HostUnclear
-from app.hosts.nodes import Name
-from app.hosts.reader import ExpressionReader
 from app.hosts.types import Type, type_of
 from app.hosts.values import Frame, Pointer, Real, Value
 from app.hosts.words import words_of
 from sandbox.candidate.pp_tokens import scan
 
-if TYPE_CHECKING:
-    from app.hosts.runtime import HostRuntime
-
 
 def instance_of(
-    host: HostRuntime, function: Function, kernel: Name, given: tuple[Value, ...], frame: Frame
+    host: HostExpressions, function: Function, kernel: Name, given: tuple[Value, ...], frame: Frame
 ) -> tuple[str, Mapping[str, Type]]:
     """The kernel's name with its template's arguments, and the types that these are."""
     title = f"{function.scope}::{function.name}" if function.scope else function.name
@@ -44,7 +41,7 @@ def instance_of(
     return f"{title}<{', '.join(texts)}>", types
 
 
-def _deduced(host: HostRuntime, function: Function, name: str, given: tuple[Value, ...]) -> Type | None:
+def _deduced(host: HostExpressions, function: Function, name: str, given: tuple[Value, ...]) -> Type | None:
     for parameter, value in zip(function.parameters, given, strict=False):
         kind = type_of(parameter.words)
         if kind.base == name and isinstance(value, Pointer) and value.buffer is not None:
@@ -56,7 +53,7 @@ def _deduced(host: HostRuntime, function: Function, name: str, given: tuple[Valu
     return None
 
 
-def _constant(host: HostRuntime, text: str, kernel: str, frame: Frame) -> str:
+def _constant(host: HostExpressions, text: str, kernel: str, frame: Frame) -> str:
     """A template's argument that is a number: its value, since plans have no names there."""
     if not text:
         raise HostUnclear(f"an argument of the template {kernel} is not known")
@@ -72,7 +69,7 @@ def _constant(host: HostRuntime, text: str, kernel: str, frame: Frame) -> str:
 
 
 def arguments_of(
-    host: HostRuntime, function: Function, types: Mapping[str, Type], given: tuple[Value, ...]
+    host: HostExpressions, function: Function, types: Mapping[str, Type], given: tuple[Value, ...]
 ) -> tuple[tuple[Value, Type], ...]:
     """The values with the types of the parameters; HostUnclear for one that no plan can pass."""
     known = {**host.file.types, **types}

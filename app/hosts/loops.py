@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from app.hosts.amounts import Amount, called, named, number, plus, times
-from app.hosts.nodes import Binary, Name, Node, Repetition, Unary
+from app.hosts.host_expressions import HostExpressions
+from app.hosts.host_syntax import Binary, Name, Node, Repetition, Unary
 from app.hosts.values import Frame, Value
 from app.imports.names import free_name
-
-if TYPE_CHECKING:
-    from app.hosts.turning import HostLoops
 
 
 @dataclass(frozen=True)
@@ -23,7 +20,7 @@ class Turns:
     loop: tuple[str, Amount, Amount, Amount]  # name, start, stop, step
 
 
-def closed_form(walk: HostLoops, loop: Repetition, frame: Frame) -> Turns | None:
+def closed_form(walk: HostExpressions, loop: Repetition, frame: Frame) -> Turns | None:
     """The turns of a loop; None where they cannot be counted."""
     if not (isinstance(loop.test, Binary) and isinstance(loop.test.left, Name) and loop.step is not None):
         return None
@@ -69,7 +66,7 @@ def _logarithm(amount: Amount, most: int | None, start: int) -> Amount:
     )
 
 
-def _change(walk: HostLoops, step: Node, name: str, frame: Frame) -> tuple[str, Amount] | None:
+def _change(walk: HostExpressions, step: Node, name: str, frame: Frame) -> tuple[str, Amount] | None:
     """The operator and the number by which the step changes the variable."""
     match step:
         case Unary(sign=sign, operand=Name(text=own)) if own == name and sign[:2] in ("++", "--"):

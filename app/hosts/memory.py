@@ -1,4 +1,4 @@
-"""What is known while a host half is read: sizes, buffers, the steps so far, and why a plan cannot be found."""
+"""All that is known while a host half is read: sizes, buffers, the steps so far, and why a plan cannot be found."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.imports.names import free_name
 
 
 class HostUnclear(Exception):
-    """Why the host half gives no plan, in one sentence."""
+    """The reason why a host half gives no plan, in one sentence."""
 
 
 @dataclass

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from app.hosts.amounts import Amount, divided, number
-from app.hosts.arithmetic import NOTHING, of_function
+from app.hosts.host_arithmetic import NOTHING, of_function
+from app.hosts.host_syntax import Braces, Call, Cast, Element, LaunchNode, MemberAccess, Name, Node, Unary
 from app.hosts.launching import arguments_of, instance_of
 from app.hosts.memory import HostUnclear
-from app.hosts.nodes import Braces, Call, Cast, Element, LaunchNode, Member, Name, Node, Unary
 from app.hosts.turning import HostLoops
 from app.hosts.types import Type
 from app.hosts.values import Address, Extents, Frame, HostArray, HostStep, Nothing, Pointer, Title, Value
@@ -41,7 +41,7 @@ class HostRuntime(HostLoops):
     def call(self, node: Call, frame: Frame) -> Value:
         """The value of a call, and what it does to buffers."""
         callee = node.callee
-        if isinstance(callee, Member):
+        if isinstance(callee, MemberAccess):
             return self._member(callee, node.arguments, frame)
         if not isinstance(callee, Name):
             return NOTHING
@@ -100,7 +100,7 @@ class HostRuntime(HostLoops):
         total = self.combined("*", amounts[0], amounts[1]) if name == "calloc" and len(amounts) > 1 else amounts[-1]
         return HostArray("", Type("char"), total if isinstance(total, Amount) else None)
 
-    def _member(self, callee: Member, arguments: tuple[Node, ...], frame: Frame) -> Value:
+    def _member(self, callee: MemberAccess, arguments: tuple[Node, ...], frame: Frame) -> Value:
         whole = self.value(callee.whole, frame)
         given = [self.value(each, frame) for each in arguments]
         if isinstance(whole, HostArray):

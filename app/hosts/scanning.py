@@ -1,10 +1,10 @@
-"""What statements hold: launches, calls, names, assignments."""
+"""Launches, calls, names and assignments that statements hold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.hosts.nodes import Binary, Call, LaunchNode, Leave, Name, NotRead, Statement, Unary
+from app.hosts.host_syntax import Binary, Call, LaunchNode, Leave, Name, NotRead, Statement, Unary
 
 ENDS = frozenset({"exit", "abort", "_exit", "quick_exit"})
 

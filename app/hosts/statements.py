@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.hosts.nodes import (
+from app.hosts.expression_reader import ExpressionReader
+from app.hosts.host_syntax import (
     Block,
     Braces,
     DeclaredVariable,
@@ -19,7 +20,6 @@ from app.hosts.nodes import (
     Switch,
     Unknown,
 )
-from app.hosts.reader import ExpressionReader
 from app.hosts.types import QUALIFIERS, SIGNS
 from app.hosts.words import Word, closing
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.hosts.amounts import Amount
-from app.hosts.arithmetic import NOTHING
+from app.hosts.host_arithmetic import NOTHING
+from app.hosts.host_syntax import Binary, DeclaredVariable, Evaluated, Name, Repetition, Statement
+from app.hosts.host_walk import HostWalk
 from app.hosts.loops import Turns, closed_form
 from app.hosts.memory import HostUnclear
-from app.hosts.nodes import Binary, DeclaredVariable, Evaluated, Name, Repetition, Statement
 from app.hosts.scanning import allocates, named_in
 from app.hosts.values import Frame, HostStep, Pointer
 from app.hosts.variables import exchanged, is_same
-from app.hosts.walk import HostWalk
 
 MOST_TURNS = 64
 

@@ -1,4 +1,4 @@
-"""What names of a host half stand for while it is read."""
+"""Values that the names of a host half stand for while it is read."""
 
 from __future__ import annotations
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import cast
 
 from app.hosts.amounts import Amount
-from app.hosts.arithmetic import NOTHING
-from app.hosts.expressions import HostExpressions
+from app.hosts.expression_reader import ExpressionReader
+from app.hosts.host_arithmetic import NOTHING
+from app.hosts.host_expressions import HostExpressions
 from app.hosts.host_file import Function, HostFile
+from app.hosts.host_syntax import Braces, DeclaredVariable, Literal, Name, Node, Statement
 from app.hosts.memory import HostMemory
-from app.hosts.nodes import Braces, DeclaredVariable, Literal, Name, Node, Statement
-from app.hosts.reader import ExpressionReader
 from app.hosts.scanning import element_of
 from app.hosts.types import Type, type_of
 from app.hosts.values import DeviceBuffer, Frame, HostArray, Nothing, Pointer, Title, Value, address_of
@@ -36,7 +36,7 @@ class HostVariables(HostExpressions):
         raise NotImplementedError
 
     def state(self) -> list[tuple[Frame, dict[str, Value]]]:
-        """What all variables are now."""
+        """The values of all variables now."""
         return [(frame, dict(frame.variables)) for frame in (self.globals, *self._frames)]
 
     def back(self, state: list[tuple[Frame, dict[str, Value]]], steps: int, decided: int) -> None:

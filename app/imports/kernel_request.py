@@ -18,7 +18,7 @@ AFFIXES = re.compile(r"^(h|host|d|dev|device|in|hst)_|_(h|host|d|dev|device)$")
 
 @dataclass(frozen=True)
 class Matched:
-    """What the reference takes and gives, in the names of the task."""
+    """All that the reference takes and gives, in the names of the task."""
 
     parameters: tuple[tuple[str, Any], ...]
     inputs: tuple[DeviceBuffer, ...]  # in the order of the reference's arguments

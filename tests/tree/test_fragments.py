@@ -16,6 +16,7 @@ APART = {
     "agents.model.chat_client": "loads LangChain's client, which takes half a second: only once a model is asked",
     "app.exports.safetensors_file": "a file format that others define",
     "app.exports.original_definition": FULL,
+    "app.hosts.local_headers": FULL,
     "app.imports.board_folder": "a file format that others define",
     "app.imports.idle_weights": "a change of the graph of its own, which the loop that fits graphs tries",
     "app.imports.source_kinds": "a table that grows with each form",

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from app.hosts.nodes import Call, DeclaredVariable, Evaluated, If, LaunchNode, Leave, Name, NotRead, Repetition, Switch
+from app.hosts.host_syntax import (
+    Call,
+    DeclaredVariable,
+    Evaluated,
+    If,
+    LaunchNode,
+    Leave,
+    Name,
+    NotRead,
+    Repetition,
+    Switch,
+)
 from app.hosts.statements import StatementReader
 from app.hosts.words import words_of
 from sandbox.candidate.pp_tokens import scan

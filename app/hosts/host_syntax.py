@@ -73,7 +73,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Member:
+class MemberAccess:
     """`a.b` and `a->b`; with a template's arguments where it has some."""
 
     whole: Node
@@ -107,13 +107,25 @@ class Braces:
 
 @dataclass(frozen=True)
 class Unknown:
-    """What is not read: a lambda, a string operation; `words` is its text."""
+    """An expression that is not read: a lambda, a string operation; `words` is its text."""
 
     words: str = ""
 
 
 Node = (
-    Literal | Name | Unary | Binary | Choice | Call | LaunchNode | Element | Member | Cast | SizeOf | Braces | Unknown
+    Literal
+    | Name
+    | Unary
+    | Binary
+    | Choice
+    | Call
+    | LaunchNode
+    | Element
+    | MemberAccess
+    | Cast
+    | SizeOf
+    | Braces
+    | Unknown
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from app.hosts.nodes import (
+from app.hosts.host_syntax import (
     Binary,
     Braces,
     Call,
@@ -13,7 +13,7 @@ from app.hosts.nodes import (
     Element,
     LaunchNode,
     Literal,
-    Member,
+    MemberAccess,
     Name,
     Node,
     SizeOf,
@@ -199,7 +199,7 @@ class ExpressionReader(WordReader):
         return Unknown()
 
     def _after(self, value: Node) -> Node:
-        """What stands behind an operand: calls, elements, members, launches."""
+        """The words behind an operand: calls, elements, members, launches."""
         while True:
             text = self.peek()
             if text == "(":
@@ -216,7 +216,7 @@ class ExpressionReader(WordReader):
                 name = self.peek()
                 self.at += 1
                 arguments = (self.template_arguments() or ()) if self.peek() == "<" else ()
-                value = Member(value, name, arguments)
+                value = MemberAccess(value, name, arguments)
             elif text in ("++", "--"):
                 self.at += 1
                 value = Unary(f"{text} behind", value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 
 from app.hosts.amounts import Amount, joined, named, number, plus, times
-from app.hosts.arithmetic import COMPARED, NOTHING, ONE, converted, of_reals, of_wholes
+from app.hosts.expression_reader import ExpressionReader
+from app.hosts.host_arithmetic import COMPARED, NOTHING, ONE, converted, of_reals, of_wholes
 from app.hosts.host_file import HostFile
-from app.hosts.memory import HostMemory, HostUnclear
-from app.hosts.nodes import (
+from app.hosts.host_syntax import (
     Binary,
     Braces,
     Call,
@@ -17,13 +17,13 @@ from app.hosts.nodes import (
     Element,
     LaunchNode,
     Literal,
-    Member,
+    MemberAccess,
     Name,
     Node,
     SizeOf,
     Unary,
 )
-from app.hosts.reader import ExpressionReader
+from app.hosts.memory import HostMemory, HostUnclear
 from app.hosts.types import Type, type_of
 from app.hosts.values import Address, Extents, Frame, HostArray, Pointer, Real, Title, Value, address_of
 
@@ -78,7 +78,7 @@ class HostExpressions:
                 return self._size_of(node, frame)
             case Element():
                 return self._element(node, frame)
-            case Member():
+            case MemberAccess():
                 return self._part(node, frame)
             case Braces(type=kind, items=items):
                 return self.made(self.kind(kind, frame), [self.value(item, frame) for item in items])
@@ -182,7 +182,7 @@ class HostExpressions:
             whole = self.value(target.whole, frame)
             if isinstance(whole, Pointer):
                 self.memory.touched(whole)
-        elif isinstance(target, Member) and target.name in "xyz":
+        elif isinstance(target, MemberAccess) and target.name in "xyz":
             whole = self.value(target.whole, frame)
             if isinstance(whole, Extents) and isinstance(value, Amount):
                 parts = {"x": whole.x, "y": whole.y, "z": whole.z, target.name: value}
@@ -238,7 +238,7 @@ class HostExpressions:
         return value if kind is None else converted(kind, value)
 
     def made(self, kind: Type, items: list[Value]) -> Value:
-        """What a constructor makes."""
+        """The value that a constructor makes."""
         if kind.base == "dim3":
             amounts = [item if isinstance(item, Amount) else None for item in items]
             if items and isinstance(items[0], Extents):
@@ -277,7 +277,7 @@ class HostExpressions:
             return whole.items[index.constant] if index.constant < len(whole.items) else NOTHING
         return NOTHING
 
-    def _part(self, node: Member, frame: Frame) -> Value:
+    def _part(self, node: MemberAccess, frame: Frame) -> Value:
         whole = self.value(node.whole, frame)
         if isinstance(whole, Extents) and node.name in ("x", "y", "z"):
             return {"x": whole.x, "y": whole.y, "z": whole.z}[node.name]

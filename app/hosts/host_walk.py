@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.hosts.amounts import Amount, named
-from app.hosts.arithmetic import NOTHING
+from app.hosts.host_arithmetic import NOTHING
 from app.hosts.host_file import Function
-from app.hosts.memory import HostUnclear
-from app.hosts.nodes import (
+from app.hosts.host_syntax import (
     Binary,
     Block,
     Call,
@@ -24,6 +23,7 @@ from app.hosts.nodes import (
     Statement,
     Switch,
 )
+from app.hosts.memory import HostUnclear
 from app.hosts.scanning import ENDS, allocates, assigned, called_names, ends, launches
 from app.hosts.types import Type
 from app.hosts.values import Frame, HostArray, Nothing
@@ -168,7 +168,7 @@ class HostWalk(HostVariables):
         return any(self._reaches(other, seen | {name}) for other in texts & set(self.file.functions))
 
     def _forget(self, body: Sequence[Statement], frame: Frame) -> None:
-        """What the statements assign is not known any more."""
+        """Forget the values of all that the statements assign."""
         for name in assigned(body):
             holder, own = frame.holder(name)
             if isinstance(holder.variables.get(own), (Amount, Nothing)):
