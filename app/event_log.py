@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from app.redaction import redacted
 from records.errors import LedgerError
+from records.experiment import Run
 
+Listener = Callable[[Mapping[str, Any]], None]
 NAME, EARLIER = "events.jsonl", "events.1.jsonl"
 MOST_BYTES = 8 << 20
 
@@ -51,3 +53,25 @@ class EventLog:
 
     def _clean(self, value: Any) -> Any:
         return redacted(value, self._secrets, str(Path.home())) if isinstance(value, str) else value
+
+
+def begun(run: Run) -> Mapping[str, Any]:
+    """The event that a program begins to drive the run."""
+    asked = {"task": run.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
+    return {"event": "begun", **asked}
+
+
+def ended(run: Run) -> Mapping[str, Any]:
+    """The event that it no longer drives the run, with how it left it."""
+    return {"event": "left", "status": run.status, "pause": run.pause, "reason": run.stop_reason}
+
+
+def all_of(*listeners: Listener | None) -> Listener:
+    """One listener that tells these."""
+
+    def tell(event: Mapping[str, Any]) -> None:
+        for listener in listeners:
+            if listener is not None:
+                listener(event)
+
+    return tell

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -21,41 +19,14 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
-from app.screen import note
 from app.trace_view import view_of
-from records.errors import SettingsError
 
 if TYPE_CHECKING:
     from app.settings import Settings
 
 NAME = "kernel-scientist"
 OWN = "kernel_scientist."
-END_S = 2.0  # at the end, for what was not sent yet
-EXPORT_S = 10.0
 MOST_CHARS = 60_000  # of a prompt or a reply
-
-
-class Exporter:
-    """Sends batches of spans, and remembers whether one did not arrive."""
-
-    def __init__(self, inner: Any) -> None:
-        """`inner` is the SDK's own."""
-        self._inner = inner
-        self.has_failed = False
-
-    def export(self, spans: Any) -> Any:
-        """Send a batch."""
-        result = self._inner.export(spans)
-        self.has_failed = self.has_failed or result.name != "SUCCESS"
-        return result
-
-    def shutdown(self) -> None:
-        """Send no more."""
-        self._inner.shutdown()
-
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Nothing is kept here."""
-        return True
 
 
 class Spans(BaseCallbackHandler):
@@ -89,6 +60,15 @@ class Spans(BaseCallbackHandler):
                 self._run.add_event(f"{OWN}{kind}", self._own(event))
             elif kind == "left":
                 self._end(event)
+
+    @contextlib.contextmanager
+    def taking_calls(self) -> Iterator[None]:
+        """Make spans of the calls to models in the block, and in the threads that it begins."""
+        token = _CURRENT.set(self)
+        try:
+            yield
+        finally:
+            _CURRENT.reset(token)
 
     def on_chat_model_start(
         self,
@@ -217,55 +197,6 @@ class Spans(BaseCallbackHandler):
 
 _CURRENT: ContextVar[BaseCallbackHandler | None] = ContextVar("spans", default=None)
 register_configure_hook(_CURRENT, inheritable=True)
-
-
-@contextlib.contextmanager
-def telemetry(settings: Settings, run_id: str) -> Iterator[Spans | None]:
-    """Make spans in the block where the settings ask for them; an endpoint that is not there costs two seconds."""
-    if not settings.telemetry:
-        yield None
-        return
-    refuse_missing(settings)
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)  # the end says what did not arrive
-    address = f"{settings.otlp_endpoint.rstrip('/')}/v1/traces" if settings.otlp_endpoint else None
-    exporter = Exporter(
-        OTLPSpanExporter(endpoint=address, headers=dict(settings.header_values()) or None, timeout=EXPORT_S)
-    )
-    provider = TracerProvider(resource=Resource.create({"service.name": NAME}), shutdown_on_exit=False)
-    provider.add_span_processor(BatchSpanProcessor(exporter))  # type: ignore[arg-type, unused-ignore]
-    spans = Spans(settings, run_id, provider.get_tracer(NAME))
-    token = _CURRENT.set(spans)
-    try:
-        yield spans
-    finally:
-        _CURRENT.reset(token)
-        last = threading.Thread(target=provider.shutdown, daemon=True)
-        last.start()
-        last.join(END_S)
-        if last.is_alive() or exporter.has_failed:
-            note(f"some spans did not reach {settings.otlp_endpoint or 'the collector'}; the run is not affected")
-
-
-def refuse_missing(settings: Settings) -> None:
-    """SettingsError where spans are asked for and cannot be sent."""
-    if settings.telemetry and not has_packages():
-        raise SettingsError(
-            "KERNEL_SCIENTIST_TELEMETRY is set, but the OpenTelemetry packages are not installed; "
-            "unset it, or install the extra: .venv/bin/pip install -e '.[otel]'"
-        )
-
-
-def has_packages() -> bool:
-    """True where spans can be sent."""
-    try:
-        return find_spec("opentelemetry.exporter.otlp.proto.http.trace_exporter") is not None
-    except (ModuleNotFoundError, ValueError):
-        return False
 
 
 def _failed(span: Any, why: str) -> None:

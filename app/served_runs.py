@@ -5,12 +5,11 @@ A server's process holds each run it works on by the ledger's lock, so that no o
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import json
 import threading
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -18,8 +17,11 @@ from typing import Any
 
 from app import wiring
 from app.run_request import RunRequest, checked_limits, keep_request, new_run
-from app.session import Session
+from app.screen import note
+from app.served_run import ServedRun
+from app.session import Session, scores
 from app.settings import Settings, load_settings
+from app.span_export import SpanExport, refuse_missing
 from app.task_folders import open_sound_task, open_task
 from app.tracing import Traces
 from graph.context import Context
@@ -27,12 +29,11 @@ from graph.leaving import left
 from graph.question import questions
 from graph.serving import FOLLOWS, ServedState, serve
 from records.artefacts import ArtefactStore
-from records.errors import LedgerError, SettingsError, UsageError
+from records.errors import SettingsError, UsageError
 from records.experiment import Run
 from records.ledger import Ledger
 
 Opening = Callable[[Settings, Run, Ledger, ArtefactStore, float], Context]
-PATIENCE_S = 2.0  # with a lock that is held
 KEPT = 32  # runs whose collaborators stay open
 KINDS: Mapping[str, tuple[type, ...]] = {
     "task": (str,),
@@ -55,9 +56,8 @@ class ServedRuns:
         self._given, self._opening = settings, opening
         self.traces: Traces | None = None
         self._lock = threading.RLock()
-        self._contexts: dict[str, Context] = {}
-        self._holders: Counter[str] = Counter()  # nodes at work, by run
-        self._held: dict[str, contextlib.ExitStack] = {}
+        self._opened: dict[str, ServedRun] = {}
+        self._export: SpanExport | None = None
 
     @cached_property
     def settings(self) -> Settings:
@@ -74,6 +74,7 @@ class ServedRuns:
     def begin(self, asked: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Write the run down, or find the one begun at this place; its id and the whole request."""
         request = request_of(asked)
+        refuse_missing(self.settings)
         with self._lock:
             run = self._begun_at(place) or self._new(request, place)
         return {"run_id": run.id, **json.loads(str(run.config["asked"]))}
@@ -83,13 +84,12 @@ class ServedRuns:
         """The collaborators of a run, which no other process drives meanwhile; notes how a fault leaves the run."""
         from langgraph.errors import GraphInterrupt
 
-        context = self._context(run_id)
-        ledger = context.ledger
-        with self._holding(run_id), left(ledger, run_id):
+        ledger = self._records[0]
+        with self._claimed(run_id) as run, left(ledger, run_id), run.taking_calls():
             if ledger.run(run_id).status == "paused":
                 ledger.finish(run_id, "running")
             try:
-                yield context
+                yield run.context
             except GraphInterrupt as pause:
                 asked = questions(pause.args[0])
                 kind = ("approval", asked[0].message) if asked else ("waiting", "waiting for results from elsewhere")
@@ -117,14 +117,28 @@ class ServedRuns:
 
     def conclude(self, run_id: str) -> dict[str, Any]:
         """Write the best kernel and the report; the object of `run --json` with the kernel's source."""
+        from langsmith.run_helpers import get_current_run_tree
+
         with self.working(run_id) as context:
             folder = wiring.make_folder(self.settings, context.run)
             made = Session(self.settings, context, folder).conclude()
+            step = get_current_run_tree()
+            if self.traces is not None and step is not None:
+                self.traces.score_now(step.trace_id, scores(made, context), note)
         with self._lock:
-            self._contexts.pop(run_id, None)
+            if (ended := self._opened.pop(run_id, None)) is not None:
+                ended.end()
         attempt = context.ledger.attempt(run_id, made.best.id) if made.best is not None else None
         source = {} if attempt is None else {"source": context.artefacts.text(attempt.source)}
         return {**asdict(made), **source}
+
+    def close(self) -> None:
+        """Send the spans that are left, those of runs in the middle too; a collector that is not there costs 2 s."""
+        with self._lock:
+            for run in self._opened.values():
+                run.end()
+            if self._export is not None:
+                self._export.close()
 
     def _begun_at(self, place: str) -> Run | None:
         """The run that a request at this place of a thread began: the node that began it may run again."""
@@ -175,42 +189,31 @@ class ServedRuns:
     def _run(self, run_id: str) -> Run:
         return self._records[0].run(run_id)
 
-    def _context(self, run_id: str) -> Context:
-        with self._lock:
-            if run_id not in self._contexts:
-                run = self._run(run_id)
-                budget = float(run.config.get("budget_usd") or self.settings.budget_usd)
-                self._contexts[run_id] = self._opening(self.settings, run, *self._records, budget)
-                for old in [name for name in self._contexts if not self._holders[name]][:-KEPT]:
-                    del self._contexts[old]
-            return self._contexts[run_id]
-
     @contextlib.contextmanager
-    def _holding(self, run_id: str) -> Iterator[None]:
-        """Hold the run's lock while one node or several are at work on it."""
+    def _claimed(self, run_id: str) -> Iterator[ServedRun]:
+        """The run, held for one node."""
         with self._lock:
-            if not self._holders[run_id]:
-                self._held[run_id] = self._taken(run_id)
-            self._holders[run_id] += 1
+            run = self._opened.get(run_id) or self._open(run_id)
+            run.hold()
+        has_failed = True
         try:
-            yield
+            yield run
+            has_failed = False
         finally:
             with self._lock:
-                self._holders[run_id] -= 1
-                if not self._holders[run_id]:
-                    self._held.pop(run_id).close()
+                run.release(has_failed)
 
-    def _taken(self, run_id: str) -> contextlib.ExitStack:
-        """The run's lock. A program that another run is just starting shares it for a moment, so it is tried again."""
-        held, until = contextlib.ExitStack(), time.monotonic() + PATIENCE_S
-        while True:
-            try:
-                held.enter_context(self._records[0].driving(run_id))
-                return held
-            except LedgerError:
-                if time.monotonic() > until:
-                    raise
-                time.sleep(0.02)
+    def _open(self, run_id: str) -> ServedRun:
+        run = self._run(run_id)
+        budget = float(run.config.get("budget_usd") or self.settings.budget_usd)
+        context = self._opening(self.settings, run, *self._records, budget)
+        if self.settings.telemetry and self._export is None:
+            self._export = SpanExport(self.settings, is_told_at_once=True)
+        made = ServedRun(context, self._export.spans(run_id) if self._export is not None else None)
+        for old in [name for name, other in self._opened.items() if other.is_idle][: -KEPT + 1]:
+            self._opened.pop(old).end()
+        self._opened[run_id] = made
+        return made
 
 
 def request_of(asked: Mapping[str, Any]) -> RunRequest:
@@ -273,4 +276,5 @@ def guard_traces(service: ServedRuns) -> Traces | None:
 
 _DESK = ServedRuns()
 _DESK.traces = guard_traces(_DESK)
+atexit.register(_DESK.close)
 graph = serve(_DESK)  # for langgraph.json; nothing is opened before the first run

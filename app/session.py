@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from app import wiring
+from app.event_log import Listener, all_of, begun, ended
 from app.page.leaders import best_attempt, retuned, yardsticks
 from app.pages import publish
 from app.run_request import RunRequest, keep_request, new_run
@@ -103,7 +104,7 @@ class Session:
         `ask` answers the questions of a run that wants approval; where it answers None, the run pauses.
         KeyboardInterrupt and MachineError leave a run that can be resumed.
         """
-        from app.open_telemetry import telemetry
+        from app.span_export import telemetry
         from graph.drive import drive
 
         traces, trace_id = current_traces(), None
@@ -119,22 +120,14 @@ class Session:
         return result
 
     @contextmanager
-    def _logged(self, *more: Callable[[Mapping[str, Any]], None] | None) -> Iterator[Context]:
+    def _logged(self, *more: Listener | None) -> Iterator[Context]:
         """The collaborators with all listeners, who are told first and last that this process drives the run."""
-        listeners = [listener for listener in (self.context.listener, *more) if listener is not None]
-
-        def tell(event: Mapping[str, Any]) -> None:
-            for listener in listeners:
-                listener(event)
-
-        run = self.context.run
-        asked = {"task": run.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
-        tell({"event": "begun", **asked})
+        tell = all_of(self.context.listener, *more)
+        tell(begun(self.context.run))
         try:
             yield replace(self.context, listener=tell)
         finally:
-            run = self.run
-            tell({"event": "left", "status": run.status, "pause": run.pause, "reason": run.stop_reason})
+            tell(ended(self.run))
 
     def conclude(self) -> RunResult:
         """Write `best.hip` and `report.html` from what is in the ledger now, and sum the run up."""
@@ -167,7 +160,7 @@ def scores(result: RunResult, context: Context) -> dict[str, float]:
 
 def open_session(settings: Settings, request: RunRequest) -> Session:
     """A new run; nothing is written to the ledger before it is driven."""
-    from app.open_telemetry import refuse_missing
+    from app.span_export import refuse_missing
     from sandbox.target import load_target
 
     refuse_missing(settings)

@@ -53,11 +53,22 @@ class Traces:
         """Keep the feedback for a trace; it is sent at the end."""
         self._scores[trace_id] = scores
 
+    def score_now(self, trace_id: UUID, scores: Mapping[str, float], tell: Callable[[str], None]) -> None:
+        """Send the feedback for a trace and say where it is, in a thread that nobody waits for."""
+
+        def send() -> None:
+            links: list[str] = []
+            self._finish({trace_id: scores}, links, threading.Event())
+            for line in links:
+                tell(f"trace: {line}")
+
+        threading.Thread(target=send, daemon=True).start()
+
     def close(self, tell: Callable[[str], None]) -> None:
         """Send what is left, say where the traces are and what did not arrive; a dead endpoint costs two seconds."""
         links: list[str] = []
         is_alive = threading.Event()
-        last = threading.Thread(target=self._finish, args=(links, is_alive), daemon=True)
+        last = threading.Thread(target=self._finish, args=(self._scores, links, is_alive), daemon=True)
         if self._scores:
             last.start()
             last.join(ANSWER_S)
@@ -69,7 +80,7 @@ class Traces:
         if self._faults:
             tell(f"some traces did not reach {self._where} ({self._faults[-1]}); the run is not affected")
 
-    def _finish(self, links: list[str], is_alive: threading.Event) -> None:
+    def _finish(self, scored: Mapping[UUID, Mapping[str, float]], links: list[str], is_alive: threading.Event) -> None:
         """Send the feedback and find the address of each trace."""
         from langsmith.utils import LangSmithError
         from requests import RequestException
@@ -77,8 +88,8 @@ class Traces:
         try:
             project = self.client.read_project(project_name=self.project)
             is_alive.set()
-            links += [f"{project.url}/r/{trace_id}?poll=true" for trace_id in self._scores]
-            for trace_id, scores in self._scores.items():
+            links += [f"{project.url}/r/{trace_id}?poll=true" for trace_id in scored]
+            for trace_id, scores in scored.items():
                 for name, value in scores.items():
                     self.client.create_feedback(
                         trace_id, name, score=value, session_id=project.id, stop_after_attempt=1

@@ -1,4 +1,4 @@
-"""`langgraph dev` and its SDK on the lab: start, stream, approve, fork, resume, several at once, faults in words."""
+"""`langgraph dev` and its SDK on the lab: start, stream, approve, fork, resume, several at once, faults, traces."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import tomllib
 import urllib.error
 import urllib.request
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,23 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
+from tests.integration.test_open_telemetry import OWN, collector, fields, spans_of
+from tests.support.collector import Collector, collecting, metadata
+from tests.support.endpoint import Answer, ScriptedEndpoint
+
 pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[2]
 START_S = 120.0
+KEYS = ("lsv2-canary-51d2c8e0aa47", "sk-canary-7c1f0e5d9b3a")
 ASKED = {"task": "transpose", "author": "playbook", "on": "lab", "limits": {"generations": 1, "picks": 1, "tunings": 1}}
 
 
 @pytest.fixture(scope="module")
 def server() -> Path:
     """The server's own environment over this one, kept in the cache for the next time."""
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["serve"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    wanted = [*extras["serve"], *extras["otel"]]
     folder = ROOT / ".cache" / "serve" / f"{sys.version_info[0]}.{sys.version_info[1]}"
     stamp = folder / "installed.json"
     built = json.dumps([str(ROOT), sys.prefix, wanted])  # an environment over another checkout is no good here
@@ -47,32 +54,59 @@ def server() -> Path:
     return folder / "bin" / "langgraph"
 
 
+@dataclass(frozen=True)
+class Watched:
+    """A started server, what it asks a model, and where its traces and spans arrive."""
+
+    client: SyncLangGraphClient
+    traces: Collector
+    spans: list[tuple[str, dict[str, str], bytes]]
+    log: Path
+
+
 @pytest.fixture(scope="module")
-def client(server: Path, compiler_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def watched(server: Path, compiler_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("served")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-        "KERNEL_SCIENTIST_RUNS_FOLDER": str(folder / "runs"),
-        "KERNEL_SCIENTIST_CACHE_FOLDER": str(compiler_cache),
-        "LANGGRAPH_NO_VERSION_CHECK": "true",
-    }
-    start = [str(server), "dev", "--port", str(port), "--no-browser", "--no-reload", "--n-jobs-per-worker", "4"]
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(start, cwd=ROOT, env=environment, stdout=log, stderr=log)
-    url, until = f"http://127.0.0.1:{port}", time.monotonic() + START_S
-    try:
-        while not answers(url):
-            assert process.poll() is None and time.monotonic() < until, (folder / "log").read_text()[-3000:]
-            time.sleep(0.2)
-        with get_sync_client(url=url) as found:
-            yield found
-    finally:
-        process.terminate()
-        process.wait()
+    model = ScriptedEndpoint(lambda body: Answer(f"no plan {KEYS[1]}"))
+    with collecting() as traces, collector() as (address, spans), model:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "KERNEL_SCIENTIST_RUNS_FOLDER": str(folder / "runs"),
+            "KERNEL_SCIENTIST_CACHE_FOLDER": str(compiler_cache),
+            "KERNEL_SCIENTIST_TELEMETRY": "true",
+            "KERNEL_SCIENTIST_TRACE_SOURCES": "digest",
+            "OTEL_EXPORTER_OTLP_ENDPOINT": address,
+            "OTEL_BSP_SCHEDULE_DELAY": "200",
+            "LANGSMITH_TRACING": "true",
+            "LANGSMITH_ENDPOINT": traces.url,
+            "LANGSMITH_API_KEY": KEYS[0],
+            "LANGSMITH_PROJECT": "mine",
+            "OPENAI_API_KEY": KEYS[1],
+            "OPENAI_BASE_URL": model.url,
+            "LANGGRAPH_NO_VERSION_CHECK": "true",
+        }
+        start = [str(server), "dev", "--port", str(port), "--no-browser", "--no-reload", "--n-jobs-per-worker", "4"]
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen(start, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        url, until = f"http://127.0.0.1:{port}", time.monotonic() + START_S
+        try:
+            while not answers(url):
+                assert process.poll() is None and time.monotonic() < until, (folder / "log").read_text()[-3000:]
+                time.sleep(0.2)
+            with get_sync_client(url=url) as found:
+                yield Watched(found, traces, spans, folder / "log")
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@pytest.fixture
+def client(watched: Watched) -> SyncLangGraphClient:
+    return watched.client
 
 
 def answers(url: str) -> bool:
@@ -153,3 +187,49 @@ def test_two_inputs_on_one_thread_follow_each_other_and_invalid_json_is_refused(
         urllib.request.urlopen(request)
     caught.value.close()
     assert 400 <= caught.value.code < 500
+
+
+def within(seconds: float, found: Callable[[], Any]) -> Any:
+    """What arrives in time, or what there is then."""
+    until = time.monotonic() + seconds
+    while not (there := found()) and time.monotonic() < until:
+        time.sleep(0.2)
+    return there
+
+
+def test_spans_of_the_server_reach_a_collector_as_those_of_the_command_line(watched: Watched) -> None:
+    done: Any = watched.client.runs.wait(None, "scientist", input={**ASKED, "seed": 5})
+
+    def trace() -> list[Any]:
+        spans = spans_of(list(watched.spans))
+        mine = {"gen_ai.conversation.id": done["run_id"], f"{OWN}status": "done"}
+        roots = [s for s in spans if not s.parent_span_id and fields(s).items() >= mine.items()]
+        return [s for s in spans if roots and s.trace_id == roots[0].trace_id]
+
+    by_name = {span.name: span for span in within(30, trace)}
+    run, verdict = by_name["invoke_workflow kernel-scientist"], by_name["verdict g001-e1-a0"]
+    assert by_name["experiment g001-e1"].parent_span_id == run.span_id
+    assert verdict.parent_span_id == by_name["experiment g001-e1"].span_id
+
+
+def test_calls_to_a_model_are_spans_and_traced_steps_with_tokens_and_no_key(watched: Watched) -> None:
+    done: Any = watched.client.runs.wait(None, "scientist", input={**ASKED, "author": "llm"}, raise_error=False)
+    assert done["run_id"], done
+
+    def calls() -> list[Any]:
+        told = [fields(s) for s in spans_of(list(watched.spans)) if s.name.startswith("chat ")]
+        return [f for f in told if f["gen_ai.conversation.id"] == done["run_id"]]
+
+    def scored() -> list[Any]:
+        return [r for r in watched.traces.runs() if any(f["run_id"] == r["id"] for f in watched.traces.feedback)]
+
+    assert {(f["gen_ai.usage.input_tokens"], f["gen_ai.usage.output_tokens"]) for f in within(30, calls)} == {(11, 7)}
+    roots = within(30, lambda: [r for r in scored() if metadata(r).get("run") == done["run_id"]])
+    [root] = roots
+    assert root["name"] == "kernel-scientist" and root["session_name"] == "mine"
+    assert {"transpose", "mi300x"} <= set(root["tags"])
+    keys = {f["key"] for f in watched.traces.feedback if f["run_id"] == root["id"]}
+    assert {"accepted", "cost"} <= keys
+    everything = b"".join([*(body for _, _, body in watched.spans), *watched.traces.bodies, watched.log.read_bytes()])
+    assert [key for key in KEYS if key.encode() in everything] == []
+    assert b"__global__" not in everything  # sources are sent as digests

@@ -16,7 +16,8 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 import pytest
 
-from app.open_telemetry import OWN, has_packages
+from app.open_telemetry import OWN
+from app.span_export import has_packages
 from tests.integration.test_trace_content import KEYS, MARK, SHAPES, Traced, settings
 from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.few import few

@@ -9,6 +9,7 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.author import Assignment
+from app.event_log import EventLog
 from app.served_runs import ServedRuns
 from app.settings import Settings
 from app.wiring import limits_of
@@ -27,8 +28,9 @@ ASKED: dict[str, Any] = {"task": "row_softmax", "author": "playbook", "on": "lab
 class Server:
     """The compiled graph with a checkpointer in memory, on the runs of a folder."""
 
-    def __init__(self, folder: Path, writer: Writer = faster) -> None:
+    def __init__(self, folder: Path, writer: Writer = faster, settings: Settings | None = None) -> None:
         self.folder, self.writer = folder, writer
+        self.settings = settings or Settings(runs_folder=folder / "runs")
         self.sandboxes: dict[str, TableSandbox] = {}
         self.allowed: list[float] = []
         self.saver = InMemorySaver()
@@ -37,7 +39,7 @@ class Server:
 
     def restart(self) -> None:
         """As a process that was killed and started again: only files and checkpoints are left."""
-        self.service = ServedRuns(Settings(runs_folder=self.folder / "runs"), self.open)
+        self.service = ServedRuns(self.settings, self.open)
         self.graph = serve(self.service)
         self.graph.checkpointer = self.saver
 
@@ -50,7 +52,7 @@ class Server:
         return Context(
             run=run,
             assignment=Assignment(task, "a GPU that is a table", "mi300x", "gfx942", run.seed),
-            author=ScriptedAuthor(ideas, self.writer),
+            author=ScriptedAuthor(ideas, lambda step, base: self.writer(step, base)),
             sandbox=sandbox,
             literature=ListedLiterature("A passage."),
             ledger=ledger,
@@ -58,6 +60,7 @@ class Server:
             limits=limits_of(run.config),
             approves=run.config.get("approves") is True,
             allow_usd=self.allowed.append,
+            listener=EventLog(settings.runs_folder / run.id, run.id, settings.secrets()),
         )
 
     def thread(self, name: str) -> Any:
@@ -68,3 +71,6 @@ class Server:
 
     def ledger(self) -> Ledger:
         return Ledger(self.folder / "runs" / "ledger.db")
+
+    def artefacts(self) -> ArtefactStore:
+        return ArtefactStore(self.folder / "runs" / "artefacts", self.ledger())
