@@ -67,7 +67,7 @@ def ended(run: Run) -> Mapping[str, Any]:
 
 
 def all_of(*listeners: Listener | None) -> Listener:
-    """One listener that tells these."""
+    """One listener that passes each event on to these."""
 
     def tell(event: Mapping[str, Any]) -> None:
         for listener in listeners:
