@@ -1,4 +1,4 @@
-"""The way of spans to a collector of OpenTelemetry, by OTLP over HTTP; nothing is sent unless the settings ask for it."""
+"""The way of spans to a collector of OpenTelemetry, by OTLP over HTTP; nothing is sent that is not asked for."""
 
 from __future__ import annotations
 
