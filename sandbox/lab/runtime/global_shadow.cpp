@@ -17,6 +17,7 @@ constexpr uint64_t kHugePages = 128 << 20;  // bytes up to which a mapping gets 
 
 struct RegionShadow {
     Record *writer, *reader, *plain;  // plain: the last write that was not atomic, where atomic ones came after it
+    Record* beside;                   // the last reader of other bytes of the word, in another workgroup than reader's
     uint32_t *writer_place, *reader_place, *plain_place;
     uint8_t* written;
 };
@@ -39,7 +40,7 @@ void prepare_global_shadow(const Request& request) {
         uint64_t words = region.size / 4 + 8;
         auto records = [=] { return (Record*)zeroed(words * 8, is_sparse); };
         auto places = [=] { return (uint32_t*)zeroed(words * 4, is_sparse); };
-        g_shadow[i] = {records(), records(), records(), places(), places(), places(), region.written};
+        g_shadow[i] = {records(), records(), records(), records(), places(), places(), places(), region.written};
         if (region.written) continue;
         g_shadow[i].written = (uint8_t*)zeroed(region.size + 8, is_sparse);
         if (region.role == kUpdated) memset(g_shadow[i].written, 1, region.size);
@@ -99,6 +100,14 @@ static void meet_plain(RegionShadow& shadow, uint64_t word, Record self, uint64_
          shadow.plain_place[word], false);
 }
 
+static void meet_reader(Record reader, Record self, uint64_t first_group, const Touch& touch, uint64_t place,
+                        bool early) {
+    if (group_of(reader) < first_group || !(reader & self & 0xF000)) return;
+    if ((reader & kMany) && group_of(reader) == group_of(self) && !t_worker->acquired)
+        conflict(touch, kWriteAfterRead, kRacing, kOtherWorkgroup, reader & kItem, kNone, place);
+    meet(reader, self, first_group, kWriteAfterRead, touch, place, early);
+}
+
 static void write_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t first_group, const Touch& touch,
                        bool early) {
     Record old = __atomic_exchange_n(&shadow.writer[word], self, __ATOMIC_RELAXED);
@@ -117,17 +126,19 @@ static void write_word(RegionShadow& shadow, uint64_t word, Record self, uint64_
             __atomic_fetch_or(&shadow.writer[word], old & 0xF000, __ATOMIC_RELAXED);
     }
     shadow.writer_place[word] = (uint32_t)touch.place;
-    Record reader = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED);
-    if (group_of(reader) < first_group || !(reader & self & 0xF000)) return;
-    if ((reader & kMany) && group_of(reader) == group_of(self) && !t_worker->acquired)
-        conflict(touch, kWriteAfterRead, kRacing, kOtherWorkgroup, reader & kItem, kNone, shadow.reader_place[word]);
-    meet(reader, self, first_group, kWriteAfterRead, touch, shadow.reader_place[word], early);
+    const Record reader = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED);
+    if (group_of(reader) >= first_group && (reader & 0xF000) != 0xF000)
+        meet_reader(__atomic_load_n(&shadow.beside[word], __ATOMIC_RELAXED), self, first_group, touch, 0, early);
+    meet_reader(reader, self, first_group, touch, shadow.reader_place[word], early);
 }
 
 static void read_word(RegionShadow& shadow, uint64_t word, Record self, uint64_t first_group, const Touch& touch) {
     Record last = __atomic_load_n(&shadow.reader[word], __ATOMIC_RELAXED), mine = self;
     if (group_of(last) >= first_group) {
-        if (group_of(last) != group_of(self))
+        const bool is_own = group_of(last) == group_of(self);
+        if (!(last & self & 0xF000) && (!is_own || (last & kMany)))
+            __atomic_store_n(&shadow.beside[word], last, __ATOMIC_RELAXED);  // what others have read lies beside it
+        else if (!is_own)
             mine |= kMany;
         else
             mine |= last & (epoch_of(last) == epoch_of(self) ? kMany | 0xF000 : kMany);

@@ -68,6 +68,22 @@ __global__ void k({kind}* y) {{
     assert kinds(ordered.replace("__syncthreads();", "")) == ["race"]
 
 
+@pytest.mark.parametrize("kind", ["unsigned char", "unsigned short"])
+def test_workgroups_may_update_parts_of_one_word(kind: str) -> None:
+    kernel = f"__global__ void k({kind}* y, {kind}* z) {{ %s y[blockIdx.x] = y[blockIdx.x] + 1; }}"
+    own, mixed = kernel % "", kernel % "z[blockIdx.x] = y[blockIdx.x ^ 1];"
+    dtype = {"unsigned char": np.uint8, "unsigned short": np.uint16}[kind]
+    plan = ResolvedPlan((launch("k", ["y", "z"], grid=[64], block=[1]),), {})
+
+    def kinds(source: str) -> list[str]:
+        buffers = (Buffer("y", np.zeros(64, dtype), "inout"), Buffer("z", np.zeros(64, dtype), "output"))
+        done = lab().execute(ExecutionRequest(build(HEAD + source, plan.launches), plan, buffers, deadline_s=20))
+        return [finding.kind for finding in done.findings]
+
+    assert kinds(own) == []
+    assert kinds(mixed)[:1] == ["race"]
+
+
 def test_a_race_names_both_places_and_what_would_order_them() -> None:
     race = next(
         finding
