@@ -10,6 +10,7 @@ from tasks.loader import load_task
 from tasks.task import Case
 
 EXPLOITS = Path(__file__).parents[2] / "kernels" / "exploits" / "tasks"
+REAL = Path(__file__).parents[2] / "kernels" / "real" / "tasks"
 
 
 @pytest.mark.parametrize(
@@ -21,6 +22,7 @@ EXPLOITS = Path(__file__).parents[2] / "kernels" / "exploits" / "tasks"
         ("fp8_block_gemm", [("m", 32), ("n", 128)]),
         (EXPLOITS / "solve", []),
         (EXPLOITS / "group_sum", []),
+        (REAL / "diagonal_masked", []),  # which masks nothing of the smallest case
         (EXPLOITS / "product", [("m", 1), ("n", 1)]),
     ],
     ids=str,
