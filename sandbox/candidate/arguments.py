@@ -135,7 +135,7 @@ class Scope:
             else:
                 fields.append((at, made))
             at += size
-        return StructArg(tuple(fields), -(-at // widest) * widest)
+        return StructArg(tuple(fields), max(1, -(-at // widest) * widest))  # C++ gives an empty one a byte
 
     def _pointer(self, node: ast.expr) -> BufferArg | None:
         match node:

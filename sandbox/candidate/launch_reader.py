@@ -126,7 +126,7 @@ class LaunchReader:
         """A text that `arguments.py` reads; a tuple of them for a struct."""
         if isinstance(value, dict):
             value = list(value.values())
-        if isinstance(value, list) and value and depth:
+        if isinstance(value, list) and depth:
             return tuple(self._argument(each, index, depth - 1) for each in value)
         match value:
             case bool():

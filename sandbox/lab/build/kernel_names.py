@@ -7,21 +7,29 @@ has, or a namespace, an overload or a macro could give the GPU another one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from records.evaluation import Finding
 from sandbox.amdgcn.syntax_tree import Node, SyntaxTree, subtree
 from sandbox.candidate.diagnostics import refusal
 from sandbox.candidate.instances import is_plain
 from sandbox.candidate.plan import Launch
+from sandbox.candidate.pp_tokens import is_directive, rows, scan
 
+_NAME = "ks_name_of_kernel_"  # begins a line behind the source, whose number is the launch's
+_EXPANDED = re.compile(rf"^{_NAME}(\d+) (.*)$", re.M)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _DECLARED = re.compile(r"(?:^|.* )([^\s']+) '([^']*)'")
 _CALL = re.compile(r"\(ptr noundef @(\"[^\"]*\"|[-\w$.]+)\)")
 _SUFFIX = re.compile(r"\.(?:static|anon|intern)\..*$")  # clang's, for a kernel that no other file may name
 
 
-def kernel_names(tree: SyntaxTree, launches: Iterable[Launch]) -> dict[str, str] | tuple[Finding, ...]:
-    """The C++ expression for the address of each launched kernel; a finding for a name that several kernels have."""
+def kernel_names(tree: SyntaxTree, called: Mapping[str, Launch]) -> dict[str, str] | tuple[Finding, ...]:
+    """The C++ expression for the address of each launched kernel; a finding for a name that several kernels have.
+
+    `called` has the launch of each name of the plan, whose kernel's name holds no macro of the file any more.
+    """
     found, types = dict[str, set[str]](), dict[str, list[tuple[bool, str]]]()
     for path, kind, is_kernel in _functions(tree.nodes):
         if (is_kernel, kind) not in types.setdefault(path, []):
@@ -29,7 +37,7 @@ def kernel_names(tree: SyntaxTree, launches: Iterable[Launch]) -> dict[str, str]
         if is_kernel:
             found.setdefault(path.rpartition("::")[2], set()).add(path)
     names = dict[str, str]()
-    for launch in launches:
+    for launch in called.values():
         if not is_plain(launch.kernel):
             continue
         paths = sorted(found.get(launch.kernel, ()))
@@ -43,12 +51,31 @@ def kernel_names(tree: SyntaxTree, launches: Iterable[Launch]) -> dict[str, str]
         names[launch.kernel] = f"&{paths[0]}" if paths else f"&{launch.kernel}"
         if paths and len(types[paths[0]]) > 1:  # device functions share its name
             names[launch.kernel] = f"static_cast<{kernels[0].replace('(', '(*)(', 1)}>(&{paths[0]})"
-    return {**names, **compilers_names(launches)}
+    return {**names, **compilers_names(called)}
 
 
-def compilers_names(launches: Iterable[Launch]) -> dict[str, str]:
+def compilers_names(called: Mapping[str, Launch]) -> dict[str, str]:
     """The addresses of kernels with qualified names and of instantiations: the compiler finds one function of each."""
-    return {launch.kernel: f"&{launch.kernel}" for launch in launches if not is_plain(launch.kernel)}
+    return {name: f"&{launch.kernel}" for name, launch in called.items() if not is_plain(launch.kernel)}
+
+
+def with_names(source: str, launches: Iterable[Launch]) -> str:
+    """The source with the names that hold a macro of the file in lines behind it; empty where there are none."""
+    defined = {
+        row[2].text for row in rows(scan(source)) if is_directive(row) and len(row) > 2 and row[1].text == "define"
+    }
+    lines = [
+        f"{_NAME}{number} {launch.kernel}\n"
+        for number, launch in enumerate(launches)
+        if not is_plain(launch.kernel) and not defined.isdisjoint(_WORD.findall(launch.kernel))
+    ]
+    return "\n".join([source, "", *lines]) if lines else ""
+
+
+def expanded(launches: Sequence[Launch], preprocessed: str) -> tuple[Launch, ...]:
+    """The launches with the names that a preprocessor left of these lines."""
+    found = {int(line[1]): line[2].strip() for line in _EXPANDED.finditer(preprocessed)}
+    return tuple(replace(each, kernel=found.get(number, each.kernel)) for number, each in enumerate(launches))
 
 
 def called_symbols(module: str, launches: Iterable[Launch]) -> dict[str, str]:

@@ -16,7 +16,7 @@ from sandbox.cage.output import read_output
 from sandbox.candidate.diagnostics import SOURCE, compiler_findings, refusal
 from sandbox.candidate.header_names import header_words
 from sandbox.candidate.instances import appended, macros
-from sandbox.candidate.plan import Candidate
+from sandbox.candidate.plan import Candidate, Launch
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
 from sandbox.lab.build.address_spaces import with_spaces
 from sandbox.lab.build.assembly import translate
@@ -30,7 +30,7 @@ from sandbox.lab.build.device_text import (
     text_refusals,
 )
 from sandbox.lab.build.flags import PREPROCESS
-from sandbox.lab.build.kernel_names import compilers_names, kernel_names
+from sandbox.lab.build.kernel_names import compilers_names, expanded, kernel_names, with_names
 from sandbox.lab.build.likeness import differences
 from sandbox.lab.build.tree_rules import attribute_refusals, tree_refusals
 
@@ -85,9 +85,11 @@ class Reader:
         text, unknown = translated.text, at_source(translated.unknown, made)
         if refused := (*text_refusals(made), *at_source(translated.refused, made)):
             return refused
-        text += behind
+        launches = self._without_macros(candidate, words, work / "names")
+        text += appended(launches, SOURCE)
+        called = dict(zip((launch.kernel for launch in candidate.plan.launches), launches, strict=True))
         if kernels is not None:
-            return Reading(text, {**kernels, **compilers_names(candidate.plan.launches)}, unknown)
+            return Reading(text, {**kernels, **compilers_names(called)}, unknown)
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(named)
         source = candidate.source + behind
         gpu = self._tree(self._device, work / "gpu", source, source if prefixed else None, source, *words)
@@ -102,7 +104,7 @@ class Reader:
             return lab
         if refused := attribute_refusals(lab) or differences(gpu, lab):
             return refused
-        names = kernel_names(gpu, candidate.plan.launches)
+        names = kernel_names(gpu, called)
         return names if isinstance(names, tuple) else Reading(text, names, unknown)
 
     def _as_on_the_gpu(
@@ -122,6 +124,14 @@ class Reader:
                 return refused
         made = device_text(expanded)
         return made if isinstance(made, tuple) else replace(made, text=_with_pragmas_again(made.text))
+
+    def _without_macros(self, candidate: Candidate, macros: tuple[str, ...], work: Path) -> tuple[Launch, ...]:
+        """The launches with the values of the file's macros in the names of their kernels."""
+        launches = candidate.plan.launches
+        text = with_names(candidate.source, launches)
+        if not text or self._preprocessor.run(work, text, None, *macros, SOURCE, "-o", EXPANDED).returncode != 0:
+            return launches
+        return expanded(launches, read_output(work / EXPANDED).decode("utf-8", errors="replace"))
 
     @staticmethod
     def _tree(

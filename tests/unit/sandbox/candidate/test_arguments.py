@@ -60,3 +60,7 @@ def test_what_is_no_argument_is_one_sentence(text: str) -> None:
 def test_the_names_of_an_argument() -> None:
     given: Argument = ("x + rows if i else null", ("sqrt(cols):f32", "1"))
     assert list(words_of(given)) != [] and set(words_of(given)) == {"x", "rows", "i", "cols"}
+
+
+def test_an_empty_struct_has_the_byte_that_cpp_gives_it() -> None:
+    assert SCOPE.resolve(()) == StructArg((), 1)

@@ -104,7 +104,7 @@ def test_refuses_files_without_a_readable_plan(text: str, message: str, line: in
         ('lds    = "4 * ROWS"', "lds    = [4]", "launch 1: lds must be an integer or an expression", 6),
         ('lds    = "4 * ROWS"', 'lds    = "4 * WAVES"', "launch 1: lds uses the unknown name 'WAVES'", 6),
         ('args   = ["part", "y", "ROWS"]', 'args   = "y"', "launch 2: args must be a list", 12),
-        ('args   = ["part", "y", "ROWS"]', 'args   = ["y", []]', "launch 2: args holds .*an argument is a name", 12),
+        ('args   = ["part", "y", "ROWS"]', 'args   = ["y", ""]', "launch 2: args holds .*an argument is a name", 12),
         (
             'args   = ["part", "y", "ROWS"]',
             'args   = ["y", "rows:i9"]',
