@@ -103,7 +103,10 @@ def _host(declarations: Sequence[Declaration], marks: frozenset[str], host_marks
     unmarked = [d for d in declarations if not _is_marked(d, marks)]
     said = {id(d) for d in unmarked if d.is_function and not host_marks.isdisjoint(t.text for t in d.tokens[: d.head])}
     host = {
-        id(d): d for d in unmarked if d.is_function and (d.name == "main" or id(d) in said or _asks_runtime(d.tokens))
+        id(d): d
+        for d in unmarked
+        if d.is_function
+        and (d.name == "main" or id(d) in said or _asks_runtime(d.tokens) or _names_containers(d.tokens))
     }
     if not host:
         return []
@@ -156,6 +159,12 @@ def _asks_runtime(tokens: Sequence[Token]) -> bool:
         first.text in _FRAMEWORK and second.text == "::" and not _NUMBER.fullmatch(third)
         for first, second, third in zip(tokens, tokens[1:], names, strict=False)
     )
+
+
+def _names_containers(tokens: Sequence[Token]) -> bool:
+    """True for what no device code can have, such as `std::string`; the word alone may be anything."""
+    words = [token.text for token in tokens]
+    return any(words[at : at + 2] == ["std", "::"] and word in _LIBRARY for at, word in enumerate(words[2:]))
 
 
 def _uses_library(tokens: Sequence[Token]) -> bool:

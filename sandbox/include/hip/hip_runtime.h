@@ -51,6 +51,25 @@ KS_INDEX(ks_block_extent, blockDim, __builtin_amdgcn_workgroup_size_x(), __built
 KS_INDEX(ks_grid_extent, gridDim, KS_GRID(x, 0), KS_GRID(y, 1), KS_GRID(z, 2))
 #undef KS_INDEX
 
+// The names of the first versions of HIP, which its headers still have.
+#define hipThreadIdx_x (threadIdx.x)
+#define hipThreadIdx_y (threadIdx.y)
+#define hipThreadIdx_z (threadIdx.z)
+#define hipBlockIdx_x (blockIdx.x)
+#define hipBlockIdx_y (blockIdx.y)
+#define hipBlockIdx_z (blockIdx.z)
+#define hipBlockDim_x (blockDim.x)
+#define hipBlockDim_y (blockDim.y)
+#define hipBlockDim_z (blockDim.z)
+#define hipGridDim_x (gridDim.x)
+#define hipGridDim_y (gridDim.y)
+#define hipGridDim_z (gridDim.z)
+
+// Of the host: declarations among device code may name these.
+typedef struct ihipStream_t* hipStream_t;
+typedef struct ihipEvent_t* hipEvent_t;
+enum hipError_t : int;
+
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE
 #define __HIP_DEVICE_FUNCTIONS__ 1

@@ -1,2 +1,6 @@
-// The host half: nothing of it is read by device code.
+// The host half: variables of the host may have this type, and no device code reads one.
 #pragma once
+struct timeval {
+    long tv_sec, tv_usec;
+};
+struct timezone;

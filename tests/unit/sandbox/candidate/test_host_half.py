@@ -91,3 +91,11 @@ def test_classes_of_the_host_go_and_those_that_device_code_needs_stay() -> None:
 def test_a_prototype_is_no_use_of_a_function() -> None:
     text = "int parse(char* text);\ntypedef float (*F)(int);\nint parse(char* text) { return atoi(text); }\n"
     assert without_host_half(text + KERNEL + MAIN) == "\ntypedef float (*F)(int);\n\n" + KERNEL + "\n" * 6
+
+
+def test_a_function_of_containers_is_the_hosts_and_the_bare_word_is_not() -> None:
+    host = "template <class T>\nstd::string Box<T>::text() const {\n  return std::string();\n}\n"
+    box = "template <class T> struct Box { T x; __device__ T get(); std::string text() const; };\n"
+    device = "__device__ int at(const int* map, int i) { return map[i]; }\nconstexpr int set(int x) { return x; }\n"
+    kept = device + "__global__ void k(Box<float> b, int* y) { *y = set(at(y, 1)); }\n"
+    assert without_host_half(box + host + kept + MAIN) == box + "\n" * 4 + kept + "\n" * 6

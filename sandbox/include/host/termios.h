@@ -1,0 +1,2 @@
+// The host half: nothing of it is read by device code.
+#pragma once
