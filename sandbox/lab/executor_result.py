@@ -22,7 +22,7 @@ from sandbox.lab.executor_request import NONE, WRITTEN, Region
 from sandbox.lab.stored_inputs import Stored
 
 MOST_BYTES = 8 << 20  # of the result
-MOST_PLACES, MOST_FINDINGS, MOST_SITES = 24, 32, 1 << 16
+MOST_PLACES, MOST_FINDINGS, MOST_SUSPECTS, MOST_SITES = 24, 32, 8, 1 << 16
 KINDS = (
     "out_of_bounds",
     "input_written",
@@ -41,6 +41,7 @@ KINDS = (
     "kept_state",
     "shift",
 )
+SUSPECT = "divergent_collective"
 _ORDERED = ("race", "undrained_barrier")
 _SITE_NUMBERS, _SITE_KINDS = 13, 8
 _LAUNCH = (
@@ -77,11 +78,14 @@ def read_result(folder: Path, asked: Asked) -> dict[str, Any]:
         said = json.loads(read_output(folder / "result.json", MOST_BYTES))
     except (OSError, ValueError, RecursionError) as error:
         raise NoResult(type(error).__name__) from None
-    _fields(said, ("timed_out", "findings", "atomics", "accesses", "launches"))
+    _fields(said, ("timed_out", "findings", "suspects", "atomics", "accesses", "launches"))
     _flag(said["timed_out"])
     _number(said["accesses"], 1 << 62)
     for row in _list(said["findings"], MOST_FINDINGS):
         _finding(row, asked)
+    for row in _list(said["suspects"], MOST_SUSPECTS):
+        _finding(row, asked)
+        _need(row["kind"] == SUSPECT, "a suspect")
     if len(_list(said["atomics"], asked.regions)) != asked.regions:
         raise NoResult("atomics")
     for count in said["atomics"]:
@@ -222,6 +226,12 @@ def _all_bytes(mask: npt.NDArray[np.uint8], itemsize: int) -> npt.NDArray[np.boo
     if itemsize in (1, 2, 4, 8):
         return np.asarray(mask.view(f"u{itemsize}") == int.from_bytes(b"\x01" * itemsize, "little"))
     return np.asarray(mask.reshape(-1, itemsize).all(axis=1))
+
+
+def has_owners(seen: Mapping[str, Any], regions: Sequence[Region]) -> bool:
+    """True where no output was changed atomically and no launch read what an earlier one wrote in part."""
+    updated = (count and r.buffer.role != "input" for count, r in zip(seen["atomics"], regions, strict=True))
+    return not any(updated) and not any(row["reads_intermediate"] for row in seen["launches"])
 
 
 def is_slow(seen: Mapping[str, Any]) -> bool:

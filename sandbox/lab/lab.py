@@ -29,10 +29,11 @@ from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
 from sandbox.lab.executor_limits import executor_limits, unwatchable
 from sandbox.lab.executor_request import Buffer
-from sandbox.lab.executor_result import Asked, NoResult, check_files, is_slow, read_outputs, read_result
+from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.memory_folder import memory_folder, prefix
 from sandbox.lab.pieces import Piece, pieces_of
 from sandbox.lab.stored_inputs import StoredInputs
+from sandbox.lab.suspects import Suspects
 from sandbox.process import Completed, ProcessLimits, run
 from sandbox.target import Target
 from tasks.task import Task
@@ -85,6 +86,7 @@ class Execution:
     is_waiting: bool = False  # a workgroup looked at one place all the time: for another that was not executed, maybe
     is_slow: bool = False  # the deadline came in a launch that had taken no longer than others which ended
     pieces: Mapping[str, Piece] = field(default_factory=dict)  # asked for as such; then there are no `outputs`
+    suspects: tuple[Finding, ...] = ()  # undefined values, which are a fault where a result depends on them
 
 
 class Lab:
@@ -108,6 +110,7 @@ class Lab:
         self._target = target
         self._cores = cores or len(os.sched_getaffinity(0))
         self.cpu_s = 0.0  # processor time of all executors so far
+        self.suspects = Suspects()
 
     def warm(self) -> None:
         """Build what every program needs."""
@@ -154,7 +157,7 @@ class Lab:
             findings=sentences.findings(scene, seen["findings"]),
             executed=sum(ran) / sum(totals),
             sampled_blocks=tuple(ran),
-            ownership_valid=_ownership(seen, regions),
+            ownership_valid=has_owners(seen, regions),
             launches=tuple(launch_counters(i, row, scene, self._target) for i, row in counted if row["recorded"]),
             seconds=time.monotonic() - started,
             accesses=int(seen["accesses"]),
@@ -164,6 +167,7 @@ class Lab:
             is_slow=is_slow(seen),
             updated=frozenset(r.buffer.name for n, r in zip(seen["atomics"], regions, strict=True) if n),
             pieces=outputs if request.pieces else {},
+            suspects=self.suspects.noted(program.path, sentences.findings(scene, seen["suspects"])),
         )
 
     def _work(self, request: ExecutionRequest) -> executor_request.Work:
@@ -290,10 +294,3 @@ def _device(target: Target) -> tuple[int, ...]:
         int(memory["l1_bytes_per_clock"]),
         int(memory.get("joins_global", 1)),
     )
-
-
-def _ownership(seen: Mapping[str, Any], regions: Sequence[executor_request.Region]) -> bool:
-    atomic = any(
-        count and region.buffer.role != "input" for count, region in zip(seen["atomics"], regions, strict=True)
-    )
-    return not atomic and not any(row["reads_intermediate"] for row in seen["launches"])

@@ -182,7 +182,9 @@ class LabEvaluator(SandboxBase):
         rows, findings = confirmed_whole(judge, self._plain(built), inputs)
         made = {row.name for row in rows}
         rows = [*(row for row in verified.cases if row.role != "benchmark" and row.name not in made), *rows]
-        return replace(verified, verdict=judged(findings) if findings else verified.verdict, cases=tuple(rows))
+        return replace(
+            verified, verdict=self._verdict(built, findings) if findings else verified.verdict, cases=tuple(rows)
+        )
 
     def _plain(self, built: Built) -> Built | None:
         """The same by a program without checks; None where there is none."""
@@ -271,12 +273,15 @@ class LabEvaluator(SandboxBase):
                 row, findings = met.run()
                 rows.append(row)
             if findings:
-                return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
+                return replace(evaluation, verdict=self._verdict(built, findings), cases=tuple(rows))
         findings = ()
         if not any(row.is_whole for row in rows):  # one element that nobody writes is in no sample
             row, findings = one_whole(judge, self._plain(built), inputs)
             rows = [row if old.name == row.name else old for old in rows]
-        return replace(evaluation, verdict=judged(findings), cases=tuple(rows))
+        return replace(evaluation, verdict=self._verdict(built, findings), cases=tuple(rows))
+
+    def _verdict(self, built: Built, findings: tuple[Finding, ...]) -> Verdict:
+        return judged(self._lab.suspects.beside(built.program.path, findings))
 
     def _inputs_of(self, task: Task) -> SessionInputs:
         """The inputs of the benchmarks, fresh in each process; those of one task are kept."""

@@ -3,13 +3,14 @@
 
 #include "ks_lab/calls.h"
 #include "matrix.h"
+#include "memory.h"
 #include "shadow.h"
 #include "trace.h"
 #include "workgroup.h"
 
 namespace ks {
 
-static void report_lanes(Wave& wave, uint64_t lanes, uint64_t detail) {
+static Finding lanes_missing(Wave& wave, uint64_t lanes, uint64_t detail) {
     Lane& lane = wave.lane[__builtin_ctzll(lanes)];
     Finding finding = {};
     finding.kind = kDivergentCollective;
@@ -21,7 +22,14 @@ static void report_lanes(Wave& wave, uint64_t lanes, uint64_t detail) {
         uint64_t site = wave.lane[__builtin_ctzll(rest)].site;
         if (site != lane.site) finding.place[1] = site;
     }
-    add_finding(finding);
+    return finding;
+}
+
+// What a lane gets from one that does not take part: anything, another value in each execution.
+static uint32_t undefined(uint64_t lane) {
+    uint64_t word = (g_memory.arena >> 4) + t_worker->clock * 64 + lane + 1;
+    word = (word ^ word >> 31) * 0x9E3779B97F4A7C15ull;
+    return (uint32_t)((word ^ word >> 29) * 0xBF58476D1CE4E5B9ull >> 32);
 }
 
 // Source lane of one DPP control word for a lane, or -1 where there is none.
@@ -74,11 +82,10 @@ struct Values {
     uint64_t from_inactive;  // lanes that read a lane which is not taking part
 };
 
-static void pull(Wave& wave, uint64_t lanes, const Values& in, Values& out, int lane, int source) {
+static void pull(uint64_t lanes, const Values& in, Values& out, int lane, int source) {
     bool active = lanes >> source & 1;
-    out.value[lane] = active ? in.value[source] : 0;
+    out.value[lane] = active ? in.value[source] : undefined(lane);
     if (!active) out.from_inactive |= 1ull << lane;
-    (void)wave;
 }
 
 static void dpp(Lane& lane, uint64_t lanes, const Values& in, Values& out, int l) {
@@ -95,6 +102,7 @@ static void dpp(Lane& lane, uint64_t lanes, const Values& in, Values& out, int l
         out.value[l] = in.value[source];
 }
 
+// A lane that reads one which does not take part gets anything, and that is a fault only where a result depends on it.
 static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
     Values in, out;
     out.from_inactive = 0;
@@ -118,13 +126,13 @@ static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
         Lane& lane = wave.lane[l];
         switch (op) {
         case KS_BPERMUTE:
-            pull(wave, lanes, in, out, l, lane.a / 4 % width);
+            pull(lanes, in, out, l, lane.a / 4 % width);
             break;
         case KS_SWIZZLE:
-            pull(wave, lanes, in, out, l, swizzle_source(lane.b, l));
+            pull(lanes, in, out, l, swizzle_source(lane.b, l));
             break;
         case KS_READLANE:
-            pull(wave, lanes, in, out, l, lane.b % width);
+            pull(lanes, in, out, l, lane.b % width);
             break;
         case KS_READFIRSTLANE:
             out.value[l] = in.value[first];
@@ -136,13 +144,13 @@ static void exchange(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op) {
             break;
         }
     }
-    if (out.from_inactive) report_lanes(wave, out.from_inactive, lanes);
+    if (out.from_inactive && !is_suspected(wave.lane[__builtin_ctzll(out.from_inactive)].site))
+        add_suspect(lanes_missing(wave, out.from_inactive, lanes));
     for (uint64_t rest = lanes; rest; rest &= rest - 1) {
         int l = __builtin_ctzll(rest);
         if (op == KS_BALLOT) wave.lane[l].ballot = bits;
         wave.lane[l].a = op == KS_BALLOT ? bits : op == KS_EXEC ? lanes : out.value[l];
     }
-    if (out.from_inactive) worker.failed = true;
 }
 
 void perform(Worker& worker, Wave& wave, uint64_t lanes) {
@@ -152,7 +160,7 @@ void perform(Worker& worker, Wave& wave, uint64_t lanes) {
     if (op == KS_MATRIX) {
         // Matrix instructions ignore the execution mask: lanes that do not take part give undefined operands.
         if (lanes != ~0ull) {
-            report_lanes(wave, lanes, lanes);
+            add_finding(lanes_missing(wave, lanes, lanes));
             worker.failed = true;
         } else {
             multiply_wave(wave, worker.request->head.exact);

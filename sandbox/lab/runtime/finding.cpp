@@ -4,9 +4,7 @@
 
 namespace ks {
 
-static Finding g_findings[kFindings];
-static Shared<int> g_count;
-static char g_lock;
+static Finding g_found[kFindings], g_suspected[kSuspects];
 
 static const char* const kNames[kKinds] = {
     "out_of_bounds",
@@ -27,34 +25,49 @@ static const char* const kNames[kKinds] = {
     "shift",
 };
 
-static bool known(const Finding& finding, int count) {
-    for (int i = 0; i < count; i++)
-        if (g_findings[i].kind == finding.kind && g_findings[i].place[0] == finding.place[0]) return true;
-    return false;
-}
+struct List {
+    Finding* finding;
+    int most;
+    Shared<int> count;
+    char lock;
 
-void add_finding(const Finding& finding) {
-    while (__atomic_test_and_set(&g_lock, __ATOMIC_ACQUIRE)) {}
-    int count = g_count.get();
-    if (count < kFindings && !known(finding, count)) {
-        g_findings[count] = finding;
-        g_count.set(count + 1);
+    bool has(Kind kind, uint64_t place) {
+        for (int i = 0; i < count.get(); i++)
+            if (finding[i].kind == kind && finding[i].place[0] == place) return true;
+        return false;
     }
-    __atomic_clear(&g_lock, __ATOMIC_RELEASE);
+    void add(const Finding& fresh) {
+        while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE)) {}
+        const int number = count.get();
+        if (number < most && !has(fresh.kind, fresh.place[0])) {
+            finding[number] = fresh;
+            count.set(number + 1);
+        }
+        __atomic_clear(&lock, __ATOMIC_RELEASE);
+    }
+};
+
+static List g_findings = {g_found, kFindings, {}, 0}, g_suspects = {g_suspected, kSuspects, {}, 0};
+
+void add_finding(const Finding& finding) { g_findings.add(finding); }
+void add_suspect(const Finding& finding) { g_suspects.add(finding); }
+
+bool is_suspected(uint64_t place) {
+    return g_suspects.count.get() >= kSuspects || g_suspects.has(kDivergentCollective, place);
 }
 
 bool found(Kind kind) {
-    for (int i = 0; i < g_count.get(); i++)
-        if (g_findings[i].kind == kind) return true;
+    for (int i = 0; i < g_findings.count.get(); i++)
+        if (g_found[i].kind == kind) return true;
     return false;
 }
 
-int finding_count() { return g_count.get(); }
+int finding_count() { return g_findings.count.get(); }
 
-void write_findings(FILE* out) {
+static void write_list(FILE* out, List& list) {
     fprintf(out, "[");
-    for (int i = 0; i < g_count.get(); i++) {
-        const Finding& f = g_findings[i];
+    for (int i = 0; i < list.count.get(); i++) {
+        const Finding& f = list.finding[i];
         fprintf(out, "%s\n{\"kind\":\"%s\",\"launch\":%u,\"write\":%u,\"size\":%u,\"region\":%d,", i ? "," : "",
                 kNames[f.kind], f.launch, f.write, f.size, (int)f.region);
         fprintf(out, "\"block\":[%u,%u,%u],\"thread\":[%u,%u,%u],\"address\":%llu,\"detail\":%llu,\"offset\":%lld,",
@@ -68,5 +81,8 @@ void write_findings(FILE* out) {
     }
     fprintf(out, "]");
 }
+
+void write_findings(FILE* out) { write_list(out, g_findings); }
+void write_suspects(FILE* out) { write_list(out, g_suspects); }
 
 }  // namespace ks

@@ -38,12 +38,16 @@ struct Finding {
     uint64_t place[kPlaces];   // program counters, the innermost first
 };
 
-constexpr int kFindings = 32;
+constexpr int kFindings = 32, kSuspects = 8;
 
 // Adds unless the same kind at the same place is known or the list is full.
 void add_finding(const Finding& finding);
 int finding_count();
+// What has no meaning by the rules, and is a fault where a result depends on it: told beside a wrong one.
+void add_suspect(const Finding& finding);
+bool is_suspected(uint64_t place);
 bool found(Kind kind);
 void write_findings(FILE* out);
+void write_suspects(FILE* out);
 
 }  // namespace ks

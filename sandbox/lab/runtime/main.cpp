@@ -236,6 +236,8 @@ static bool executed_whole() {
 static void write_result(FILE* out, bool timed_out, uint32_t launches_run) {
     fprintf(out, "{\"timed_out\":%s,\"findings\":", timed_out ? "true" : "false");
     write_findings(out);
+    fprintf(out, ",\n\"suspects\":");
+    write_suspects(out);
     fprintf(out, ",\n\"atomics\":[");
     for (uint32_t r = 0; r < g_memory.count; r++)
         fprintf(out, "%s%llu", r ? "," : "", (unsigned long long)atomics_on(r));

@@ -127,17 +127,6 @@ __global__ void k(const float* x, float* y) {
     y[threadIdx.x] = x[threadIdx.x];
 }""",
     ),
-    "shuffle from a lane that is not there": (
-        "divergent_collective",
-        "20 of 64",
-        """
-__global__ void k(const float* x, float* y) {
-    float v = x[threadIdx.x];
-    if (threadIdx.x < 20)
-        v += __shfl_xor(v, 8); // here
-    y[threadIdx.x] = v;
-}""",
-    ),
     "misaligned vector": (
         "misaligned",
         "not a multiple",

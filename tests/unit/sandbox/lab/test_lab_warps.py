@@ -80,7 +80,7 @@ def test_32_bits_hold_a_ballot_of_32_lanes(body: str) -> None:
 
 
 def test_sentences_say_how_many_lanes_there_are() -> None:
-    missing = run("if (threadIdx.x < 7) y[threadIdx.x] = __shfl(1.0f, 20);").findings[0]
+    missing = run("if (threadIdx.x < 7) y[threadIdx.x] = __shfl(1.0f, 20);").suspects[0]
     assert missing.kind == "divergent_collective" and "only 7 of 32 lanes" in missing.message
     masked = run("y[threadIdx.x] = __shfl_sync(0x0000ffffu, 1.0f, 3);").findings[0]
     assert masked.kind == "wave_mask" and "a wave has 32 lanes, so use ~0u" in masked.message
