@@ -1,0 +1,33 @@
+"""Gradient of a bias."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {
+        "y0": rng.standard_normal(case.dims["cols"], dtype=np.float32),
+        "x": rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    kind = inputs["x"].dtype
+    wide = kind if kind == np.float64 else np.float32
+    return {"y": (inputs["y0"].astype(wide) + inputs["x"].astype(wide).sum(axis=0)).astype(kind)}

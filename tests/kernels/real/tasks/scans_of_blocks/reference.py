@@ -1,0 +1,29 @@
+"""Running sums of blocks of 256."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Small integers."""
+    return {"x": rng.integers(-100, 100, (case.dims["blocks"], 256), dtype=np.int32)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    y = np.cumsum(inputs["x"], axis=1, dtype=np.int64)
+    return {"y": y, "s": y[:, -1]}
