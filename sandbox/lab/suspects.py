@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from records.evaluation import Finding
 from sandbox.base import COMPARED
@@ -21,13 +20,13 @@ class Suspects:
     """What was seen of each program that was executed last."""
 
     def __init__(self) -> None:
-        self._seen = Recent[Path, tuple[Finding, ...]](PROGRAMS)
+        self._seen = Recent[str, tuple[Finding, ...]](PROGRAMS)
 
-    def noted(self, program: Path, seen: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    def noted(self, program: str, seen: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """The same, remembered if there is anything and it is the first."""
         return self._seen.keep(program, seen) and seen if seen else ()
 
-    def beside(self, program: Path, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    def beside(self, program: str, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """The findings with what may have caused them: before wrong results, behind faults that have a line."""
         if not findings:
             return ()

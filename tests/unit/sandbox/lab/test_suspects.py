@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 
 import numpy as np
 
@@ -41,7 +40,7 @@ def test_what_was_suspected_stands_before_a_wrong_result_and_behind_other_faults
     suspect, wrong, bounds = (
         Finding(kind, "said") for kind in ("divergent_collective", "wrong_result", "out_of_bounds")
     )
-    known, program = Suspects(), Path("program")
+    known, program = Suspects(), "program"
     assert known.beside(program, [wrong]) == (wrong,)
     assert known.noted(program, (suspect,)) == (suspect,) and known.noted(program, ()) == ()
     assert [f.kind for f in known.beside(program, [wrong])] == ["divergent_collective", "wrong_result"]
