@@ -17,7 +17,7 @@ PROGRAMS = 64
 
 
 class Suspects:
-    """What was seen of each program that was executed last."""
+    """Undefined values seen in each of the programs that were executed last."""
 
     def __init__(self) -> None:
         self._seen = Recent[str, tuple[Finding, ...]](PROGRAMS)
