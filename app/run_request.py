@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -83,6 +84,8 @@ def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[s
     budget = settings.budget_usd if request.budget_usd is None else request.budget_usd
     if budget < 0:
         raise UsageError("--budget-usd cannot be negative")
+    if not math.isfinite(budget):
+        raise UsageError(f"--budget-usd is a number of dollars, not {budget}")
     asked = {"tries": settings.tries} | checked_limits(request.limits or {})
     limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}

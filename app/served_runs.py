@@ -218,10 +218,12 @@ class ServedRuns:
 
 def request_of(asked: Mapping[str, Any]) -> RunRequest:
     """The request in plain data; UsageError names the first thing that cannot be."""
-    for name, value in asked.items():
-        kinds = KINDS.get(name)
-        if kinds is None:
+    for name in asked:
+        if name not in KINDS:
             raise UsageError(f"there is no field {name!r} in a request; there are {', '.join(KINDS)}")
+    asked = {name: value for name, value in asked.items() if value is not None}  # forms send it for what is left out
+    for name, value in asked.items():
+        kinds = KINDS[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             kind = " or ".join(known.__name__ for known in kinds)
             raise UsageError(f"the field {name} of a request is of type {kind}, not {type(value).__name__}")
@@ -241,14 +243,15 @@ def request_of(asked: Mapping[str, Any]) -> RunRequest:
 
 def told(run: Run, request: RunRequest) -> str:
     """The whole request, as the state and the run's record hold it: what was left open is filled in."""
-    budget = {"budget_usd": run.config["budget_usd"]} if "budget_usd" in run.config else {}
+    usd = run.config.get("budget_usd", request.budget_usd)  # also where the author, who has no use for it, is no model
+    budget = {} if usd is None else {"budget_usd": usd}
     limits = dict(request.limits or {})
     chosen = {"task": request.task, "target": run.target, "on": run.on, "author": run.author, "seed": run.seed}
     return _plain({**chosen, "limits": limits, "approve": request.approves, **budget})
 
 
 def _asked(state: ServedState) -> dict[str, Any]:
-    return {name: state[name] for name in KINDS if name in state}  # type: ignore[literal-required]
+    return {name: state[name] for name in KINDS if state.get(name) is not None}  # type: ignore[literal-required]
 
 
 def _plain(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, Required, TypeVar, cast
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Command, Send
 from typing_extensions import TypedDict
 
 from graph import nodes
@@ -119,7 +119,35 @@ def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, Run
     graph.add_conditional_edges("plan", _fan_out, ["approve", "experiment", "reflect"])
     graph.add_conditional_edges("approve", _fan_out, ["experiment", "reflect"])
     graph.add_conditional_edges("reflect", nodes.after_reflect, {"select": "select", "__end__": "conclude"})
-    return graph.compile(name=NAME).with_config({"recursion_limit": STEPS})
+    compiled = graph.compile(name=NAME)
+    compiled.__class__ = CheckedGraph  # a graph's builder makes no other class, and copies of this one keep it
+    return compiled.with_config({"recursion_limit": STEPS})
+
+
+class CheckedGraph(CompiledStateGraph[ServedState, RunPreset, RunInput, RunOutput]):
+    """Refuses an input that LangGraph would change without a word, or fail to store, before anything is written."""
+
+    def stream(self, input: Any, *args: Any, **more: Any) -> Any:  # type: ignore[override]
+        """As any graph's; ServedFault where the input has a field that there is not."""
+        _refuse(input)
+        return super().stream(input, *args, **more)
+
+    def astream(self, input: Any, *args: Any, **more: Any) -> Any:  # type: ignore[override]
+        """As any graph's; ServedFault where the input has a field that there is not."""
+        _refuse(input)
+        return super().astream(input, *args, **more)
+
+
+def _refuse(asked: Any) -> None:
+    known = RunInput.__annotations__
+    if isinstance(asked, Mapping):
+        for name in asked:
+            if name not in known:
+                raise ServedFault(f"there is no field {name!r} in an input; there are {', '.join(known)}")
+        if isinstance(asked.get("seed"), int) and abs(asked["seed"]) >= 1 << 63:
+            raise ServedFault("the field seed of an input is a whole number of at most 63 bits")
+    elif asked is not None and not isinstance(asked, Command):
+        raise ServedFault(f'the input is an object, such as {{"task": "row_softmax"}}, not {type(asked).__name__}')
 
 
 class ServedFault(RuntimeError):
@@ -150,8 +178,13 @@ def _request(service: RunService) -> Callable[..., dict[str, Any]]:
         asked = {name: state[name] for name in RunInput.__annotations__ if name in state}  # type: ignore[literal-required]
         info = runtime.execution_info
         place = f"{info.thread_id}:{info.checkpoint_id}" if info is not None and info.thread_id else ""
+        preset = runtime.context or {}
+        if not isinstance(preset, Mapping):
+            raise ServedFault(
+                f'the context is an object, such as {{"author": "playbook"}}, not {type(preset).__name__}'
+            )
         with _spoken():
-            begun = service.begin({**(runtime.context or {}), **asked}, place)
+            begun = service.begin({**preset, **asked}, place)
         return {**begun, "generation": 0, "stop": "", "result": {}}
 
     return run

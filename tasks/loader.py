@@ -10,6 +10,7 @@ import inspect
 import traceback
 import types
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -80,8 +81,9 @@ def _find(name_or_path: str | Path) -> Path:
     path = Path(name_or_path)
     if str(name_or_path) in task_names():
         return FOLDER / str(name_or_path)
-    if path.is_dir():
-        return path.resolve()
+    with suppress(OSError):  # of a name that is too long for any folder
+        if path.is_dir():
+            return path.resolve()
     known = f"known are {', '.join(task_names())}, or give the path of a task folder"
     if isinstance(name_or_path, Path) or len(path.parts) > 1:
         raise TaskError(f"there is no task folder {str(path)!r}; {known}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import threading
@@ -208,7 +209,15 @@ def test_a_second_input_on_a_thread_is_a_new_run(tmp_path: Path) -> None:
         ({**ASKED, "limits": {"generatons": 1}}, "there is no limit 'generatons'"),
         ({**ASKED, "limits": [1]}, "limits of a request is of type dict"),
         ({**ASKED, "seed": "one"}, "seed of a request is of type int"),
+        ({**ASKED, "seed": 10**30}, "at most 63 bits"),
         ({**ASKED, "budget_usd": -2}, "cannot be negative"),
+        ({**ASKED, "budget_usd": float("nan")}, "is a number of dollars, not nan"),
+        ({**ASKED, "budget_usd": float("inf")}, "is a number of dollars, not inf"),
+        ({**ASKED, "task": "x" * 5000}, "there is no task 'xxx"),
+        ({**ASKED, "generatons": 5}, "there is no field 'generatons' in an input"),
+        ({**ASKED, "run_id": "../../x"}, "there is no field 'run_id'"),
+        ([1], "the input is an object"),
+        ("row_softmax", "the input is an object"),
         ({"author": "playbook"}, "names no task"),
     ],
 )
@@ -223,6 +232,36 @@ def test_a_request_that_cannot_be_is_one_sentence_and_writes_nothing(tmp_path: P
 def test_an_unknown_field_is_named() -> None:
     with pytest.raises(UsageError, match="no field 'tsk'"):
         request_of({"tsk": "row_softmax"})
+
+
+@pytest.mark.parametrize(
+    ("preset", "why"), [({"sed": 1}, "no field 'sed'"), ({"seed": "x"}, "seed of a request"), ([1], "is an object")]
+)
+def test_a_context_that_cannot_be_is_one_sentence_and_writes_nothing(tmp_path: Path, preset: Any, why: str) -> None:
+    server = Server(tmp_path)
+    with pytest.raises(ServedFault, match=why):
+        server.invoke(ASKED, context=preset)
+    assert server.ledger().runs() == ()
+
+
+def test_the_same_faults_are_told_to_a_caller_that_waits_for_nothing(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    with pytest.raises(ServedFault, match="no field 'tsk'"):
+        asyncio.run(server.graph.ainvoke({**ASKED, "tsk": "x"}, server.thread("t")))
+    assert server.ledger().runs() == ()
+
+
+def test_a_field_without_a_value_is_one_that_was_left_out(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    found = server.invoke({**ASKED, "target": None, "seed": None, "budget_usd": None, "approve": None})
+    [run] = server.ledger().runs()
+    assert (run.id, run.target, run.seed) == (found["run_id"], "mi300x", 0)
+
+
+def test_a_budget_that_the_author_has_no_use_for_leaves_one_run(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    found = server.invoke({**ASKED, "budget_usd": 2.5})
+    assert [run.id for run in server.ledger().runs()] == [found["run_id"]]
 
 
 def test_a_run_that_another_process_drives_is_left_alone(tmp_path: Path) -> None:
