@@ -127,12 +127,12 @@ def serve(service: RunService) -> CompiledStateGraph[ServedState, RunPreset, Run
 class CheckedGraph(CompiledStateGraph[ServedState, RunPreset, RunInput, RunOutput]):
     """Refuses an input that LangGraph would change without a word, or fail to store, before anything is written."""
 
-    def stream(self, input: Any, *args: Any, **more: Any) -> Any:  # type: ignore[override]
+    def stream(self, input: Any, *args: Any, **more: Any) -> Any:
         """As any graph's; ServedFault where the input has a field that there is not."""
         _refuse(input)
         return super().stream(input, *args, **more)
 
-    def astream(self, input: Any, *args: Any, **more: Any) -> Any:  # type: ignore[override]
+    def astream(self, input: Any, *args: Any, **more: Any) -> Any:
         """As any graph's; ServedFault where the input has a field that there is not."""
         _refuse(input)
         return super().astream(input, *args, **more)

@@ -229,3 +229,8 @@ def test_all_shipped_tasks_are_listed() -> None:
     rows = ["bias_gelu", "layer_norm", "reduction", "rms_norm", "row_softmax", "scan", "top_k"]
     layers = ["conv_nhwc", "decode_attention", "mlp_backward", "moe_ffn"]
     assert task_names() == sorted([*gemms, *rows, *layers, "histogram", "nearest_codeword", "transpose"])
+
+
+def test_a_name_that_no_file_system_takes_is_no_task() -> None:
+    with pytest.raises(TaskError, match="there is no task 'xxx"):
+        load_task("x" * 5000)
