@@ -8,6 +8,7 @@ How much was executed is what was asked for; an executor that says anything else
 from __future__ import annotations
 
 import json
+import mmap
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -203,7 +204,7 @@ def read_outputs(folder: Path, regions: Sequence[Region]) -> dict[str, tuple[npt
         if data.size == 0:
             found[region.buffer.name] = (data.copy(), np.zeros(data.shape, bool))
             continue
-        raw = np.fromfile(folder / "memory.bin", np.uint8, region.size, offset=region.file_offset)
+        raw = _mapped(folder / "memory.bin", region)
         if region.mask_offset == NONE:
             found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), np.zeros((0,), bool))
             continue
@@ -211,6 +212,14 @@ def read_outputs(folder: Path, regions: Sequence[Region]) -> dict[str, tuple[npt
         written = _all_bytes(marks, data.itemsize) | _differs(raw, region, data.itemsize)
         found[region.buffer.name] = (raw.view(data.dtype).reshape(data.shape), written.reshape(data.shape))
     return found
+
+
+def _mapped(path: Path, region: Region) -> npt.NDArray[np.uint8]:
+    """The region's bytes in the file, whose pages live as long as the array; nobody is left who could change them."""
+    # A copy of a large output takes longer than its comparison.
+    with path.open("rb") as file:
+        pages = mmap.mmap(file.fileno(), region.size, access=mmap.ACCESS_COPY, offset=region.file_offset)
+    return np.frombuffer(pages, np.uint8)
 
 
 def _differs(raw: npt.NDArray[np.uint8], region: Region, itemsize: int) -> npt.NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,18 @@ def test_what_does_not_hold_its_poison_counts_as_written_whatever_the_mask_says(
     check_files(tmp_path, layout.masks, layout.memory)
     found = read_outputs(tmp_path, layout.regions)
     assert found["y"][1].tolist() == [False, True, True, False, False] and not found["z"][1].any()
+
+
+def test_outputs_outlive_their_folder_and_change_none_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    layout = filled(tmp_path / "run")
+    before = (tmp_path / "run" / "memory.bin").read_bytes()
+    values = read_outputs(tmp_path / "run", layout.regions)["y"][0]
+    kept = values.copy()
+    values[0] = 7
+    assert (tmp_path / "run" / "memory.bin").read_bytes() == before
+    shutil.rmtree(tmp_path / "run")
+    assert values[0] == 7 and values[1:].tobytes() == kept[1:].tobytes()
 
 
 @pytest.mark.parametrize("name", ["memory.bin", "masks.bin"])
