@@ -21,13 +21,10 @@ from typing import Any
 import numpy as np
 
 from tasks.diagnosis import Pattern, diagnose, diagnose_non_finite
-from tasks.dtypes import is_float, spacing_at, to_float64
+from tasks.dtypes import to_float64
+from tasks.error_measures import QUANTILE, WORST, Measures, floor_of, measures_of, over
 from tasks.task import Array
 from tasks.tolerance import Tolerance
-
-WORST = 1e30  # the error of an answer that has no finite error; finite, so that it is plain JSON
-QUANTILE = 0.999
-_MANY = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -38,13 +35,6 @@ class Match:
     error: float
     message: str = ""  # the fault and its place, for those who fix it
     pattern: Pattern | None = None  # of the errors; None when correct
-
-
-@dataclass(frozen=True)
-class _Measures:
-    largest: float
-    rms: float
-    quantile: float
 
 
 @dataclass(frozen=True)
@@ -99,8 +89,8 @@ class Yardstick:
                 and want.size
             )
             if self._is_plain:
-                self._own = _measures(np.abs(base - want).ravel())
-                self._floor = _floor(_measures(np.abs(want).ravel()), dtype, tolerance.least)
+                self._own = measures_of(np.abs(base - want).ravel())
+                self._floor = floor_of(measures_of(np.abs(want).ravel()), dtype, tolerance.least)
                 self._slack = _Slack.of(want, tolerance)
 
     @property
@@ -119,7 +109,7 @@ class Yardstick:
     def _quick(self, candidate: Array) -> float | None:
         """The score of a right answer; None when it is wrong or needs the whole comparison."""
         ratio, rtol = self._tolerance.ratio, self._tolerance.rtol
-        limits = _Measures(
+        limits = Measures(
             *(ratio * own + floor for own, floor in zip(astuple(self._own), astuple(self._floor), strict=True))
         )
         largest, squares, above = 0.0, 0.0, 0
@@ -140,8 +130,8 @@ class Yardstick:
         if not rms <= limits.rms or above > size - 1 - min(size - 1, int(np.ceil(QUANTILE * size))):
             return None
         return max(
-            _over(largest, self._own.largest, self._floor.largest, ratio),
-            _over(rms, self._own.rms, self._floor.rms, ratio),
+            over(largest, self._own.largest, self._floor.largest, ratio),
+            over(rms, self._own.rms, self._floor.rms, ratio),
         )
 
 
@@ -160,13 +150,15 @@ def compare(
     tolerance: Tolerance,
     mask: Array | None = None,
     *,
+    beside: tuple[Array, Array] | None = None,
     explain: bool = True,
 ) -> Match:
     """Judge `candidate` (its dtype is the output's) against the float64 `reference`, on the scale of `baseline`.
 
     All three have the same shape. NaN and infinities must stand where the reference, rounded to the output's dtype,
-    has them. With `mask` only elements where it is True count. Without `explain` no pattern is looked for in what is
-    wrong, which takes longer than the comparison.
+    has them. With `mask` only elements where it is True count. `beside` has reference and baseline of more elements of
+    this output, from which the scale is taken as well: of a few the baseline may be right by luck. Without `explain` no
+    pattern is looked for in what is wrong, which takes longer than the comparison.
     """
     if candidate.shape != reference.shape:
         return Match(
@@ -176,11 +168,17 @@ def compare(
     if not keep.any():
         return Match(False, WORST, "no element of the output was compared", "empty")
     with np.errstate(over="ignore", invalid="ignore"):
-        return _judge(candidate, reference, baseline, tolerance, keep, explain)
+        return _judge(candidate, reference, baseline, tolerance, keep, beside, explain)
 
 
 def _judge(
-    candidate: Array, reference: Array, baseline: Array, tolerance: Tolerance, keep: Array, explain: bool
+    candidate: Array,
+    reference: Array,
+    baseline: Array,
+    tolerance: Tolerance,
+    keep: Array,
+    beside: tuple[Array, Array] | None,
+    explain: bool,
 ) -> Match:
     ratio, rtol = tolerance.ratio, tolerance.rtol
     got, want, base = to_float64(candidate), to_float64(reference), to_float64(baseline)
@@ -193,16 +191,22 @@ def _judge(
         return Match(True, 0.0)
     error = np.asarray(np.abs(got - want))
     error = error if finite.all() else np.where(finite, error, 0.0)
-    own = _measures(_at(np.abs(base - want), finite & np.isfinite(base)))
+    own = measures_of(_at(np.abs(base - want), finite & np.isfinite(base)))
     if tolerance.matched < 1:
         finite = _matched(error, want, finite, tolerance)
         error = np.where(finite, error, 0.0)
-    mine = _measures(_at(error, finite))
-    floor = _floor(_measures(np.abs(_at(want, finite))), candidate.dtype, tolerance.least)
+    mine = measures_of(_at(error, finite))
+    floor = floor_of(measures_of(np.abs(_at(want, finite))), candidate.dtype, tolerance.least)
+    if beside is not None:
+        others, theirs = (to_float64(part).ravel() for part in beside)
+        known = np.isfinite(others) & np.isfinite(theirs)
+        own = own.at_least(measures_of(np.abs(theirs - others)[known]).alike)
+        most = measures_of(np.abs(others[known])).alike
+        floor = floor.at_least(floor_of(most, candidate.dtype, tolerance.least))
     score = max(
-        _over(mine.largest, own.largest, floor.largest, ratio),
-        _over(mine.rms, own.rms, floor.rms, ratio),
-        _over(mine.quantile, own.quantile, floor.quantile, ratio),
+        over(mine.largest, own.largest, floor.largest, ratio),
+        over(mine.rms, own.rms, floor.rms, ratio),
+        over(mine.quantile, own.quantile, floor.quantile, ratio),
     )
     wrong = finite & (error > ratio * own.largest + floor.largest)
     if rtol is not None:
@@ -241,8 +245,8 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
     with np.errstate(over="ignore", invalid="ignore"):
         want, base = to_float64(reference), to_float64(baseline)
         finite = np.isfinite(want) & np.isfinite(to_float64(reference.astype(dtype)))
-        own = _measures(np.abs(base - want)[finite & np.isfinite(base)])
-        floor = _floor(_measures(np.abs(want[finite])), dtype, tolerance.least)
+        own = measures_of(np.abs(base - want)[finite & np.isfinite(base)])
+        floor = floor_of(measures_of(np.abs(want[finite])), dtype, tolerance.least)
         most = np.full(want.shape, tolerance.ratio * own.largest + floor.largest)
         if tolerance.rtol is None:
             return most
@@ -252,44 +256,6 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
 def _at(values: Array, chosen: Array) -> Array:
     """The chosen values in a row; all of them, which is the rule, without a copy."""
     return values.ravel() if chosen.all() else np.asarray(values[chosen])
-
-
-def _floor(magnitude: _Measures, dtype: np.dtype[Any], least: float) -> _Measures:
-    if not is_float(dtype):
-        return _Measures(0.0, 0.0, 0.0)
-    units = 4.0 if dtype.itemsize >= 4 else 0.5
-    return _Measures(*(least + units * spacing_at(value, dtype) for value in astuple(magnitude)))
-
-
-def _measures(error: Array) -> _Measures:
-    if not error.size:  # the baseline is finite nowhere: it gives no allowance
-        return _Measures(0.0, 0.0, 0.0)
-    rank = min(error.size - 1, int(np.ceil(QUANTILE * error.size)))
-    return _Measures(float(error.max()), _rms(error), _ranked(error, rank))
-
-
-def _ranked(values: Array, rank: int) -> float:
-    """The value with this rank, counted from the smallest. Of many only the tail is sorted, found by a sample."""
-    above = values.size - rank  # the value itself among them
-    if values.size > _MANY:
-        sample = values[:: values.size // 4096]
-        tail = values[values >= np.partition(sample, int(0.99 * sample.size))[int(0.99 * sample.size)]]
-        if tail.size >= above:
-            return float(np.partition(tail, tail.size - above)[tail.size - above])
-    return float(np.partition(values, rank)[rank])
-
-
-def _rms(values: Array) -> float:
-    scale = float(np.abs(values).max())  # keeps the squares in range
-    return scale * float(np.sqrt(np.mean((values / scale) ** 2))) if scale > 0 else 0.0
-
-
-def _over(mine: float, own: float, floor: float, ratio: float) -> float:
-    """Error over the baseline's; at most `ratio` exactly where mine <= ratio * own + floor."""
-    allowed = ratio * own + floor
-    if mine <= allowed:
-        return min(ratio, ratio * mine / allowed) if allowed > 0 else 0.0
-    return min(WORST, ratio * mine / allowed) if allowed > 0 else WORST
 
 
 def _gate(error: Array, limit: Array, ratio: float) -> float:

@@ -219,7 +219,8 @@ class TimedCase:
 
     def _compare(self, slab: Slab, values: np.ndarray, mask: np.ndarray | None) -> tuple[float, list[Finding]]:
         tolerance = self.inputs.families.tolerance(slab.spec, self.inputs.variant)
-        found = compare(values, slab.reference, slab.baseline, tolerance, mask=mask)
+        beside = slab.beside(values.size if mask is None else int(mask.sum()))
+        found = compare(values, slab.reference, slab.baseline, tolerance, mask, beside=beside)
         return found.error, [] if found.correct else [wrong_result(slab.spec.name, found, self.case.name)]
 
     def answer(self, sample: Drawn) -> Rows:

@@ -1,0 +1,73 @@
+"""The three measures of an output's errors, and by how much one's are larger than another's."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import numpy as np
+
+from tasks.dtypes import is_float, spacing_at
+from tasks.task import Array
+
+WORST = 1e30  # the error of an answer that has no finite error; finite, so that it is plain JSON
+QUANTILE = 0.999
+_MANY = 1 << 18
+
+
+@dataclass(frozen=True)
+class Measures:
+    """The largest of some errors, their root mean square and their 99.9th percentile."""
+
+    largest: float
+    rms: float
+    quantile: float
+
+    @property
+    def alike(self) -> Measures:
+        """The largest for all three: what any one element may show of a few."""
+        return Measures(self.largest, self.largest, self.largest)
+
+    def at_least(self, other: Measures) -> Measures:
+        """Each measure, or the other's where that is larger."""
+        return Measures(*map(max, astuple(self), astuple(other)))
+
+
+def floor_of(magnitude: Measures, dtype: np.dtype[Any], least: float) -> Measures:
+    """A few units of the output's type where each measure of the reference's magnitudes lies; none of integers."""
+    if not is_float(dtype):
+        return Measures(0.0, 0.0, 0.0)
+    units = 4.0 if dtype.itemsize >= 4 else 0.5
+    return Measures(*(least + units * spacing_at(value, dtype) for value in astuple(magnitude)))
+
+
+def measures_of(error: Array) -> Measures:
+    """All three of these errors."""
+    if not error.size:  # the baseline is finite nowhere: it gives no allowance
+        return Measures(0.0, 0.0, 0.0)
+    rank = min(error.size - 1, int(np.ceil(QUANTILE * error.size)))
+    return Measures(float(error.max()), _rms(error), _ranked(error, rank))
+
+
+def _ranked(values: Array, rank: int) -> float:
+    """The value with this rank, counted from the smallest. Of many only the tail is sorted, found by a sample."""
+    above = values.size - rank  # the value itself among them
+    if values.size > _MANY:
+        sample = values[:: values.size // 4096]
+        tail = values[values >= np.partition(sample, int(0.99 * sample.size))[int(0.99 * sample.size)]]
+        if tail.size >= above:
+            return float(np.partition(tail, tail.size - above)[tail.size - above])
+    return float(np.partition(values, rank)[rank])
+
+
+def _rms(values: Array) -> float:
+    scale = float(np.abs(values).max())  # keeps the squares in range
+    return scale * float(np.sqrt(np.mean((values / scale) ** 2))) if scale > 0 else 0.0
+
+
+def over(mine: float, own: float, floor: float, ratio: float) -> float:
+    """Error over the baseline's; at most `ratio` exactly where mine <= ratio * own + floor."""
+    allowed = ratio * own + floor
+    if mine <= allowed:
+        return min(ratio, ratio * mine / allowed) if allowed > 0 else 0.0
+    return min(WORST, ratio * mine / allowed) if allowed > 0 else WORST
