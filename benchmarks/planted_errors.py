@@ -1,4 +1,4 @@
-"""Right kernels of four shipped tasks with one error each, at a random place of a random benchmark case."""
+"""Right kernels of five shipped tasks with one error each, at a random place of a random benchmark case."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sandbox.candidate.prepare import prepare
 from tasks.loader import load_task
 
 TARGET = "mi300x"
+DEAR = ("fp8_block_gemm",)  # hosts of which one confirmation takes minutes
 KINDS = ("one workgroup", "one row", "one strip", "a range of shapes", "one call in n")
 STRIPS = 16
 CALLS = "__device__ unsigned calls;\n"
@@ -56,6 +57,15 @@ HOSTS: Mapping[str, Host] = {
         "i",
         ("j", "cols"),
         "const int i = blockIdx.y * 16 + threadIdx.y;\n",
+    ),
+    "batched_gemv": Host(
+        "seed.hip",
+        ("* m + i] = sum;", "* m + i] = sum * (WRONG ? 1.1f : 1.0f);"),
+        ("sum += a[", "if (!(SKIPPED)) sum += a["),
+        "i",
+        ("j", "k"),
+        "const int i = blockIdx.x * 64 + threadIdx.x, b = blockIdx.y;\n",
+        "m",
     ),
     "fp8_block_gemm": Host(
         "seed.hip",

@@ -72,6 +72,7 @@ BENCHMARKS = (
         "Errors that only a benchmark case shows",
         "Kernels wrong in one workgroup, row, strip, range of shapes or call: found by verification and confirmation.",
         20,
+        ("--trials", "2", "--limit", "8"),
     ),
     Benchmark(
         "under_load",
