@@ -5,9 +5,9 @@
 Right kernels of four shipped tasks, of a fifth with `--only fp8_block_gemm`, get an error at a random place of a random
 benchmark case: in one workgroup, in one row, in one strip of the reduction, wherever a dim reaches the benchmark, or in
 one call of n. A second table says what the whole execution of each benchmark case of every task takes by a program
-without checks; above the limit it is an estimate from a few workgroups, or the time at which an execution that cannot be
-sampled was ended. Seconds are processor time, of this process and of the lab's executors. An interrupted run goes on
-when it is started again.
+without checks; above the limit it is an estimate from a few workgroups, or the time at which an execution was ended
+that no sample stands for. Seconds are processor time, of this process and of the lab's executors. An interrupted run
+goes on when it is started again.
 """
 
 from __future__ import annotations

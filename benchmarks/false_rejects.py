@@ -210,7 +210,7 @@ def main(words: Sequence[str]) -> int:
         sys.exit(f"--on is lab or h200, not {place}")
     if place == "lab":
         repeats = int(number(words, "--repeats", 3))
-        kept = KeptRows("false_rejects", [repeats], number(words, "--seconds", 0.0))
+        kept = KeptRows("false_rejects", [], number(words, "--seconds", 0.0))
         return kept.code(_report(place, in_the_lab(kept, repeats)))
     from app.screen import say as tell
 

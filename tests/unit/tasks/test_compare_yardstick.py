@@ -6,8 +6,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tasks.compare import _MANY, Yardstick, _ranked, compare
+from tasks.compare import Yardstick, compare
 from tasks.dtypes import NUMPY, is_float, to_float64
+from tasks.error_measures import _MANY, _ranked
 from tasks.task import Array
 from tasks.tolerance import Tolerance
 
