@@ -42,12 +42,14 @@ class Slab:
         return self._expected.baseline[self.spec.name][self._kept]
 
     def beside(self, count: int) -> tuple[Array, Array] | None:
-        """Reference and baseline of more granules of the last mapped dim where so many elements are no scale.
+        """Reference and baseline of the slab where so many elements are no scale; of more granules if it is small.
 
-        A workgroup may own a single one, which the standard implementation has right by luck.
+        A workgroup may own a single element, which the standard implementation has right by luck.
         """
-        if not self.granules or count >= SCALE:
+        if count >= SCALE:
             return None
+        if not self.granules or self.reference.size >= SCALE:
+            return self.reference, self.baseline
         places = self.inputs.mapped[-1].places
         others = np.sort(np.unique(places, return_index=True)[1])[:OTHERS].astype(np.int64)
         found = self.inputs.expected((*self.granules[:-1], others))

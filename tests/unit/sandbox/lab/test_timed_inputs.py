@@ -71,6 +71,22 @@ def test_slabs_are_alike_only_where_their_references_are(name: str, dims: dict[s
             assert [other.has_reference_of(first) for other in others] == [True] * (len(others) - 1) + [False]
 
 
+def test_a_few_elements_stand_beside_more_of_the_same_output(tmp_path: Path) -> None:
+    made = timed(load_task("batched_gemv"), {"batch": 40, "m": 700, "k": 1500}, tmp_path)
+    (spec,), shape = made.task.outputs, (40, 700)
+    slab, values, mask = slab_of(made, spec, shape, Piece(np.array([3 * 700 + 263]), np.zeros(1, np.float32)))
+    beside = slab.beside(int(mask.sum()))
+    assert mask.sum() == 1 and beside is not None
+    want, base = beside
+    assert want.shape == base.shape == values.shape == (1, 700)
+    assert 0 < np.abs(base - want).max() < 1e-3
+    short = timed(load_task("batched_gemv"), {"batch": 900, "m": 3, "k": 64}, tmp_path)
+    slab, _, _ = slab_of(short, spec, (900, 3), Piece(np.array([3 * 500]), np.zeros(1, np.float32)))
+    beside = slab.beside(1)
+    assert beside is not None and slab.reference.size == 3 and beside[0].size == beside[1].size >= 9
+    assert slab.beside(256) is None
+
+
 def test_bits_are_the_same_only_where_all_of_them_are() -> None:
     for dtype in (np.uint8, np.float16, np.float32, np.complex128):
         one = np.full((300, 500), np.nan, dtype) if dtype is not np.uint8 else np.zeros((300, 500), dtype)
