@@ -116,7 +116,7 @@ class CountedCase:
     def _others(self, total: int) -> int:
         """Workgroups of a grid of so many that stand for a fixed amount of the task: what they cost is bounded."""
         each = max(1.0, sum(self.built.prepared.task.work(self.case)) / total)
-        return min(OTHERS[1], max(OTHERS[0], int(WIDE / each)))
+        return min(OTHERS[1], max(OTHERS[0], int(WIDE / len(self._totals) / each)))
 
     def _drawn(self) -> Places:
         rng = np.random.default_rng(self.seed + 1)
