@@ -1,6 +1,7 @@
 """A stranger's `reference.py` behind its task: one caged process answers for all its functions, and is started again.
 
-It has the standard library, numpy, ml_dtypes, our `tasks` and `records`, and a folder of its own; no network, no file
+It has the standard library, numpy, ml_dtypes, our `tasks` and `records`, the task's recorded answers where there are
+some, and a folder of its own; no network, no file
 of the user, no process. Its answers are arrays of checked types, shapes and sizes (tasks/array_file.py). Whatever goes
 wrong in there is a TaskError; a starved host is the machine's fault.
 """
@@ -15,7 +16,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from sandbox.cage.confinement import Cage
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import Completed, ProcessLimits, clean, run
 from tasks.array_file import read_arrays, write_arrays
+from tasks.recorded import FILE
 from tasks.served import MOST_ANSWER_BYTES, joined, split
 from tasks.task import Array, Case, Tensors
 
@@ -54,14 +56,14 @@ _ENDS = {
 class _Process:
     """One caged process and the thread that watches it."""
 
-    def __init__(self, cage: Cage, limits: ProcessLimits) -> None:
+    def __init__(self, cage: Cage, limits: ProcessLimits, readable: Sequence[Path]) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ks-task-"))
         self.completed: Completed | None = None
         self.fault: ScientistError | None = None
         read, self._ask = os.pipe()
         self._tell, write = os.pipe()
         view, argv = python_child(PACKAGES, "tasks.served", str(read), str(write))
-        view = replace(view.with_folder(self.folder), descriptors=(read, write))
+        view = replace(view.with_folder(self.folder).with_readable(*readable), descriptors=(read, write))
         self._run = partial(run, argv, cwd=self.folder, env=ENVIRONMENT, limits=limits, cage=cage, view=view)
         self._ends = (read, write)
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -202,7 +204,8 @@ class TaskChild:
 
     def _process(self) -> _Process:
         if not self._held:
-            process = _Process(self._cage, self._limits)
+            answers = self._path.with_name(FILE)
+            process = _Process(self._cage, self._limits, [answers] if answers.is_file() else [])
             self._held.append(process)
             answer = process.exchange(self._load(process))
             if answer is not None and "error" in answer:

@@ -117,8 +117,15 @@ def within(task: Task, condition: str) -> Task:
 
 
 def admits(task: Task, dims: Mapping[str, int]) -> bool:
-    """True where a shape lies in this part of the task."""
+    """True where a shape lies in this part of the task, and has answers where they are recorded."""
+    if task.golden is not None and not has_answers(task, dims):
+        return False
     return all(meets(text, dims) for text in task.conditions)
+
+
+def has_answers(task: Task, dims: Mapping[str, int]) -> bool:
+    """True for the listed shapes of a task of recorded answers, and for all of another."""
+    return task.golden is None or any(case.dims == dims for case in (*task.tests, *task.benchmarks))
 
 
 def shapes_within(task: Task, rng: np.random.Generator, count: int) -> list[Dims]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from records.errors import PlanError, UsageError
+from tasks.domain import has_answers
 from tasks.expressions import evaluate
 from tasks.manifest import INT32, case_name, derived_seed
 from tasks.task import Task
@@ -45,6 +46,8 @@ def shape_of(task: Task, text: str) -> dict[str, int]:
         if int(value) % multiple:
             raise UsageError(f"--shape {text[:80]}: {name} must be a multiple of {multiple} in the task {task.name}")
         dims[name] = int(value)
+    if not has_answers(task, dims):
+        raise UsageError(f"--shape {text[:80]}: the task {task.name} has recorded answers, and none for this shape")
     try:
         extents = [evaluate(extent, dims) for spec in (*task.inputs, *task.outputs) for extent in spec.shape]
     except PlanError as error:

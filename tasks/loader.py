@@ -17,6 +17,7 @@ from typing import Any
 
 from records.errors import TaskError
 from tasks.manifest import read_manifest
+from tasks.recorded import FILE
 from tasks.task import Task
 
 FOLDER = Path(__file__).parent
@@ -59,6 +60,8 @@ def load_task(name_or_path: str | Path, target: str | None = None, host: Host | 
     if chosen not in known.targets:
         raise TaskError(f"the task {known.name} is not for {chosen}, but for {', '.join(known.targets)}")
     statement, mark = manifest.adapted(chosen)
+    if known.golden is not None and hashlib.sha256(_read(folder / FILE)).hexdigest() != known.golden.digest:
+        raise TaskError(f"{folder / FILE} holds other answers than task.toml names: import the task again")
     digest = hashlib.sha256(b"\0".join(filter(None, (manifest_bytes, code, mark)))).hexdigest()
     text = _text(code_path, code)
     is_shipped = folder.parent == FOLDER

@@ -19,10 +19,12 @@ from tasks.dtypes import size_bytes
 from tasks.expressions import evaluate, names_in
 from tasks.origin import Origin
 from tasks.table import Table
-from tasks.task import DTYPES, ScalarSpec, Statement, TensorSpec
+from tasks.task import DTYPES, Golden, ScalarSpec, Statement, TensorSpec
 from tasks.tensor_fields import BOUNDS, read_inputs, read_outputs, read_tolerance
 
 Spec = TypeVar("Spec", TensorSpec, ScalarSpec)
+
+MOST_DRAWS = 64  # that are recorded of a case
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,12 @@ def read_manifest(path: Path, text: str) -> Manifest:
         multiples=_multiples(root.table("dims", False), tests[0].dims),
         variant_names=root.strings("variants") if "variants" in root.left else (),
         provenance=_origin(root.table("origin", False)) if "origin" in root.left else None,
+        golden=_golden(root.table("golden", False)) if "golden" in root.left else None,
         mix=root.truth("mix", not any(t.dtype in INTEGERS or t.structure for t in inputs)),
     )
     statement = replace(statement, plant=_plant(root, statement))
+    if statement.golden is not None and (statement.mix or statement.plant):
+        root.fail("[golden] has answers for whole draws alone: it needs mix = false and plant = []")
     adaptations = _adaptations(root.table("target", False))
     for table in (work, root):
         table.close()
@@ -126,6 +131,12 @@ def _plant(root: Table, statement: Statement) -> tuple[str, ...]:
 def _origin(table: Table) -> Origin:
     names = ("form", "commit", "licence", "digest", "file")
     found = Origin(table.text("source"), **{name: table.text(name) for name in names if name in table.left})
+    table.close()
+    return found
+
+
+def _golden(table: Table) -> Golden:
+    found = Golden(table.integer("draws", 2, MOST_DRAWS), table.text("digest"))
     table.close()
     return found
 

@@ -38,6 +38,22 @@ DTYPES = (
 
 
 @dataclass(frozen=True)
+class Golden:
+    """A reference of recorded answers: so many draws of each listed case; the SHA-256 of the file that holds them."""
+
+    draws: int
+    digest: str
+
+    @property
+    def text(self) -> str:
+        """One sentence on what such a verdict is worth."""
+        return (
+            f"golden: {self.draws} recorded draws of the listed shapes, none held out; a kernel could recognise its "
+            "inputs, so read it before you use it"
+        )
+
+
+@dataclass(frozen=True)
 class ScalarSpec:
     """A scalar argument; without a value of its own each case gives one, with one a case may give another."""
 
@@ -80,6 +96,7 @@ class Statement:
     variant_names: tuple[str, ...] = ()  # the keys of the dictionary that `variants` returns
     provenance: Origin | None = None  # where the task was taken from
     mix: bool = True  # parts of two draws of the inputs make a sound draw; False where values belong together
+    golden: Golden | None = None  # the reference's answers are recorded ones
     plant: tuple[str, ...] = ()  # the inputs that may hold other values than are drawn: zeros, equal ones, any order
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from app.commands.options import Json, On, Shapes, TargetName, named_values
-from app.screen import emit
+from app.screen import emit, say
 from app.verdict import show, verdict_json
 from records.errors import UsageError
 
@@ -54,10 +54,12 @@ def command(
     """Compile, verify and time one kernel; exit 0 if it is accepted, 1 if not."""
     from app.judged import judge
     from app.settings import load_settings
+    from app.task_folders import open_task
 
     source, chosen = read_source(file), tunables_of(set_ or [])
+    settings = load_settings()
     evaluation = judge(
-        load_settings(),
+        settings,
         source,
         task,
         target,
@@ -73,6 +75,8 @@ def command(
         emit(verdict_json(evaluation))
     else:
         show(evaluation, source, file.name)
+        if golden := open_task(settings, task).golden:
+            say(f"\n{golden.text}.")
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)
 

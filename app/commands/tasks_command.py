@@ -57,6 +57,8 @@ def detail(task: Task, target: str, *, is_first: bool = True) -> None:
     _row("outputs", ", ".join(_tensor(t) for t in task.outputs))
     if task.scalars:
         _row("scalars", ", ".join(_scalar(s) for s in task.scalars))
+    if task.golden:
+        _row("answers", task.golden.text)
     _row("tests", counted(len(task.tests), "case"))
     _row("benchmarks", "; ".join(case.name for case in task.benchmarks))
     _row("seeds", f"for {target}: {', '.join(path.name for path in task.seeds) or 'none'}")

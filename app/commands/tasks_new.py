@@ -58,6 +58,14 @@ Outputs = Annotated[
     list[str] | None,
     typer.Option("--output", metavar="NAME", help="A buffer of a HIP file that is a result.", show_default=False),
 ]
+Recorded = Annotated[
+    bool,
+    typer.Option(
+        "--golden",
+        help="Record the function's answers for a few draws in place of stating it in NumPy: weaker, for what cannot "
+        "be traced.",
+    ),
+]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="DIR", help="The new folder; ./NAME by default.", show_default=False)
 ]
@@ -72,6 +80,7 @@ def command(
     size: Sizes = None,
     reference: Reference = "",
     output: Outputs = None,
+    golden: Recorded = False,
     out: Out = None,
     licence: Licence = "",
     commit: Commit = "",
@@ -89,7 +98,7 @@ def command(
     place = _place(source)
     settings = load_settings()
     if place.path.suffix in KERNELS:
-        said = (reference, _specs(input_), _sizes(size), output or [], _origin(place, licence, commit))
+        said = (reference, _specs(input_), _sizes(size), output or [], _origin(place, licence, commit), golden)
         _said(settings, folder, make_of_kernel(settings, KernelWish(name, place, *said), folder), json)
         return
     if reference or output:
@@ -101,6 +110,7 @@ def command(
         **found.request(name, place.function, _specs(input_), _sizes(size)),
         "origin": {**origin, "digest": found.digest},
         "gate": form.gate,
+        "golden": golden,
     }
     note(f"executing {found.path.name} once, confined: without network and without your files")
     made = imported(request, task_cage(settings))

@@ -34,6 +34,7 @@ class KernelWish:
     sizes: Mapping[str, int]
     outputs: Sequence[str]
     origin: Mapping[str, str]
+    is_golden: bool
 
 
 def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[str, ...]:
@@ -69,6 +70,7 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
         "source": {**source, "function": function, "kernel": wish.place.head},
         "origin": {**wish.origin, "form": "hip"},
         "gate": None,
+        "golden": wish.is_golden,
     }
     note(f"executing {place.path.name} once, confined: without network and without your files")
     made = imported(request, task_cage(settings))

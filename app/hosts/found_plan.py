@@ -133,6 +133,7 @@ def _found(
     initial = _filled_first(steps)
     inputs = [b for b in used if (b.is_given or (b.is_shared and b not in written)) and b not in initial]
     workspaces = [b for b in used if b not in inputs and b not in outputs]
+    steps = [s for s in steps if all(b in used for b in s.buffers)]
     tensors = [*inputs, *outputs]
     sizes = {n: v for n, v in memory.sizes.items()}
     frozen = set(memory.fixed) | {n for s in steps for e in s.block for n in e.names}

@@ -64,8 +64,8 @@ def read_host_file(text: str) -> HostFile:
     constants, types, records, used = dict[str, DeclaredVariable](), dict[str, Type](), set[str](), set[str]()
     for name, macro in macros.items():
         plain = tuple(w.text for w in macro.body)
-        if macro.parameters is None and plain and (found := type_of(plain, types)).dtype:
-            types[name] = found
+        if macro.parameters is None and plain and (meant := type_of(plain, types)).dtype:
+            types[name] = meant
     scopes = _scopes(tokens)
     for declared in declarations:
         texts = [t.text for t in declared.tokens]
@@ -82,7 +82,9 @@ def read_host_file(text: str) -> HostFile:
                 if "constexpr" in head:
                     both[made.name] = made
         elif declared.type_name and texts[0] in ("typedef", "using"):
-            types |= _alias(texts, declared.type_name, types)
+            found = _alias(texts, declared.type_name, types)
+            types |= found
+            records |= set() if found else {declared.type_name}
         elif declared.type_name:
             records.add(declared.type_name)
         elif not is_device and not declared.is_prototype:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -50,6 +51,7 @@ class HostMemory:
         for suffix in ("_d", "_dev", "_device", "_gpu"):
             if plain.endswith(suffix) and len(plain) > len(suffix):
                 plain = plain.removesuffix(suffix)
+        plain = re.sub(r"^(?:device|dev|gpu|d)(?=[A-Z])", "", plain)
         own = free_name(plain, {b.name for b in self.buffers} | set(self.sizes))
         made = DeviceBuffer(own, OF_TASKS.get(kind.dtype, kind.dtype), count, line)
         self.buffers.append(made)

@@ -32,7 +32,7 @@ UNSUPPORTED = {
 LIBRARY = re.compile(
     r"(?:hip|roc|cu)(?:blas|fft|rand|sparse|solver|dnn)\w*|thrust::\w+|(?:hipcub|rocprim|cub)::Device\w*.*|rccl\w*"
 )
-TO_DEVICE, TO_HOST = "HostToDevice", "DeviceToHost"
+IDLE = re.compile(r"\w*(?:Create|Destroy|Check|Init|Set[A-Z]|Get[A-Z])\w*")  # of a library: computes nothing
 
 
 class HostRuntime(HostLoops):
@@ -46,7 +46,7 @@ class HostRuntime(HostLoops):
         if not isinstance(callee, Name):
             return NOTHING
         name = callee.text
-        if LIBRARY.fullmatch(name) and name not in self.file.functions:
+        if LIBRARY.fullmatch(name) and not IDLE.fullmatch(name) and name not in self.file.functions:
             raise HostUnclear(f"it calls {name}, a library's kernel, which no plan can launch")
         if name in ("hipLaunchKernelGGL", "hipLaunchKernelGGLInternal"):
             kernel = self._kernel_name(node.arguments[0], frame)
@@ -136,6 +136,9 @@ class HostRuntime(HostLoops):
         elif name in ("OccupancyMaxPotentialBlockSize", "GetDeviceProperties", "DeviceGetAttribute"):
             for each in arguments:
                 self._unknown_target(each, frame)
+        else:  # such as a wrapper of the file's own that is named like the interface
+            for each in arguments:
+                self.value(each, frame)
         return NOTHING
 
     def _unknown_target(self, node: Node, frame: Frame) -> None:

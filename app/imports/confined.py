@@ -15,6 +15,8 @@ from records.errors import MachineError, UsageError
 from sandbox.cage.output import UnusableOutput, read_output
 from sandbox.cage.python_child import ENVIRONMENT, python_child
 from sandbox.process import ProcessLimits, clean, run
+from tasks.recorded import FILE
+from tasks.recorded import MOST_BYTES as MOST_RECORDED
 
 if TYPE_CHECKING:
     from sandbox.cage.confinement import Cage
@@ -42,7 +44,8 @@ ENDS = {
     "threads": "it starts too many threads",
     "stalled": "it waits for something that never comes",
 }
-WRITTEN = ("task.toml", "reference.py", "seed.hip")
+WRITTEN = ("task.toml", "reference.py", "seed.hip", FILE, "README.md")
+OFTEN = ("seed.hip", FILE, "README.md")  # that not every import leaves
 MOST_BYTES = 4 << 20
 
 
@@ -129,9 +132,9 @@ def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | 
     original = next((path.name for path in place.glob("original*")), "original.py")
     for name in (*WRITTEN, original):
         try:
-            files[name] = read_output(place / name, MOST_BYTES)
+            files[name] = read_output(place / name, MOST_RECORDED if name == FILE else MOST_BYTES)
         except UnusableOutput:
-            if name != "seed.hip":
+            if name not in OFTEN:
                 return _refusal(request, f"its import left no {name}")
     others = answer.get("others")
     texts = {clean(str(n)): clean(str(v)) for n, v in others.items()} if isinstance(others, dict) else {}

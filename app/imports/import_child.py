@@ -23,6 +23,7 @@ def main() -> None:
 
 def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
     try:
+        from app.imports.golden_making import make_golden
         from app.imports.making import Wanted, make
         from app.imports.refusal import FAULTS, ImportRefused
         from app.imports.source_kinds import SOURCES
@@ -30,6 +31,7 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
     except (ImportError, OSError) as error:
         return {"broken": f"{type(error).__name__}: {error}"[:MOST_SENTENCE]}
     given = dict(asked)
+    is_golden = given.pop("golden", False)
     source, origin, gate = given.pop("source"), given.pop("origin"), given.pop("gate")
     kind = SOURCES[source.pop("kind", "file")]  # type: ignore[attr-defined]
     specs = {n: (kind, tuple(shape)) for n, (kind, shape) in source.pop("specs").items()}  # type: ignore[attr-defined]
@@ -40,7 +42,7 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
         **given,  # type: ignore[arg-type]
     )
     try:
-        made = make(wanted, folder)
+        made = make_golden(wanted, folder) if is_golden else make(wanted, folder)
     except ImportRefused as error:
         return {"refused": " ".join(str(error).split())[:MOST_SENTENCE]}
     except (*FAULTS, SystemExit, KeyboardInterrupt, StopIteration, RecursionError) as error:

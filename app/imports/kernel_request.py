@@ -13,7 +13,7 @@ from app.hosts.values import DeviceBuffer
 from app.imports.readers import Specs
 from records.errors import UsageError
 
-AFFIXES = re.compile(r"^(h|host|d|dev|device|in|hst)_|_(h|host|d|dev|device)$")
+AFFIXES = re.compile(r"^(h|host|d|dev|device|in|hst)_|_(h|host|d|dev|device)$|^(host|device|dev|gpu|h|d)(?=[A-Z])")
 
 
 @dataclass(frozen=True)

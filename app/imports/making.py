@@ -52,7 +52,7 @@ def make(wanted: Wanted, folder: Path) -> Made:
     """Write task.toml, reference.py, the original and, where possible, seed.hip; ImportRefused says why not."""
     source = wanted.source
     original = source.constants()
-    tried = _Trials(source, original)
+    tried = Trials(source, original)
     try:
         sizing = sized(original, tried)
     except ImportRefused:
@@ -89,7 +89,7 @@ def make(wanted: Wanted, folder: Path) -> Made:
 
 
 @dataclass
-class _Trials:
+class Trials:
     """Runs of the function under some constants: True where it comes to its end."""
 
     source: Source

@@ -148,6 +148,10 @@ def own_files(task: Task) -> dict[str, str]:
     """The files that travel with a task that is none of the shipped ones."""
     if task.folder.parent == FOLDER or not (task.folder / FILES[0]).is_file():
         return {}
+    if task.golden is not None:
+        raise TaskError(
+            f"the task {task.name} has recorded answers, which do not travel to a worker; judge it on this machine"
+        )
     try:
         return {name: (task.folder / name).read_text(encoding="utf-8") for name in FILES}
     except (OSError, UnicodeDecodeError) as error:
