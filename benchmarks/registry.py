@@ -123,7 +123,8 @@ BENCHMARKS = (
         "retrieval_speed",
         "Speed of retrieval",
         "Adding documents, searching them and searching after a change, beside other searches.",
-        2,
+        4,
+        arguments=("--passages", "100000"),
     ),
     Benchmark(
         "own_kernels",

@@ -25,6 +25,7 @@ SOURCES: Mapping[str, str] = {  # repository and commit
 }
 ENDINGS = (".md", ".rst", ".html", ".ipynb", ".pdf")
 LEAST_BYTES = 400  # smaller pages are stubs
+FOLDER = Path(__file__).resolve().parent.parent / ".cache" / "retrieval_pages"  # where they are looked for
 
 
 def place_of(clones: Path, repository: str) -> Path | None:
@@ -70,7 +71,7 @@ def main() -> int:
     """Write the pages and print how many there are."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clones", type=Path, required=True, help="folder of clones")
-    parser.add_argument("--to", type=Path, required=True, help="folder for the pages; made where it is missing")
+    parser.add_argument("--to", type=Path, default=FOLDER, help="folder for the pages; made where it is missing")
     arguments = parser.parse_args()
     for repository, commit in SOURCES.items():
         git = place_of(arguments.clones, repository)

@@ -26,7 +26,7 @@ class Document:
     source: str  # what to cite
     licence: str
     arch: str  # names with a space between, empty where it holds for every GPU
-    tags: tuple[str, ...]
+    tags: tuple[str, ...]  # words to be found by, beside those of the text
     uri: str  # where it came from: a path, shipped:NAME or text:NAME
     sha256: str
     chunks: int
@@ -88,7 +88,7 @@ def make_text(uri: str, name: str, data: bytes, body: str, given: Citation | Non
         source=_one_line(given.source or fields.get("source") or source or Path(name).name),
         licence=_one_line(given.licence or fields.get("licence") or fields.get("license") or "not stated"),
         arch=" ".join(_names(given.arch or fields.get("arch", ""))).lower(),
-        tags=tuple(_names(given.tags or fields.get("tags", ""))),
+        tags=tuple(_names(f"{given.tags or fields.get('tags', '')} {fields.get('asks', '')}")),
         body=body,
     )
 

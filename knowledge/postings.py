@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from knowledge.vocabulary import Numbers, Vocabulary
 
 K1 = 1.2  # how soon repeats of a term stop counting
-B = 0.75  # how much a long passage is held back
+B = 0.5  # how much a long passage is held back
 NOTE = 1.3  # worth of a shipped note, which is written for the questions asked here, over a page from elsewhere
 HISTORY = 0.7  # worth of a list of changes, which names everything and explains nothing
 FAN = 8  # segments of one level become one of the next

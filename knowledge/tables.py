@@ -83,12 +83,12 @@ class Cut:
 
     @property
     def told(self) -> list[str]:
-        """The words of each passage, those of its headings twice, since they say what it is about.
+        """The words of each passage and its document's tags; those of its headings twice: they say what it is about.
 
         None of one that only says what others rest on, so nothing finds it.
         """
-        title = self.text.title
-        heads = [f"{title}\n{title}\n{c.section}\n{c.section}" for c in self.chunks]
+        title, tags = self.text.title, " ".join(self.text.tags)
+        heads = [f"{title}\n{title}\n{tags}\n{c.section}\n{c.section}" for c in self.chunks]
         return [f"{head}\n{c.text}" if c.is_evidence else "" for head, c in zip(heads, self.chunks, strict=True)]
 
 
@@ -244,13 +244,13 @@ def derive(db: sqlite3.Connection) -> int:
     """Make passages and postings again from the stored documents; the number of passages."""
     for table in ("chunks", "postings", "segments", "placed"):
         db.execute(f"DELETE FROM {table}")
-    rows = db.execute("SELECT number, title, body FROM documents")
+    rows = db.execute("SELECT number, title, tags, body FROM documents")
     while some := rows.fetchmany(_BATCH):
         vocabulary = shared()
-        texts = [Text("", "", title, "", "", "", (), _unpacked(body)) for _, title, body in some]
+        texts = [Text("", "", title, "", "", "", tuple(tags.split()), _unpacked(body)) for _, title, tags, body in some]
         made = counted([Cut.of(text) for text in texts], vocabulary)
         added: dict[int, Numbers] = {}
-        for (number, _, _), one in zip(some, made, strict=True):
+        for (number, *_), one in zip(some, made, strict=True):
             added |= put_chunks(db, number, one)
         postings.add_segment(db, vocabulary, added)
     set_meta(db, "derived", DERIVED)

@@ -6,8 +6,9 @@ import re
 import unicodedata
 from collections import defaultdict
 from functools import lru_cache
+from pathlib import Path
 
-TOKENISER = 2  # part of every derived index: raise it when tokens change or weigh otherwise
+TOKENISER = 3  # part of every derived index: raise it when tokens change or weigh otherwise
 
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
@@ -21,41 +22,7 @@ _STOP = frozenset(
     """.split()  # noqa: SIM905
 )
 
-# Phrases that mean one thing, compared word by word after stemming; the first is the name of the concept.
-_SYNONYMS = (
-    ("lds", "shared memory", "local data share", "smem", "shared mem", "on chip memory"),
-    ("wavefront", "wave", "warp", "wave64", "subgroup"),
-    ("mfma", "tensor core", "matrix core", "matrix instruction", "mma", "wmma", "matrix unit"),
-    ("workgroup", "work group", "thread block", "threadblock", "cta", "block"),
-    ("compute unit", "cu", "sm", "streaming multiprocessor"),
-    ("xcd", "chiplet", "accelerator die"),
-    ("work item", "workitem", "thread", "lane"),
-    ("vgpr", "vector register", "register file", "agpr"),
-    ("scratch", "spill", "local memory", "private memory"),
-    ("barrier", "syncthreads", "synchronise", "synchronize"),
-    ("infinity cache", "mall", "last level cache", "l3"),
-    ("hbm", "hbm3", "dram", "device memory", "vram"),
-    ("shuffle", "shfl", "dpp", "bpermute", "cross lane", "crosslane"),
-    ("fp8", "e4m3", "e4m3fnuz", "float8", "f8", "8 bit float"),
-    ("bf8", "e5m2", "e5m2fnuz"),
-    ("bf16", "bfloat16", "hip_bfloat16"),
-    ("f16", "fp16", "float16", "half precision"),
-    ("f32", "fp32", "float32", "single precision"),
-    ("f64", "fp64", "float64", "double precision"),
-    ("occupancy", "waves per simd", "waves per eu", "resident wave"),
-    ("double buffer", "ping pong", "prefetch", "software pipeline", "pipeline"),
-    ("coalesce", "contiguous access", "coalescing"),
-    ("roofline", "speed of light", "ridge point"),
-    ("convert", "conversion", "cast", "cvt"),
-    ("gemm", "matmul", "matrix multiply", "matrix multiplication", "matrix product"),
-    ("autotune", "tune", "tunable", "tuning", "hyperparameter"),
-    ("builtin", "intrinsic"),
-    ("split k", "splitk", "stream k"),
-    ("epilogue", "write back", "output store"),
-    ("reduction", "reduce"),
-    ("subnormal", "denormal"),
-    ("memory fence", "threadfence", "fence", "s_waitcnt", "waitcnt"),
-)
+_CONCEPTS = Path(__file__).parent / "concepts.txt"
 
 
 @lru_cache(maxsize=65536)
@@ -76,20 +43,22 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def _tables() -> tuple[dict[str, list[str]], dict[tuple[str, ...], str]]:
-    """Concepts by word, and by phrase of two or three words."""
+def _tables(groups: str) -> tuple[dict[str, list[str]], dict[tuple[str, ...], str]]:
+    """Concepts by word, and by phrase of two or three words, of a text with a group of phrases a line."""
     words, phrases = defaultdict[str, list[str]](list), dict[tuple[str, ...], str]()
-    for group in _SYNONYMS:
+    for line in groups.splitlines():
+        group = [phrase.strip() for phrase in line.split(",") if line and not line.startswith("#")]
         for phrase in group:
-            found, concept = tuple(stem(part) for part in re.split(r"[ _]+", phrase)), "=" + group[0].replace(" ", "-")
+            found = tuple(stem(part) for part in re.split(r"[ _]+", phrase) if part not in _STOP)
+            concept = "=" + group[0].replace(" ", "-")
             if len(found) == 1:
-                words[found[0]] = [concept]
+                words[found[0]].append(concept)
             else:
                 phrases[found] = concept
     return dict(words), phrases
 
 
-CONCEPTS, PHRASES = _tables()
+CONCEPTS, PHRASES = _tables(_CONCEPTS.read_text(encoding="utf-8"))
 _SPACED = str.maketrans({chr(code): " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")})
 
 

@@ -74,3 +74,5 @@ def test_front_matter_with_lists_keeps_the_body(tmp_path: Path) -> None:
     head = "---\ntitle: T\ntags:\n  - lds\n  - banks\nmyst:\n  html_meta:\n    description: x\n---\n"
     text = read_text(write(tmp_path / "a.md", head + "body"))
     assert (text.title, text.tags, text.body) == ("T", ("lds", "banks"), "body")
+    asks = head.replace("myst:", "asks:\n- why is it slow\nmyst:")
+    assert read_text(write(tmp_path / "b.md", asks + "body")).tags == ("lds", "banks", "why", "is", "it", "slow")

@@ -44,6 +44,7 @@ def test_a_note_says_what_it_rests_on(path: Path) -> None:
     text, raw = read_text(path), path.read_text(encoding="utf-8")
     assert re.search(r"^title: \S", raw, re.MULTILINE) and text.licence == "Apache-2.0"
     assert text.arch in ("", "gfx942", "sm_90 sm_90a") and len(text.tags) >= 4 and len(text.source) > 10
+    assert 2 <= len(re.findall(r"^- ", raw.partition("\nasks:\n")[2].partition("\nlicence:")[0], re.MULTILINE)) <= 8
     assert 300 <= len(raw.split()) <= 1200
     provenance = raw.partition("## Provenance")[2]
     assert re.search(r"documented|measured|recalled|computed|compile|arithmetic|contract|design|definition", provenance)

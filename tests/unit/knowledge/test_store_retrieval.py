@@ -25,3 +25,13 @@ def test_the_right_note_is_among_five_passages(shipped: KnowledgeStore) -> None:
     assert len(found) >= 90
     assert 1.0 - len(missed) / len(found) >= 0.9, missed
     assert sum(place == 0 for place in found.values()) / len(found) >= 0.7
+
+
+def test_what_a_document_is_asked_for_finds_it_also_after_a_rebuild(store: KnowledgeStore, tmp_path: Path) -> None:
+    for name, asks in (("a", "stripes of a zebra"), ("b", "spots")):
+        (tmp_path / f"{name}.md").write_text(f"---\ntitle: {name}\nasks:\n- {asks}\n---\nThe same text.\n")
+    store.add([tmp_path / "a.md", tmp_path / "b.md"])
+    for _ in range(2):
+        assert [hit.title for hit in store.search("zebras")] == ["a"]
+        assert "zebra" not in store.search("zebras")[0].text
+        store.rebuild()

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from knowledge.tokens import stem
+from knowledge.tokens import PHRASES, stem
 from knowledge.vocabulary import tokens
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_an_identifier_is_found_whole_and_by_its_parts() -> None:
@@ -40,6 +44,18 @@ def test_synonyms_share_a_concept(left: str, right: str) -> None:
 )
 def test_word_endings_fold(left: str, right: str) -> None:
     assert stem(left) == stem(right)
+
+
+def test_every_line_of_the_concepts_is_a_group_of_phrases() -> None:
+    lines = [line for line in (ROOT / "knowledge/concepts.txt").read_text().splitlines() if not line.startswith("#")]
+    groups = [[phrase.strip() for phrase in line.split(",")] for line in lines]
+    assert all(len(group) > 1 and all(group) and len(set(group)) == len(group) for group in groups)
+    assert len({group[0] for group in groups}) == len(groups) > 50
+    assert all(len(phrase) <= 3 for phrase in PHRASES)  # more do not fit the key of a phrase
+
+
+def test_a_word_may_stand_for_several_concepts() -> None:
+    assert {"=asynchronous", "=atomic"} <= set(tokens("concurrent update"))
 
 
 def test_unicode_forms_meet() -> None:
