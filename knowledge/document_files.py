@@ -126,6 +126,9 @@ def _inside(folder: Path) -> Iterator[Found]:
                     if not path.startswith(root + os.sep):
                         yield Found(entry.path, source, why="is a link out of the folder; name it to add it")
                         continue
-                if entry.is_file():
-                    yield _found(path, source, entry.stat())
+                try:
+                    if entry.is_file():
+                        yield _found(path, source, entry.stat())
+                except OSError as error:  # a link to itself, or a file that has just gone
+                    yield Found(entry.path, source, why=f"cannot be read: {error.strerror}")
         waiting += reversed(folders)

@@ -45,9 +45,11 @@ def test_a_link_out_of_the_folder_is_listed_and_not_read(tmp_path: Path) -> None
     inside = write(tmp_path / "docs" / "a.md")
     (tmp_path / "docs" / "b.md").symlink_to(tmp_path / "secret.md")
     (tmp_path / "docs" / "c.md").symlink_to(inside)
+    (tmp_path / "docs" / "d.md").symlink_to("d.md")
     (tmp_path / "docs" / "loop").symlink_to(tmp_path / "docs")
     found = find_files([tmp_path / "docs"])
-    assert [(Path(f.path).name, bool(f.why)) for f in found] == [("a.md", False), ("b.md", True)]
+    assert [(Path(f.path).name, bool(f.why)) for f in found] == [("a.md", False), ("b.md", True), ("d.md", True)]
+    assert "cannot be read" in found[2].why
 
 
 def test_a_mark_changes_with_the_file(tmp_path: Path) -> None:
