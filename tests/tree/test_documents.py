@@ -93,7 +93,8 @@ def test_the_front_matter_in_the_document_is_read(tmp_path: Path) -> None:
     example = next(b for b in re.findall(r"```\n(.*?)```", text, re.DOTALL) if b.startswith("---"))
     (tmp_path / "note.md").write_text(example + "\n# Banks\n\nThere are 32.\n", encoding="utf-8")
     note = read_text(tmp_path / "note.md")
-    assert (note.arch, note.licence, note.tags) == ("gfx942", "Apache-2.0", ("lds", "bank", "conflict", "swizzle"))
+    assert (note.arch, note.licence, note.tags[:4]) == ("gfx942", "Apache-2.0", ("lds", "bank", "conflict", "swizzle"))
+    assert {"reading", "tile", "columns", "slow", "served"} < set(note.tags[4:])  # of what it is asked for
 
 
 def test_the_targets_of_the_document_are_the_files() -> None:
