@@ -1,4 +1,4 @@
-"""Changes of drawn inputs: zeros, equal values, repeats, orders, outliers, ends of a type's range.
+"""Changes of drawn inputs: zeros, equal and nearly equal values, repeats, orders, outliers, ends of a type.
 
 Each takes an array and gives one of the same shape and type; none knows a task. `MAKERS` names those of which whole
 families are made (families.py); `planted` changes a few values of what the judge draws for itself.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tasks.dtypes import to_float64
+from tasks.dtypes import smallest_normal, to_float64
 from tasks.task import Array
 
 PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
@@ -18,6 +18,9 @@ FROM_OTHERS = 4096  # elements of a row for each that may come from another row:
 LEAST = 1e-38  # about the least normal float32; what `extremes` holds lies on both sides of it
 MOST = 1e38
 HARDEST = 128.0  # times a line's largest value, which a task must bear for outliers of up to 64 times any value
+DENORMAL = 1 / 16  # of the values
+NEAR = 1 / 64  # of their size that values may be apart
+TURN = 256  # a power of two, the largest stride of which values that belong together are put
 FAR = 0.25  # of the lines hold nothing but values near the least
 
 Rng = np.random.Generator
@@ -80,6 +83,13 @@ def _zeros(x: Array, rng: Rng) -> Array:
     return np.where(rng.random(x.shape) < 0.5, np.zeros((), x.dtype), x)
 
 
+def _denormal(x: Array, rng: Rng) -> Array:
+    """Some values of either sign below the least that has the type's full precision."""
+    size = np.asarray(smallest_normal(x.dtype) / 4, x.dtype)
+    least = np.where(rng.random(x.shape) < 0.5, size, -size)
+    return np.where(rng.random(x.shape) < DENORMAL, least, x)
+
+
 def _whole(x: Array, rng: Rng) -> Array:
     return np.asarray(np.clip(np.rint(to_float64(x)), -8, 8).astype(x.dtype))
 
@@ -99,6 +109,40 @@ def _sorted(x: Array, rng: Rng) -> Array:
     order = np.argsort(to_float64(x), axis=-1)
     turned = rng.random((*x.shape[:-1], 1)) < 0.5
     return np.take_along_axis(x, np.where(turned, order[..., ::-1], order), axis=-1)
+
+
+def _near(x: Array, rng: Rng) -> Array:
+    """Values of each line that hardly differ."""
+    if not x.ndim:
+        return x
+    apart = 1 + rng.uniform(-NEAR, NEAR, x.shape)
+    return np.asarray((to_float64(x[..., :1]) * apart).astype(x.dtype))
+
+
+def _gathered(x: Array, rng: Rng) -> Array:
+    """The values of each line in an order in which the largest stand side by side, or at strides of powers of two.
+
+    Whoever deals the places of a line to lanes, in turn or in parts, has one lane with all the largest ones.
+    """
+    if not x.ndim or x.shape[-1] < 2:
+        return x
+    places = np.arange(x.shape[-1]) + int(rng.integers(x.shape[-1]))
+    bits = TURN.bit_length() - 1
+    turned = np.zeros_like(places)
+    for bit in range(bits):
+        turned |= ((places >> bit) & 1) << (bits - 1 - bit)
+    beside, apart = np.argsort(places % x.shape[-1], kind="stable"), np.argsort(turned, kind="stable")
+    falling = np.take_along_axis(x, np.argsort(-to_float64(x), axis=-1), axis=-1)
+    made, other = np.empty_like(x), np.empty_like(x)
+    made[..., beside], other[..., apart] = falling, falling
+    lines = np.arange(x.size // x.shape[-1]).reshape(*x.shape[:-1], 1) + int(rng.integers(2))
+    return np.where(lines % 2 == 0, made, other)
+
+
+def not_finite(x: Array, rng: Rng) -> Array:
+    """Infinities and what is no number among what was drawn."""
+    kinds = rng.choice(np.array([np.inf, -np.inf, np.nan]), x.shape).astype(x.dtype)
+    return np.where(rng.random(x.shape) < FAR, kinds, x)
 
 
 def _permuted(x: Array, rng: Rng) -> Array:
@@ -160,12 +204,17 @@ def _extremes(x: Array, rng: Rng) -> Array:
 
 MAKERS: Mapping[str, Make] = {
     "zeros": _zeros,
+    "denormal": _denormal,
     "whole numbers": _whole,
     "equal rows": _equal,
     "one value": _one_value,
     "sorted": _sorted,
     "permuted": _permuted,
+    "near": _near,
+    "gathered": _gathered,
     "repeats": _repeated,
     "outliers": _outliers,
     "extremes": _extremes,
+    "not finite": not_finite,
 }
+MOVED = frozenset({"extremes", "not finite"})  # for tasks that compute nothing; the last where they look at nothing

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from records.errors import TaskError
-from tasks.changed_inputs import MAKERS, Make, Rng, lowered, planted, raised
+from tasks.changed_inputs import MAKERS, MOVED, Make, Rng, lowered, not_finite, planted, raised
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
@@ -105,7 +105,8 @@ class InputFamilies:
         if not self.task.plant:
             return {}
         moves = self._moves_values()
-        found = {name: self._borne_out(make) for name, make in MAKERS.items() if moves or name != "extremes"}
+        left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
+        found = {name: self._borne_out(make) for name, make in MAKERS.items() if name not in left_out}
         hardest = set(self._borne_out(raised)).intersection(self._borne_out(lowered))  # no outliers go beyond
         found["outliers"] = tuple(name for name in found["outliers"] if name in hardest)
         some = {name: InputChange(MAKERS[name], inputs) for name, inputs in found.items() if inputs}
@@ -133,7 +134,10 @@ class InputFamilies:
             want, base = reference[spec.name], baseline[spec.name]
             with np.errstate(over="ignore", invalid="ignore"):
                 fits = np.isfinite(to_float64(want.astype(numpy_dtype(spec.dtype)))).all()
-            if not fits or not compare(base, want, base, task.tolerance_of(spec), explain=False).correct:
+            if (
+                not (fits or make is not_finite)
+                or not compare(base, want, base, task.tolerance_of(spec), explain=False).correct
+            ):
                 return False
         return True
 
@@ -148,6 +152,16 @@ class InputFamilies:
                 for spec in self.task.outputs
                 if is_float(numpy_dtype(spec.dtype))
             ):
+                return False
+        return True
+
+    def _is_blind(self) -> bool:
+        """True where no value decides which of them an output holds: with other signs, they all have other signs."""
+        for case in _cases(self.task):
+            inputs = self.task.draw(case)
+            turned = {name: -x if name in self.task.plant else x for name, x in inputs.items()}
+            one, other = self.task.reference(inputs, case), self.task.reference(turned, case)
+            if not all(np.array_equal(to_float64(one[s.name]), -to_float64(other[s.name])) for s in self.task.outputs):
                 return False
         return True
 

@@ -13,27 +13,37 @@ from sandbox.lab.lab_verify import Built, Judge
 from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
-from tasks.held_out import cost, held_out_cases
+from tasks.held_out import SMALL, cost, held_out_cases
 
 
 def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[ListedCase | TimedCase | FamilyCase]:
-    """Tests, shapes derived from them and from the plan, families on the first test, benchmarks on two kinds of inputs.
+    """Tests, shapes derived from them and from the plan or drawn, families on the first test, benchmarks on two inputs.
 
-    The task's own families all meet the first test, and so do some of those made here, others for each candidate.
+    All families meet the first test, but where that is a large one: there the task's own do, and of those made here
+    some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
-    derived = {case.name: case for case in (*plan_cases(prepared, seed), *held_out_cases(task, seed))}
+    shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *inputs.gaps)
+    derived = {case.name: case for case in shapes}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
     met = met_by_one(inputs)
     first = replace(task.tests[0], role="held_out")
-    drawn = (family for _, family in met if family not in task.variant_names)
-    for family in (*task.variant_names, *drawn):
+    is_small = cost(task, first.dims) <= SMALL
+    made = _on_first(inputs) if is_small else [family for _, family in met]
+    for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first, family, inputs)
     for case in task.benchmarks:
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
     for case, family in met:
         yield FamilyCase(judge, case, family, inputs)
+
+
+def _on_first(inputs: SessionInputs) -> list[str]:
+    """Every family; of one that changes some of several inputs and the one that changes them all, either."""
+    families, together = inputs.listed.families, inputs.listed.families.together
+    names = [name for name in families.names if name not in together.values()]
+    return [together.get(name, name) if inputs.rng.integers(2) else name for name in names]
 
 
 def confirmed_whole(

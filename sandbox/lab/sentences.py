@@ -240,6 +240,12 @@ def _timeout(scene: Scene, row: Mapping[str, Any]) -> str:
 
 
 def _trap(scene: Scene, row: Mapping[str, Any]) -> str:
+    if row["detail"]:
+        return (
+            f"{_who(row)} breaks a promise of the source to the compiler, which may do anything then: __builtin_assume "
+            "of what is not so, __builtin_unreachable that is reached, or a function that ends without its return or "
+            "despite being noreturn"
+        )
     return f"{_who(row)} executed a trap (a failed assert, or code the compiler proved unreachable)"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.timed_inputs import TimedInputs
+from tasks.gaps import gap_cases
 from tasks.independence import Independent, independent_dims
 from tasks.task import Case, Task
 
@@ -32,6 +33,11 @@ class SessionInputs:
     def dims(self) -> tuple[Independent, ...]:
         """The independent dims of the task."""
         return independent_dims(self.task)
+
+    @cached_property
+    def gaps(self) -> tuple[Case, ...]:
+        """Shapes between the listed ones, which no seed that is known gives."""
+        return gap_cases(self.task, self.rng)
 
     def of(self, case: Case, variant: str | None = None) -> TimedInputs:
         """The inputs of a large case, or of this family of inputs on it."""

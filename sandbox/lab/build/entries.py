@@ -32,6 +32,7 @@ ENTRIES = {  # signatures as `ir_types.signature` writes them
     "ks.misaligned": "void (i64, i64, i64)",
     "ks.beyond": "preserve_mostcc void (ptr, i64, ptr, i64, i64, i64, i64)",
     "ks.halved": "preserve_mostcc void ()",
+    "ks.broken": "void ()",
     "__ubsan_handle_type_mismatch_v1": "void (ptr, i64)",
     "__ubsan_handle_alignment_assumption": "void (ptr, i64, i64, i64)",
     "__ubsan_handle_out_of_bounds": "void (ptr, i64)",
@@ -43,6 +44,7 @@ ENTRIES = {  # signatures as `ir_types.signature` writes them
     "__asan_memset": "ptr (ptr, i32, i64)",
     "__asan_handle_no_return": "void ()",
 }
+PROBES = frozenset({"ks.misaligned", "ks.beyond", "ks.halved", "ks.broken"})  # called before any optimisation
 NEXT = {"ks_next": "ptr ()", "ks_leave": "void (ptr)"}  # of the bridges alone, whose text names them by a secret
 _NUMBERS = (
     "acos",

@@ -1,11 +1,13 @@
 """Adds calls to the front end's code for what clang 22 does not watch, and takes away what it watches too strictly.
 
-Three things, each where the runtime (`runtime/witness.cpp`) can tell at the line whether it is a fault:
+Four things, each where the runtime (`runtime/witness.cpp`) can tell at the line whether it is a fault:
 
 - whole copies (`float4 v = *p`): clang 22 checks the alignment of loads and stores of scalars and native vectors only;
 - indexed arrays: clang compares with the array that is named in the expression. A row of an array that is overrun into
   the next row is no fault here, what lies outside of the whole array is;
-- ballots cut to 32 bits, by a cast or without one, when nothing in the function takes their upper half: `Ballots`.
+- ballots cut to 32 bits, by a cast or without one, when nothing in the function takes their upper half: `Ballots`;
+- promises to the compiler (`__builtin_assume`, `__builtin_unreachable`, a missing return, `noreturn`): the optimiser
+  drops what contradicts them, another one does something else.
 
 Text in, text out, before any optimisation: there every variable is an `alloca`, every use a `load`.
 """
@@ -25,6 +27,8 @@ _BEYOND = re.compile(rf"call void @__ubsan_handle_out_of_bounds\(ptr \S+, i64 ({
 _JUMP = re.compile(r"br label %([^\s,]+)")
 _ELEMENT = re.compile(rf"getelementptr (?:[a-z]+ )*(\[(\d+) x (.*)\]), ptr ({VALUE}), i64 0, i64 ({VALUE})")
 _MEMBER = re.compile(rf"getelementptr (?:[a-z]+ )*\S+.*?, ptr ({VALUE}), ")
+_PROMISE = re.compile(rf"^  call void @llvm\.assume\(i1 (?:noundef )?({VALUE})\)")
+_NO_RETURN = re.compile(r"^attributes (#\d+) = \{[^}]*\bnoreturn\b", re.M)
 _LDS = re.compile(rf"@llvm\.threadlocal\.address\.\w+\(ptr (?:\w+ )*?(?:align \d+ )?({VALUE})\)")
 _EXTERNAL = re.compile(rf"^({VALUE}) = external ", re.M)
 _REACH = 5  # lines in which the element's address follows its check
@@ -34,6 +38,7 @@ declare void @ks.misaligned(i64, i64, i64) cold noreturn
 declare preserve_mostcc void @ks.beyond(ptr, i64, ptr, i64, i64, i64, i64) #9099
 attributes #9099 = { cold nounwind willreturn memory(inaccessiblemem: readwrite) } ; or no load could pass it
 declare preserve_mostcc void @ks.halved() cold
+declare void @ks.broken() cold noreturn
 define internal void @ks.copied(ptr %place, i64 %alignment, i64 %write) alwaysinline sanitize_address {
   %address = ptrtoint ptr %place to i64
   %mask = sub i64 %alignment, 1
@@ -42,6 +47,14 @@ define internal void @ks.copied(ptr %place, i64 %alignment, i64 %write) alwaysin
   br i1 %good, label %done, label %bad
 bad:
   call void @ks.misaligned(i64 %address, i64 %alignment, i64 %write)
+  unreachable
+done:
+  ret void
+}
+define internal void @ks.promised(i1 %holds) alwaysinline sanitize_address {
+  br i1 %holds, label %done, label %bad
+bad:
+  call void @ks.broken()
   unreachable
 done:
   ret void
@@ -61,11 +74,13 @@ done:
 def add_probes(text: str) -> str:
     """The module with probes. What is not understood is left as it is."""
     sources = returning_ballots(text)
-    externals = set(_EXTERNAL.findall(text))
+    externals, endless = set(_EXTERNAL.findall(text)), set(_NO_RETURN.findall(text))
     parts, end = [], 0
     for body in bodies(text):
-        probed = _Probed(body, externals)
+        head = text[text.rindex("define ", 0, body.start) : body.start].split()
+        probed = _Probed(body, externals, not endless.isdisjoint(head))
         probed.copies()
+        probed.promises()
         probed.arrays()
         probed.ballots(Ballots(body, sources))
         parts += [text[end : body.start], probed.text()]
@@ -79,6 +94,7 @@ class _Probed:
 
     body: Body
     externals: set[str]
+    is_endless: bool  # it is declared never to return
     before: dict[int, list[str]] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
 
@@ -104,6 +120,17 @@ class _Probed:
                 pointer = _OPERAND.match(operand)
                 if pointer and int(pointer[1]) > 1 and not self._is_own(pointer[2]):
                     self._probe(number, f"@ks.copied(ptr {pointer[2]}, i64 {pointer[1]}, i64 {1 - position})")
+
+    def promises(self) -> None:
+        """Promises of the source to the compiler: each is tried where it is made."""
+        if not self.is_endless and "unreachable" not in self.body.text and "@llvm.assume" not in self.body.text:
+            return
+        for number, line in enumerate(self.body.lines):
+            if line.startswith("  unreachable") or (self.is_endless and line.startswith("  ret ")):
+                self._probe(number, "@ks.broken()")
+            found = "@llvm.assume" in line and _PROMISE.match(line)
+            if found and found[1] != "true" and (DEBUG.search(line) or not self.body.has_lines):
+                self._probe(number, f"@ks.promised(i1 {found[1]})")
 
     def arrays(self) -> None:
         """At a failed check of an index by clang: test whether the element is outside of the whole array."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from records.evaluation import Finding
 from sandbox.candidate.diagnostics import refusal
-from sandbox.lab.build.entries import ENTRIES, MATHS, NEXT, POINTED, belongs_to_the_lab
+from sandbox.lab.build.entries import ENTRIES, MATHS, NEXT, POINTED, PROBES, belongs_to_the_lab
 from sandbox.lab.build.first_looks import with_first_looks
 from sandbox.lab.build.ir_types import UnknownText, closing, leading, signature, split
 from sandbox.lab.build.sealed_accesses import SealedAccesses
@@ -108,7 +108,7 @@ class SealedFunction(SealedAccesses):
         if name.startswith("__ubsan_handle_") and given and not self._is_record(given[0].split(" ")[-1]):
             raise self.module.refused("a check of the lab's own may not be called", "A.1", line)
         if name in ENTRIES:
-            if name.startswith("ks.") and name not in ("ks.misaligned", "ks.beyond", "ks.halved"):
+            if name.startswith("ks.") and name not in PROBES:
                 raise self.module.refused(f"the name {name} belongs to the lab; choose another", "A.1", line)
             if wanted != ENTRIES[name]:
                 raise self.module.refused(f"the name {name} belongs to the lab; choose another", "A.1", line)

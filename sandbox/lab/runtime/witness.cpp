@@ -1,5 +1,5 @@
 // What the candidate's build reports by itself: alignment of the type accessed, indices outside of arrays, lost bits of
-// a ballot, masks of waves. The functions with a dot in their names are called by what sandbox/lab/probes.py adds; where
+// a ballot, masks of waves, broken promises. The functions with a dot in their names are called by what sandbox/lab/probes.py adds; where
 // they come back, they keep the caller's registers, so that the way around them costs nothing.
 #include "shadow.h"
 
@@ -144,6 +144,10 @@ extern "C" void __ubsan_handle_implicit_conversion(const void*, uint64_t before,
     if (!t_hot.shadow || before != t_lane->ballot || !(before >> 32)) return;
     report_here(kWaveMask, 0, false, 0, (uint64_t)__builtin_return_address(0) - 1);
 }
+
+// What the source has promised to the compiler does not hold: a GPU may do anything from here on.
+extern "C" void promise_broken() asm("ks.broken");
+extern "C" void promise_broken() { report_here(kTrap, 1, false, 0, (uint64_t)__builtin_return_address(0) - 1); }
 
 extern "C" void ks_mask(unsigned long mask) {
     if (!t_hot.shadow || mask >> t_lane->number & 1) return;

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from records.errors import TaskError
-from tasks.changed_inputs import MAKERS, planted
+from tasks.changed_inputs import MAKERS, MOVED, planted
 from tasks.compare import compare
 from tasks.dtypes import numpy_dtype, to_float64
 from tasks.families import InputFamilies
@@ -146,7 +146,7 @@ def test_rounding_passes_where_a_family_leaves_almost_nothing(softmax: Task) -> 
 def test_every_shape_and_type_can_be_changed(dtype: str, shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(1)
     x = rng.standard_normal(shape).astype(np.float32).astype(numpy_dtype(dtype))
-    for make in (planted, *(maker for name, maker in MAKERS.items() if name != "extremes")):
+    for make in (planted, *(maker for name, maker in MAKERS.items() if name not in MOVED)):
         made = make(x, rng)
         assert made.shape == x.shape and made.dtype == x.dtype
         assert np.isfinite(to_float64(made)).all()
@@ -162,3 +162,27 @@ def test_no_planted_value_leaves_the_range_of_its_row(softmax: Task) -> None:
         assert (made != scaled).any() and (made == 0).any()
     column = planted(columns[:, :1], np.random.default_rng(2))
     assert column.min() >= columns[:, 0].min() and (column != columns[:, :1]).any()
+
+
+def test_the_largest_values_of_a_line_fall_to_one_lane() -> None:
+    x = np.random.default_rng(3).permuted(np.tile(np.arange(1000, dtype=np.float32), (8, 1)), axis=1)
+    made = MAKERS["gathered"](x, np.random.default_rng(4))
+    assert (np.sort(made, axis=1) == np.sort(x, axis=1)).all()
+    places = np.argsort(-made, axis=1)[:, :8]
+    lanes = [len(set(row % 64)) for row in places]
+    beside = [np.diff(np.sort((row - row[0]) % 1000)).max() == 1 for row in places]
+    assert sorted(lanes) == [1] * 4 + [8] * 4 and sum(beside) == 4
+
+
+def test_infinities_are_for_tasks_that_look_at_no_value() -> None:
+    assert "not finite" in InputFamilies(load_task("transpose")).names
+    assert "not finite" not in InputFamilies(load_task("top_k")).names
+    assert not MOVED & set(InputFamilies(load_task("row_softmax")).names)
+
+
+def test_values_that_hardly_differ_and_denormal_ones(softmax: Task) -> None:
+    drawn = InputFamilies(softmax)
+    near = drawn.draw(held_out(softmax), "near")["x"]
+    assert (np.ptp(near, axis=1) <= np.abs(near).max(axis=1) / 16).all() and (np.ptp(near, axis=1) > 0).any()
+    low = np.abs(drawn.draw(held_out(softmax), "denormal")["x"])
+    assert ((low > 0) & (low < np.finfo(np.float32).smallest_normal)).any()

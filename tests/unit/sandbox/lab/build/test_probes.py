@@ -36,6 +36,22 @@ define void @f() !dbg !1 {
 }
 """
 
+PROMISE = """define void @f(i32 %n) #0 !dbg !1 {
+  %c = icmp sgt i32 %n, 0, !dbg !2
+  call void @llvm.assume(i1 %c), !dbg !3
+  call void @llvm.assume(i1 true) [ "align"(ptr %p, i64 16) ], !dbg !3
+  br i1 %c, label %yes, label %no, !dbg !4
+
+yes:
+  ret void, !dbg !5
+
+no:
+  unreachable, !dbg !6
+}
+
+attributes #0 = { KIND }
+"""
+
 
 def probes(text: str) -> list[str]:
     made = add_probes(text)
@@ -138,3 +154,14 @@ __global__ void k(const float* x, float* y) {
 }"""
     done = execute(source, [launch("k", ["x", "y"], lds=256)], {"x": floats(64)}, {"y": np.zeros(64, np.float32)})
     assert done.findings == ()
+
+
+@pytest.mark.parametrize(("kind", "ends"), [("nounwind", 1), ("mustprogress noreturn nounwind", 2)])
+def test_promises_are_tried(kind: str, ends: int) -> None:
+    made = add_probes(PROMISE.replace("KIND", kind)).removesuffix(RUNTIME).split("\n")
+    at = made.index("  call void @llvm.assume(i1 %c), !dbg !3")
+    assert made[at - 1] == "  call void @ks.promised(i1 %c), !dbg !3"
+    assert sum("@ks.promised" in line for line in made) == 1
+    assert made[made.index("  unreachable, !dbg !6") - 1] == "  call void @ks.broken(), !dbg !6"
+    assert sum("@ks.broken" in line for line in made) == ends
+    assert (made[made.index("  ret void, !dbg !5") - 1] == "  call void @ks.broken(), !dbg !5") == (ends == 2)
