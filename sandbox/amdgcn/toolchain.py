@@ -74,22 +74,14 @@ class Toolchain:
 
     def warm(self, progress: Callable[[str], None]) -> None:
         """Build what later runs find ready: the static C library (about 30 s once), then a first gfx942 compile."""
-        environment = self.environment()
         work = self.cache / "warm"
-        work.mkdir(parents=True, exist_ok=True)
-        (work / "hello.c").write_text(_HOST_PROBE, encoding="utf-8")
-        (work / "probe.hip").write_text(_DEVICE_PROBE, encoding="utf-8")
         progress("building the C library for the lab (about half a minute, once)")
-        self.build(
-            self.command("cc", "-target", "x86_64-linux-musl", *STATIC, "hello.c", "-o", "hello"),
-            work,
-            environment,
-            "link a static program",
-        )
+        self.build_library()
         said = run([str(work / "hello")], cwd=work, env={}, timeout_s=10, limits=ProcessLimits(cpu_s=10))
         if said.stdout != "ready\n":
             raise ToolchainError("a program built by the compiler does not run here; an x86-64 Linux is needed")
         progress("compiling for gfx942")
+        (work / "probe.hip").write_text(_DEVICE_PROBE, encoding="utf-8")
         self.build(
             self.command(
                 "clang",
@@ -106,10 +98,22 @@ class Toolchain:
                 "probe.s",
             ),
             work,
-            environment,
+            self.environment(),
             "compile for gfx942",
         )
         progress(f"ready: {self.version}, isolation by {self.cage.text}")
+
+    def build_library(self) -> None:
+        """Build the static C library where the cache has none, with a first program that is linked with it.
+
+        The set-up begins with this, beside what it installs: nothing but the compiler's own package is needed.
+        """
+        work = self.cache / "warm"
+        environment = self.environment()
+        work.mkdir(parents=True, exist_ok=True)
+        (work / "hello.c").write_text(_HOST_PROBE, encoding="utf-8")
+        argv = self.command("cc", "-target", "x86_64-linux-musl", *STATIC, "hello.c", "-o", "hello")
+        self.build(argv, work, environment, "link a static program")
 
     def build(self, argv: Sequence[str], work: Path, environment: dict[str, str], what: str) -> None:
         """Run the compiler on sources of our own; ToolchainError says what it cannot do."""

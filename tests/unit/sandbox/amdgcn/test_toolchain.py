@@ -3,18 +3,35 @@ from __future__ import annotations
 import os
 import re
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from records.errors import ToolchainError
 from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
+from tests.support.compiler_cache import toolchain
+
+ROOT = Path(__file__).resolve().parents[4]
 
 
 def test_finds_the_compiler_and_its_versions(tmp_path: Path) -> None:
     toolchain = find_toolchain(tmp_path)
     assert os.access(toolchain.zig, os.X_OK)
     assert re.fullmatch(r"zig \d+\.\d+\.\d+ clang \d+\.\d+\.\d+", toolchain.version)
+
+
+def test_the_set_up_builds_the_library_before_any_other_package_is_there(tmp_path: Path) -> None:
+    program = (ROOT / "kernel-scientist").read_text(encoding="utf-8").split("build_library='")[1].split("'")[0]
+    made, packages, cache = toolchain(), tmp_path / "packages", tmp_path / "toolchain"
+    packages.mkdir()
+    (packages / "ziglang").symlink_to(made.zig.parent)
+    cache.mkdir()
+    (cache / "zig").symlink_to(made.cache / "zig")
+    words = [sys.executable, "-S", "-c", program, str(cache)]
+    subprocess.run(words, cwd=ROOT, env={"PYTHONPATH": str(packages)}, check=True)
+    assert subprocess.run([cache / "warm" / "hello"], capture_output=True, check=True).stdout == b"ready\n"
 
 
 def test_the_environment_holds_only_private_folders(tmp_path: Path) -> None:
