@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 
 from records.errors import LedgerError
@@ -10,6 +11,7 @@ from records.errors import LedgerError
 APPLICATION_ID = 0x4B53434C  # "KSCL", in the header of every ledger file
 SCHEMA_VERSION = 12
 BUSY_MS = 30_000
+PAUSE_S = 0.01  # between two tries that SQLite does not wait for
 _IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _NOT_WRITABLE = frozenset(
@@ -160,7 +162,7 @@ def open_database(path: Path) -> sqlite3.Connection:
         ) from None
     connection = sqlite3.connect(path, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        write_ahead(connection)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("BEGIN IMMEDIATE")
@@ -175,10 +177,28 @@ def open_database(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to write-ahead logging; SQLite itself waits for no one here where others open the file just now."""
+    until = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if _code(error) not in _IN_USE or time.monotonic() > until:
+                raise
+        time.sleep(PAUSE_S)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's primary result code; errors of Python's own module have none."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
 def explain(error: sqlite3.Error, path: Path) -> str:
     """One sentence for a person, chosen by SQLite's result code."""
     text = str(error)
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code; errors of Python's own module have none
+    code = _code(error)
     if code in _IN_USE:
         return f"the ledger {path} is in use by another process; try again when that one has ended"
     if code in _DAMAGED:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from records.codec import dumps, to_plain
 from records.experiment import ModelCall, Run, Usage
 from records.ledger import Ledger
-from records.schema import APPLICATION_ID, COMPARISONS, STEPS, TABLES, explain
+from records.schema import APPLICATION_ID, COMPARISONS, STEPS, TABLES, explain, write_ahead
 
 RUN = Run("20261121-softmax-1a", "row_softmax", "mi300x", "lab", "playbook", 7, {"generations": 4})
 ASKED = {"task": "row_softmax", "target": "mi300x", "on": "lab", "author": "playbook", "seed": 7}
@@ -131,3 +132,34 @@ def test_a_fault_of_sqlite_is_explained_by_its_code(tmp_path: Path, fault: objec
     with pytest.raises(sqlite3.Error) as caught:
         fault(tmp_path / "a.db")  # type: ignore[operator]
     assert sentence in explain(caught.value, tmp_path)
+
+
+class ContestedConnection(sqlite3.Connection):
+    """Says twice what SQLite says at once, without waiting, where two processes switch a new file's mode together."""
+
+    refusals = 2
+
+    def execute(self, query: str, *given: object) -> sqlite3.Cursor:
+        if "journal_mode" in query and self.refusals:
+            self.refusals -= 1
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        return super().execute(query, *given)
+
+
+def test_a_file_that_another_process_opens_at_the_same_moment_is_waited_for(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "ledger.db", factory=ContestedConnection)) as db:
+        write_ahead(db)
+        assert db.refusals == 0
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_many_open_a_new_file_at_once(tmp_path: Path) -> None:
+    def opened(path: Path) -> int:
+        with Ledger(path) as ledger:
+            return len(ledger.runs())
+
+    with ThreadPoolExecutor(4) as pool:
+        paths = [tmp_path / f"ledger-{number // 4}.db" for number in range(40)]
+        assert list(pool.map(opened, paths)) == [0] * 40
