@@ -10,6 +10,7 @@ import platform
 import re
 import sys
 import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from sandbox.remote.bundle import answer
 from sandbox.remote.message import Place, Request, pack, unpack
 from sandbox.target import Target, load_target
 from tasks.loader import load_task
+from tasks.task import Task
 
 TARGET = "h200"
 CLASS = "benchmarks.simulated:SimulatedStation"
@@ -75,12 +77,15 @@ class SimulatedStation:
         self._target = load_target(spec["target"])
         self._log = Path(spec["cache"])
         self._judge: Any = SimulatedEvaluator(self._target)
-        self._task = load_task(TASK, self._target.name)
+        self._task = task()
 
     def introduce(self) -> dict[str, Any]:
         """One kind of place, at once."""
         own = {"digest": code_digest(), "host": platform.node(), "pid": os.getpid(), "kind": "", "capacity": 1}
         return {**own, "place": to_plain(PLACE), "slot": f"GPU of {os.getpid()}"}
+
+    def beat(self) -> None:
+        """Nothing is ever stuck here."""
 
     def answer(self, body: bytes) -> tuple[bytes, str, str]:
         """After the seconds that the source says."""
@@ -95,8 +100,18 @@ class SimulatedStation:
 
 def source_of(name: str, seconds: float, time_us: float = 100.0) -> str:
     """A kernel file of usual size that says how long it takes."""
-    seed = load_task(TASK, TARGET).seeds[0].read_text(encoding="utf-8")
-    return f"{seed}\n// {name}\n// seconds = {seconds}\n// time_us = {time_us}\n"
+    return f"{_seed()}\n// {name}\n// seconds = {seconds}\n// time_us = {time_us}\n"
+
+
+@cache
+def task() -> Task:
+    """The task of all simulated candidates, loaded once, as a run does."""
+    return load_task(TASK, TARGET)
+
+
+@cache
+def _seed() -> str:
+    return task().seeds[0].read_text(encoding="utf-8")
 
 
 def environment() -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import secrets
 import socket
 import sys
@@ -158,8 +159,6 @@ class Bridge:
 
     async def _beat(self) -> None:
         """End this process when the cluster does not answer any more: the driver then starts another."""
-        import os
-
         while True:
             await asyncio.sleep(BEAT_S)
             try:
@@ -185,7 +184,7 @@ def _join(message: dict[str, Any]) -> None:
         try:
             ray.init(
                 include_dashboard=False,
-                num_cpus=1,
+                num_cpus=max(1, min(len(os.sched_getaffinity(0)), round(sum(local.values())))),  # start at once
                 resources=local,
                 object_store_memory=80 << 20,
                 address="local",

@@ -2,7 +2,8 @@
 
 A request stays with one kind of place. Equal requests are answered once. A station that is lost in the middle costs the
 request nothing but time: it goes first in its run's line and to another station. A loss of the whole node does not even
-count as a try; after three others the fault goes to whoever asked, and never to the candidate.
+count as a try; after three others the fault goes to whoever asked, and never to the candidate. A request that met a
+fault waits for a station of another node, where there is one: a full disk is a fault of all stations of its node.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from cluster.fair_queue import FairQueue
 from records.quantity import counted
 
 MOST_TRIES = 3  # stations that may fail or be lost on one request
-MOST_FAULTS = 3  # of a device in a row, after which its station is given up
+MOST_FAULTS = 3  # of a station in a row, after which it gets no more work
 REMEMBERED_BYTES = 64 << 20  # of answers
 REMEMBERED_WAYS = 4096  # candidates whose last station is known
 THROUGHPUT_S = 300.0
 ABSENT_S = 120.0  # without any station of a place, after which its requests are given back
-DEVICE = "DeviceError"  # the kind of fault that speaks against a station
+PASSING = "HostStarved"  # the kind of fault that does not speak against a station: its machine was busy
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class StationPost:
     capacity: int = 1  # requests at once: a GPU compiles and compares for others while it works on one candidate
     working: int = 0
     run: str = ""  # it works for
-    faults: int = 0  # of its device, in a row
+    faults: int = 0  # in a row
     done: int = 0
     busy_s: float = 0.0
 
@@ -71,14 +72,19 @@ class PostedRequest:
     answered: asyncio.Future[StationReply]
     askers: set[str] = field(default_factory=set)
     tries: int = 0
-    avoided: set[str] = field(default_factory=set)
+    avoided: set[str] = field(default_factory=set)  # stations that were lost or failed on it
+    avoided_nodes: set[str] = field(default_factory=set)  # of stations that failed on it
+
+    def badness(self, post: StationPost) -> tuple[bool, bool]:
+        """An order of the stations for this request: the least first."""
+        return post.id in self.avoided, post.node in self.avoided_nodes
 
 
 class Dispatcher:
     """All requests and stations of a cluster. For one event loop."""
 
-    def __init__(self, give_up: Callable[[str, str], None] = lambda station, why: None) -> None:
-        """`give_up` is told of a station that gets no more work, with the reason."""
+    def __init__(self, give_up: Callable[[str, str, str], None] = lambda station, kind, why: None) -> None:
+        """`give_up` is told of a station that gets no more work, with the kind and the sentence of its last fault."""
         self._give_up = give_up
         self.posts: dict[str, StationPost] = {}
         self._queues: dict[str, FairQueue[PostedRequest]] = {}
@@ -164,7 +170,8 @@ class Dispatcher:
         free = [post for post in self.posts.values() if post.place == place and post.working < post.capacity]
         while free and len(queue):
             posted = queue.pop(lambda each: self._rank(each, free))
-            assert posted is not None
+            if posted is None:
+                return
             post = self._chosen(posted, free)
             post.working, post.run = post.working + 1, posted.run
             if post.working >= post.capacity:
@@ -173,8 +180,15 @@ class Dispatcher:
             self._tasks.add(work)
             work.add_done_callback(self._tasks.discard)
 
-    def _rank(self, posted: PostedRequest, free: list[StationPost]) -> int:
-        """0 where its own station is free, 1 where it has none, 2 where it would have to leave it."""
+    def _rank(self, posted: PostedRequest, free: list[StationPost]) -> int | None:
+        """0 where its own station is free, 1 where it has none, 2 where it would have to leave it.
+
+        None where a better station than those that are free is at work.
+        """
+        if posted.avoided:
+            best = min(posted.badness(post) for post in self.posts.values() if post.place == posted.place)
+            if best < min(map(posted.badness, free)):
+                return None
         own = self._ways.get((posted.place, posted.sticky), "")
         if own not in self.posts or own in posted.avoided:
             return 1
@@ -182,7 +196,7 @@ class Dispatcher:
 
     def _chosen(self, posted: PostedRequest, free: list[StationPost]) -> StationPost:
         own = self._ways.get((posted.place, posted.sticky), "")
-        return min(free, key=lambda post: (post.id in posted.avoided, post.id != own, post.working, post.done))
+        return min(free, key=lambda post: (posted.badness(post), post.id != own, post.working, post.done))
 
     async def _work(self, post: StationPost, posted: PostedRequest, queue: FairQueue[PostedRequest]) -> None:
         self._ways[posted.place, posted.sticky] = post.id
@@ -218,10 +232,11 @@ class Dispatcher:
         posted.avoided.add(post.id)
         if reply is not None:
             posted.tries += 1
-            post.faults += reply.kind == DEVICE
-            if post.faults >= MOST_FAULTS:
+            posted.avoided_nodes.add(post.node)
+            post.faults += reply.kind != PASSING
+            if post.faults >= MOST_FAULTS and post.id in self.posts:
                 self.leave(post.id)
-                self._give_up(post.id, reply.text)
+                self._give_up(post.id, reply.kind, reply.text)
         is_last = reply is not None and not any(each.place == posted.place for each in self.posts.values())
         if posted.tries >= MOST_TRIES or is_last:
             lost = f"{counted(MOST_TRIES, 'station')} were lost on one request; look at the nodes' logs and memory"

@@ -44,20 +44,24 @@ class FairQueue(Generic[T]):
         else:
             line.append(job)
 
-    def pop(self, rank: Callable[[T], int]) -> T | None:
-        """The next job of the run served least, by the least rank and then by age; None where none waits."""
-        runs = [run for run, line in self._waiting.items() if line]
-        if not runs:
-            return None
-        run = min(runs, key=lambda each: (self._level(each), self._arrived[each]))
-        line = self._waiting[run]
-        place = min(range(len(line)), key=lambda i: (rank(line[i]), i))
-        job = line[place]
-        del line[place]
-        if not line:
-            del self._waiting[run], self._arrived[run]
-        self._running[run] = self._running.get(run, 0) + 1
-        return job
+    def pop(self, rank: Callable[[T], int | None]) -> T | None:
+        """The next job of the run served least, by the least rank and then by age.
+
+        A job whose rank is None stays. None where no other waits.
+        """
+        for run in sorted(self._waiting, key=lambda each: (self._level(each), self._arrived[each])):
+            line = self._waiting[run]
+            ranked = [(found, i) for i, job in enumerate(line) if (found := rank(job)) is not None]
+            if not ranked:
+                continue
+            place = min(ranked)[1]
+            job = line[place]
+            del line[place]
+            if not line:
+                del self._waiting[run], self._arrived[run]
+            self._running[run] = self._running.get(run, 0) + 1
+            return job
+        return None
 
     def end(self, run: str, seconds: float) -> None:
         """Count a job that has left its station, after so many seconds on it."""

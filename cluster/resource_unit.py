@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cluster.station import StationSpec
+
+if TYPE_CHECKING:
+    from cluster.station_actor import StationActor
 
 
 @dataclass
@@ -18,7 +21,7 @@ class ResourceUnit:
     number: int
     share: int  # units of the node
     spec: StationSpec
-    station: Any = None  # the actor's handle
+    station: StationActor | None = None
     id: str = ""
     fault: tuple[str, str] = ("", "")
     since: float = 0.0

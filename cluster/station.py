@@ -63,6 +63,9 @@ class Station:
         said["capacity"] = AT_A_GPU if self._spec.kind == "device" else 1
         return {**said, "kind": "", "place": to_plain(self._bench.place), "slot": self._bench.slots[0].name}
 
+    def beat(self) -> None:
+        """Show that the process is not stuck."""
+
     def answer(self, body: bytes) -> tuple[bytes, str, str]:
         """A packed result, or the kind and the sentence of a fault of this machine."""
         assert self._bench is not None
@@ -75,6 +78,9 @@ class Station:
             return self._kept[request.hash], "", ""
         except MachineError as error:
             return b"", type(error).__name__, str(error)
+        except OSError as error:
+            why = f"the node {platform.node()} fails: {error.strerror or error}"
+            return b"", "SpoolError", f"{why}; look at its disk and its memory, then resume the run"
 
     def _made(self) -> WorkerPool:
         """The evaluator, with what a worker of this machine must keep from kernels."""

@@ -16,13 +16,14 @@ from dataclasses import asdict
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from cluster.digest import code_digest
 from cluster.dispatcher import Dispatcher, StationLost, StationPost, StationReply
 from cluster.resource_unit import ResourceUnit
 from cluster.station import AT_A_GPU, StationSpec
+from cluster.station_actor import StationActor
 from records.codec import dumps
 from sandbox.target import load_target, target_names
 
@@ -35,7 +36,7 @@ SILENT_S = 30.0  # of an asker, after which what it waits for is dropped
 IDLE_S = 600.0  # without an asker, after which the GPUs are given back
 OTHERS_S = 5.0  # for more stations, once there is one
 AGAIN_S = 30.0  # before a station is tried again that could not be started
-RECENT_LOSS_S = 5.0  # Ray says that a node is gone somewhat later than that its actors are
+DEVICE = "DeviceError"  # the kind of fault after which a station is not tried again
 
 
 class Supervisor:
@@ -58,7 +59,7 @@ class Supervisor:
 
     async def introduce(self) -> dict[str, Any]:
         """The version of the program on the supervisor's node, and the number of its process there."""
-        if self._watching is None:
+        if self._watching is None or self._watching.done():
             self._watching = asyncio.get_running_loop().create_task(self._watch())
         return {"digest": code_digest(), "pid": os.getpid()}
 
@@ -206,69 +207,53 @@ class Supervisor:
             num_cpus=0,
             resources={unit.resource: 1},
             max_restarts=0,
-            max_concurrency=AT_A_GPU,
+            max_concurrency=AT_A_GPU + 1,  # and a beat
             scheduling_strategy=NodeAffinitySchedulingStrategy(unit.node, soft=False),
         ).remote(asdict(unit.spec), unit.number, unit.share)
-        unit.station = handle
-        try:
-            said = await handle.introduce.remote()
-        except RayError as error:
-            self._release(unit)
-            if unit.node in self._alive and not isinstance(error, RayActorError):
-                unit.fault, unit.since = ("SpoolError", _cause(error)), time.monotonic()
-            elif unit.node in self._alive:
-                unit.fault = (
-                    "SpoolError",
-                    f"a station on the node {unit.node[:8]} could not be started; look at its logs",
-                )
-                unit.since = time.monotonic()
-            unit.task = None
-            return
-        if said["digest"] != code_digest():
+        actor = unit.station = StationActor(handle, unit.node, lambda: self._is_alive(unit.node))
+        said = await actor.introduce()
+        if said.get("digest", code_digest()) != code_digest():
             text = f"the node {said['host']} has another version of the program than the rest of the cluster"
             said |= {"kind": "SpoolError", "text": f"{text}; install one version on all nodes"}
         if said["kind"]:
             self._release(unit)
-            unit.fault, unit.since = (said["kind"], said["text"]), time.monotonic()
+            if unit.node in self._alive:
+                unit.fault, unit.since = (said["kind"], said["text"]), time.monotonic()
             unit.task = None
             return
         place = dumps(said["place"])
         self._places[place] = said["place"]
         unit.pid = int(said["pid"])
         unit.id, unit.slot = f"{unit.node[:8]}-{unit.resource}-{unit.number}-{self._count}", said["slot"]
-        post = StationPost(unit.id, unit.node, place, lambda body: self._answer(unit, handle, body), said["capacity"])
+        post = StationPost(unit.id, unit.node, place, lambda body: self._answer(unit, actor, body), said["capacity"])
         self._dispatcher.join(post)
 
-    async def _answer(self, unit: ResourceUnit, handle: Any, body: bytes) -> StationReply:
+    async def _answer(self, unit: ResourceUnit, actor: StationActor, body: bytes) -> StationReply:
         try:
-            return StationReply(*await handle.answer.remote(body))
-        except RayTaskError as error:  # a fault in our own program
-            return StationReply(kind="LabError", text=_cause(error))
-        except RayError:
-            began = time.monotonic()
-            while unit.node in self._alive and time.monotonic() - began < RECENT_LOSS_S:
-                with contextlib.suppress(RayError, ConnectionError):
-                    await self._look()
-                await asyncio.sleep(0.25)
-                if unit.node in self._alive and time.monotonic() - began > 1.5:
-                    break
-            self._release(unit)
-            unit.task = None
-            raise StationLost(unit.node not in self._alive) from None
+            return await actor.answer(body)
+        except StationLost:
+            if unit.station is actor:  # which several requests may have lost, and another one may have followed
+                self._release(unit)
+                unit.task = None
+            raise
+
+    async def _is_alive(self, node: str) -> bool:
+        await self._look()
+        return node in self._alive
 
     def _release(self, unit: ResourceUnit) -> None:
         self._dispatcher.leave(unit.id)
         unit.id = ""
         if unit.station is not None:
-            with contextlib.suppress(RayError, ValueError):
-                ray.kill(unit.station)
+            unit.station.end()
             unit.station = None
 
-    def _give_up(self, station: str, why: str) -> None:
+    def _give_up(self, station: str, kind: str, why: str) -> None:
+        """End a station that fails again and again: one with a faulty device for good, another for a while."""
         for unit in self._units.values():
             if unit.id == station:
                 self._release(unit)
-                unit.fault = ("GivenUp", why)
+                unit.fault, unit.since = ("GivenUp" if kind == DEVICE else kind, why), time.monotonic()
 
     async def _watch(self) -> None:
         """Follow nodes and askers for ever."""
@@ -288,9 +273,3 @@ class Supervisor:
 
 def _declared() -> frozenset[str]:
     return frozenset({LAB, *target_names()})
-
-
-def _cause(error: RayError) -> str:
-    """A fault in a station's program, in one line."""
-    cause = getattr(error, "cause", None) or error
-    return f"a station failed with {type(cause).__name__}: {' '.join(str(cause).split())[:300]}; please report this"

@@ -14,8 +14,8 @@ PLACE, OTHER = "h200 with driver 1", "h200 with driver 2"
 class ScriptedStation:
     """A station that answers with its name and the request, or ends as its script says."""
 
-    def __init__(self, name: str, script: tuple[str, ...] = (), place: str = PLACE) -> None:
-        self.post = StationPost(name, f"node of {name}", place, self.answer)
+    def __init__(self, name: str, script: tuple[str, ...] = (), place: str = PLACE, node: str = "") -> None:
+        self.post = StationPost(name, node or f"node of {name}", place, self.answer)
         self.script, self.asked = list(script), list[str]()
         self.gate = asyncio.Event()
         self.gate.set()
@@ -82,24 +82,61 @@ def test_a_lost_node_is_no_try_but_lost_stations_are_counted() -> None:
 def test_a_fault_is_tried_elsewhere_then_given_to_the_asker() -> None:
     async def tried() -> None:
         given_up = list[str]()
-        made = Dispatcher(lambda station, why: given_up.append(f"{station}: {why}"))
+        made = Dispatcher(lambda station, kind, why: given_up.append(f"{station}: {kind}: {why}"))
         bad = ScriptedStation("bad", ("DeviceError",) * 9)
         made.join(bad.post)
         made.join(ScriptedStation("good").post)
         assert (await ask(made, "x")).body == b"good:x"
         made.leave("good")
         assert (await ask(made, "y")).kind == "DeviceError"
-        assert given_up == ["bad: bad is at fault"] and len(bad.asked) >= MOST_FAULTS
+        assert given_up == ["bad: DeviceError: bad is at fault"] and len(bad.asked) >= MOST_FAULTS
         assert not made.posts
 
     asyncio.run(tried())
 
 
-def test_faults_of_the_lab_do_not_cost_the_station_its_place() -> None:
+def test_a_request_waits_for_another_node_when_all_stations_of_one_fail() -> None:
+    """A full disk: three free stations would fail on each request before the one on the good node is free."""
+
     async def tried() -> None:
-        made, one = Dispatcher(), ScriptedStation("one", ("HostStarved",) * MOST_TRIES)
+        given_up = list[str]()
+        made, good = Dispatcher(lambda station, kind, why: given_up.append(station)), ScriptedStation("good")
+        good.gate.clear()
+        made.join(good.post)
+        first = ask(made, "begun")
+        await asyncio.sleep(0)
+        full = [ScriptedStation(f"full {n}", ("SpoolError",) * 99, node="full") for n in range(3)]
+        for station in full:
+            made.join(station.post)
+        asked = [ask(made, f"x{n}") for n in range(12)]
+        for _ in range(50):
+            await asyncio.sleep(0)
+        assert not any(each.done() for each in asked)
+        good.gate.set()
+        assert {(await each).body.partition(b":")[0] for each in (first, *asked)} == {b"good"}
+        assert sorted(given_up) == [each.post.id for each in full if len(each.asked) == MOST_FAULTS]
+        assert max(len(station.asked) for station in full) == MOST_FAULTS
+
+    asyncio.run(tried())
+
+
+def test_a_request_that_every_node_fails_on_goes_back_with_the_fault() -> None:
+    async def tried() -> None:
+        made = Dispatcher()
+        for number in range(5):
+            made.join(ScriptedStation(f"s{number}", ("LabError",) * 9, node=f"n{number % 2}").post)
+        assert (await ask(made, "x")).kind == "LabError"
+        assert made.is_idle()
+
+    asyncio.run(tried())
+
+
+def test_a_busy_host_does_not_cost_the_station_its_place() -> None:
+    async def tried() -> None:
+        made, one = Dispatcher(), ScriptedStation("one", ("HostStarved",) * (2 * MOST_TRIES))
         made.join(one.post)
-        assert (await ask(made, "x")).kind == "HostStarved"
+        for _ in range(2):
+            assert (await ask(made, "x")).kind == "HostStarved"
         assert (await ask(made, "x")).body == b"one:x"  # which was not remembered
 
     asyncio.run(tried())

@@ -81,3 +81,16 @@ def test_dropped_jobs_are_gone() -> None:
         queue.push("a", f"a:{number}")
     assert queue.drop(lambda job: job != "a:3") == ["a:0", "a:1", "a:2"]
     assert (queue.pop(same), queue.pop(same), len(queue)) == ("a:3", None, 0)
+
+
+def test_a_job_that_may_not_go_yet_stays_and_holds_up_nobody() -> None:
+    queue = FairQueue[str]()
+    queue.push("a", "a:waits")
+    queue.push("a", "a:goes")
+    queue.push("b", "b:goes")
+
+    def rank(job: str) -> int | None:
+        return None if job.endswith("waits") else 0
+
+    assert [queue.pop(rank) for _ in range(3)] == ["a:goes", "b:goes", None]
+    assert len(queue) == 1 and queue.pop(same) == "a:waits"
