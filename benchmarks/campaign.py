@@ -2,6 +2,8 @@
 
     --gpus N | --address HOST:PORT | --local    a cluster of its own, one that is there, or nothing that sleeps
     --candidates N --picks N --seconds S        each evaluation of a station takes S, or as recorded where S is 0
+    --hasten N                                  recorded durations are divided by N
+    --database URL                              records and checkpoints are there, and not in FOLDER
 
 Started again on its folder, it goes on. It prints one JSON object a line: the process after each generation.
 """
@@ -15,15 +17,20 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from agents.author import Idea, Specimen, Step
+from app.shared_database import open_checkpoints, open_shared
 from benchmarks.scripted_loop import Forgetful, resident_bytes
 from benchmarks.simulated import TARGET, TASK, SimulatedEvaluator, linked, opened, source_of
 from graph import Limits
 from graph.doubles import table_context
-from graph.drive import drive
+from graph.drive import Checkpoints, drive
+from records.artefacts import ArtefactStore
 from records.ledger import Ledger
 from sandbox.target import load_target
 from tasks.loader import load_task
@@ -40,8 +47,8 @@ def recorded() -> list[float]:
 class Script:
     """Ideas and kernels of a campaign: each kernel's file says its time and how long a station takes for it."""
 
-    def __init__(self, picks: int, seconds: float) -> None:
-        self._picks, self._durations = picks, [seconds] if seconds else recorded()
+    def __init__(self, picks: int, seconds: float, hasten: float = 1.0) -> None:
+        self._picks, self._durations = picks, [seconds] if seconds else [each / hasten for each in recorded()]
 
     def ideas(self, generation: int) -> Sequence[Idea]:
         """As many as there are picks."""
@@ -64,7 +71,7 @@ def summary(ledger: Ledger) -> list[list[Any]]:
 def campaign(folder: Path, asked: argparse.Namespace) -> None:
     """Drive the run to its end."""
     folder.mkdir(parents=True, exist_ok=True)
-    script, task = Script(asked.picks, asked.seconds), load_task(TASK, TARGET)
+    script, task = Script(asked.picks, asked.seconds, asked.hasten), load_task(TASK, TARGET)
     generations = -(-asked.candidates // asked.picks)
     limits = Limits(
         generations=generations, picks=asked.picks, stagnation=generations, roofline_fraction=2e9, explorations=0,
@@ -77,6 +84,11 @@ def campaign(folder: Path, asked: argparse.Namespace) -> None:
         if link is None
         else opened(link, folder, max(1, asked.gpus))
     )
+    place: Path | Checkpoints = folder / "checkpoint.db"
+    if asked.database:
+        context.ledger.close()
+        ledger, place = open_shared(SecretStr(asked.database)), partial(open_checkpoints, SecretStr(asked.database))
+        context = replace(context, ledger=ledger, artefacts=ArtefactStore(None, ledger))
     context = replace(context, run=replace(context.run, target=TARGET), sandbox=sandbox)
     began = time.perf_counter()
 
@@ -87,7 +99,7 @@ def campaign(folder: Path, asked: argparse.Namespace) -> None:
             print(json.dumps({**row, "rss_bytes": resident_bytes()}), flush=True)
 
     try:
-        drive(context, folder / "checkpoint.db", progress, asked.picks)
+        drive(context, place, progress, asked.picks)
         print(json.dumps({"ended": True, "wall_s": time.perf_counter() - began}), flush=True)
     finally:
         context.ledger.close()
@@ -105,6 +117,8 @@ def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--candidates", type=int, default=64)
     parser.add_argument("--picks", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=0.0)
+    parser.add_argument("--hasten", type=float, default=1.0)
+    parser.add_argument("--database", default="")
     return parser.parse_args(words)
 
 

@@ -1,22 +1,20 @@
 """Processes of a cluster killed by SIGKILL while a run is at work, and what became of the run.
 
-    python -m benchmarks.kills [--kills 100] [--minutes 30] [--seed 1]
+    python -m benchmarks.kills [--kills 100] [--minutes 40] [--seed 1]
 
-A head and two nodes with two simulated GPUs each on this machine, and a driver with a scripted author. Stations,
-supervisor, bridge, driver, nodes and head are killed in a drawn order at drawn moments, and what no cluster would start
-again is started again here: nodes, head, driver. The recovery time of a kill is the time until a station is done with a
-request that began after it. At the end the ledger is compared with that of the same run without a cluster and without
-kills: every attempt, its state, its time and its key.
+A head and two nodes with two simulated GPUs each on this machine, a driver with a scripted author, and its records in a
+Postgres server of its own where one is installed. Stations, supervisor, bridge, driver, nodes, head and the server's
+end of the driver's connections are killed in a drawn order at drawn moments, and what no cluster would start again is
+started again here: nodes, head, driver. The recovery time of a kill is the time until a station is done with a request
+that began after it. At the end the ledger is compared with that of the same run without a cluster, without Postgres and
+without kills: every attempt, its state, its time and its key.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shutil
-import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -24,44 +22,24 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
 
+from pydantic import SecretStr
+
+from app.shared_database import open_shared
 from benchmarks.campaign import campaign, parsed, summary
 from benchmarks.figure import Figure, report
-from benchmarks.simulated import TARGET, counted, environment
+from benchmarks.ray_nodes import RayNodes, descendants, kill
+from benchmarks.simulated import TARGET, counted
 from records.ledger import Ledger
+from tests.support.postgres_server import PostgresServer, programs, serving
 
-WEIGHTS = {"station": 50, "supervisor": 14, "bridge": 14, "driver": 14, "node": 12, "head": 3}
+WEIGHTS = {"station": 44, "supervisor": 12, "bridge": 12, "driver": 12, "node": 10, "head": 4, "connection": 12}
 MARKS = {"station": "ray::Simulated", "supervisor": "ray::Supervisor"}
-SECONDS, PICKS = 0.5, 8
-WORST_S = 240.0  # to recover from one kill
-RAY = (
-    sys.executable,
-    "-m",
-    "ray.scripts.scripts",
-    "start",
-    "--block",
-    "--num-cpus",
-    "1",
-    "--object-store-memory",
-    "80000000",
-)
-
-
-def descendants(pid: int) -> list[int]:
-    """The processes below one, the deepest first."""
-    parents: dict[int, list[int]] = defaultdict(list)
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError, IndexError, ValueError):
-                parents[int((entry / "stat").read_text().rpartition(")")[2].split()[1])].append(int(entry.name))
-    found, waiting = list[int](), [pid]
-    while waiting:
-        children = parents[waiting.pop()]
-        found += children
-        waiting += children
-    return found[::-1]
+NODES, SECONDS, PICKS = 2, 0.5, 8
+WORST_S = 600.0  # to recover from one kill: a head starts slowly on a busy machine
+BACKENDS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'kernel-scientist'"
 
 
 def words_of(pid: int) -> str:
@@ -72,49 +50,26 @@ def words_of(pid: int) -> str:
         return ""
 
 
-def kill(pid: int) -> None:
-    """SIGKILL, also to one that has gone."""
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
-
-
 class Site:
-    """The machines and the driver of one run, as processes of this machine."""
+    """The machines, the database and the driver of one run, as processes of this machine."""
 
-    def __init__(self, folder: Path, candidates: int) -> None:
-        self._folder = folder
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port = int(free.getsockname()[1])
+    def __init__(self, folder: Path, candidates: int, server: PostgresServer | None) -> None:
+        self._folder, self._server = folder, server
+        self.ray = RayNodes(folder)
+        self._node()
         self._argv = [
-            str(folder), "--address", f"127.0.0.1:{self._port}", "--candidates", str(candidates), "--picks", str(PICKS),
+            str(folder), "--address", self.ray.address, "--candidates", str(candidates), "--picks", str(PICKS),
             "--seconds", str(SECONDS),
         ]  # fmt: skip
-        self.nodes: list[subprocess.Popen[bytes]] = []
+        self.database = "" if server is None else server.ledger()
+        if self.database:
+            self._argv += ["--database", self.database]
         self.drivers = 0
-        self.begin()
         self.driver = self._drive()
 
-    def begin(self) -> None:
-        """The head, then the nodes."""
-        temporary = f"/tmp/ks-kills-{os.getpid()}-{random.randrange(10**6)}"
-        more = ["--head", "--port", str(self._port), "--temp-dir", temporary, "--include-dashboard=false"]
-        self.head = self._start(more)
-        time.sleep(6.0)
-        self.nodes = [self._node() for _ in range(2)]
-
-    def _node(self) -> subprocess.Popen[bytes]:
-        return self._start(["--address", f"127.0.0.1:{self._port}", "--resources", f'{{"{TARGET}": 2}}'])
-
-    def _start(self, more: Sequence[str]) -> subprocess.Popen[bytes]:
-        with (self._folder / "ray-start.log").open("ab") as log:
-            return subprocess.Popen(
-                [*RAY, *more],
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+    def _node(self) -> None:
+        while self.ray.living() < NODES:
+            self.ray.add({TARGET: 2})
 
     def _drive(self) -> subprocess.Popen[bytes]:
         self.drivers += 1
@@ -123,16 +78,10 @@ class Site:
 
     def strike(self, what: str, draw: random.Random) -> bool:
         """Kill one of these, and start again what nobody else would; False where there is none at the moment."""
-        if what in MARKS:
-            below = [pid for root in (self.head, *self.nodes) for pid in descendants(root.pid)]
-            found = [pid for pid in below if words_of(pid).startswith(MARKS[what])]
-        elif what == "bridge":
-            found = [pid for pid in descendants(self.driver.pid) if "cluster.bridge" in words_of(pid)]
-        elif what == "driver":
-            found = [self.driver.pid] if self.driver.poll() is None else []
-        else:
+        if what in ("node", "head"):
             self._fell(what, draw)
             return True
+        found = self._found(what)
         if not found:
             return False
         kill(draw.choice(found))
@@ -141,30 +90,50 @@ class Site:
             self.driver = self._drive()
         return True
 
+    def _found(self, what: str) -> list[int]:
+        """The processes of this sort."""
+        if what in MARKS:
+            below = [pid for root in (self.ray.head, *self.ray.nodes) for pid in descendants(root.pid)]
+            return [pid for pid in below if words_of(pid).startswith(MARKS[what])]
+        if what == "bridge":
+            return [pid for pid in descendants(self.driver.pid) if "cluster.bridge" in words_of(pid)]
+        if what == "connection":
+            return self._backends()
+        return [self.driver.pid] if self.driver.poll() is None else []
+
+    def _backends(self) -> list[int]:
+        """The server's ends of the driver's connections; none while it starts again."""
+        if self._server is None:
+            return []
+        import psycopg
+
+        try:
+            return [int(str(pid)) for (pid,) in self._server.execute("postgres", BACKENDS)]
+        except psycopg.Error:
+            return []
+
     def _fell(self, what: str, draw: random.Random) -> None:
         """A node, or the head with all that hangs on it."""
-        felled = [self.head, *self.nodes] if what == "head" else [draw.choice(self.nodes)]
-        for node in felled:
-            for pid in (*descendants(node.pid), node.pid):
-                kill(pid)
-            node.wait()
+        for node in [*self.ray.nodes, self.ray.head] if what == "head" else [draw.choice(self.ray.nodes)]:
+            self.ray.fell(node)
         if what == "head":
-            self.begin()
-        else:
-            self.nodes = [node for node in self.nodes if node.poll() is None]
-            self.nodes.append(self._node())
+            self.ray.begin()
+        self._node()
 
     def revive(self) -> None:
-        """Start the driver again where it has paused: what `resume` is for."""
+        """Start again what has ended by itself: the driver where it has paused, machines where Ray has given up."""
         if self.driver.poll() not in (None, 0):
             self.driver = self._drive()
+        if self.ray.has_ended():
+            self._fell("head", random.Random())
+        self._node()
 
     def close(self) -> None:
         """End everything that was started here."""
-        for each in (self.driver, self.head, *self.nodes):
-            for pid in (*descendants(each.pid), each.pid):
-                kill(pid)
-            each.wait()
+        for pid in (*descendants(self.driver.pid), self.driver.pid):
+            kill(pid)
+        self.driver.wait()
+        self.ray.close()
 
 
 def awaited(site: Site, folder: Path) -> float | None:
@@ -222,19 +191,22 @@ def main(words: Sequence[str] | None = None) -> int:
     root = Path(tempfile.mkdtemp(prefix="ks-kills-"))
     folder = root / "run"
     folder.mkdir()
-    site = Site(folder, asked.candidates)
-    try:
-        times = struck(site, folder, asked.kills, time.monotonic() + 60 * asked.minutes, random.Random(asked.seed))
-        while site.driver.poll() != 0:
-            site.revive()
-            time.sleep(0.5)
-    finally:
-        site.close()
     again = parsed([str(root / "near"), "--local", "--candidates", str(asked.candidates), "--picks", str(PICKS)])
     again.seconds = SECONDS
-    campaign(again.folder, again)
-    with Ledger(folder / "ledger.db") as ours, Ledger(again.folder / "ledger.db") as right:
-        found = figures(times, (summary(ours), summary(right)))
+    with ExitStack() as opened:
+        server = None if programs() is None else opened.enter_context(serving(is_durable=True))
+        site = Site(folder, asked.candidates, server)
+        try:
+            times = struck(site, folder, asked.kills, time.monotonic() + 60 * asked.minutes, random.Random(asked.seed))
+            while site.driver.poll() != 0:
+                site.revive()
+                time.sleep(0.5)
+        finally:
+            site.close()
+        campaign(again.folder, again)
+        ours = open_shared(SecretStr(site.database)) if site.database else Ledger(folder / "ledger.db")
+        with ours, Ledger(again.folder / "ledger.db") as right:
+            found = figures(times, (summary(ours), summary(right)))
     shutil.rmtree(root)
     return report("Kills", found)
 

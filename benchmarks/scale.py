@@ -23,10 +23,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.figure import Figure, report
-from benchmarks.simulated import TARGET, TASK, SimulatedEvaluator, counted, linked, opened, source_of
+from benchmarks.simulated import TARGET, SimulatedEvaluator, counted, linked, opened, source_of, task
 from cluster.cluster_sandbox import ClusterSandbox
 from sandbox.target import load_target
-from tasks.loader import load_task
 
 CALLS = 300  # without a sleep, for the overhead
 ROUNDS = 8  # evaluations of each GPU, for the efficiency
@@ -37,7 +36,7 @@ COMMON = 6  # kernels that all three ask for
 
 def evaluate(sandbox: ClusterSandbox, name: str, seconds: float) -> float:
     """The wall time of one evaluation in seconds."""
-    prepared = sandbox.prepare(source_of(name, seconds), load_task(TASK, TARGET))
+    prepared = sandbox.prepare(source_of(name, seconds), task())
     began = time.perf_counter()
     sandbox.benchmark(prepared)
     return time.perf_counter() - began
@@ -55,7 +54,7 @@ def overhead(folder: Path) -> list[Figure]:
         link.close()
     near, local = [], SimulatedEvaluator(load_target(TARGET))
     for number in range(CALLS):
-        prepared = local.prepare(source_of(f"near {number}", 0.0), load_task(TASK, TARGET))
+        prepared = local.prepare(source_of(f"near {number}", 0.0), task())
         began = time.perf_counter()
         local.benchmark(prepared)
         near.append(time.perf_counter() - began)
@@ -125,6 +124,13 @@ def fairness(folder: Path) -> list[Figure]:
     ]
 
 
+def told(figures: list[Figure]) -> list[Figure]:
+    """The figures, said as soon as they are known."""
+    for each in figures:
+        print(f"{each.figure}: {each.value:.4g} {each.unit}", file=sys.stderr, flush=True)
+    return figures
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Measure and report."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
@@ -138,12 +144,11 @@ def main(words: Sequence[str] | None = None) -> int:
             if job.__name__ in asked.only:
                 folder = Path(root) / job.__name__
                 folder.mkdir()
-                found += job(folder)
-                print(f"{job.__name__}: done", file=sys.stderr, flush=True)
+                found += told(job(folder))
         for gpus in (int(text) for text in asked.gpus.split(",") if "efficiency" in asked.only):
             folder = Path(root) / f"gpus-{gpus}"
             folder.mkdir()
-            found += efficiency(folder, gpus, asked.seconds)
+            found += told(efficiency(folder, gpus, asked.seconds))
     return report("A cluster's cost", found)
 
 

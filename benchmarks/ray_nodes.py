@@ -1,0 +1,110 @@
+"""Head and nodes of a Ray cluster as processes of this machine, which can be killed as machines are lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from benchmarks.simulated import environment
+
+HEAD_S = 300.0  # for a head to listen
+START = (sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--object-store-memory", "80000000")
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes below one, the deepest first."""
+    parents: dict[int, list[int]] = defaultdict(list)
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError, IndexError, ValueError):
+                parents[int((entry / "stat").read_text().rpartition(")")[2].split()[1])].append(int(entry.name))
+    found, waiting = list[int](), [pid]
+    while waiting:
+        children = parents[waiting.pop()]
+        found += children
+        waiting += children
+    return found[::-1]
+
+
+def kill(pid: int) -> None:
+    """SIGKILL, also to one that has gone."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+class RayNodes:
+    """A head without stations and nodes that declare resources; `close` ends them all."""
+
+    def __init__(self, folder: Path, cores: int = 1) -> None:
+        """Start the head. `cores` is how many stations a node starts at once."""
+        self._folder, self._cores = folder, cores
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = int(free.getsockname()[1])
+        self.nodes: list[subprocess.Popen[bytes]] = []
+        self.begin()
+
+    @property
+    def address(self) -> str:
+        """HOST:PORT of the head."""
+        return f"127.0.0.1:{self._port}"
+
+    def begin(self) -> None:
+        """Start the head, and wait until it listens; again where Ray gives up, as it does on a busy machine."""
+        until = time.monotonic() + HEAD_S
+        while time.monotonic() < until:
+            temporary = f"/tmp/ks-ray-{os.getpid()}-{random.randrange(10**6)}"
+            more = ["--head", "--port", str(self._port), "--temp-dir", temporary, "--include-dashboard=false"]
+            self.head = self._start([*more, "--num-cpus", "1"])
+            while time.monotonic() < until and self.head.poll() is None:
+                with suppress(OSError):
+                    socket.create_connection(("127.0.0.1", self._port), timeout=1.0).close()
+                    return
+                time.sleep(0.2)
+        raise TimeoutError(f"no head of Ray within {HEAD_S:.0f} s; see {self._folder / 'ray-start.log'}")
+
+    def has_ended(self) -> bool:
+        """True where the head has ended by itself, and all that hangs on it is to be started again."""
+        return self.head.poll() is not None
+
+    def living(self) -> int:
+        """The nodes whose processes are there."""
+        self.nodes = [each for each in self.nodes if each.poll() is None]
+        return len(self.nodes)
+
+    def add(self, resources: Mapping[str, int]) -> None:
+        """Start a node that declares these."""
+        said = ", ".join(f'"{name}": {count}' for name, count in resources.items())
+        words = ["--address", self.address, "--num-cpus", str(self._cores), "--resources", f"{{{said}}}"]
+        self.nodes.append(self._start(words))
+
+    def fell(self, node: subprocess.Popen[bytes]) -> None:
+        """Kill a node, or the head, with all that runs on it, as a loss of power does."""
+        for pid in (*descendants(node.pid), node.pid):
+            kill(pid)
+        node.wait()
+        self.living()
+
+    def close(self) -> None:
+        """End everything that was started here."""
+        for node in (self.head, *self.nodes):
+            self.fell(node)
+
+    def _start(self, more: Sequence[str]) -> subprocess.Popen[bytes]:
+        with (self._folder / "ray-start.log").open("ab") as log:
+            return subprocess.Popen(
+                [*START, *more],
+                env=environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
