@@ -204,8 +204,8 @@ BENCHMARKS = (
     Benchmark(
         "many_gpus",
         "64 simulated GPUs on 16 cores",
-        "Efficiency and rate of a cluster with cores to spare, and the part of a campaign of 10,000 that fitted into three "
-        "minutes. The driver's time holds what the script itself spent on loading the task for each candidate.",
+        "Efficiency and rate of a cluster with cores to spare, and what a campaign of 10,000 came to in three minutes. "
+        "The driver's time holds what the script itself spent on loading the task for each candidate.",
         0.2,
         stored=True,
     ),
