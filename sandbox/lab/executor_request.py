@@ -24,6 +24,7 @@ from tasks.dtypes import stored
 MAGIC = 0x4B534C4142303130
 LOWEST, HIGHEST = 1 << 40, 0x78 << 40  # addresses of buffers; above them lies what the executor maps for itself
 GRANULE = 65536
+PAGE = 4096  # all that a GPU's allocator promises of a buffer's address
 NONE = (1 << 64) - 1
 ROLES = {"input": 0, "output": 1, "workspace": 2, "inout": 3}
 WRITTEN = ("output", "inout")  # roles of buffers that are compared
@@ -122,7 +123,7 @@ def lay_out(buffers: Sequence[Buffer], *, count: bool, sparse: bool = False, mas
     if len(buffers) > MAX_BUFFERS:
         raise LabError(f"the lab takes at most {MAX_BUFFERS} buffers")
     places, arena = _places([_round_up(int(buffer.data.nbytes), GRANULE) for buffer in buffers])
-    base = LOWEST + GRANULE * _RANDOM.randrange((HIGHEST - LOWEST - arena) // GRANULE)
+    base = LOWEST + PAGE * _RANDOM.randrange((HIGHEST - LOWEST - arena) // PAGE)
     regions, file_at, mask_at = list[Region](), 0, 0
     for buffer, at in zip(buffers, places, strict=True):
         room = _round_up(int(buffer.data.nbytes), GRANULE)

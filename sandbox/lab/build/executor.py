@@ -43,6 +43,7 @@ _DRIVER = ("cc", "-target", "x86_64-linux-musl", *STATIC)
 _LIMITS = ProcessLimits(cpu_s=600, file_bytes=1 << 30)  # the first link of a cache builds the C library
 _TIMEOUT_S = 600.0
 _LINK = "link.json"
+_OWN_CACHE = "compiler"
 
 
 def sources() -> tuple[Path, ...]:
@@ -87,6 +88,7 @@ def _build(toolchain: Toolchain, folder: Path) -> list[str]:
             _run(toolchain, work, argv, source.name)
         words = _ask_driver(toolchain, work)
         (work / _LINK).write_text(json.dumps(words), encoding="utf-8")
+        shutil.rmtree(work / _OWN_CACHE, ignore_errors=True)
         os.rename(work, folder)  # noqa: PTH104 - fails where another process was first, replace() would not
     except OSError:
         if not folder.is_dir():
@@ -128,8 +130,12 @@ def _link_line(toolchain: Toolchain, work: Path, objects: Sequence[str]) -> list
 
 
 def _run(toolchain: Toolchain, work: Path, argv: Sequence[str], what: str) -> str:
-    environment = {**toolchain.environment(), "ZIG_VERBOSE_LINK": "1"}
-    done = run(toolchain.command(*argv), cwd=work, env=environment, timeout_s=_TIMEOUT_S, limits=_LIMITS)
+    own = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), str(work / _OWN_CACHE))
+    for caches in ({}, own):  # a cache of the compiler's own that names what it no longer holds would fail for ever
+        environment = {**toolchain.environment(), **caches, "ZIG_VERBOSE_LINK": "1"}
+        done = run(toolchain.command(*argv), cwd=work, env=environment, timeout_s=_TIMEOUT_S, limits=_LIMITS)
+        if done.returncode == 0:
+            break
     if done.returncode != 0:
         said = (done.stderr.strip() or "no message")[:400]
         raise LabError(f"the lab's runtime does not compile ({what}: {said}); reinstall the pinned compiler")

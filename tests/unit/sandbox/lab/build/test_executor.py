@@ -49,6 +49,17 @@ def test_the_links_own_command_is_found_among_those_that_build_the_c_library(tmp
     assert "-s" not in words, "the judge reads the program's symbols"
 
 
+def test_a_cache_of_the_compilers_that_lost_its_files_stops_nothing(tmp_path: Path) -> None:
+    toolchain = fake(tmp_path, OURS)
+    test = f'"-c" in words and __import__("os").environ["ZIG_LOCAL_CACHE_DIR"] == {str(tmp_path / "cache" / "zig")!r}'
+    text = toolchain.zig.read_text(encoding="utf-8")
+    broken = f"words = sys.argv[1:]\nif {test}:\n    sys.exit('cannot open barrier.o')"
+    toolchain.zig.write_text(text.replace("words = sys.argv[1:]", broken, 1), encoding="utf-8")
+    words = link_command(toolchain, tmp_path / "kernels", "candidate.o", "program")
+    assert all(Path(word).is_file() for word in words[3:-3]) and len(words) > 9
+    assert not [path for path in (tmp_path / "kernels").rglob("*") if path.is_dir() and path.name == "compiler"]
+
+
 def test_a_driver_that_never_shows_its_command_is_at_fault(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="does not print its linker's command"):
         link_command(fake(tmp_path, OTHER), tmp_path / "kernels", "candidate.o", "program")
