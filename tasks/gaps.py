@@ -21,7 +21,7 @@ COST = 2.0**21  # operations plus bytes of a case, or as much as the cheapest te
 MOST = 8  # cases; the largest gaps come first
 TRIES = 4  # lengths that are drawn from a gap until one is affordable
 WIDE = 1.25  # times the shorter length the longer one of a gap is at least
-LITTLE = 16  # steps that a dim may lie above the least listed length where its gaps are not meant
+LITTLE = 16  # steps that a dim lies above the least listed length where its gaps are not meant, at least half of them
 
 Gap = tuple[int, int]
 Dims = dict[str, int]
@@ -79,7 +79,7 @@ def _between(task: Task, name: str, gap: Gap, rng: np.random.Generator) -> int:
 def _little(task: Task, name: str, rng: np.random.Generator) -> int:
     lengths = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
     step = task.multiples.get(name, 1)
-    return min(max(lengths), min(lengths) + step * int(rng.integers(LITTLE)))
+    return min(max(lengths), min(lengths) + step * int(rng.integers(LITTLE // 2, LITTLE)))
 
 
 def _least(task: Task, name: str) -> int:
