@@ -71,11 +71,12 @@ def command(
         exact=exact,
         keep=keep,
     )
+    golden = open_task(settings, task).golden
     if json:
-        emit(verdict_json(evaluation))
+        emit(verdict_json(evaluation) | ({"golden": golden.text} if golden else {}))
     else:
         show(evaluation, source, file.name)
-        if golden := open_task(settings, task).golden:
+        if golden:
             say(f"\n{golden.text}.")
     if not evaluation.verdict.accepted:
         raise typer.Exit(1)

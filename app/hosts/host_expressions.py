@@ -273,6 +273,9 @@ class HostExpressions:
 
     def _element(self, node: Element, frame: Frame) -> Value:
         whole, index = self.value(node.whole, frame), self.value(node.index, frame)
+        if isinstance(whole, HostArray) and whole.items and isinstance(index, Amount) and index.constant is None:
+            self.memory.decisions.append(f"the element {index.text} of {whole.name}")
+            return whole.items[index.value] if index.value is not None and index.value < len(whole.items) else NOTHING
         if isinstance(whole, HostArray) and isinstance(index, Amount) and index.constant is not None:
             return whole.items[index.constant] if index.constant < len(whole.items) else NOTHING
         return NOTHING

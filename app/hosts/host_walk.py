@@ -24,7 +24,7 @@ from app.hosts.host_syntax import (
     Switch,
 )
 from app.hosts.memory import HostUnclear
-from app.hosts.scanning import ENDS, allocates, assigned, called_names, ends, launches
+from app.hosts.scanning import ENDS, allocates, assigned, called_names, ends, launches, named_in
 from app.hosts.types import Type
 from app.hosts.values import Frame, HostArray, Nothing
 from app.hosts.variables import HostVariables, is_same
@@ -87,6 +87,8 @@ class HostWalk(HostVariables):
         if known is None:
             return self._unknown(statement, frame)
         assert isinstance(test, Amount)
+        if "argc" in named_in([Evaluated(statement.test, 0)]) and any(ends(s) for s in (*statement.yes, *statement.no)):
+            return ""  # it asks for arguments; what they would be is asked for where it is used
         if test.constant is None and (self._launches(statement.yes) or self._launches(statement.no)):
             if self._both(statement, test, frame):
                 return ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from app.hosts.amounts import Amount
 from app.hosts.expression_reader import ExpressionReader
@@ -12,8 +13,10 @@ from app.hosts.host_syntax import Name
 from app.hosts.memory import HostUnclear
 from app.hosts.types import Type, type_of
 from app.hosts.values import Frame, Pointer, Real, Value
-from app.hosts.words import words_of
+from app.hosts.words import Word, closing, words_of
 from sandbox.candidate.pp_tokens import scan
+
+ASSIGNS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "|=", "&=", "^=", "++", "--"})
 
 
 def instance_of(
@@ -81,6 +84,8 @@ def arguments_of(
     for parameter, value in zip(function.parameters, given, strict=True):
         kind = type_of(parameter.words, known)
         if isinstance(value, Pointer):
+            if kind.stars and not kind.is_constant and only_reads(function.body, parameter.name):
+                kind = replace(kind, is_constant=True)
             _use(value, kind, parameter.name)
         elif (isinstance(value, Amount) and kind.is_real) or (isinstance(value, Real) and kind.is_whole):
             value = host.cast(kind, value)
@@ -92,6 +97,25 @@ def arguments_of(
             )
         found.append((value, kind))
     return tuple(found)
+
+
+def only_reads(body: Sequence[Word], name: str) -> bool:
+    """True where a kernel takes elements of a pointer and does nothing else with it: many leave `const` out."""
+    is_read = False
+    if any(word.text in ("asm", "__asm__", "__asm") for word in body):
+        return False
+    for at, word in enumerate(body):
+        if word.text != name or word.kind != "name":
+            continue
+        before, behind = body[at - 1].text if at else "", body[at + 1].text if at + 1 < len(body) else ""
+        if behind != "[" or before in ("&", "++", "--", ".", "->"):
+            return False
+        end = closing(list(body), at + 1)
+        then = body[end + 1].text if end + 1 < len(body) else ""
+        if then in ASSIGNS or then in ("[", ".", "->"):
+            return False
+        is_read = True
+    return is_read
 
 
 def _use(pointer: Pointer, kind: Type, name: str) -> None:

@@ -35,6 +35,8 @@ class HostMemory:
     def size(self, name: str, value: int | None) -> Amount:
         """A named number; a second one of the same name has a number behind it."""
         given = self.asked.get(name)
+        if value is None and self.sizes.get(name) is not None:
+            return named(name, self.sizes[name])  # a value that is looked up has the default that has its name
         own = name
         while own in self.sizes and self.sizes[own] != (value if given is None else given):
             own = free_name(f"{name}_{len(self.sizes)}", self.sizes)

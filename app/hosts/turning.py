@@ -46,7 +46,7 @@ class HostLoops(HostWalk):
         Two turns where the first exchanges pointers and the second exchanges them back; behind an odd number of turns
         the results are copied to where an even one leaves them.
         """
-        memory = self.memory
+        memory, first = self.memory, frame.variables[turns.variable]
         frame.variables[turns.variable] = turns.value
         state, steps, decided = self.state(), len(memory.steps), len(memory.decisions)
         own = turns.loop[0]
@@ -68,6 +68,7 @@ class HostLoops(HostWalk):
             frame.variables[turns.variable] = NOTHING
             return True
         self.back(state, steps, decided)
+        frame.variables[turns.variable] = first
         return False
 
     def _again(self, loop: Repetition, turns: Turns, frame: Frame, steps: int) -> bool:

@@ -93,8 +93,7 @@ class HostVariables(HostExpressions):
     def _named(self, name: str, kind: Type, value: Value) -> Value:
         """A number that the file writes down, under the variable's name; one that is not known, to be asked for."""
         if isinstance(value, HostArray):
-            value.name = value.name or name
-            return value
+            return value if value.name == name else HostArray(name, value.type, value.count, value.items)
         is_whole = kind.is_whole or kind.base == "auto"
         if isinstance(value, Amount) and value.constant is not None and is_whole:
             return self.memory.size(name, value.constant)

@@ -89,6 +89,11 @@ def shapes_of(found: HostPlan, matched: Matched, given: Specs) -> tuple[Specs, l
     specs, missing = dict[str, tuple[str, list[str]]](), list[str]()
     for buffer in matched.inputs:
         if buffer.name in given:
+            if unknown := [n for n in given[buffer.name][1] if n not in found.dims]:
+                raise UsageError(
+                    f"--input {buffer.name} names {unknown[0]}, which is no size of the file that may change; these are "
+                    f"{', '.join(found.dims) or 'none'}"
+                )
             specs[buffer.name] = (buffer.dtype, list(given[buffer.name][1]))
         elif buffer.count is None:
             missing.append(f"the shape of {buffer.name} (--input {buffer.name}={buffer.dtype}[...])")

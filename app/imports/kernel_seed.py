@@ -24,19 +24,20 @@ def seeds_of(found: HostPlan, match: Matched, manifest: str, others: Mapping[str
     names = {b: t.name for b, t in zip(found.outputs, statement.outputs, strict=True)}
     given = {t.name for t in statement.inputs}
     taken = {*given, *names.values(), *statement.tests[0].dims}
-    steps = list(found.steps)
+    steps, more = list(found.steps), list[DeviceBuffer]()
     for buffer in found.inputs:
         if buffer in match.updated:
             continue
         if buffer in names or _is_written(buffer, steps):  # kernels may not write what they are given
             if buffer.name in given:
                 steps, names = _with_copy(buffer, steps, names, taken)
+                more += [] if buffer in found.outputs else [buffer]
         else:
             names[buffer] = buffer.name
     for buffer in found.workspaces:
         names[buffer] = free_name(buffer.name, taken)
     dims = {n: v for n, v in found.dims.items() if n in statement.tests[0].dims}
-    known = replace(found, dims=dims, others=others)
+    known = replace(found, dims=dims, others=others, workspaces=(*found.workspaces, *more))
     once = _once(steps)
     for chosen in [once, steps] if len(once) < len(steps) else [steps]:
         yield f"/*+++\n{plan_text(known, names, chosen)}\n+++*/\n{text}"

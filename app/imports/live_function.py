@@ -12,7 +12,7 @@ import torch
 from app.imports.graph import Graph, Tensor
 from app.imports.refusal import ImportRefused
 from app.imports.sizing import Sizing
-from app.imports.source_file import Instance, Source
+from app.imports.source_file import SEED, Instance, Source
 from app.imports.traced_graph import DTYPES
 from tasks.dtypes import Array, numpy_dtype
 from tasks.task import Case
@@ -29,7 +29,8 @@ class Observed:
 
 def observed(instance: Instance) -> Observed:
     """Call it twice; ImportRefused where it gives no tensors, or others the second time."""
-    one, two = _called(instance, False), _called(instance, False)
+    torch.manual_seed(SEED)
+    one, two = _called(instance, False), _called(instance, False)  # what draws numbers draws others
     for (name, a, _), (_, b, _) in zip(one, two, strict=True):
         if a.shape != b.shape or not torch.equal(a.nan_to_num(), b.nan_to_num()):
             raise ImportRefused(f"its result {name} differs from call to call, so it does not follow from its inputs")
@@ -70,7 +71,6 @@ def _called(instance: Instance, is_double: bool) -> list[tuple[str, torch.Tensor
     state = {n: own(t) for n, t in instance.state.items()}
     arguments = tuple(own(a) for a in instance.arguments)
     before = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
-    torch.manual_seed(0)
     with torch.no_grad():
         made = instance.call(state, arguments)
     values = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.imports.graph import Graph, Number, Operation
-from app.imports.refusal import ImportRefused
+from app.imports.refusal import RECORDS, ImportRefused
 
 NUMPY_TYPES = {
     "i64": "np.int64",
@@ -67,9 +67,9 @@ def pool_arguments(node: Operation) -> tuple[Any, list[int], list[int], list[int
     dilation = list(args[4]) if is_max and len(args) > 4 else [1] * rank
     rounding = args[5] if is_max and len(args) > 5 else args[4] if not is_max and len(args) > 4 else False
     if rounding:
-        raise ImportRefused("a pool with ceil_mode has no translation to NumPy yet")
+        raise ImportRefused(f"a pool with ceil_mode has no translation to NumPy yet; {RECORDS}")
     if any(isinstance(v, Number) for v in (*kernel, *stride, *pad)):
-        raise ImportRefused("a pool whose window follows from the sizes has no translation to NumPy yet")
+        raise ImportRefused(f"a pool whose window follows from the sizes has no translation to NumPy yet; {RECORDS}")
     return args[0], kernel, [v for v in (stride * rank)[:rank]], (pad * rank)[:rank], (dilation * rank)[:rank]
 
 

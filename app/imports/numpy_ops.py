@@ -7,7 +7,7 @@ from collections.abc import Callable
 from app.imports.graph import Operation, Ref
 from app.imports.node_arguments import kind, plain
 from app.imports.numpy_views import NumpyViews
-from app.imports.refusal import ImportRefused
+from app.imports.refusal import RECORDS, ImportRefused
 
 INFIX = {
     "add": "+",
@@ -93,7 +93,7 @@ class NumpyWriter(NumpyViews):
                 self.helpers.add("error_function")
             call = CALLS[name]
             return f"{call}{a[0]}" if call in ("-", "~") else f"{call}({', '.join(a[:2])})"
-        raise ImportRefused(f"the operation {node.op} has no translation to NumPy yet")
+        raise ImportRefused(f"the operation {node.op} has no translation to NumPy yet; {RECORDS}")
 
     def _infix(self, name: str, node: Operation, a: list[str]) -> str:
         alpha = node.kwargs.get("alpha", 1)

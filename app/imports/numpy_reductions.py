@@ -17,7 +17,7 @@ from app.imports.node_arguments import (
     tuple_of,
 )
 from app.imports.numpy_helpers import NEEDS
-from app.imports.refusal import ImportRefused
+from app.imports.refusal import RECORDS, ImportRefused
 
 
 class NumpyReductions:
@@ -83,7 +83,7 @@ class NumpyReductions:
         )
         keep = bool(node.args[3]) if len(node.args) > 3 else False
         if power not in (1, 2):
-            raise ImportRefused(f"a norm of the order {power} has no translation to NumPy yet")
+            raise ImportRefused(f"a norm of the order {power} has no translation to NumPy yet; {RECORDS}")
         inner = f"np.abs({x})" if power == 1 else f"{x} * {x}"
         made = f"np.sum({inner}, axis={tuple(axes)}, keepdims={keep})"
         return made if power == 1 else f"np.sqrt({made})"
@@ -122,7 +122,7 @@ class NumpyReductions:
         source = self._nodes[node.args[0].name]
         if plain(source.op).startswith("max_pool"):
             if node.args[1] != 0:
-                raise ImportRefused("the places of a maximum pool have no translation to NumPy yet")
+                raise ImportRefused(f"the places of a maximum pool have no translation to NumPy yet; {RECORDS}")
             return source.name
         return f"{source.name}[{node.args[1]}]"
 

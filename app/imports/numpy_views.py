@@ -7,7 +7,7 @@ from typing import Any
 from app.imports.graph import Operation, Ref
 from app.imports.node_arguments import tuple_of
 from app.imports.numpy_reductions import NumpyReductions
-from app.imports.refusal import ImportRefused
+from app.imports.refusal import RECORDS, ImportRefused
 
 
 class NumpyViews(NumpyReductions):
@@ -95,7 +95,7 @@ class NumpyViews(NumpyReductions):
         places = [":" if i is None else self.text(i) for i in node.args[1]]
         taken = [k for k, i in enumerate(node.args[1]) if i is not None]
         if taken != list(range(taken[0], taken[-1] + 1)):
-            raise ImportRefused("an index of axes that are apart has no translation to NumPy yet")
+            raise ImportRefused(f"an index of axes that are apart has no translation to NumPy yet; {RECORDS}")
         return f"{self.text(node.args[0])}[{', '.join(places)}]"
 
     def _scatter_add(self, node: Operation) -> str:
@@ -122,7 +122,7 @@ class NumpyViews(NumpyReductions):
 
     def _median(self, node: Operation) -> str:
         if len(node.args) < 2:
-            raise ImportRefused(f"the operation {node.op} has no translation to NumPy yet")
+            raise ImportRefused(f"the operation {node.op} has no translation to NumPy yet; {RECORDS}")
         self._helper("lower_median")
         return f"lower_median({self.text(node.args[0])}, {node.args[1]}, {bool((*node.args, False)[2])})"
 

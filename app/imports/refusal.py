@@ -11,5 +11,6 @@ class ImportDiffers(ImportRefused):
     """A translation that does not give what the original gives."""
 
 
+RECORDS = "--golden records its answers instead, which is weaker"
 ORDINARY = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, NameError, NotImplementedError)
 FAULTS = (*ORDINARY, RuntimeError, SyntaxError, TypeError, ValueError, MemoryError, OSError)  # of a stranger's file

@@ -16,7 +16,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph, Number, Operation, Ref, Tensor
 from app.imports.names import free_name
-from app.imports.refusal import ImportRefused
+from app.imports.refusal import RECORDS, ImportRefused
 from app.imports.source_file import Instance
 
 DTYPES = {
@@ -108,7 +108,7 @@ def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
             made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
         except RuntimeError as error:
             if READ_VALUE in str(error):
-                raise ImportRefused("its operations depend on the values of its inputs, not on their sizes") from None
+                raise ImportRefused(f"its operations depend on the values of its inputs; {RECORDS}") from None
             raise
     made.graph.eliminate_dead_code()
     names = [f"w_{n.replace('.', '_')}" for n in state_names] + [instance.names[i] for i in tensors]

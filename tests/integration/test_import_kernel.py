@@ -38,6 +38,7 @@ def test_all_that_is_missing_is_named_in_one_sentence(tmp_path: Path, capsys: py
         ("scaled_sum.hip", ["--reference", "nowhere.py"], "nowhere.py is not there"),
         ("scaled_sum.hip", ["--reference", str(HOSTS / "row_sums.py:other")], "has no function other"),
         ("row_sums.cu", ["--reference", str(HOSTS / "row_sums.cu")], "is not Python"),
+        ("row_sums.cu", ["--reference", str(HOSTS / "row_sums.py"), "--input", "inp=f32[M,K]"], "names K, which is no"),
     ],
 )
 def test_a_bad_file_is_one_sentence_and_leaves_nothing(

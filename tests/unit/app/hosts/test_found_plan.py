@@ -157,6 +157,45 @@ def test_one_sentence_says_why_there_is_no_plan(host: str, said: str) -> None:
     assert said in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("body", "is_input"),
+    [
+        ("y[0] = x[1] + x[n - 1];", True),
+        ("y[0] = x[n] == 3 ? 1 : 0;", True),
+        ("x[0] = y[0] = 1;", False),
+        ("x[y[0] > 0 ? 1 : 2] += 1; y[0] = 1;", False),
+        ("y[0] = atomicAdd(&x[1], 1.0f);", False),
+        ("float* z = x; y[0] = z[1];", False),
+        ("y[0] = ++x[1];", False),
+    ],
+)
+def test_a_pointer_that_is_only_read_is_no_output(body: str, is_input: bool) -> None:
+    text = (
+        f"__global__ void k(float* x, float* y, int n) {{ {body} }}\n"
+        "void f(float* x, float* y, int n) { k<<<n, 1>>>(x, y, n); }"
+    )
+    assert ([b.name for b in found_plan(text, "f", {"n": 8}).outputs] == ["y"]) is is_input
+
+
+def test_a_main_that_asks_for_arguments_is_read_behind_that() -> None:
+    host = """
+    int main(int argc, char* argv[]) {
+        if (argc != 3) { printf("usage"); return 1; }
+        const int n = atoi(argv[1]);
+        int sizes[] = {64, 128};
+        float *x, *y;
+        hipMalloc(&x, n * 4);
+        hipMalloc(&y, n * 4);
+        hipMemcpy(x, y, 0, hipMemcpyHostToDevice);
+        for (int j = 0; j < sizeof(sizes) / sizeof(int); j++) k<<<(n + sizes[j] - 1) / sizes[j], sizes[j]>>>(x, y, n);
+        hipMemcpy(h, y, n * 4, hipMemcpyDeviceToHost);
+    }
+    """
+    found = found_plan(KERNEL + host)
+    assert found.missing == ("the size n",)
+    assert [found.text(s.block[0]) for s in found_plan(KERNEL + host, "", {"n": 100}).steps if s.block] == ["64", "128"]
+
+
 def test_a_function_or_a_kernel_is_chosen_by_its_name() -> None:
     text = (
         KERNEL
