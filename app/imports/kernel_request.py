@@ -91,7 +91,7 @@ def shapes_of(found: HostPlan, matched: Matched, given: Specs) -> tuple[Specs, l
         if buffer.name in given:
             if unknown := [n for n in given[buffer.name][1] if n not in found.dims]:
                 raise UsageError(
-                    f"--input {buffer.name} names {unknown[0]}, which is no size of the file that may change; these are "
+                    f"--input {buffer.name} names {unknown[0]}, which is no size that may change; these are "
                     f"{', '.join(found.dims) or 'none'}"
                 )
             specs[buffer.name] = (buffer.dtype, list(given[buffer.name][1]))
