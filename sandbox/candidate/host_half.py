@@ -23,6 +23,7 @@ _RUNTIME = re.compile(
     r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
     r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
 )
+_HANDLE = re.compile(r"(?:hip|roc|cu)(?:blas|sparse|solver|fft|rand|dnn)\w*_t|cudnn\w*_t")
 _FRAMEWORK = frozenset({"torch", "at", "c10"})
 _NUMBER = re.compile(
     r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail"
@@ -58,7 +59,7 @@ def without_host_half(text: str) -> str:
     declarations = declarations_of(kept, macros)
     if declarations is None:
         return text
-    host = _host(declarations, marks, _named(defined, {"__host__"}))
+    host = _host(declarations, marks, _named(defined, {"__host__"}), _interface(defined))
     left_out = {id(d) for d in host}
     spans = [(d.tokens[0].start, d.tokens[-1].end, "") for d in host]
     for declared in declarations:
@@ -99,32 +100,63 @@ def _named(defined: Sequence[Sequence[Token]], keywords: Collection[str]) -> fro
     return frozenset(marks)
 
 
-def _host(declarations: Sequence[Declaration], marks: frozenset[str], host_marks: frozenset[str]) -> list[Declaration]:
+def _interface(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
+    """This file's macros that stand for calls and values of the runtime's interface."""
+    asking = {row[2].text for row in defined if len(row) > 3 and _asks_runtime(row[3:])}
+    return _named(defined, asking)
+
+
+def _host(
+    declarations: Sequence[Declaration], marks: frozenset[str], host_marks: frozenset[str], interface: frozenset[str]
+) -> list[Declaration]:
     unmarked = [d for d in declarations if not _is_marked(d, marks)]
     said = {id(d) for d in unmarked if d.is_function and not host_marks.isdisjoint(t.text for t in d.tokens[: d.head])}
     host = {
         id(d): d
         for d in unmarked
         if d.is_function
-        and (d.name == "main" or id(d) in said or _asks_runtime(d.tokens) or _names_containers(d.tokens))
+        and (
+            d.name == "main"
+            or id(d) in said
+            or _asks_runtime(d.tokens)
+            or _names_containers(d.tokens)
+            or not interface.isdisjoint(t.text for t in d.tokens)
+        )
     }
     if not host:
-        return []
+        return [d for d in unmarked if not d.is_function and _renames_library(d.tokens)]
+    device = {d.name for d in declarations if d.is_function and _is_marked(d, marks)}
     open_ = dict[str, list[Declaration]]()  # by its name, what is the host's unless device code names it
     for declared in unmarked:
         if id(declared) in host:
             continue
-        if not declared.is_function and (_asks_runtime(declared.tokens) or _uses_library(declared.tokens)):
+        if declared.is_function and declared.name in device and not declared.is_constant:
+            host[id(declared)] = declared  # the host's form of what device code has under the same name
+        elif not declared.is_function and (_asks_runtime(declared.tokens) or _uses_library(declared.tokens)):
             host[id(declared)] = declared
         elif declared.is_function or declared.is_prototype or declared.is_class_with_functions:
             open_.setdefault(declared.name, []).append(declared)
     undecided = {id(d) for found in open_.values() for d in found}
     fresh = [d for d in declarations if id(d) not in host and id(d) not in undecided]
     while fresh:
-        for token in fresh.pop().tokens:
+        for token in _kept(fresh.pop(), marks):
             fresh += open_.pop(token.text, ())
     host |= {id(d): d for found in open_.values() for d in found if not d.is_constant}
     return [*host.values(), *_dependents(unmarked, host)]
+
+
+def _kept(declared: Declaration, marks: frozenset[str]) -> Sequence[Token]:
+    """The tokens of a declaration without the host's members of a class."""
+    if declared.is_function or "{" not in (t.text for t in declared.tokens):
+        return declared.tokens
+    spans = list(host_members(declared.tokens, marks, True, lambda t: _asks_runtime(t) or _uses_library(t)))
+    return [t for t in declared.tokens if not any(start <= t.start < end for start, end, _ in spans)]
+
+
+def _renames_library(tokens: Sequence[Token]) -> bool:
+    """True for another name of a host library's type."""
+    words = [token.text for token in tokens]
+    return words[0] in ("using", "typedef") and any(map(_HANDLE.fullmatch, words))
 
 
 def _dependents(unmarked: Sequence[Declaration], host: Mapping[int, Declaration]) -> list[Declaration]:

@@ -45,6 +45,15 @@ KS_MATRIX_BLOCKS(f32_16x16x4bf16_1k, ks_short4, ks_float16, KS_SHAPE(KS_BF16, KS
 KS_MATRIX_BLOCKS(f32_4x4x4bf16_1k, ks_short4, ks_float4, KS_SHAPE(KS_BF16, KS_BF16, 4, 4, 16))
 KS_MATRIX_BUILTIN(f32_32x32x8bf16_1k, ks_short4, ks_float16, KS_SHAPE(KS_BF16, KS_BF16, 32, 8, 1))
 KS_MATRIX_BUILTIN(f32_16x16x16bf16_1k, ks_short4, ks_float4, KS_SHAPE(KS_BF16, KS_BF16, 16, 16, 1))
+// The GPU's compiler lets vectors of bfloat16 stand for those of shorts.
+typedef KS_VECTOR(__bf16, 4) ks_bfloat4;
+#define KS_MATRIX_BFLOAT(name, inout)                                                                                 \
+    KS_INLINE inout __builtin_amdgcn_mfma_##name(ks_bfloat4 a, ks_bfloat4 b, inout c, int cbsz, int abid, int blgp) { \
+        return __builtin_amdgcn_mfma_##name(__builtin_bit_cast(ks_short4, a), __builtin_bit_cast(ks_short4, b), c,    \
+                                            cbsz, abid, blgp);                                                        \
+    }
+KS_MATRIX_BFLOAT(f32_32x32x8bf16_1k, ks_float16)
+KS_MATRIX_BFLOAT(f32_16x16x16bf16_1k, ks_float4)
 KS_MATRIX_BLOCKS(i32_32x32x4i8, int, ks_int32, KS_SHAPE(KS_I8, KS_I8, 32, 4, 2))
 KS_MATRIX_BLOCKS(i32_16x16x4i8, int, ks_int16, KS_SHAPE(KS_I8, KS_I8, 16, 4, 4))
 KS_MATRIX_BLOCKS(i32_4x4x4i8, int, ks_int4, KS_SHAPE(KS_I8, KS_I8, 4, 4, 16))

@@ -7,6 +7,7 @@
 #include <c10/util/Float8_e5m2.h>
 #include <c10/util/Float8_e5m2fnuz.h>
 #include <c10/util/Half.h>
+#include <c10/util/complex.h>
 #include <hip/hip_runtime.h>
 #include <array>
 #include <functional>

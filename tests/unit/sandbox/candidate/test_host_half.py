@@ -99,3 +99,31 @@ def test_a_function_of_containers_is_the_hosts_and_the_bare_word_is_not() -> Non
     device = "__device__ int at(const int* map, int i) { return map[i]; }\nconstexpr int set(int x) { return x; }\n"
     kept = device + "__global__ void k(Box<float> b, int* y) { *y = set(at(y, 1)); }\n"
     assert without_host_half(box + host + kept + MAIN) == box + "\n" * 4 + kept + "\n" * 6
+
+
+def test_a_host_form_of_a_device_function_goes_though_device_code_names_it() -> None:
+    host = "static int width(int cc) {\n  return cc;\n}\n"
+    kept = "__device__ int width() { return 4; }\nconstexpr int half(int x) { return x / 2; }\n"
+    kept += "__device__ float half(float x) { return x / 2; }\n"
+    kept += "__global__ void k(int* y) { *y = width() + half(6); }\n"
+    assert without_host_half(host + kept + MAIN) == "\n" * 3 + kept + "\n" * 6
+
+
+def test_what_only_host_members_of_a_class_name_goes_with_them() -> None:
+    host = "static bool fits(int cc) {\n  return cc > 3;\n}\n"
+    member = "  static Tile best(int cc) { return {fits(cc)}; }"
+    box = f"struct Tile {{\n  int n;\n  __device__ int size() {{ return n; }}\n{member}\n}};\n"
+    kept = box.replace(member, "  ")
+    assert without_host_half(host + box + KERNEL + MAIN) == "\n" * 3 + kept + KERNEL + "\n" * 6
+
+
+def test_other_names_of_library_types_go_where_nothing_else_is_the_hosts() -> None:
+    text = "using handle_t = hipblasLtHandle_t;\nusing stream_t = hipStream_t;\nusing real_t = float;\n"
+    assert without_host_half(text + KERNEL) == "\n" + text.split("\n", 1)[1] + KERNEL
+
+
+def test_a_macro_that_stands_for_the_runtimes_interface_makes_a_function_the_hosts() -> None:
+    macros = "#define OK hipSuccess\n#define IS_OK(x) ((x) == OK)\n#define LANE hipThreadIdx_x\n#define NOTHING\n"
+    host = "inline void check(int status) {\n  if (!IS_OK(status)) throw status;\n}\n"
+    kept = "constexpr int one() { return 1; }\n__device__ int lane() { return LANE; }\n"
+    assert without_host_half(macros + host + kept + KERNEL) == macros + "\n" * 3 + kept + KERNEL
