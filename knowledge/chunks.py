@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-CHUNKER = 2  # part of every derived index: raise it when passages change
+CHUNKER = 3  # part of every derived index: raise it when passages change
 LOW, HIGH = 800, 1500  # characters: a new section starts a new passage above LOW; none is longer than HIGH
+HEADING = 200  # characters that are kept of one: each passage below repeats it
 ORIGIN = "Provenance"  # a section that says what the others rest on and answers no question itself
 
 _ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
@@ -143,7 +144,7 @@ def _paragraph(names: tuple[str, ...], part: str) -> Iterator[_Block]:
 def _enter(path: list[tuple[int, str]], level: int, title: str) -> tuple[str, ...]:
     while path and path[-1][0] >= level:
         path.pop()
-    path.append((level, " ".join(title.split())))
+    path.append((level, " ".join(title.split())[:HEADING]))
     return tuple(name for _, name in path)
 
 

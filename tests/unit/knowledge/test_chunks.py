@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowledge.chunks import HIGH, LOW, cut
+from knowledge.chunks import HEADING, HIGH, LOW, cut
 
 
 def test_a_heading_path_is_kept_and_small_sections_share_a_passage() -> None:
@@ -57,3 +57,8 @@ def test_no_word_is_lost_and_no_passage_is_too_long(body: str) -> None:
     shown = "".join(c.text + c.section for c in chunks)
     if not any(line.startswith("#") or (line.strip() and set(line) <= set("~-= ")) for line in body.split("\n")):
         assert all(shown.count(letter) >= body.count(letter) for letter in "ab\u00e9")
+
+
+def test_a_heading_without_end_is_cut() -> None:
+    chunks = cut("T", f"# {'x' * 100_000}\n\n{'words ' * 1000}")
+    assert len(chunks) > 3 and {len(chunk.section) for chunk in chunks} == {HEADING}
