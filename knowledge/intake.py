@@ -62,7 +62,7 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
             yield Item(uri, mark, Cut.of(reader.read(Path(one.path), given, one.source, uri)))
         except DocumentError as error:
             why = str(error).replace(one.path, uri) if one.address else str(error)
-            yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why)))
+            yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why).replace("\n", "\\n")))  # a line each
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:

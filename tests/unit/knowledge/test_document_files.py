@@ -90,6 +90,8 @@ def test_a_name_that_is_no_text_can_be_stored(tmp_path: Path) -> None:
     store = KnowledgeStore(tmp_path / "store")
     assert [a.status for a in store.add([tmp_path])] == ["added"]
     assert [h.title for h in store.search("eland")] == ["\\udcff"]
+    write(tmp_path / "two\nlines.md", "")
+    assert [a.why.count("\n") for a in store.add([tmp_path]) if a.status == "skipped"] == [0]
 
 
 def test_an_address_is_no_path() -> None:
