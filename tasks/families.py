@@ -69,7 +69,7 @@ class InputFamilies:
     def tolerance(self, output: TensorSpec, family: str | None) -> Tolerance:
         """The error that an output may have on inputs of this family."""
         own = self.task.tolerance_of(output)
-        if family is None or family in self.task.variant_names:
+        if family is None or family in self.task.variant_names or self._moves_values:
             return own
         wider = None if own.rtol is None else WIDER * own.rtol
         return replace(
@@ -104,7 +104,7 @@ class InputFamilies:
         """The general families: each changes some inputs, and where there are several a second one changes them all."""
         if not self.task.plant:
             return {}
-        moves = self._moves_values()
+        moves = self._moves_values
         left_out = set() if moves and self._is_blind() else {"not finite"} if moves else MOVED
         found = {name: self._borne_out(make) for name, make in MAKERS.items() if name not in left_out}
         hardest = set(self._borne_out(raised)).intersection(self._borne_out(lowered))  # no outliers go beyond
@@ -141,6 +141,7 @@ class InputFamilies:
                 return False
         return True
 
+    @cached_property
     def _moves_values(self) -> bool:
         """True where every output value of a floating type is one of the inputs': nothing is computed with them."""
         for case in _cases(self.task):

@@ -180,6 +180,12 @@ def test_infinities_are_for_tasks_that_look_at_no_value() -> None:
     assert not MOVED & set(InputFamilies(load_task("row_softmax")).names)
 
 
+def test_what_is_only_moved_is_exact_in_every_family() -> None:
+    """A wider tolerance would take a denormal number for zero."""
+    transpose = load_task("transpose")
+    assert InputFamilies(transpose).tolerance(transpose.outputs[0], "extremes") == transpose.tolerance
+
+
 def test_values_that_hardly_differ_and_denormal_ones(softmax: Task) -> None:
     drawn = InputFamilies(softmax)
     near = drawn.draw(held_out(softmax), "near")["x"]
