@@ -197,8 +197,8 @@ def inputs_file(buffers: Sequence[Buffer]) -> Path | None:
 def _header(program: LabProgram, plan: ResolvedPlan, layout: MemoryLayout, work: Work) -> list[int]:
     lanes = max(math.prod(launch.block) for launch in plan.launches)
     stacks = work.workers * (lanes * LANE_STACK_BYTES + WORKER_GUARD_BYTES)
-    sizes = sum(_round_up(region.size, GRANULE) for region in layout.regions)
-    space = layout.arena + 8 * sizes + 2 * layout.masks + stacks + (4 << 30)
+    shadow = 12 * sum(_round_up(region.size, GRANULE) for region in layout.regions)  # as global_shadow.cpp maps it
+    space = layout.arena + shadow + 2 * layout.masks + stacks + (4 << 30)
     return [
         MAGIC,
         int(work.recorded_blocks > 0),

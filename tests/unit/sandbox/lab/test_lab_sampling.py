@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from records.errors import LabError
-from tests.support.lab_bench import execute, launch
+from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab.lab import Buffer, ExecutionRequest
+from tests.support.lab_bench import HEAD, build, execute, lab, launch
 
 
 def test_a_sample_of_workgroups_is_spread_evenly_and_its_mask_is_exact() -> None:
@@ -48,6 +50,22 @@ def test_a_list_belongs_to_its_launch_and_counts_rows_of_the_grid_first() -> Non
     )
     assert done.findings == () and done.sampled_blocks == (5, 2)
     assert done.written["y"].all() and np.flatnonzero(done.written["z"]).tolist() == [8, 20]
+
+
+def test_many_workgroups_have_large_outputs_of_their_own() -> None:
+    names = [f"y{number}" for number in range(24)]
+    program = build(HEAD + NUMBERED, [launch("k", ["y0"], [100])])
+    done = lab().execute(
+        ExecutionRequest(
+            program,
+            ResolvedPlan(tuple(launch("k", [name], [100]) for name in names), {}),
+            [Buffer(name, np.empty(32 << 20, np.float32), "output") for name in names],
+            deadline_s=20.0,
+            workgroups=tuple((number,) for number in range(24)),
+            pieces=True,
+        )
+    )
+    assert done.findings == () and all(done.pieces[name].places.size == 64 for name in names)
 
 
 @pytest.mark.parametrize("lists", [((),), ((1, 1),), ((100,),), ((-1,),), (None, None)])
