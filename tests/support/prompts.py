@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from agents.author import Assignment, Draft, Memory
+from agents.author import Assignment, Draft, Memory, Room
 from agents.model.conversation import Message
 from agents.scientist.react import most_turns
 from agents.scientist.templates import conversation
@@ -52,7 +52,7 @@ def prompts(name: str) -> dict[str, str]:
         author = bench.author
         author.select(STEP, work, PEOPLE)
         author.queries(STEP, work, base)
-        author.plan(STEP, work, base, [PASSAGE], Memory(), 6)
+        author.plan(STEP, work, base, [PASSAGE], Memory(), Room(3, 5))
         author.write(STEP, work, EXPERIMENT, idea(), base, None, [PASSAGE])
         author.repair(STEP, work, idea(), base, Draft(seed(name)), (), failed(), [PASSAGE])
         author.critique(STEP, work, idea(), base, Draft(seed(name)), compiled(), ("k spills: 64 bytes",), [PASSAGE])
