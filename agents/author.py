@@ -101,6 +101,7 @@ class Proposal:
 
     avenues: tuple[str, ...]
     ideas: tuple[Idea, ...]
+    obsolete: tuple[str, ...] = ()  # titles of earlier ideas that the base contains by now
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from agents.author import Idea
+from agents.author import Idea, Proposal
 from records.experiment import Experiment, Proposed
 
 KEPT = 20  # of each kind: more would crowd a prompt, and the oldest are the least informed
@@ -24,6 +24,9 @@ class Backlog:
     def add(self, proposals: Iterable[Proposed], experiments: Sequence[Experiment]) -> None:
         """One generation: what was proposed joins, what was tried leaves, whenever it was proposed."""
         for proposed in proposals:
+            if proposed.is_obsolete:
+                self._ideas.pop(_plain(proposed.title), None)
+                continue
             place = self._avenues if proposed.is_avenue else self._ideas
             place.pop(_plain(proposed.title), None)
             place[_plain(proposed.title)] = proposed
@@ -42,13 +45,14 @@ class Backlog:
         return (*reversed(self._ideas.values()), *reversed(self._avenues.values()))
 
 
-def kept(run_id: str, generation: int, base_id: str, avenues: Sequence[str], ideas: Sequence[Idea]) -> list[Proposed]:
+def kept(run_id: str, generation: int, base_id: str, proposal: Proposal) -> list[Proposed]:
     """A planner's answer as records.
 
     An idea with a handle of its author's belongs to its base: the author offers it again where it applies.
     """
-    own = [idea for idea in ideas if not idea.move]
+    own = [idea for idea in proposal.ideas if not idea.move]
     return [
+        *(Proposed(run_id, generation, base_id, title, is_obsolete=True) for title in proposal.obsolete),
         *(
             Proposed(
                 run_id,
@@ -64,13 +68,17 @@ def kept(run_id: str, generation: int, base_id: str, avenues: Sequence[str], ide
             )
             for idea in own
         ),
-        *(Proposed(run_id, generation, base_id, avenue, is_avenue=True) for avenue in (avenues if own else ())),
+        *(
+            Proposed(run_id, generation, base_id, avenue, is_avenue=True)
+            for avenue in (proposal.avenues if own else ())
+        ),
     ]
 
 
-def offered(proposals: Iterable[Proposed], fresh: Sequence[Idea]) -> list[Idea]:
-    """The fresh ideas, and behind them the kept ones that none of them repeats."""
-    known = {_plain(idea.title) for idea in fresh}
+def offered(proposals: Iterable[Proposed], proposal: Proposal) -> list[Idea]:
+    """The fresh ideas, and behind them the kept ones that none of them repeats and that are not obsolete."""
+    fresh = proposal.ideas
+    known = {_plain(title) for title in (*(idea.title for idea in fresh), *proposal.obsolete)}
     rest = (p for p in proposals if not p.is_avenue and _plain(p.title) not in known)
     return [
         *fresh,

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from agents.author import Idea, Room, Selection, Step
+from agents.author import Idea, Proposal, Room, Selection, Step
 from graph.backlog import kept, offered
 from graph.composing import compose, is_composed
 from graph.context import Context
@@ -142,10 +142,10 @@ def plan(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         proposal = checked_cites(runtime, generation, proposal)
     rules = rules_of(context, generation, state["stagnant"], tuple(RULES))
     explored = _explored(context, state["base_id"], generation)
-    ideas = offered(memory.backlog, proposal.ideas if proposal else ())
+    ideas = offered(memory.backlog, proposal or Proposal((), ()))
     with context.ledger.together():
         if proposal:
-            made = kept(context.run.id, generation, state["base_id"], proposal.avenues, proposal.ideas)
+            made = kept(context.run.id, generation, state["base_id"], proposal)
             context.ledger.add_proposals(context.run.id, generation, made)
         picks = [
             _start_experiment(context, state, slot, idea, rule)

@@ -77,6 +77,7 @@ class Proposed:
     innovation: float = 0.0
     is_avenue: bool = False
     cites: tuple[str, ...] = ()
+    is_obsolete: bool = False  # an earlier one, by its title, that the planner dropped
 
 
 @dataclass(frozen=True)

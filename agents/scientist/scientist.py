@@ -269,7 +269,7 @@ def _proposal(answer: ProposalAnswer) -> Proposal:
     ideas = tuple(_idea(number, e) for number, e in enumerate(answer.experiments, 1))
     if len({idea.title.lower() for idea in ideas}) != EXPERIMENTS:
         raise ValueError("each experiment needs a title of its own")
-    return Proposal(avenues, ideas)
+    return Proposal(avenues, ideas, tuple(answer.obsolete))
 
 
 def _idea(number: int, answer: ExperimentAnswer) -> Idea:

@@ -95,9 +95,9 @@ def test_the_planner_and_the_critic_see_the_costliest_lines(tmp_path: Path) -> N
 
 
 def test_the_planner_gives_ten_avenues_and_five_experiments(tmp_path: Path) -> None:
-    with ScriptedEndpoint([proposal()]) as server:
+    with ScriptedEndpoint([proposal(obsolete=["Tile in LDS"])]) as server:
         found = planned(Bench(tmp_path, server))
-    assert len(found.avenues) == 10
+    assert (len(found.avenues), found.obsolete) == (10, ("Tile in LDS",))
     assert [i.title for i in found.ideas] == [f"experiment {n}" for n in range(5)]
     third = found.ideas[2]
     assert (third.rubric, third.gain_max_pct, third.innovation) == (("change 2",), 22.0, 20.0)
