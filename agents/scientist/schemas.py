@@ -55,7 +55,7 @@ class ProposalAnswer(BaseModel):
     experiments: list[ExperimentAnswer] = Field(description="exactly five experiments, of different kinds")
     obsolete: list[str] = Field(
         default_factory=list,
-        description="titles, copied exactly, of earlier proposals that the base contains or leaves no room for",
+        description="titles of earlier proposals that the base contains by now",
     )
 
 
