@@ -54,8 +54,7 @@ class ProposalAnswer(BaseModel):
     avenues: list[str] = Field(description="exactly ten different avenues: a short title and one sentence each")
     experiments: list[ExperimentAnswer] = Field(description="exactly five experiments, of different kinds")
     obsolete: list[str] = Field(
-        default_factory=list,
-        description="titles of earlier proposals that the base contains by now",
+        default_factory=list, description="titles of earlier proposals that the base contains by now"
     )
 
 
