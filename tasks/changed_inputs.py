@@ -20,6 +20,7 @@ MOST = 1e38
 HARDEST = 128.0  # times a line's largest value, which a task must bear for outliers of up to 64 times any value
 DENORMAL = 1 / 16  # of the values
 NEAR = 1 / 64  # of their size that values may be apart
+HARDLY = "near"  # the family of such values
 TURN = 256  # a power of two, the largest stride of which values that belong together are put
 FAR = 0.25  # of the lines hold nothing but values near the least
 
@@ -210,7 +211,7 @@ MAKERS: Mapping[str, Make] = {
     "one value": _one_value,
     "sorted": _sorted,
     "permuted": _permuted,
-    "near": _near,
+    HARDLY: _near,
     "gathered": _gathered,
     "repeats": _repeated,
     "outliers": _outliers,

@@ -192,3 +192,22 @@ def test_values_that_hardly_differ_and_denormal_ones(softmax: Task) -> None:
     assert (np.ptp(near, axis=1) <= np.abs(near).max(axis=1) / 16).all() and (np.ptp(near, axis=1) > 0).any()
     low = np.abs(drawn.draw(held_out(softmax), "denormal")["x"])
     assert ((low > 0) & (low < np.finfo(np.float32).smallest_normal)).any()
+
+
+def test_a_variance_in_one_pass_is_borne_where_values_hardly_differ_and_a_row_taken_for_constant_is_not() -> None:
+    task = load_task("tests/kernels/real/tasks/layer_norm_plain")
+    families, spec = InputFamilies(task), task.outputs[0]
+    ratios = []
+    for seed in range(8):
+        case = replace(task.tests[0], role="held_out", seed=seed)
+        inputs = families.draw(case, "near")
+        (x,) = inputs.values()
+        mean = np.mean(x, axis=-1, keepdims=True)
+        variance = np.mean(x * x, axis=-1, keepdims=True) - mean * mean
+        one_pass = (x - mean) / np.sqrt(variance + np.float32(1e-5))
+        want, base = task.reference(inputs, case)[spec.name], task.baseline(inputs, case)[spec.name]
+        limit = families.tolerance(spec, "near")
+        assert compare(one_pass, want, base, limit).correct
+        assert not compare(np.zeros_like(one_pass), want, base, limit).correct
+        ratios.append(compare(one_pass, want, base, replace(limit, ratio=1.0)).correct)
+    assert not all(ratios), "it is worse than the standard"
