@@ -143,6 +143,8 @@ class ClusterLink:
         if self._is_closed:
             raise SpoolError(f"{self._cluster.text} was closed; resume the run")
         if self._channel is None or self._channel.is_lost:
+            if self._channel is not None:
+                self._channel.close()  # waits for its process, which would stay as a zombie
             channel = _Channel(self._cluster, self._numbers)
             try:
                 self._checked(channel.ask({"do": "connect", **self._joining()}, OPEN_S))
