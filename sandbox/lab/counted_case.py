@@ -146,7 +146,7 @@ class CountedCase:
     def _represents(self, seen: Execution) -> bool:
         """The recorded work explains what is written and read, and others do as much."""
         if all(c.spread.executed == total for c, total in zip(seen.launches, self._totals, strict=True)):
-            return True
+            return all(math.isfinite(c.spread.others_share) for c in seen.launches)  # else only idle ones are recorded
         stored, loaded = _sums(seen.launches, "stored"), _sums(seen.launches, "loaded")
         for buffer in self._written:
             size, said = int(buffer.data.nbytes), stored[buffer.name]

@@ -11,7 +11,7 @@ import pytest
 
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
-from agents.author import Idea, Proposal, Specimen, Step
+from agents.author import Idea, Proposal, Room, Specimen, Step
 from agents.playbook.playbook import Playbook
 from app.session import extended, summary
 from graph.context import Given
@@ -152,7 +152,7 @@ def test_a_run_that_stood_still_gets_its_patience_back(tmp_path: Path) -> None:
 
 
 def test_the_planner_is_told_what_was_in_force_when_a_generation_began(tmp_path: Path) -> None:
-    limits: list[tuple[int, int]] = []
+    limits: list[tuple[int, Any]] = []
 
     class Counting(ScriptedAuthor):
         def plan(self, step: Step, *rest: Any) -> Proposal:
@@ -165,7 +165,8 @@ def test_the_planner_is_told_what_was_in_force_when_a_generation_began(tmp_path:
     for path in tmp_path.glob("checkpoint.db*"):
         path.unlink()
     again(bench, 2)
-    assert limits == [(1, 2), (1, 2), (2, 2)], "a prompt that was paid for is the same in the replay"
+    one, two = Room(generation=2, run=2), Room(generation=2, run=2)
+    assert limits == [(1, one), (1, one), (2, two)], "a prompt that was paid for is the same in the replay"
 
 
 def test_a_run_that_failed_says_why_it_cannot_go_on(tmp_path: Path) -> None:
