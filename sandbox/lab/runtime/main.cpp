@@ -72,10 +72,10 @@ static void work_off(Worker& worker, uint32_t index) {
         const uint64_t before = t_hot.accesses;
         const uint64_t turn = g_request.head.backwards ? launch.blocks - 1 - k : k;
         run_workgroup(worker, launch.linear(turn, g_request.head.recording));
-        if (recorder) close_recorder(worker);
+        const uint64_t own = t_hot.accesses - before;
+        if (recorder) close_recorder(worker, own);
         worker.recorder = nullptr;
         t_hot.recording = false;
-        const uint64_t own = t_hot.accesses - before;
         busy += own > 0;
         if (own > most) most = own;
         done++;

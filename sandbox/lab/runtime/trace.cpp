@@ -41,7 +41,7 @@ struct Recorder {
     Scratch* scratch;
     uint32_t instance_count;
     Wave* wave;  // whose instances are open
-    uint64_t blocks, waves, barriers, accesses, accesses_before, dropped, read_footprint, write_footprint;
+    uint64_t blocks, waves, barriers, accesses, accesses_before, done, dropped, read_footprint, write_footprint;
     Moved moved[2][kMaxRegions + 2];  // loads, then stores and atomics, by buffer
     uint32_t launch;
 };
@@ -221,7 +221,7 @@ void collective_recorded(Worker& worker, Wave& wave, uint64_t lanes, uint32_t op
     site.counts.lanes += __builtin_popcountll(lanes);
 }
 
-void close_recorder(Worker& worker) {
+void close_recorder(Worker& worker, uint64_t own) {
     Recorder& r = *worker.recorder;
     flush(r);
     r.wave = nullptr;
@@ -233,6 +233,7 @@ void close_recorder(Worker& worker) {
     }
     r.blocks++;
     if (r.accesses != r.accesses_before) r.waves += worker.wave_count;  // a wave that does nothing is not counted
+    r.done += own > r.accesses - r.accesses_before ? own : r.accesses - r.accesses_before;
     r.accesses_before = r.accesses;
     r.scratch->read_lines.clear();
     r.scratch->written_lines.clear();
@@ -275,7 +276,7 @@ void write_records(FILE* out, uint32_t launch) {
     for (uint32_t w = 0; w < g_request->head.workers; w++) {
         if (!g_recorders[launch * g_request->head.workers + w]) continue;
         Recorder& r = *g_recorders[launch * g_request->head.workers + w];
-        uint64_t own[] = {r.blocks, r.waves, r.barriers, r.accesses, r.dropped, r.read_footprint, r.write_footprint};
+        uint64_t own[] = {r.blocks, r.waves, r.barriers, r.done, r.dropped, r.read_footprint, r.write_footprint};
         for (int i = 0; i < 7; i++) sums[i] += own[i];
         for (uint32_t i = 0; i < r.used_count; i++, first = false) write_site(out, r.site[r.used[i]], first);
     }

@@ -31,7 +31,7 @@ void wave_left(Worker&);  // the scheduler turns to another wave
 void collective_recorded(Worker&, Wave&, uint64_t lanes, uint32_t op, const Lane& first);
 void prepare_records(const Request& request);
 Recorder* open_recorder(Worker& worker, uint32_t launch);
-void close_recorder(Worker& worker);
+void close_recorder(Worker& worker, uint64_t own);  // own: accesses of its workgroup, joined or not
 void write_records(FILE* out, uint32_t launch);
 
 }  // namespace ks
