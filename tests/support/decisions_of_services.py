@@ -35,7 +35,7 @@ async def _dispatched(*scripts: tuple[str, ...]) -> tuple[Any, list[str]]:
     from cluster.dispatcher import ABSENT_S, Dispatcher, StationLost, StationPost, StationReply
 
     given_up: list[str] = []
-    made = Dispatcher(lambda station, why: given_up.append(station))
+    made = Dispatcher(lambda station, kind, why: given_up.append(f"{station}: {kind}"))
 
     def station(name: str, words: list[str]) -> StationPost:
         async def answer(body: bytes) -> StationReply:
