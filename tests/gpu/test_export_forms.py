@@ -68,7 +68,7 @@ given = torch.full_like(first, float("nan"))
 solution.run(x, given)
 assert torch.equal(given, first), "FlashInfer-Bench's form differs"
 from torch.utils.cpp_extension import load
-forward = load(name="robust", sources=[str(folder / "forward.cu")], extra_cuda_cflags=["-std=c++20"]).forward
+forward = load(name=f"robust_{name}", sources=[str(folder / "forward.cu")], extra_cuda_cflags=["-std=c++20"]).forward
 torch.testing.assert_close(forward(x), first, rtol=1e-5, atol=1e-9)  # robust-kbench chooses the compiler's flags
 function = importlib.import_module("func_forward")
 torch.testing.assert_close(function.forward_fn(x), first, rtol=1e-4, atol=1e-6)

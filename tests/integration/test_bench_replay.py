@@ -23,44 +23,27 @@ from graph.context import Context, Limits
 from graph.doubles import ListedLiterature
 from graph.drive import drive
 from records.artefacts import ArtefactStore
+from records.evaluation import Evaluation
 from records.experiment import Run
 from records.ledger import Ledger
 from sandbox.amdgcn.compiler import Compiler
 from sandbox.amdgcn.inner_loop import Disassembler
 from sandbox.target import load_target
 from tasks.loader import load_task
-from tests.support.bench_run import writing
 from tests.support.compiler_cache import COMPILED, toolchain
-from tests.support.endpoint import Answer, ScriptedEndpoint, Step
+from tests.support.endpoint import ScriptedEndpoint
 from tests.support.lab_bench import evaluator
+from tests.support.recorded_bench import RecordedBench
 
-FILE = Path(__file__).parents[1] / "data" / "row_softmax_bench.jsonl"
-
-
-class Recorded:
-    """Answers by role, each in its order; the calls of a turn as tool calls or as blocks of text."""
-
-    def __init__(self, tools: str) -> None:
-        self._tools = tools
-        self._rows = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
-        self.coder: list[dict[str, Any]] = []
-
-    def __call__(self, body: dict[str, Any]) -> Step:
-        role = body["model"]
-        turn = sum(m["role"] == "assistant" for m in body["messages"])
-        row = [r for r in self._rows if r["role"] == role][turn]
-        if role == "coder":
-            self.coder.append(body)
-        if not row["calls"]:
-            return Answer(row["text"])
-        if self._tools == "calls":
-            return Answer(row["text"] or None, "tool_calls", tool_calls=tuple((n, a) for n, a in row["calls"]))
-        asked = [writing(name, **arguments) for name, arguments in row["calls"]]
-        return Answer("\n\n".join([row["text"], *asked]))
+FILE = "row_softmax_bench.jsonl"
+CAMPAIGN = "fp8_block_gemm_bench.jsonl"
+ONE = Limits(generations=1, picks=1, tunings=0)
+TWO = Limits(generations=1, picks=2, tunings=0, explorations=0, dispatch=False)
+LARGEST = 4  # cases, by what the roofline allows
 
 
-def context(url: str, folder: Path, tools: str) -> Context:
-    task, target = load_task("row_softmax"), load_target("mi300x")
+def context(url: str, folder: Path, tools: str, name: str = "row_softmax", limits: Limits = ONE) -> Context:
+    task, target = load_task(name), load_target("mi300x")
     ledger = Ledger(folder / "ledger.db")
     artefacts = ArtefactStore(folder / "artefacts", ledger)
     models = {role: role for role in ROLES}
@@ -75,7 +58,7 @@ def context(url: str, folder: Path, tools: str) -> Context:
         literature=ListedLiterature("DPP moves data within rows of 16 lanes."),
         ledger=ledger,
         artefacts=artefacts,
-        limits=Limits(generations=1, picks=1, tunings=0),
+        limits=limits,
         disassembler=Disassembler(Compiler(toolchain(), COMPILED, target)),
     )
 
@@ -83,7 +66,7 @@ def context(url: str, folder: Path, tools: str) -> Context:
 @pytest.mark.long
 @pytest.mark.parametrize("tools", ["calls", "text"])
 def test_a_real_authors_experiment_is_replayed_to_the_same_tries_and_kernel(tmp_path: Path, tools: str) -> None:
-    recorded = Recorded(tools)
+    recorded = RecordedBench(FILE, tools)
     with ScriptedEndpoint(recorded) as server:
         made = context(server.url, tmp_path, tools)
         run = drive(made, tmp_path / "checkpoint.db")
@@ -98,7 +81,34 @@ def test_a_real_authors_experiment_is_replayed_to_the_same_tries_and_kernel(tmp_
             file.unlink()
         assert drive(made, tmp_path / "checkpoint.db").status == "done"
         assert [a for a in made.ledger.attempts(run.id) if a.generation] == tried
-        assert len(server.requests) == asked == len(FILE.read_text(encoding="utf-8").splitlines())
+        assert len(server.requests) == asked == len(recorded.rows)
+    made.ledger.close()
+
+
+@pytest.mark.long
+def test_a_real_authors_campaign_ends_near_the_roofline_of_the_largest_cases(tmp_path: Path) -> None:
+    recorded = RecordedBench(CAMPAIGN, "calls")
+    with ScriptedEndpoint(recorded) as server:
+        made = context(server.url, tmp_path, "calls", "fp8_block_gemm", TWO)
+        run = drive(made, tmp_path / "checkpoint.db")
+        assert len(server.requests) == len(recorded.rows)
+    tried = {a.id: a for a in made.ledger.attempts(run.id) if a.generation}
+    assert {name: (a.status, a.tool) for name, a in tried.items()} == {
+        "g001-e1-a0": ("tried", "check"),
+        "g001-e1-a1": ("tried", "check"),
+        "g001-e1-a2": ("accepted", ""),
+        "g001-e2-a0": ("tried", "check"),
+        "g001-e2-a1": ("accepted", ""),
+    }
+    first, second, best = (tried[f"g001-e1-a{n}"] for n in range(3))
+    assert best.candidate_id == second.candidate_id and second.geomean_us < 0.9 * first.geomean_us
+    assert best.geomean_us < min(a.geomean_us for a in made.ledger.attempts(run.id, 0)) / 3
+    evaluation = made.ledger.evaluation(best.evaluation_key, "benchmark")
+    assert isinstance(evaluation, Evaluation)
+    largest = sorted(evaluation.measurements, key=lambda m: -m.roofline_us)[:LARGEST]
+    assert all(0 < m.time_us < 1.5 * m.roofline_us for m in largest)
+    told = "\n".join(str(m["content"]) for body in recorded.coder for m in body["messages"])
+    assert "bound by the L2 cache" in told, "what the first choice of tiles cost"
     made.ledger.close()
 
 

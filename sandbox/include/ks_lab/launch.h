@@ -64,6 +64,10 @@ template <class T, unsigned AT> KS_BRIDGE T ks_convert(const KsArgument* given, 
     } else {
         double real = __builtin_bit_cast(double, bits);
         bool is_real = ks_given_word(a.kind) == 2;
+        if constexpr (__is_integral(T) && sizeof(T) >= 4) {  // a GPU gets the bits, whatever the kernel takes them for
+            if (is_real && sizeof(T) == 4) return (T) __builtin_bit_cast(unsigned, (float)real);
+            if (is_real) return (T)bits;
+        }
         if constexpr (requires {
                           (T)(long) 0;
                           (T)0.0;

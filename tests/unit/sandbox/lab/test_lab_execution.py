@@ -281,3 +281,15 @@ def test_what_a_killed_run_left_in_memory_is_swept() -> None:
     execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(64, np.int32)})
     assert not folder.exists() and not file.exists()
     assert not [path for path in Path("/dev/shm").glob(f"ks-lab-{os.getpid()}-*") if path.is_dir()]
+
+
+def test_a_kernel_gets_the_bits_of_an_argument_as_on_a_gpu() -> None:
+    """A plan that passes a float for an int does not get an int's value."""
+    done = execute(
+        "\n__global__ void k(int* y, int n, unsigned u, float f) { y[0] = n; y[1] = (int)u; y[2] = (int)f; }",
+        [launch("k", ["y", 2.5, -1.0, 3.0], [1], [1])],
+        {},
+        {"y": np.zeros(3, np.int32)},
+    )
+    assert done.findings == ()
+    assert done.outputs["y"].tolist() == [*np.array([2.5, -1.0], np.float32).view(np.int32), 3]
