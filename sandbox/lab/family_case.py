@@ -14,13 +14,14 @@ from sandbox.lab.confirmed_case import ConfirmedCase
 from sandbox.lab.lab_verify import Built, Judge, Rows
 from sandbox.lab.scaled_case import scaled
 from sandbox.lab.session_inputs import SessionInputs
-from sandbox.lab.timed_cases import TimedCase
+from sandbox.lab.timed_cases import ENDS, TimedCase
 from tasks.held_out import cost, past_exact_counts
 from tasks.task import Case
 
 FEWEST = 2  # workgroups from anywhere in the grid
 WORK = (2.0**24, 2.0**21)  # operations plus bytes of a case that is executed whole; the next where time is up
-MET = 2  # cases at most on which a family meets a kernel that leads
+MET_WHOLE = 2  # cases at most on which a family meets a kernel that leads and of which no part can be executed alone
+MET_IN_PART = 3  # besides one whole, where parts can
 SHARE = 0.5  # of the time that confirming the benchmark cases may take, for all families together
 
 
@@ -32,6 +33,14 @@ class FamilyCase:
     case: Case
     family: str
     inputs: SessionInputs
+    ends: int = 0  # workgroups at each axis's end, besides those from anywhere
+
+    @property
+    def has_parts(self) -> bool:
+        """True where a few workgroups of its plan can be executed alone."""
+        plan = self.judge.built.prepared.plan(self.case)
+        shares = len(plan.launches) > 1 or plan.workspaces or self.judge.task.initials
+        return not shares and bool(self.inputs.dims)
 
     @property
     def timed(self) -> TimedCase:
@@ -41,12 +50,11 @@ class FamilyCase:
 
     def run(self) -> Rows:
         """Execute and compare some of it, or all of a shorter one; findings are empty when it is right."""
-        task, plan = self.judge.task, self.judge.built.prepared.plan(self.case)
-        if len(plan.launches) > 1 or plan.workspaces or task.initials or not self.inputs.dims:
+        if not self.has_parts:
             return self._shortened()
         timed = self.timed
         sample = timed.nothing()
-        findings = timed.sampled(sample, FEWEST, 0)
+        findings = timed.sampled(sample, FEWEST, self.ends)
         if findings is None:
             return self._shortened()
         if findings:
@@ -75,26 +83,29 @@ def met_by_one(inputs: SessionInputs) -> list[tuple[Case, str]]:
 def confirmed_families(
     judge: Judge, plain: Built | None, inputs: SessionInputs, took_s: list[float]
 ) -> tuple[list[CaseResult], tuple[Finding, ...]]:
-    """The rows of every family: on the costliest benchmark case that fits its part of the time and a drawn one, whole.
+    """The rows of every family: on a drawn benchmark case that fits its part of the time, whole, and on others in part.
 
-    Where none fits, it meets the quickest case in part. A family that changes some of several inputs meets the drawn
-    one, and the costliest with all of them changed. A case that ends where a narrow type still counts is longer.
+    Of a family that changes some of several inputs and the one that changes them all, either meets each other case. A
+    plan of which no part can be executed alone meets two cases whole. Where none fits, all are met in part. A case that
+    ends where a narrow type still counts is longer.
     """
     families, rows = inputs.listed.families, list[CaseResult]()
-    each_s = SHARE * judge.patience.confirm_s / max(1, MET * len(families.names) - 2 * len(families.together))
-    dearest = sorted(range(len(took_s)), key=lambda at: -took_s[at])
-    fitting = [at for at in dearest if took_s[at] <= each_s]
+    cases, rng, known = judge.task.benchmarks, inputs.rng, families.together
+    each_s = SHARE * judge.patience.confirm_s / max(1, MET_WHOLE * len(families.names))
+    fitting = [at for at, seconds in enumerate(took_s) if seconds <= each_s]
     for family in families.names:
-        others = [fitting[1 + int(inputs.rng.integers(len(fitting) - 1))]] if len(fitting) > 1 else []
-        met_at = [*fitting[:1], *others] or dearest[-1:]
-        if family in families.together:
-            met_at = met_at[-1:]
-        elif family in families.together.values():
-            met_at = met_at[:1]
-        for at in met_at:
-            case = past_exact_counts(judge.task, judge.task.benchmarks[at], inputs.rng)
-            met = FamilyCase(judge, case, family, inputs)
-            row, findings = ConfirmedCase(met.timed, plain, each_s).run() if fitting else met.run()
+        one = FamilyCase(judge, cases[0], family, inputs)
+        order = [int(at) for at in rng.permutation(len(cases))]
+        whole = [at for at in order if at in fitting][: 1 if one.has_parts or family in known else MET_WHOLE]
+        others = [at for at in order if at not in whole][: MET_IN_PART if one.has_parts else 0]
+        if family in known or family in known.values():
+            others = [at for at in others if rng.integers(2)]
+        if not whole and not others:
+            others = [min(range(len(cases)), key=lambda at: took_s[at])]
+        for at in (*whole, *others):
+            case = past_exact_counts(judge.task, cases[at], rng)
+            met = FamilyCase(judge, case, family, inputs, ENDS)
+            row, findings = ConfirmedCase(met.timed, plain, each_s).run() if at in whole else met.run()
             rows.append(row)
             if findings:
                 return rows, findings

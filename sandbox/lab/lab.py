@@ -108,7 +108,7 @@ class Lab:
         self._storing = threading.Lock()
         self._cache = cache.resolve()
         self._target = target
-        self._cores = cores or len(os.sched_getaffinity(0))
+        self.cores = cores or len(os.sched_getaffinity(0))
         self.cpu_s = 0.0  # processor time of all executors so far
         self.suspects = Suspects()
 
@@ -177,7 +177,7 @@ class Lab:
         return executor_request.Work(
             blocks=chosen,
             recorded_blocks=request.recorded if request.count else 0,
-            workers=min(self._cores, max(chosen)),
+            workers=min(self.cores, max(chosen)),
             deadline_s=request.deadline_s,
             l1_lines=max(1, int(memory["l1_bytes"] // memory["line_bytes"] // request.l1_sharers)),
             line_bytes=int(memory["line_bytes"]),

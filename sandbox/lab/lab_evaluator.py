@@ -20,6 +20,7 @@ from sandbox.candidate.limits import check_arguments, check_limits, resources_of
 from sandbox.candidate.prepare import Prepared
 from sandbox.evidence import Evidence
 from sandbox.lab.build.kernel_names import unlike_symbols
+from sandbox.lab.builds_ahead import BuildsAhead
 from sandbox.lab.cases_met import cases_met, confirmed_whole, one_whole
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.execution_budget import ExecutionBudget
@@ -65,13 +66,13 @@ class LabEvaluator(SandboxBase):
         self._patience = patience or (EXACT if exact else Patience())
         self._compiler = Compiler(toolchain, cache, target, evidence)
         self._lab = Lab(toolchain, cache, target, cores, evidence)
+        self._ahead = BuildsAhead(self._lab)
         self._cache = cache.resolve()
         self._inputs: SessionInputs | None = None
         self._built: Recent[str, tuple[Evaluation, Built | None]] = Recent(REMEMBERED)
         self._compilations: Recent[str, tuple[Evaluation, Compilation | None]] = Recent(REMEMBERED)
         self._listings: Recent[str, tuple[Evaluation, Compilation | None]] = Recent(REMEMBERED)
         self._verified: Recent[str, Evaluation] = Recent(REMEMBERED)
-        self._expressions: Recent[str, Mapping[str, str]] = Recent(REMEMBERED)
         self._estimates: Recent[str, Evaluation] = Recent(ESTIMATES)
         self._turn = threading.Lock()  # the lab uses every core for one candidate; two at once only slow each other
 
@@ -130,7 +131,7 @@ class LabEvaluator(SandboxBase):
         return replace(self._tried(prepared, self._estimated), seconds=time.monotonic() - started)
 
     def _estimated(self, prepared: Prepared) -> Evaluation:
-        begun, compilation = self._compile_to_rank(prepared)
+        begun, compilation = self._ahead.beside(prepared, partial(self._compile_to_rank, prepared))
         if compilation is None:
             return begun
         found = self._estimates.get(same_times(prepared, compilation), lambda: self._ranked(prepared))
@@ -203,9 +204,9 @@ class LabEvaluator(SandboxBase):
 
     def _build_to_rank(self, prepared: Prepared) -> tuple[Evaluation, Built | None]:
         """As `_build`, without what only a verdict needs; never kept where a verdict would find it."""
-        expressions = self._expressions.known(prepared.candidate.id)
-        known = self._built.known(self.key(prepared))
-        return self._build(prepared) if known or expressions is None else self._compiled(prepared, expressions)
+        expressions = self._ahead.expressions.known(prepared.candidate.id)
+        is_full = expressions is None or self._built.known(self.key(prepared))
+        return self._build(prepared) if is_full else self._compiled(prepared, expressions)
 
     def _judge(self, prepared: Prepared) -> Evaluation:
         started = time.monotonic()
@@ -235,8 +236,7 @@ class LabEvaluator(SandboxBase):
             resources=resources_of(compilation.kernels, self.target, prepared.plans),
             code_object=compilation.code_object,
         )
-        findings = compilation.findings if not compilation.ok else self._mismatches(compilation, prepared)
-        if findings:
+        if findings := compilation.findings if not compilation.ok else self._mismatches(compilation, prepared):
             return replace(evaluation, verdict=rejected("compile", findings)), None
         return evaluation, compilation
 
@@ -246,15 +246,15 @@ class LabEvaluator(SandboxBase):
         evaluation, compilation = (self._compile if expressions is None else self._compile_to_rank)(prepared)
         if compilation is None:
             return evaluation, None
-        tunables, spent_s = prepared.tunables, compilation.cpu_s
-        program = self._lab.build(prepared.candidate, tunables, expressions=expressions, spent_s=spent_s)
+        program = self._ahead.program(prepared, expressions, compilation.cpu_s)
         if isinstance(program, tuple):
             return replace(evaluation, verdict=rejected("compile", program)), None
         symbols = {name: kernel.symbol for kernel in compilation.kernels for name in (kernel.symbol, kernel.name)}
-        if unlike := unlike_symbols(program.symbols, symbols, instantiated(prepared.candidate, tunables).plan.launches):
+        launches = instantiated(prepared.candidate, prepared.tunables).plan.launches
+        if unlike := unlike_symbols(program.symbols, symbols, launches):
             return replace(evaluation, verdict=rejected("compile", unlike)), None
         if expressions is None:
-            self._expressions.keep(prepared.candidate.id, program.expressions)
+            self._ahead.expressions.keep(prepared.candidate.id, program.expressions)
         return evaluation, Built(prepared, compilation, program)
 
     def _mismatches(self, compilation: Compilation, prepared: Prepared) -> tuple[Finding, ...]:

@@ -65,13 +65,21 @@ void prepare_records(const Request& request) {
     g_scratch = (Scratch**)zeroed(sizeof(Scratch*) * request.head.workers);
 }
 
+// Memory of which single words anywhere are asked for: in huge pages, as each small one would cost two faults, the
+// first for a page of zeros, and the second, which other processors must hear of, for one that can be written.
+static void* scattered(uint64_t bytes) {
+    constexpr uint64_t kHuge = 2 << 20;
+    const uint64_t place = ((uint64_t)zeroed(bytes + kHuge) + kHuge - 1) / kHuge * kHuge;
+    madvise((void*)place, bytes, MADV_HUGEPAGE);
+    return (void*)place;
+}
+
 static Scratch* new_scratch() {
     Scratch* s = (Scratch*)zeroed(sizeof(Scratch));
-    s->instance = (Instance*)zeroed(sizeof(Instance) * kInstances);
-    madvise(s->instance, sizeof(Instance) * kInstances, MADV_HUGEPAGE);  // a lane's next one is in another page
+    s->instance = (Instance*)scattered(sizeof(Instance) * kInstances);  // a lane's next one is in another page
     KeySet* const sets[] = {&s->read_lines, &s->written_lines};
     for (KeySet* set : sets) {
-        set->slot = (uint64_t*)zeroed(8 * KeySet::kSlots);
+        set->slot = (uint64_t*)scattered(8 * KeySet::kSlots);
         set->touched = (uint32_t*)zeroed(4 * KeySet::kSlots);
     }
     return s;

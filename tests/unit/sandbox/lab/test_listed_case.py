@@ -99,7 +99,7 @@ def test_a_hang_costs_one_deadline(evaluator: LabEvaluator) -> None:
     row, findings = ListedCase(judge, task.tests[0], None, evaluator._inputs_of(task)).run()
     assert [finding.kind for finding in findings] == ["timeout"]
     assert not row.correct
-    assert evaluator.executors_s - before_s < 1.0 * (evaluator._lab._cores + 1)  # of each worker, and starts
+    assert evaluator.executors_s - before_s < 1.0 * (evaluator._lab.cores + 1)  # of each worker, and starts
 
 
 def test_a_small_case_with_many_idle_work_items_is_sampled(evaluator: LabEvaluator) -> None:
