@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from app.remembered import keep_recalled, keep_weights
 from app.sandboxes import place_of, refuse_shapes_elsewhere, resolve_on
@@ -55,6 +55,19 @@ def choose_author(settings: Settings, asked: str | None) -> str:
     return author
 
 
+def checked_fields(asked: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], place: str) -> dict[str, Any]:
+    """What was asked for without what is None; UsageError names the first field there is not, or of another type."""
+    for name in asked:
+        if name not in kinds:
+            raise UsageError(f"there is no field {name!r} in {place}; there are {', '.join(kinds)}")
+    found = {name: value for name, value in asked.items() if value is not None}  # forms send it for what is left out
+    for name, value in found.items():
+        if not isinstance(value, kinds[name]) or (isinstance(value, bool) and bool not in kinds[name]):
+            kind = " or ".join(known.__name__ for known in kinds[name])
+            raise UsageError(f"the field {name} of {place} is of type {kind}, not {type(value).__name__}")
+    return found
+
+
 def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | float]:
     """The limits that were asked for; UsageError for one that there is not, or for a value it cannot have."""
     from graph.context import Limits
@@ -69,7 +82,7 @@ def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | f
         least, most = LEAST.get(name, 0), MOST.get(name, 1_000_000)
         if not is_number or not least <= value <= most or (isinstance(known[name], int) and value != int(value)):
             kind = "a whole number" if isinstance(known[name], int) else "a number"
-            raise UsageError(f"the limit {name} is {kind} from {least:g} to {most:g}, not {value!r}")
+            raise UsageError(f"the limit {name} is {kind} from {least:,} to {most:,}, not {value!r}")
     return {n: type(known[n])(v) for n, v in asked.items() if v is not None}
 
 

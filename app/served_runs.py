@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Any
 
 from app import wiring
-from app.run_request import RunRequest, checked_limits, keep_request, new_run
+from app.run_request import RunRequest, checked_fields, checked_limits, keep_request, new_run
 from app.screen import note
 from app.served_run import ServedRun
 from app.session import Session, scores
@@ -218,15 +218,7 @@ class ServedRuns:
 
 def request_of(asked: Mapping[str, Any]) -> RunRequest:
     """The request in plain data; UsageError names the first thing that cannot be."""
-    for name in asked:
-        if name not in KINDS:
-            raise UsageError(f"there is no field {name!r} in a request; there are {', '.join(KINDS)}")
-    asked = {name: value for name, value in asked.items() if value is not None}  # forms send it for what is left out
-    for name, value in asked.items():
-        kinds = KINDS[name]
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            kind = " or ".join(known.__name__ for known in kinds)
-            raise UsageError(f"the field {name} of a request is of type {kind}, not {type(value).__name__}")
+    asked = checked_fields(asked, KINDS, "a request")
     if not asked.get("task"):
         raise UsageError('the input names no task; give one, such as {"task": "row_softmax"}')
     return RunRequest(

@@ -13,14 +13,13 @@ from graph.question import approved_of
 from graph.state import State
 from records.quantity import counted
 
-ANSWERS = 'answer true for all, false for none, or a list of ids such as ["g001-e1"]'
-
 
 def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     """Have a person approve this generation's experiments: all, some or none of them."""
     context, generation = runtime.context, state["generation"]
     shown = [_shown(context, pick["experiment_id"]) for pick in state["picks"]]
     ids, complaint = [row["id"] for row in shown], ""
+    answers = f'answer true for all, false for none, or a list of ids such as ["{ids[0]}"]'
     would = f"generation {generation} would run {counted(len(ids), 'experiment')}"
     while True:
         answer = interrupt(
@@ -29,7 +28,7 @@ def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
                 "generation": generation,
                 "experiments": shown,
                 "spent_usd": context.ledger.paid_usd(context.run.id),
-                "message": f"{complaint}{would}; {ANSWERS}",
+                "message": f"{complaint}{would}; {answers}",
             }
         )
         approved = approved_of(answer, ids)

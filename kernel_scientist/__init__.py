@@ -6,7 +6,7 @@
     check(source, task)      compile, verify and time one kernel; an `Evaluation`
     open_context(task, ...)  the collaborators of a new run, for a graph of your own
     build_graph()            the state graph, not compiled
-    KnowledgeStore(folder)   the notes; `as_retriever()` is a LangChain retriever
+    KnowledgeStore(folder)   documents: `add(...)` reads files, `as_retriever()` is a LangChain retriever
 
 Settings are those of the command line, from the environment and `.env`; `settings=` takes others. Every fault is a
 `ScientistError` of one sentence. What is named here is stable, modules below are not.
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Warned,
     )
     from kernel_scientist.search_result import SearchResult as Result
+    from knowledge.documents import Citation
     from knowledge.retriever import NotesRetriever
     from knowledge.store import KnowledgeStore
     from records.errors import ScientistError
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AttemptMade",
     "Best",
+    "Citation",
     "Context",
     "Evaluation",
     "Finished",
@@ -83,6 +85,7 @@ _HOMES = {
     "Best": "app.session",
     "Settings": "app.settings",
     "build_graph": "graph.build",
+    "Citation": "knowledge.documents",
     "Context": "graph.context",
     "Limits": "graph.context",
     "Question": "graph.question",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from typing_extensions import Unpack
 
 from app.judged import judge
-from app.run_request import RunRequest
+from app.run_request import RunRequest, checked_fields
 from app.session import Session, open_session, resume_session
 from app.settings import Settings, load_settings
 from app.tracing import tracing_here
@@ -23,6 +23,18 @@ from records.evaluation import Evaluation
 if TYPE_CHECKING:
     from graph.context import Context
     from graph.question import Question
+
+
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("target", "author", "on"), (str,)),
+    **dict.fromkeys(("generations", "picks", "tunings", "budget_usd"), (int, float)),
+    "limits": (dict, Mapping),
+    "seed": (int,),
+    "shapes": (str, Sequence),
+    "starts": (str, Path, Sequence),
+    "ask": (Callable,),  # type: ignore[dict-item]  # mypy takes it for a form of types alone
+    "settings": (Settings,),
+}
 
 
 class RunOptions(TypedDict, total=False):
@@ -37,23 +49,26 @@ class RunOptions(TypedDict, total=False):
     limits: Mapping[str, int | float]  # further fields of `Limits`
     seed: int
     budget_usd: float | None
-    shapes: Sequence[str]
-    starts: Sequence[Path]  # kernel files to begin with
+    shapes: str | Sequence[str]
+    starts: str | Path | Sequence[str | Path]  # kernel files to begin with
     ask: Callable[[Question], Any]  # answers the questions of a run that wants approval
     settings: Settings
 
 
 def run(
-    task: str, *, progress: Callable[[RunEvent], None] = lambda _: None, **options: Unpack[RunOptions]
+    task: str | Path, *, progress: Callable[[RunEvent], None] = lambda _: None, **options: Unpack[RunOptions]
 ) -> SearchResult:
     """Search for a faster kernel for a task, by its name or its folder; ScientistError says in a sentence why not.
 
     With `ask`, a person or a program approves the experiments of each generation: it gets a `Question` and answers
     True, False or a list of ids; None pauses the run. Ctrl-C pauses it, too; `kernel-scientist resume` goes on.
+
+    The options, all of which may be left out: `target`, `author`, `on`, `generations`, `picks`, `tunings`, `limits`,
+    `seed`, `budget_usd`, `shapes`, `starts`, `ask`, `settings`; docs/using.md says more of each.
     """
-    settings = options.get("settings") or load_settings()
-    with tracing_here(settings), _opened(task, options, settings) as session:
-        return _driven(session, progress, options.get("ask"))
+    given = _given(options)
+    with tracing_here(given["settings"]), _opened(task, given) as session:
+        return _driven(session, progress, given.get("ask"))
 
 
 def resume(
@@ -71,7 +86,7 @@ def resume(
         return _driven(session, progress, ask)
 
 
-async def astream(task: str, **options: Unpack[RunOptions]) -> AsyncIterator[RunEvent]:
+async def astream(task: str | Path, **options: Unpack[RunOptions]) -> AsyncIterator[RunEvent]:
     """Run as `run` does and yield each event when it happens, `Finished` last; one that is closed early is paused."""
     loop, queue, closed = asyncio.get_running_loop(), asyncio.Queue[RunEvent | None](), threading.Event()
 
@@ -94,47 +109,58 @@ async def astream(task: str, **options: Unpack[RunOptions]) -> AsyncIterator[Run
 
 def check(
     source: str,
-    task: str,
+    task: str | Path,
     *,
     target: str = "mi300x",
     on: str = "lab",
     seed: int = 0,
     tunables: Mapping[str, int] | None = None,
-    shapes: Sequence[str] = (),
+    shapes: str | Sequence[str] = (),
     whole: bool = False,
     settings: Settings | None = None,
 ) -> Evaluation:
     """Compile, verify and time one kernel, given as text; a bad one is an `Evaluation` whose verdict has findings."""
-    return judge(
-        settings or load_settings(), source, task, target, on, seed=seed, tunables=tunables, shapes=shapes, whole=whole
-    )
+    given = {"source": source, "target": target, "on": on, "seed": seed, "shapes": shapes, "tunables": tunables}
+    checked_fields(given, {**_KINDS, "source": (str,), "tunables": (dict, Mapping)}, "a check")
+    chosen, named = settings or load_settings(), _listed(shapes)
+    return judge(chosen, source, str(task), target, on, seed=seed, tunables=tunables, shapes=named, whole=whole)
 
 
 @contextlib.contextmanager
-def open_context(task: str, **options: Unpack[RunOptions]) -> Iterator[Context]:
+def open_context(task: str | Path, **options: Unpack[RunOptions]) -> Iterator[Context]:
     """The collaborators of a new run: `build_graph().compile().stream({"run_id": c.run.id}, context=c)`."""
-    settings = options.get("settings") or load_settings()
-    with tracing_here(settings) as traces, _opened(task, options, settings) as session:
+    given = _given(options)
+    with tracing_here(given["settings"]) as traces, _opened(task, given) as session:
         if traces is not None:
             traces.view.attach(session.context.ledger, session.context.artefacts)
         yield session.context
 
 
-def _opened(task: str, options: RunOptions, settings: Settings) -> Session:
-    named = {name: options.get(name) for name in ("generations", "picks", "tunings")}
+def _given(options: RunOptions) -> dict[str, Any]:
+    """The options that were given, and the settings; UsageError for one that there is not, or of another type."""
+    given = checked_fields(options, _KINDS, "the options of a run")
+    return given if "settings" in given else {**given, "settings": load_settings()}
+
+
+def _opened(task: str | Path, given: Mapping[str, Any]) -> Session:
     asked = RunRequest(
-        task=task,
-        target=options.get("target", "mi300x"),
-        on=options.get("on", "auto"),
-        author=options.get("author"),
-        seed=options.get("seed", 0),
-        budget_usd=options.get("budget_usd"),
-        limits={**options.get("limits", {}), **{n: v for n, v in named.items() if isinstance(v, int | float)}},
-        shapes=tuple(options.get("shapes", ())),
-        starts=tuple(map(Path, options.get("starts", ()))),
-        approves="ask" in options,
+        task=str(task),
+        target=given.get("target", "mi300x"),
+        on=given.get("on", "auto"),
+        author=given.get("author"),
+        seed=given.get("seed", 0),
+        budget_usd=given.get("budget_usd"),
+        limits={**given.get("limits", {}), **{n: given[n] for n in ("generations", "picks", "tunings") if n in given}},
+        shapes=_listed(given.get("shapes", ())),
+        starts=tuple(map(Path, _listed(given.get("starts", ())))),
+        approves="ask" in given,
     )
-    return open_session(settings, asked)
+    return open_session(given["settings"], asked)
+
+
+def _listed(named: Any) -> tuple[Any, ...]:
+    """One text or path is a list of one."""
+    return (named,) if isinstance(named, str | Path) else tuple(named)
 
 
 def _driven(

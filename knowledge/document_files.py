@@ -46,18 +46,18 @@ class Found:
         return self.changed_ns + tick_ns <= now_ns
 
 
-def find_files(paths: Iterable[Path | Found]) -> list[Found]:
+def find_files(paths: str | Path | Iterable[str | Path | Found]) -> list[Found]:
     """Files to read, folders searched through and patterns expanded, each file once; what is found stays as it is.
 
     Raises:
         DocumentError: a path is missing, a folder holds no document, or nothing was named.
     """
     found: dict[str, Found] = {}
-    for named in paths:
+    for named in [paths] if isinstance(paths, str | Path) else paths:
         if isinstance(named, Found):
             found.setdefault(named.uri, named)
             continue
-        for path in _expanded(named):
+        for path in _expanded(Path(named)):
             inside = list(_inside(path)) if path.is_dir() else [_named(path)]
             if not inside:
                 raise DocumentError(f"the folder {path} holds no document; documents end in {', '.join(SUFFIXES)}")

@@ -51,16 +51,16 @@ class Hit:
 class KnowledgeStore:
     """Documents in one folder. Nothing is opened before the first call."""
 
-    def __init__(self, folder: Path, *, embedder: Embedder | None = None, wait_s: float = 10.0) -> None:
+    def __init__(self, folder: str | Path, *, embedder: Embedder | None = None, wait_s: float = 10.0) -> None:
         """`wait_s`: how long a write waits for another process that is writing before it gives up."""
-        self.folder, self.embedder = folder, embedder
-        self._tables = Tables(folder, wait_s)
+        self.folder, self.embedder = Path(folder).expanduser(), embedder
+        self._tables = Tables(self.folder, wait_s)
         self._dense = DenseIndex(self._tables, embedder) if embedder else None
         self._facts: postings.Facts | None = None
 
     def add(
         self,
-        paths: Iterable[Path | Found],
+        paths: str | Path | Iterable[str | Path | Found],
         given: Citation | None = None,
         report: Callable[[Added], None] | None = None,
     ) -> list[Added]:

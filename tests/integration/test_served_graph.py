@@ -89,6 +89,10 @@ def test_experiments_wait_for_approval_and_an_answer_that_cannot_be_read_is_aske
     assert (run.status, run.pause) == ("paused", "approval")
     [again] = server.invoke(Command(resume={"apprve": 1}))["__interrupt__"]
     assert again.value["message"].startswith("that answer cannot be read")
+    [two] = server.invoke({**ASKED, "limits": {"generations": 2, "picks": 1}, "approve": True}, "u")["__interrupt__"]
+    assert two.value["message"].endswith('such as ["g001-e1"]')
+    [two] = server.invoke(Command(resume=False), "u")["__interrupt__"]
+    assert two.value["message"].endswith('such as ["g002-e1"]')
     server.restart()
     done = server.invoke(Command(resume=["g001-e3"]))
     attempts = {a.id for a in server.ledger().attempts(done["run_id"], 1)}

@@ -12,7 +12,9 @@ import pytest
 import kernel_scientist
 from kernel_scientist import (
     AttemptMade,
+    Citation,
     Finished,
+    KnowledgeStore,
     Question,
     RunEvent,
     ScientistError,
@@ -26,6 +28,7 @@ from kernel_scientist import (
 )
 from kernel_scientist.interface import RunOptions
 
+ROOT = Path(__file__).resolve().parents[3]
 SMALL: RunOptions = {"author": "playbook", "on": "lab", "generations": 1, "picks": 1, "tunings": 1}
 
 
@@ -89,6 +92,32 @@ def test_a_bad_kernel_is_an_evaluation_with_findings(compiler_cache: Path, tmp_p
     assert not made.verdict.accepted and made.verdict.code == "A.2" and made.verdict.findings
 
 
+def test_a_check_takes_paths_and_single_shapes_and_tells_what_else_it_cannot(
+    compiler_cache: Path, tmp_path: Path
+) -> None:
+    given = settings(tmp_path, compiler_cache)
+    made = check("no kernel", ROOT / "tasks" / "row_softmax", shapes="rows=3,cols=5", settings=given)
+    assert made.verdict.code == "A.2"
+    wrong: Any = Path("kernel.hip")
+    with pytest.raises(ScientistError, match=r"source of a check is of type str, not \w*Path$"):
+        check(wrong, "row_softmax", settings=given)
+
+
+def test_a_question_to_none_is_a_run_that_asks_nothing(compiler_cache: Path, tmp_path: Path) -> None:
+    given = settings(tmp_path, compiler_cache)
+    none: Any = None
+    with open_context("row_softmax", author="playbook", on="lab", ask=none, settings=given) as found:
+        assert not found.approves
+
+
+def test_documents_are_added_and_found_by_what_is_exported(tmp_path: Path) -> None:
+    (tmp_path / "nötes.md").write_text("# Zwölf\n\nTwelve waves of a quagga are enough.\n")
+    store = KnowledgeStore(str(tmp_path / "store"))
+    [added] = store.add(str(tmp_path / "nötes.md"), Citation(licence="MIT"))
+    [found] = store.as_retriever(k=1).invoke("quagga waves")
+    assert found.metadata["document"] == added.id and found.metadata["licence"] == "MIT"
+
+
 def test_a_context_opens_a_graph_of_ones_own(compiler_cache: Path, tmp_path: Path) -> None:
     with open_context("row_softmax", author="playbook", on="lab", settings=settings(tmp_path, compiler_cache)) as found:
         assert found.author.name == "playbook" and found.limits.generations == 4
@@ -100,7 +129,16 @@ def test_a_context_opens_a_graph_of_ones_own(compiler_cache: Path, tmp_path: Pat
     [
         ("no_such_task", {}, "there is no task 'no_such_task'"),
         ("row_softmax", {"author": "nobody"}, "--author is llm or playbook"),
-        ("row_softmax", {"generations": 0}, "generations is a whole number from 1"),
+        ("row_softmax", {"generations": 0}, "generations is a whole number from 1 to 1,000,000, not 0"),
+        ("row_softmax", {"generation": 3}, "there is no field 'generation' in the options of a run; there are target"),
+        ("row_softmax", {"generations": "3"}, "generations of the options of a run is of type int or float, not str"),
+        ("row_softmax", {"picks": True}, "picks of the options of a run is of type int or float, not bool"),
+        ("row_softmax", {"seed": "ü"}, "seed of the options of a run is of type int, not str"),
+        ("row_softmax", {"limits": [("picks", 1)]}, "limits of the options of a run is of type dict or Mapping"),
+        ("row_softmax", {"ask": "me"}, "ask of the options of a run is of type Callable, not str"),
+        ("row_softmax", {"settings": {}}, "settings of the options of a run is of type Settings, not dict"),
+        ("row_softmax", {"shapes": "ü=3"}, "--shape takes .* not 'ü=3'"),
+        ("row_softmax", {"starts": "none.hip"}, r"none\.hip"),
         ("row_softmax", {"target": "mi999"}, "mi999"),
         ("row_softmax", {"budget_usd": -1.0}, "negative"),
         ("row_softmax", {"starts": ["none.hip"]}, r"none\.hip"),
