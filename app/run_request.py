@@ -56,7 +56,7 @@ def choose_author(settings: Settings, asked: str | None) -> str:
 
 
 def checked_fields(asked: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], place: str) -> dict[str, Any]:
-    """What was asked for without what is None; UsageError names the first field there is not, or of another type."""
+    """The fields without those that are None; UsageError names the first field there is not, or of another type."""
     for name in asked:
         if name not in kinds:
             raise UsageError(f"there is no field {name!r} in {place}; there are {', '.join(kinds)}")
