@@ -4,8 +4,8 @@
 
 Right kernels are the honest twins of the exploits, the shipped seeds and the other right kernels of each task; wrong
 ones are exploits that must be rejected and mutants. Each gets a constant and a comment of its own, so that no cache
-knows it, and every round a judge with another seed. A machine too busy for a verdict is asked again. An interrupted
-run goes on when it is started again.
+knows it, and every round a judge with another seed. What verification accepts of the wrong ones is confirmed too. A
+machine too busy for a verdict is asked again. An interrupted run goes on when it is started again.
 """
 
 from __future__ import annotations
@@ -107,6 +107,8 @@ def judged(evaluator: LabEvaluator, subject: Subject, number: int) -> Row:
         try:
             prepared = evaluator.prepare(varied(subject.source, number), subject.task, dict(subject.tunables) or None)
             verdict = evaluator.verify(prepared).verdict
+            if verdict.accepted and not subject.is_right:
+                verdict = evaluator.confirm(prepared).verdict  # as of any kernel that leads
         except ScientistError as error:
             if left:
                 row["again"] += 1

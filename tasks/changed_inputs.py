@@ -62,8 +62,8 @@ def _plant(lines: Array, low: Array, high: Array, *, most: int, rng: Rng) -> Non
 
 def _zero(rows: Array, rng: Rng) -> None:
     each = np.arange(len(rows))
-    rows[each, rng.integers(rows.shape[1], size=len(rows))] = -0.0
-    rows[each, rng.integers(rows.shape[1], size=len(rows))] = 0
+    for _ in range(2):
+        rows[each, rng.integers(rows.shape[1], size=len(rows))] = 0
 
 
 def _tie(rows: Array, rng: Rng) -> None:
@@ -80,6 +80,11 @@ def _ends(rows: Array, rng: Rng) -> None:
     rows[:, -1] = rows[:, 0]
 
 
+def _unsigned_zeros(x: Array) -> Array:
+    """The same without a negative zero: right kernels differ in whether it is less than zero."""
+    return np.asarray(x + np.zeros((), x.dtype))
+
+
 def _zeros(x: Array, rng: Rng) -> Array:
     return np.where(rng.random(x.shape) < 0.5, np.zeros((), x.dtype), x)
 
@@ -92,7 +97,7 @@ def _denormal(x: Array, rng: Rng) -> Array:
 
 
 def _whole(x: Array, rng: Rng) -> Array:
-    return np.asarray(np.clip(np.rint(to_float64(x)), -8, 8).astype(x.dtype))
+    return _unsigned_zeros(np.clip(np.rint(to_float64(x)), -8, 8).astype(x.dtype))
 
 
 def _equal(x: Array, rng: Rng) -> Array:
@@ -194,12 +199,12 @@ def _peaked(x: Array, factor: float) -> Array:
 
 def _extremes(x: Array, rng: Rng) -> Array:
     """Values at both ends of float32's range, denormal ones and zeros among what was drawn; some lines far below."""
-    kinds = np.array([MOST, -MOST, LEAST, -LEAST, LEAST / 64, -LEAST / 64, -0.0, 0.0])
+    kinds = np.array([MOST, -MOST, LEAST, -LEAST, LEAST / 64, -LEAST / 64, 0.0])
     with np.errstate(over="ignore"):
         chosen = rng.choice(kinds, x.shape) * rng.uniform(1, 3, x.shape)
         is_far = rng.random((*x.shape[:-1], 1)) < FAR if x.ndim else np.zeros((), bool)
         chosen = np.where(is_far, -MOST * rng.uniform(0.1, 3, x.shape), chosen)
-        made = chosen.astype(x.dtype)
+        made = _unsigned_zeros(chosen.astype(x.dtype))
     return np.where(((rng.random(x.shape) < 0.5) | is_far) & np.isfinite(to_float64(made)), made, x)
 
 

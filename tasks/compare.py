@@ -90,7 +90,7 @@ class Yardstick:
             )
             if self._is_plain:
                 self._own = measures_of(np.abs(base - want).ravel())
-                self._floor = floor_of(measures_of(np.abs(want).ravel()), dtype, tolerance.least)
+                self._floor = floor_of(measures_of(np.abs(want).ravel()), dtype, tolerance)
                 self._slack = _Slack.of(want, tolerance)
 
     @property
@@ -196,13 +196,13 @@ def _judge(
         finite = _matched(error, want, finite, tolerance)
         error = np.where(finite, error, 0.0)
     mine = measures_of(_at(error, finite))
-    floor = floor_of(measures_of(np.abs(_at(want, finite))), candidate.dtype, tolerance.least)
+    floor = floor_of(measures_of(np.abs(_at(want, finite))), candidate.dtype, tolerance)
     if beside is not None:
         others, theirs = (to_float64(part).ravel() for part in beside)
         known = np.isfinite(others) & np.isfinite(theirs)
         own = own.at_least(measures_of(np.abs(theirs - others)[known]).alike)
         most = measures_of(np.abs(others[known])).alike
-        floor = floor.at_least(floor_of(most, candidate.dtype, tolerance.least))
+        floor = floor.at_least(floor_of(most, candidate.dtype, tolerance))
     score = max(
         over(mine.largest, own.largest, floor.largest, ratio),
         over(mine.rms, own.rms, floor.rms, ratio),
@@ -246,7 +246,7 @@ def allowed(reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: 
         want, base = to_float64(reference), to_float64(baseline)
         finite = np.isfinite(want) & np.isfinite(to_float64(reference.astype(dtype)))
         own = measures_of(np.abs(base - want)[finite & np.isfinite(base)])
-        floor = floor_of(measures_of(np.abs(want[finite])), dtype, tolerance.least)
+        floor = floor_of(measures_of(np.abs(want[finite])), dtype, tolerance)
         most = np.full(want.shape, tolerance.ratio * own.largest + floor.largest)
         if tolerance.rtol is None:
             return most

@@ -9,6 +9,7 @@ import numpy as np
 
 from tasks.dtypes import is_float, spacing_at
 from tasks.task import Array
+from tasks.tolerance import Tolerance
 
 WORST = 1e30  # the error of an answer that has no finite error; finite, so that it is plain JSON
 QUANTILE = 0.999
@@ -33,12 +34,12 @@ class Measures:
         return Measures(*map(max, astuple(self), astuple(other)))
 
 
-def floor_of(magnitude: Measures, dtype: np.dtype[Any], least: float) -> Measures:
+def floor_of(magnitude: Measures, dtype: np.dtype[Any], tolerance: Tolerance) -> Measures:
     """A few units of the output's type where each measure of the reference's magnitudes lies; none of integers."""
     if not is_float(dtype):
         return Measures(0.0, 0.0, 0.0)
-    units = 4.0 if dtype.itemsize >= 4 else 0.5
-    return Measures(*(least + units * spacing_at(value, dtype) for value in astuple(magnitude)))
+    units = tolerance.units if dtype.itemsize >= 4 else 0.5
+    return Measures(*(tolerance.least + units * spacing_at(value, dtype) for value in astuple(magnitude)))
 
 
 def measures_of(error: Array) -> Measures:

@@ -24,6 +24,8 @@ from tasks.task import Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
+ALIKE = frozenset({"one value", "equal rows", HARDLY, "sorted", "gathered"})  # neighbours in a sum are alike
+ONE_WAY = 1024.0  # units of a float32 output of these: one rounding after the other may go the same way
 UNITS = 16.0  # of the last place of a float32 output that any element may be off
 TRIED = 2  # cases on which a family is tried before it is used
 TOGETHER = " of all inputs"  # behind the name of a family that changes no fewer
@@ -81,6 +83,7 @@ class InputFamilies:
             atol=WIDER * own.atol,
             row_rtol=WIDER * own.row_rtol,
             least=self._units[output.name],
+            units=ONE_WAY if family.removesuffix(TOGETHER) in ALIKE else own.units,
         )
 
     @cached_property

@@ -19,4 +19,5 @@ class Tolerance:
     atol: float = 0.0
     row_rtol: float = 0.0
     least: float = 0.0  # an error that any element may have, for inputs that the task itself does not draw
+    units: float = 4.0  # of the last place of a float32 output, which any element may be off as well
     matched: float = 1.0  # share of the elements to which all this applies; the others must be finite all the same
