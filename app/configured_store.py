@@ -18,7 +18,7 @@ def make_store(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] 
     """Nothing is opened or asked yet. `paid` puts what an endpoint is asked on somebody's account."""
     from knowledge.store import KnowledgeStore
 
-    return KnowledgeStore(settings.knowledge, embedder=_embedder(settings, paid))
+    return KnowledgeStore(settings.knowledge, embedder=_embedder(settings, paid), weight=settings.embedding_weight)
 
 
 def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] | None) -> Embedder | None:

@@ -197,11 +197,9 @@ def _knowledge(settings: Settings) -> Capability:
 
 
 def _found_by(settings: Settings) -> str:
-    from knowledge.store import DENSE, LEXICAL
-
     if not settings.embedding_model:
         return "their words; KERNEL_SCIENTIST_EMBEDDING_MODEL adds vectors"
-    return f"their words and, at {DENSE / LEXICAL:g} of their weight, vectors of {settings.embedding_model}"
+    return f"their words and, at {settings.embedding_weight:g} of their weight, vectors of {settings.embedding_model}"
 
 
 def _tracing(settings: Settings) -> Capability:

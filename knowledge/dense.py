@@ -30,6 +30,7 @@ EXACT = 50_000  # passages that are compared one by one where the collection fal
 BATCH = 64  # texts a request: what is lost when one fails, and a commit each
 _OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for more and filter here
 _PLACES = 2000  # vectors handed to Chroma at once
+Near = tuple[int, float]  # a passage and its cosine
 
 
 class DenseIndex:
@@ -94,11 +95,12 @@ class DenseIndex:
             db.executemany("DELETE FROM placed WHERE embedder = ? AND chunk = ?", [(self.embedder.id, n) for n in gone])
             self._mark.unlink()
 
-    def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[int]:
-        """Allowed passages by cosine, nearest first; EmbedderError where the query gets no vector."""
+    def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[Near]:
+        """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
         vector = self._vector(query)
         wanted = min(k, int(allowed.sum()))
-        found = [n for n in self._from_collection(db, vector, k * _OVERFETCH) if n < len(allowed) and allowed[n]][:k]
+        near = self._from_collection(db, vector, k * _OVERFETCH)
+        found = [(n, cosine) for n, cosine in near if n < len(allowed) and allowed[n]][:k]
         return found if len(found) >= wanted else self._exactly(db, vector, allowed, k) or found
 
     def close(self) -> None:
@@ -124,7 +126,7 @@ class DenseIndex:
         if row and row[0] != 4 * dimension:
             raise EmbedderError(f"the embedder {self.embedder.id} now gives {dimension} numbers, not {row[0] // 4}")
 
-    def _from_collection(self, db: sqlite3.Connection, vector: NDArray[np.float32], k: int) -> list[int]:
+    def _from_collection(self, db: sqlite3.Connection, vector: NDArray[np.float32], k: int) -> list[Near]:
         """None where it is being written, was left half written or cannot be read: the exact search serves then."""
         with self._lock:
             try:
@@ -132,11 +134,12 @@ class DenseIndex:
                 if collection is None:
                     return []
                 with _chroma_errors(self.folder):
-                    found = collection.query(query_embeddings=vector[None, :], n_results=k, include=[])
+                    found = collection.query(query_embeddings=vector[None, :], n_results=k, include=["distances"])
             except KnowledgeError:
                 self._client = self._collection = None
                 return []
-            return [int(identity) for identity in found["ids"][0]]
+            distances = (found["distances"] or [[]])[0]
+            return [(int(name), 1.0 - float(d)) for name, d in zip(found["ids"][0], distances, strict=True)]
 
     def _opened(self, epoch: str) -> Collection | None:
         if self._collection is None or self._epoch != epoch:
@@ -173,7 +176,7 @@ class DenseIndex:
 
     def _exactly(
         self, db: sqlite3.Connection, vector: NDArray[np.float32], allowed: NDArray[np.bool_], k: int
-    ) -> list[int]:
+    ) -> list[Near]:
         import numpy as np
 
         if int(allowed.sum()) > EXACT:
@@ -187,8 +190,9 @@ class DenseIndex:
         if not rows:
             return []
         matrix = np.frombuffer(b"".join(packed for _, packed in rows), dtype=np.float32).reshape(len(rows), -1)
-        order = np.argsort(-(matrix @ vector), kind="stable")[:k]
-        return [rows[int(i)][0] for i in order]
+        cosines = matrix @ vector
+        order = np.argsort(-cosines, kind="stable")[:k]
+        return [(rows[int(i)][0], float(cosines[i])) for i in order]
 
 
 _MISSING = (

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
-RANK_CONSTANT = 60  # of reciprocal rank fusion: how much the very first places count above the next
+from collections.abc import Callable, Sequence
 
 
-def fuse(rankings: Iterable[tuple[float, Sequence[int]]]) -> list[tuple[int, float]]:
-    """Reciprocal rank fusion of (weight, passage numbers best first); ties go to the smaller number."""
-    scores: dict[int, float] = {}
-    for weight, ranking in rankings:
-        for place, chunk in enumerate(ranking, start=1):
-            scores[chunk] = scores.get(chunk, 0.0) + weight / (RANK_CONSTANT + place)
+def fuse(
+    words: Sequence[tuple[int, float]], near: Sequence[tuple[int, float]], weight: float
+) -> list[tuple[int, float]]:
+    """Shares of the best score by words, and weighted cosines between the least and the largest of those found.
+
+    What only one of the two rankings has gets nothing from the other; ties go to the smaller number. Places alone, as
+    in reciprocal rank fusion, would say that the first and the tenth differ little.
+    """
+    best = max((score for _, score in words), default=1.0)
+    scores = {chunk: score / best for chunk, score in words}
+    cosines = [cosine for _, cosine in near]
+    least, span = min(cosines, default=0.0), max(cosines, default=0.0) - min(cosines, default=0.0)
+    for chunk, cosine in near:
+        scores[chunk] = scores.get(chunk, 0.0) + weight * ((cosine - least) / span if span else 1.0)
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 

@@ -59,6 +59,18 @@ def test_a_text_has_the_mean_of_its_tokens_whatever_stands_beside_it(tmp_path: P
     assert embedder.id.startswith("tiny ")
 
 
+def test_texts_of_any_lengths_keep_their_places_and_are_cut_where_the_model_ends(tmp_path: Path) -> None:
+    folder = export(tmp_path / "tiny")
+    texts = [" ".join(["zebra"] * (7 * n % 20 + 1) + ["stripes"] * (n % 3)) for n in range(20)]
+    alone = np.concatenate([FolderEmbedder(folder).embed([text]) for text in texts])
+    assert np.allclose(FolderEmbedder(folder).embed(texts), alone)
+    before = FolderEmbedder(folder).id
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 2}')
+    short = FolderEmbedder(folder)
+    assert np.allclose(short.embed(["zebra zebra stripes stripes"]), [TABLE[2]])
+    assert short.id != before, "other vectors"
+
+
 def test_a_store_finds_by_the_folders_vectors(tmp_path: Path) -> None:
     folder = export(tmp_path / "tiny")
     store = make_store(load_settings(knowledge_folder=tmp_path / "store", embedding_model=str(folder)))

@@ -3,10 +3,12 @@ from __future__ import annotations
 from knowledge.scoring import fuse, spread
 
 
-def test_fusion_rewards_agreement() -> None:
-    assert [n for n, _ in fuse([(1.0, [1, 2]), (0.5, [2, 3])])] == [2, 1, 3]
-    assert fuse([(1.0, [5]), (1.0, [5, 4])]) == [(5, 2 / 61), (4, 1 / 62)]
-    assert [n for n, _ in fuse([(1.0, [9]), (1.0, [3])])] == [3, 9]
+def test_fusion_adds_shares_of_the_best_score_and_weighted_cosines() -> None:
+    words, near = [(1, 8.0), (2, 6.0), (7, 1.0)], [(2, 1.0), (3, 0.75), (4, 0.5)]
+    assert fuse(words, near, 0.5) == [(2, 0.75 + 0.5), (1, 1.0), (3, 0.25), (7, 0.125), (4, 0.0)]
+    assert [n for n, _ in fuse(words, near, 0.1)] == [1, 2, 7, 3, 4], "a clear lead by words stays one"
+    assert fuse(words, [], 0.5) == [(1, 1.0), (2, 0.75), (7, 0.125)]
+    assert fuse([], [(9, 0.4), (3, 0.4)], 0.5) == [(3, 0.5), (9, 0.5)]
 
 
 def test_one_document_does_not_fill_the_answer() -> None:
