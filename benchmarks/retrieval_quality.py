@@ -1,6 +1,6 @@
 """The places of the documents that answer judged questions, beside other searches over the same passages.
 
-468 questions: half of them identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
+508 questions: half of them identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
 documents that answer it, judged by reading. A third, the unseen ones, was written before the ranking was last changed
 and not used for it. Pages that `benchmarks.retrieval_pages` writes are asked about too; without them, questions that
 only pages answer are left out. A search's documents are those of its best passages, each once. An embedding model in

@@ -18,7 +18,6 @@ _UNDERLINE = re.compile(r"([=\-~^\"'`+*])\1{2,}")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _GAP = re.compile(r"(\n(?:[^\S\n]*\n)+)")  # empty lines
 _MARKED = re.compile(r"^(?:#|\s*(?:```|~~~)|\s*([=\-~^\"'`+*])\1{2,}\s*$)", re.MULTILINE)  # what may be no plain text
-_TRAILING = re.compile(r"[^\S\n]+$", re.MULTILINE)
 _TICKS, _RULES = ("`", "~"), tuple("=-~^\"'`+*")
 
 
@@ -134,7 +133,7 @@ def _blocks(body: str) -> Iterator[_Block]:
 def _paragraph(names: tuple[str, ...], part: str) -> Iterator[_Block]:
     """Text without any markup, in one block or in pieces."""
     is_bare = part.isascii() and " \n" not in part and not part[-1:].isspace()
-    text = (part if is_bare else _TRAILING.sub("", part)).strip("\n")
+    text = (part if is_bare else "\n".join(map(str.rstrip, part.split("\n")))).strip("\n")
     if len(text) > HIGH:
         yield from (_Block(names, piece) for piece in _pieces(text))
     elif text.strip():
@@ -150,9 +149,13 @@ def _enter(path: list[tuple[int, str]], level: int, title: str) -> tuple[str, ..
 
 def _pieces(text: str) -> Iterator[str]:
     """A block in parts of at most HIGH characters: at line ends, else at spaces, else anywhere."""
-    while len(text) > HIGH:
-        at = max(text.rfind("\n", LOW, HIGH), 0) or max(text.rfind(" ", LOW, HIGH), 0) or HIGH
-        yield text[:at].rstrip()
-        text = text[at:].lstrip("\n ") if at != HIGH else text[at:]
-    if text.strip():
-        yield text
+    start, end = 0, len(text)
+    while end - start > HIGH:
+        low, high = start + LOW, start + HIGH
+        at = max(text.rfind("\n", low, high), 0) or max(text.rfind(" ", low, high), 0) or high
+        yield text[start:at].rstrip()
+        start = at
+        while at != high and start < end and text[start] in "\n ":
+            start += 1
+    if text[start:].strip():
+        yield text[start:]

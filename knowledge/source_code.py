@@ -13,7 +13,7 @@ C_LIKE = (".hip", ".cu", ".cuh", ".cl", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh"
 _NAME = re.compile(r"([A-Za-z_~][\w:~]*|operator\s*\S+)\s*\(")
 _TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?)\s+(?:__\w+__\s*(?:\([^)]*\)\s*)?)?([A-Za-z_]\w*)")
 _SKIP = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|R"(\w{0,16})\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|R"(\w{0,16})\(.*?(?:\)\1"|\Z)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL
 )
 _NOT_NAMES = frozenset(
     """

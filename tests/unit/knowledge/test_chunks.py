@@ -62,3 +62,9 @@ def test_no_word_is_lost_and_no_passage_is_too_long(body: str) -> None:
 def test_a_heading_without_end_is_cut() -> None:
     chunks = cut("T", f"# {'x' * 100_000}\n\n{'words ' * 1000}")
     assert len(chunks) > 3 and {len(chunk.section) for chunk in chunks} == {HEADING}
+
+
+def test_lines_that_begin_with_thousands_of_spaces_are_no_labour() -> None:
+    body = "".join(" " * depth + "- a\n" for depth in range(3000))
+    chunks = cut("T", body)
+    assert sum(chunk.text.count("a") for chunk in chunks) == 3000

@@ -73,3 +73,9 @@ def test_functions_of_python_and_triton_come_with_comments_and_decorators() -> N
 def test_a_file_that_does_not_parse_is_kept_whole() -> None:
     assert "print 'old'" in from_code(Path("k.py"), "print 'old'\n")
     assert "int x = {{{" in from_code(Path("k.cu"), "int x = {{{ // }\n")
+
+
+def test_texts_that_never_end_are_read_once() -> None:
+    for opening in ('R"(', "/*", '"', "{", "template<", "namespace n {"):
+        code = opening * 50_000
+        assert code[:1000].split("\n")[0] in from_code(Path("k.cpp"), code).replace("`", "")
