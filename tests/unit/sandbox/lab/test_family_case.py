@@ -8,7 +8,7 @@ import pytest
 
 from records.evaluation import Evaluation
 from sandbox.lab.cases_met import cases_met
-from sandbox.lab.family_case import FamilyCase, met_by_one
+from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience
 from sandbox.lab.session_inputs import SessionInputs
@@ -87,6 +87,23 @@ def test_a_kernel_that_leads_meets_every_family(evaluator: LabEvaluator, softmax
     made = evaluator.confirm(evaluator.prepare(kernel(rising), softmax))
     assert [finding.kind for finding in made.verdict.findings] == ["wrong_result"]
     assert "[sorted]" in (made.verdict.findings[0].case or "")
+
+
+def test_a_kernel_that_leads_meets_every_family_on_every_shape(evaluator: LabEvaluator, softmax: Task) -> None:
+    """In part on three, which finds what is wrong everywhere on one shape; at the grid's end, too."""
+    (case,) = softmax.benchmarks
+    shapes = [{"rows": 4096 + 64 * n, "cols": 600 + n} for n in range(4)]
+    cases = tuple(replace(case, name=f"shape {n}", dims=dims) for n, dims in enumerate(shapes))
+    task = replace(softmax, benchmarks=cases, digest=64 * "5")
+    equal = "x[0] == x[1] && x[1] == x[2] && x[2] == x[3]"
+    for wrong in (f"if (cols == 602 && {equal}) sum *= 2.0f;", f"if (row + 1 == rows && {equal}) sum *= 2.0f;"):
+        built, inputs = evaluator._build(evaluator.prepare(kernel(wrong), task))[1], evaluator._inputs_of(task)
+        assert built is not None
+        judge = Judge(evaluator._lab, built, Patience(), known=inputs.listed)
+        rows, findings = confirmed_families(judge, None, inputs, [0.1, 0.1, 0.1, 0.1])
+        assert [finding.kind for finding in findings] == ["wrong_result"] and not rows[-1].correct
+        met = {row.name.partition(" [")[0] for row in rows if "[shifted]" in row.name}
+        assert met == {case.name for case in cases}
 
 
 def test_a_workgroup_that_writes_nothing_on_a_family_is_a_finding(evaluator: LabEvaluator, softmax: Task) -> None:
