@@ -59,6 +59,7 @@ class NoResult(ValueError):
     """A file that says something impossible."""
 
 
+SHORT = 1 / 8  # of a deadline, that a workgroup goes on for while the plan is slow and does not hang
 LIKE = 2.0  # times the longest launch that ended, which one that is cut may have taken
 
 
@@ -249,3 +250,9 @@ def is_slow(seen: Mapping[str, Any]) -> bool:
         return False
     *ended, cut = [float(row["cpu_ns"]) for row in seen["launches"]] or [0.0]
     return bool(ended) and cut <= LIKE * max(ended) and cut <= sum(ended)
+
+
+def is_moving(seen: Mapping[str, Any], deadline_s: float) -> bool:
+    """True where the deadline came while one workgroup ended after the other: there are many, and none hangs."""
+    late = [row for row in seen["findings"] if row["kind"] == "timeout"]
+    return bool(late) and all(not row["write"] and row["size"] / 1e3 <= SHORT * deadline_s for row in late)

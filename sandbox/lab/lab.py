@@ -23,7 +23,7 @@ from sandbox.cage.view import View
 from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
-from sandbox.lab import executor_request, sentences
+from sandbox.lab import executor_request, executor_result, sentences
 from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
@@ -85,6 +85,7 @@ class Execution:
     updated: frozenset[str] = frozenset()  # buffers that were changed atomically
     is_waiting: bool = False  # a workgroup looked at one place all the time: for another that was not executed, maybe
     is_slow: bool = False  # the deadline came in a launch that had taken no longer than others which ended
+    is_moving: bool = False  # it came while one workgroup ended after the other
     pieces: Mapping[str, Piece] = field(default_factory=dict)  # asked for as such; then there are no `outputs`
     suspects: tuple[Finding, ...] = ()  # undefined values, which are a fault where a result depends on them
 
@@ -165,6 +166,7 @@ class Lab:
             launch_cpu_s=tuple(float(row["cpu_ns"]) / 1e9 for row in launches),
             is_waiting=any(row["kind"] == "timeout" and row["write"] for row in seen["findings"]),
             is_slow=is_slow(seen),
+            is_moving=executor_result.is_moving(seen, request.deadline_s),
             updated=frozenset(r.buffer.name for n, r in zip(seen["atomics"], regions, strict=True) if n),
             pieces=outputs if request.pieces else {},
             suspects=self.suspects.noted(program.path, sentences.findings(scene, seen["suspects"])),

@@ -63,6 +63,7 @@ class Judge:
     exact: bool = False  # matrix instructions round as the hardware does; slower
     known: ListedValues | None = None  # that candidates before it have left
     slow: set[str] = field(default_factory=set, compare=False)  # plans that were cut between launches of like length
+    moving: set[str] = field(default_factory=set, compare=False)  # that were cut among workgroups of which none hung
     waiting: set[str] = field(default_factory=set, compare=False)  # they come to no end from the last one on
 
     @property
@@ -113,9 +114,11 @@ class Judge:
         return self.noted(self.lab.execute(request))
 
     def noted(self, execution: Execution) -> Execution:
-        """The execution, its program remembered where its plan was slow and no launch of it seemed to hang."""
+        """The execution, its program remembered where it was slow and no launch or workgroup of it seemed to hang."""
         if execution.is_slow:
             self.slow.add(self.built.program.path)
+        if execution.is_moving:
+            self.moving.add(self.built.program.path)
         return execution
 
     def _compare(self, execution: Execution, values: Values, case: Case) -> Rows:

@@ -16,7 +16,8 @@ namespace ks {
 constexpr uint32_t kPatience = 1000;  // times that a worker may be met between two lanes
 constexpr int kAsking = 10;           // naps after which who has not answered is asked again
 static Shared<int> g_answers;
-static int g_self;  // this process
+static int g_self;        // this process
+static uint32_t g_going;  // milliseconds that the longest of the open workgroups has gone on for, by all workers' time
 static constinit thread_local Shared<uint64_t>* t_clock = nullptr;
 
 // Program counters from the innermost: the register, then what looks like return addresses on the stack.
@@ -80,6 +81,7 @@ static void on_question(int, siginfo_t*, void* raw) {
         finding.kind = kTimeout;
         finding.region = ~0u;
         describe_here(finding, 0);
+        finding.size = g_going;
         collect_places((ucontext_t*)raw, finding.place);
         uint64_t waiting = 0;
         for (uint32_t w = 0; w < t_worker->wave_count; w++)
@@ -140,6 +142,17 @@ void install_handlers() {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     action.sa_sigaction = on_clock;
     sigaction(SIGUSR2, &action, nullptr);
+}
+
+void note_progress(Worker** workers, uint32_t count, uint64_t spent_ns) {
+    uint64_t longest = 0;
+    for (uint32_t w = 0; w < count; w++) {
+        Worker& worker = *workers[w];
+        const uint64_t begun = worker.begun.get();
+        if (begun != worker.seen) worker.seen = begun, worker.seen_ns = spent_ns;
+        if (worker.launch && spent_ns - worker.seen_ns > longest) longest = spent_ns - worker.seen_ns;
+    }
+    g_going = (uint32_t)(longest / 1000000);
 }
 
 void report_timeout(Worker** workers, uint32_t count) { ask(workers, count, SIGUSR1, true); }

@@ -57,6 +57,8 @@ struct Worker {
     uint64_t polled, polls;              // the last address that a work-item looked at atomically, how often in a row
     uint64_t* atomics;                   // per region: how many accesses were atomic, in all workgroups
     int thread;                          // its number for signals
+    Shared<uint64_t> begun;              // workgroups so far
+    uint64_t seen, seen_ns;              // how many there were at a look, and when that was seen first
     Shared<uint64_t> spent_ns;           // on the thread's own clock, when it was last asked
     uint64_t opened_ns;                  // of it when the deadline was set
     uint32_t asked;                      // how often for its place

@@ -102,6 +102,25 @@ def test_a_hang_costs_one_deadline(evaluator: LabEvaluator) -> None:
     assert evaluator.executors_s - before_s < 1.0 * (evaluator._lab.cores + 1)  # of each worker, and starts
 
 
+SLOWLY = "for (volatile int i = 0; i < 4000000; ++i) {}"
+ONCE = "if (blockIdx.x == 400) for (volatile int i = 1; i; ) {}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("early", "kinds"), [(SLOWLY, []), (ONCE, ["timeout"]), (SLOWLY + ONCE, ["timeout"])])
+def test_many_slow_workgroups_are_sampled_and_one_that_hangs_is_found(
+    evaluator: LabEvaluator, early: str, kinds: list[str]
+) -> None:
+    task, case = load_task("row_softmax"), Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
+    source = SOURCE.format(early=early if ONCE not in early else f"if (blockIdx.x > 398) {{ {early} }}")
+    built = evaluator._build(evaluator.prepare(source, task))[1]
+    assert built is not None
+    judge = Judge(evaluator._lab, built, Patience(accesses=1 << 30, deadline_s=0.9))
+    row, findings = ListedCase(judge, case, None, evaluator._inputs_of(task)).run()
+    assert [finding.kind for finding in findings] == kinds
+    assert kinds or (row.correct and not row.is_whole and row.drawn >= FEWEST)
+
+
 def test_a_small_case_with_many_idle_work_items_is_sampled(evaluator: LabEvaluator) -> None:
     """A block a row: each of its work-items costs a switch at every barrier, though most have no element."""
     task, case = load_task("row_softmax"), Case("rows=10007,cols=7", {"rows": 10007, "cols": 7}, 3)
