@@ -30,7 +30,6 @@ class BuildsAhead:
         """With one core nothing is built ahead."""
         self._lab = lab
         self.expressions: Recent[str, Mapping[str, str]] = Recent(REMEMBERED)  # of a text's programs built in full
-        self._pool: ThreadPoolExecutor | None = None
         self._begun: dict[Choice, Future[Program]] = {}
         self._in_vain = set[str]()  # texts
         self._lock = threading.Lock()
@@ -58,10 +57,11 @@ class BuildsAhead:
             self._begun.pop(choice).cancel()
         if text in self._in_vain:
             return
-        self._pool = self._pool or ThreadPoolExecutor(1, "build ahead")
-        self._begun[_choice(prepared)] = self._pool.submit(
+        thread = ThreadPoolExecutor(1, "build ahead")
+        self._begun[_choice(prepared)] = thread.submit(
             self._lab.build, prepared.candidate, prepared.tunables, expressions=expressions
         )
+        thread.shutdown(wait=False)  # it ends with the build: one that waited for more would hold up the process's end
 
 
 def _choice(prepared: Prepared) -> Choice:

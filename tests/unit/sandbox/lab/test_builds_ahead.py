@@ -63,6 +63,10 @@ def test_a_program_is_built_once_while_its_text_compiles(tunable: Prepared) -> N
     assert lab.asked == [(dict(other.tunables), {"kernel": "address"})]
     assert ahead.program(other, None, 0.0) == REFUSED, "a full build compares what both compilers read"
     assert lab.asked[1:] == [(dict(other.tunables), None)]
+    for thread in threading.enumerate():
+        if thread.name.startswith("build ahead"):
+            thread.join(WAIT_S)
+            assert not thread.is_alive(), "it would hold up the end of the process"
 
 
 def test_a_text_whose_program_was_not_asked_for_is_built_in_turn_from_then_on(tunable: Prepared) -> None:
