@@ -81,6 +81,15 @@ BENCHMARKS = (
         60,
     ),
     Benchmark(
+        "judge_evidence",
+        "The lab's judge, on 32 cores",
+        "Exploits, twins, mutants, faults and right kernels by new seeds, planted errors, whole executions by one "
+        "thread, and verdicts on pairs of cores that 16 busy processes share. Since then the judge draws no negative "
+        "zero, for which it refused the twin, and what verification accepts of the wrong kernels is confirmed there.",
+        0.2,
+        stored=True,
+    ),
+    Benchmark(
         "one_way",
         "One candidate's way",
         "Parses, resolutions and files between a node of the graph and the compiler, counted for one candidate.",

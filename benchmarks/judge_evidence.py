@@ -1,0 +1,275 @@
+"""The evidence for the lab's judge, all of it, spread over the cores of a large machine.
+
+    python3 -m benchmarks.judge_evidence OUT [--seconds 540] [--pairs 8] [--repeats 140] [--trials 8]    collects
+    python -m benchmarks.judge_evidence                                                                  what is stored
+
+Every exploit and every honest twin by two seeds, mutants, faults, right kernels in many ways of writing, right kernels
+judged again on new inputs, errors planted in benchmark cases, and the whole execution of each benchmark case, each by
+one thread. Meanwhile the load test runs on pairs of cores: on each pair 16 busy processes and the lab. The collector
+needs what the lab needs, pydantic, pydantic-settings and rich.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import secrets
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from multiprocessing import TimeoutError as TimeIsUp
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from benchmarks.collection import Collection, number, stored
+from benchmarks.coverage import executed, judged
+from benchmarks.false_rejects import upper_bound
+from benchmarks.figure import Figure, report
+from benchmarks.many_gpus import processor
+from benchmarks.planted_errors import DEAR, HOSTS, KINDS, TARGET
+from benchmarks.under_load import busy, chosen, right_ones, wrong_ones
+from benchmarks.under_load import judged as under_load
+from records.errors import ScientistError
+from sandbox.lab.lab import Lab
+from sandbox.lab.lab_evaluator import LabEvaluator
+from sandbox.lab.lab_verify import Patience
+from sandbox.target import load_target
+from tasks.loader import load_task, task_names
+from tests.kernels.exploits.exploits import FOLDER, Expected, complaint, exploits
+from tests.kernels.faults.faults import cases, findings, is_found
+from tests.kernels.honest.test_honest import CORPUS
+from tests.kernels.mutants.mutants import SMALL, mutants, right_kernels, small
+from tests.support.compiler_cache import COMPILED, toolchain
+
+FILE = "judge_evidence_32_cores.json"
+SEEDS = (1123, 77)
+WHOLE_S = 60.0  # of one execution; a longer one is estimated
+LOAD = 200  # right kernels, and as many wrong ones
+LEFT_S = 10.0  # before the end, when no more is waited for
+
+Job = tuple[str, str, tuple[Any, ...]]
+Row = dict[str, Any]
+
+
+@cache
+def evaluator(seed: int, deadline_s: float | None = None, cores: int = 1) -> LabEvaluator:
+    """One judge of a process."""
+    patience = Patience(deadline_s=deadline_s) if deadline_s else None
+    return LabEvaluator(toolchain(), COMPILED, load_target(TARGET), seed, cores, patience=patience)
+
+
+def _exploit(at: int, seed: int) -> Row:
+    one = exploits("lab")[at]
+    expected = one.expected["lab"]
+    lab = evaluator(seed, 1.0 if "timeout" in expected.kinds else None)
+    prepared = lab.prepare(one.source, one.task, one.tunables or None)
+    said = lab.verify(prepared)
+    if said.verdict.accepted and expected.outcome == "rejected":
+        said = lab.confirm(prepared)
+    return {"said": complaint(expected, said)}
+
+
+def _twin(at: int, seed: int) -> Row:
+    one, lab = exploits("lab")[at], evaluator(seed)
+    return {"said": complaint(Expected("defused"), lab.verify(lab.prepare(one.twin, one.task)))}
+
+
+def _mutant(at: int) -> Row:
+    one, lab = mutants()[at], evaluator(SEEDS[0])
+    verdict = lab.verify(lab.prepare(one.source, small(one.task))).verdict
+    return {"said": "was accepted" if verdict.accepted and not one.survives else ""}
+
+
+def _fault(at: int) -> Row:
+    faulty, twin = list(cases())[at]
+    said, none = findings(faulty), findings(twin)
+    return {"said": "" if is_found(faulty, said) and not none else f"{said} {none}"}
+
+
+def _honest(at: int) -> Row:
+    path, lab = CORPUS[at], evaluator(SEEDS[0])
+    name = path.stem.partition("@")[2]
+    own = FOLDER / "tasks" / name
+    task = load_task(own if own.exists() else name.removeprefix("shipped_"))
+    said = lab.benchmark(lab.prepare(path.read_text(encoding="utf-8"), task))
+    return {"said": complaint(Expected("defused"), said)}
+
+
+def _again(salt: int, name: str, path: Path) -> Row:
+    lab = evaluator(7)
+    said = lab.verify(lab.prepare(path.read_text(encoding="utf-8"), small(name, salt)))
+    return {"said": complaint(Expected("defused"), said)}
+
+
+def _planted(name: str, kind: str, at: int) -> Row:
+    return {"said": "", "row": judged(evaluator(7), name, kind, at)}
+
+
+def _whole(name: str, at: int) -> Row:
+    lab = Lab(toolchain(), COMPILED, load_target(TARGET), 1)
+    return {"said": "", "row": executed(lab, COMPILED, name, load_task(name, TARGET).benchmarks[at], WHOLE_S)}
+
+
+STEPS: dict[str, Callable[..., Row]] = {
+    "exploit": _exploit,
+    "twin": _twin,
+    "mutant": _mutant,
+    "fault": _fault,
+    "honest": _honest,
+    "again": _again,
+    "planted": _planted,
+    "whole": _whole,
+}
+
+
+def jobs(trials: int, repeats: int) -> list[Job]:
+    """All of them, the longest first."""
+    known = exploits("lab")
+    twins = [at for at, one in enumerate(known) if one.twin != one.task.seeds[0].read_text(encoding="utf-8")]
+    whole = [
+        ("whole", f"{n} {at}", (n, at)) for n in task_names() for at in range(len(load_task(n, TARGET).benchmarks))
+    ]
+    plan = [
+        ("planted", f"{name}, {kind}, {at}", (name, kind, at))
+        for name in HOSTS
+        if name not in DEAR
+        for kind in KINDS
+        for at in range(trials)
+    ]
+    rest: list[Job] = [
+        *(("honest", path.stem, (at,)) for at, path in enumerate(CORPUS)),
+        *(("mutant", f"{one.task}: {one.name}", (at,)) for at, one in enumerate(mutants())),
+        *(("fault", faulty.id, (at,)) for at, (faulty, _) in enumerate(cases())),
+        *(("exploit", one.name, (at, seed)) for at, one in enumerate(known) for seed in SEEDS),
+        *(("twin", known[at].name, (at, seed)) for at in twins for seed in SEEDS),
+        *(
+            ("again", f"{name} {path.stem}", (salt, name, path))
+            for name in SMALL
+            for path in right_kernels(name)
+            for salt in range(repeats)
+        ),
+    ]
+    random.Random(5).shuffle(rest)
+    return [*whole, *plan, *rest]
+
+
+def done(job: Job) -> Row:
+    """One job's row; what goes wrong in it is told, not raised."""
+    kind, name, arguments = job
+    try:
+        row = STEPS[kind](*arguments)
+    except (ScientistError, AssertionError, ValueError, OSError) as error:
+        row = {"said": f"{type(error).__name__}: {error}"}
+    return {"kind": kind, "name": name, **row}
+
+
+def load(share: int, shares: int, cores: Sequence[int], until: float) -> list[Row]:
+    """One part of the load test, on these cores only."""
+    os.sched_setaffinity(0, cores)
+    rng = random.Random(7)
+    pairs = zip(*(chosen(group, LOAD, rng) for group in (right_ones(), wrong_ones())), strict=True)
+    rows = []
+    with busy(16):
+        for at, one in list(enumerate(one for pair in pairs for one in pair))[share::shares]:
+            if time.monotonic() > until:
+                break
+            said = under_load(evaluator(at // 2 % 4, cores=2), one, secrets.randbits(30))
+            rows.append({"kind": "load", "name": one.name, **said})
+    return rows
+
+
+def collect(words: Sequence[str]) -> int:
+    """Run all there is time for, and write it."""
+    c = Collection(Path(words[0]), FILE, number(words, "--seconds", 540))
+    c.about["device"] = processor()
+    toolchain()
+    todo = jobs(int(number(words, "--trials", 8)), int(number(words, "--repeats", 140)))
+    cpus, pairs = sorted(os.sched_getaffinity(0)), int(number(words, "--pairs", 8))
+    until, rows = time.monotonic() + c.left_s() - 3 * LEFT_S, list[Row]()
+    fork = get_context("fork")
+    loaded = fork.Pool(max(1, pairs))
+    parts = [loaded.apply_async(load, (at, pairs, cpus[2 * at : 2 * at + 2], until)) for at in range(pairs)]
+    rest = cpus[2 * pairs :] or cpus
+    os.sched_setaffinity(0, rest)
+    with fork.Pool(len(rest)) as pool:
+        made = pool.imap_unordered(done, todo, 1)
+        while len(rows) < len(todo):
+            try:
+                rows.append(made.next(timeout=max(0.1, c.left_s() - LEFT_S)))
+            except TimeIsUp:
+                break
+            if rows[-1]["said"]:
+                c.say(f"{rows[-1]['kind']} {rows[-1]['name']}: {rows[-1]['said']}")
+    for part in parts:
+        rows += part.get(timeout=max(0.1, c.left_s()))
+    c.save(summary(rows))
+    c.say(f"{len(rows)} of {len(todo)} and the load test")
+    return 0
+
+
+def summary(rows: Sequence[Row]) -> dict[str, Any]:
+    """The data to store: how many of each kind, what was not as it should be, and the rows of those that have some."""
+    given = Counter(row["kind"] for row in rows)
+    return {
+        "given": dict(sorted(given.items())),
+        "wrong": sorted([row["kind"], row["name"], row["said"]] for row in rows if row.get("said")),
+        "planted": [row["row"] for row in rows if row["kind"] == "planted" and "row" in row],
+        "whole": [row["row"] for row in rows if row["kind"] == "whole" and "row" in row],
+        "load": [{k: v for k, v in row.items() if k != "kind"} for row in rows if row["kind"] == "load"],
+    }
+
+
+def figures(data: dict[str, Any]) -> list[Figure]:
+    """Shares as they must be, the load test, what planted errors are found by, and the longest whole executions."""
+    given, wrong = data["given"], Counter(kind for kind, _, _ in data["wrong"])
+    made = [
+        Figure(f"judge_evidence.{name}", wrong[kind], "verdicts", f"verdicts on {of}", given[kind], "<= 0", FILE)
+        for kind, name, of in (
+            ("exploit", "exploits_not_as_expected", "kernels that cheat"),
+            ("twin", "twins_refused", "their honest twins"),
+            ("honest", "honest_refused", "right kernels in the ways that people write"),
+            ("mutant", "mutants_accepted", "mutants"),
+            ("fault", "faults_missed", "faulty kernels and their twins"),
+            ("again", "right_refused", "right kernels on new inputs"),
+        )
+    ]
+    bound = upper_bound(wrong["again"], given["again"])
+    made.append(
+        Figure("judge_evidence.upper_bound", bound, "of verdicts", "one in a thousand", 0.001, "<= 0.005", FILE)
+    )
+    for is_right, name, of in ((True, "load_right_refused", "right"), (False, "load_wrong_accepted", "wrong")):
+        mine = [row for row in data["load"] if row["is_right"] == is_right]
+        bad = sum(row["wrong"] for row in mine)
+        made.append(Figure(f"judge_evidence.{name}", bad, "kernels", f"{of} kernels", len(mine), "<= 0", FILE))
+    absent = sum(row["absent"] for row in data["load"])
+    made.append(Figure("judge_evidence.load_no_verdict", absent, "kernels", "kernels", len(data["load"]), "<= 0", FILE))
+    for kind in KINDS:
+        mine = [row for row in data["planted"] if row["kind"] == kind]
+        for step in ("verified", "confirmed"):
+            name = f"judge_evidence.{step}.{kind.replace(' ', '_')}"
+            made.append(Figure(name, sum(row[step] for row in mine), "kernels", "wrong kernels", len(mine), "", FILE))
+    for task in sorted({row["task"] for row in data["whole"]}):
+        spent = [row["seconds"] for row in data["whole"] if row["task"] == task]
+        anchor = f"all {len(spent)} cases"
+        made.append(Figure(f"judge_evidence.whole.{task}", max(spent), "s", anchor, sum(spent), "", FILE))
+    return made
+
+
+def main(words: Sequence[str]) -> int:
+    """Collect into a folder, or print what is stored."""
+    if words:
+        return collect(words)
+    data = stored(FILE, "python3 -m benchmarks.judge_evidence OUT")
+    for kind, name, said in data["wrong"]:
+        print(f"not as it should be: {kind} {name}: {said}")
+    for row in (row for row in data["load"] if row["wrong"] or row["absent"]):
+        print(f"not as it should be under load: {json.dumps(row)}")
+    return report("What the lab's judge is measured by", figures(data))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
