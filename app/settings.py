@@ -34,7 +34,6 @@ class Settings(BaseSettings):
         extra="ignore",
         frozen=True,
         populate_by_name=True,
-        use_attribute_docstrings=True,
         hide_input_in_errors=True,
     )
 

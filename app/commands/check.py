@@ -10,7 +10,6 @@ import typer
 
 from app.commands.options import Json, On, Shapes, TargetName, named_values
 from app.screen import emit, say
-from app.verdict import show, verdict_json
 from records.errors import UsageError
 
 MAX_FILE_BYTES = 1_000_000
@@ -55,6 +54,7 @@ def command(
     from app.judged import judge
     from app.settings import load_settings
     from app.task_folders import open_task
+    from app.verdict import show, verdict_json
 
     source, chosen = read_source(file), tunables_of(set_ or [])
     settings = load_settings()

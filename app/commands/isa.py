@@ -11,7 +11,6 @@ import typer
 from app.commands.check import read_source, tunables_of
 from app.commands.options import Json, TargetName
 from app.screen import emit, say, table
-from app.verdict import excerpts
 from records.errors import UsageError
 from records.quantity import counted
 
@@ -116,6 +115,8 @@ def _refuse(name: str, source: str, findings: Sequence[Finding], json: bool) -> 
             }
         )
     else:
+        from app.verdict import excerpts
+
         say(f"{name}: does not compile")
         excerpts(findings, source)
     raise typer.Exit(1)
