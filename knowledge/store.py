@@ -157,7 +157,7 @@ class KnowledgeStore:
                 return []
             depth = max(DEPTH, 2 * k)
             ranked = postings.rank(db, terms, facts, allowed, depth)
-            if self._dense:
+            if self._dense and self.weight:
                 try:
                     near = self._dense.nearest(db, query, allowed, depth)
                 except EmbedderError:

@@ -6,9 +6,10 @@ from collections import Counter
 from pathlib import Path
 
 from benchmarks.retrieval_quality import QUESTIONS as QUESTIONS_FILE
-from benchmarks.retrieval_quality import figures, gains, read_questions
+from benchmarks.retrieval_quality import figures, gains, read_questions, tune
 from benchmarks.search_rivals import fts5
-from knowledge.store import NOTES
+from knowledge.store import NOTES, KnowledgeStore
+from tests.unit.knowledge.fakes import WordEmbedder
 
 QUESTIONS = [{"question": "a", "expected": ["x"]}, {"question": "b", "expected": ["y"], "unseen": True}]
 
@@ -32,6 +33,20 @@ def test_the_bound_of_a_ratio_is_below_its_mean() -> None:
     assert ratio.value == made["words.ndcg10"].value / made["worse.ndcg10"].value
     assert 1.0 < ratio.anchor_value <= ratio.value
     assert made["unseen.words.ndcg10"].value == 1 / math.log2(3)
+
+
+def test_the_weight_of_vectors_is_the_best_on_known_questions(tmp_path: Path) -> None:
+    store = KnowledgeStore(tmp_path, embedder=WordEmbedder())
+    for name, text in (("right", "stripes of the zebra"), ("wrong", "zebrafish zebrafish"), ("other", "giraffe")):
+        store.add_text(name, text)
+    store.embed()
+    asked = [{"question": "zebrafish", "expected": ["text:right"]}]
+    unseen = {"question": "zebrafish", "expected": ["text:wrong"], "unseen": True}
+    made = {f.figure: f.value for f in tune(store, [], [*asked, unseen], "m")}
+    assert made["m.known.ndcg10_at_0"] == 0.0, "words alone find the other one only"
+    assert store.weight == made["m.weight"] > 0.0
+    assert made["m.known.ndcg10_at_0.8"] == max(made[key] for key in made if "known" in key)
+    store.close()
 
 
 def test_the_judged_questions_are_enough_of_each_kind_and_name_documents_once(tmp_path: Path) -> None:
