@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from app.session import Best, summary
 from app.settings import Settings
 from app.wiring import limits_of
+from records.experiment import RunState
 
 if TYPE_CHECKING:
     from records.experiment import Event, Run
     from records.ledger import Ledger
-
-State = Literal["running", "stopped", "paused", "done", "failed"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Condition:
     target: str
     on: str
     author: str
-    state: State  # stopped: recorded as running, but its process is gone
+    state: RunState
     reason: str  # for people; empty while it runs
     pid: int | None  # 0 where the process is one of another machine or container
     generation: int
@@ -47,10 +46,9 @@ class Condition:
 def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
     """The run as it is now."""
     pid, folder = ledger.driver(run.id), settings.runs_folder / run.id
-    run = ledger.run(run.id)  # read after the lock: a run that ends between is not taken for one that was killed
+    state, run = ledger.states([run])[run.id], ledger.run(run.id)
     made, events = summary(ledger, run, folder, 0.0), ledger.events(run.id)
     generation = max((int(e.payload["generation"] or 0) for e in events if e.kind == "generation"), default=0)
-    state: State = "stopped" if run.status == "running" and pid is None else run.status
     budget = run.config.get("budget_usd")
     return Condition(
         run_id=run.id,
@@ -59,7 +57,7 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
         on=run.on,
         author=run.author,
         state=state,
-        reason="its process has gone" if state == "stopped" else run.stop_reason,
+        reason="no process is at work on it" if state == "stopped" else run.stop_reason,
         pid=pid,
         generation=generation,
         generations=run.generations_at(generation + 1, limits_of(run.config).generations),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import get_args
@@ -10,8 +12,9 @@ from typing import get_args
 from records.codec import dumps, from_plain, loads
 from records.diary import Diary
 from records.errors import LedgerError, UsageError
-from records.experiment import Extension, Pause, Run, RunStatus
+from records.experiment import Extension, Pause, Run, RunState, RunStatus
 
+BETWEEN_STEPS_S = 0.05  # a server lets go of a run for a moment between two of its steps
 _COLUMNS = "id, body, status, stop_reason, pause, extensions"
 
 
@@ -70,6 +73,18 @@ class Lifecycle(Diary):
     def driver(self, run_id: str) -> int | None:
         """The process that drives a run; 0 where this one cannot see it, None where there is none."""
         return self.engine.driver(run_id)
+
+    def states(self, runs: Sequence[Run]) -> dict[str, RunState]:
+        """The state of each run by its id, as of now: `stopped` where it should be running and nothing drives it."""
+        found = dict[str, RunState]((run.id, run.status) for run in runs)
+        free = [name for name, state in found.items() if state == "running" and self.driver(name) is None]
+        if free:
+            time.sleep(BETWEEN_STEPS_S)
+        for name in free:
+            is_free = self.driver(name) is None
+            status = self.run(name).status  # read after the lock: a run that ends between is not taken for a dead one
+            found[name] = "stopped" if is_free and status == "running" else status
+        return found
 
 
 def _run(row: tuple[str, str, RunStatus, str, Pause, str]) -> Run:

@@ -15,11 +15,11 @@ from records.errors import NoRecords, UsageError
 if TYPE_CHECKING:
     from app.session import RunResult
     from app.settings import Settings
-    from records.experiment import Run
+    from records.experiment import Run, RunState
     from records.ledger import Ledger
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, help="List the runs, oldest first.")
-STATES = ("running", "paused", "done", "failed")
+STATES = ("running", "stopped", "paused", "done", "failed")
 NAMES = ["run", "task", "target", "author", "status", "generations", "attempts"]
 UNITS = {"h": 3600, "d": 86400, "w": 604800}
 
@@ -53,14 +53,16 @@ def list_(
         emit([]) if json else say(str(none))
         return
     with ledger:
-        chosen = [r for r in ledger.runs() if _is_wanted(r, task, target, state, begin)]
-        found = [(run, summary(ledger, run, settings.runs_folder / run.id, 0.0)) for run in chosen]
+        runs = [r for r in ledger.runs() if _is_wanted(r, task, target, begin)]
+        states = ledger.states(runs)
+        chosen = [run for run in runs if state in ("", states[run.id])]
+        found = [(run, states[run.id], summary(ledger, run, settings.runs_folder / run.id, 0.0)) for run in chosen]
     if json:
-        emit([_run_json(run, result) for run, result in found])
+        emit([_run_json(*one) for one in found])
     elif found:
         table(
             [*NAMES, "best", "", "x best seed", "x naive", "USD"],
-            [_cells(run, result) for run, result in found],
+            [_cells(*one) for one in found],
             right=[5, 6, 7, 9, 10, 11],
         )
     else:
@@ -76,7 +78,8 @@ def compare(left: RunId, right: RunId, json: Json = False) -> None:
     with ledger:
         runs = [_found(ledger, name) for name in (left, right)]
         results = [summary(ledger, run, settings.runs_folder / run.id, 0.0) for run in runs]
-    told = [_run_json(run, result) for run, result in zip(runs, results, strict=True)]
+        states = ledger.states(runs)
+    told = [_run_json(run, states[run.id], result) for run, result in zip(runs, results, strict=True)]
     first, second = (result.best for result in results)
     same = all(told[0][name] == told[1][name] for name in ("task", "target", "time_kind"))
     speedup = first.geomean_us / second.geomean_us if first and second and same and second.geomean_us else None
@@ -151,20 +154,20 @@ def _found(ledger: Ledger, name: str) -> Run:
     return find_run(ledger, name)
 
 
-def _is_wanted(run: Run, task: str, target: str, state: str, begin: datetime | None) -> bool:
+def _is_wanted(run: Run, task: str, target: str, begin: datetime | None) -> bool:
     if begin is not None and (not run.created_at or datetime.fromisoformat(run.created_at) < begin):
         return False
-    return task in ("", run.task) and target in ("", run.target) and state in ("", run.status)
+    return task in ("", run.task) and target in ("", run.target)
 
 
-def _run_json(run: Run, result: RunResult) -> dict[str, Any]:
+def _run_json(run: Run, state: RunState, result: RunResult) -> dict[str, Any]:
     best = result.best
     return {
         "run_id": run.id,
         "task": run.task,
         "target": run.target,
         "author": run.author,
-        "status": run.status,
+        "status": state,
         "stop_reason": run.stop_reason,
         "created_at": run.created_at,
         "generations": result.generations,
@@ -184,10 +187,10 @@ def _shown(name: str, value: Any) -> str:
     return format_times(value) if name.startswith("speedup") else "-" if value is None else str(value)
 
 
-def _cells(run: Run, result: RunResult) -> list[str]:
+def _cells(run: Run, state: RunState, result: RunResult) -> list[str]:
     best = result.best
     return [
-        *(run.id, run.task, run.target, run.author, run.status, str(result.generations), str(result.attempts)),
+        *(run.id, run.task, run.target, run.author, state, str(result.generations), str(result.attempts)),
         format_us(best.geomean_us if best else None),
         best.time_kind if best else "",
         format_times(best.speedup_over_seed if best else None),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from app.page.leaders import Yardsticks, time_kind
 from app.page.sheets import CallLine, CandidateLine, CaseTime, ReadPassage, RunHead
 from records.evaluation import CODES, Evaluation, Measurement, geomean_us
-from records.experiment import Attempt, Event, Experiment, ModelCall, Run
+from records.experiment import Attempt, Event, Experiment, ModelCall, Run, RunState
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Costs:
 
 def head_of(
     run: Run,
+    state: RunState,
     attempts: Sequence[Attempt],
     seeds: Yardsticks,
     best: Attempt | None,
@@ -59,7 +60,7 @@ def head_of(
         target=run.target,
         on=run.on,
         author=run.author,
-        status=run.status,
+        status=state,
         pause=run.pause,
         stop_reason=run.stop_reason,
         created_at=run.created_at,

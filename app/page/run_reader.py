@@ -46,7 +46,8 @@ class RunReader:
         attempts = ledger.attempts(run.id)
         leading = leaders(attempts, ledger)
         best = leading[-1] if leading else None
-        return head_of(run, attempts, yardsticks(attempts, ledger), best, ledger.events(run.id), ledger.calls(run.id))
+        state, events, calls = ledger.states([run])[run.id], ledger.events(run.id), ledger.calls(run.id)
+        return head_of(run, state, attempts, yardsticks(attempts, ledger), best, events, calls)
 
     def book(self) -> RunBook:
         """The run as it stands; LedgerError when a record is damaged."""
@@ -58,7 +59,7 @@ class RunReader:
         shown = self._shapes(best, seeds.best)
         extras = self.extras
         return RunBook(
-            head=head_of(run, attempts, seeds, best, events, calls),
+            head=head_of(run, ledger.states([run])[run.id], attempts, seeds, best, events, calls),
             row=events[-1].number if events else 0,
             task_title=extras.task_title,
             task_description=extras.task_description,

@@ -70,9 +70,10 @@ class Site:
 
     def runs(self) -> str:
         """All runs, newest first; those that did not change are not read again."""
-        heads = list[Any]()
-        for run in reversed(self.ledger.runs()):
-            state = (run.status, run.pause, run.extensions, self.ledger.last_event(run.id))
+        heads, runs = list[Any](), self.ledger.runs()
+        states = self.ledger.states(runs)
+        for run in reversed(runs):
+            state = (states[run.id], run.pause, run.extensions, self.ledger.last_event(run.id))
             known = self._heads.get(run.id)
             if known is None or known[0] != state:
                 head = RunReader(self.ledger, self.artefacts, run.id).head()
@@ -97,9 +98,10 @@ class Site:
         return [News("row", json_of(to_plain(e), extras), e.number) for e in found]
 
     def standing(self, run_id: str) -> str:
-        """The status of a run, or of all, which changes without an event."""
+        """The state of a run, or of all, which changes without an event, and also where its process dies."""
         runs = [self.ledger.run(run_id)] if run_id else self.ledger.runs()
-        return json_of([[r.id, r.status, r.pause, r.stop_reason] for r in runs], self.blot)
+        states = self.ledger.states(runs)
+        return json_of([[r.id, states[r.id], r.pause, r.stop_reason] for r in runs], self.blot)
 
 
 def application(site: Site) -> Starlette:

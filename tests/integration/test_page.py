@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -165,6 +166,11 @@ def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browse
     with served(tmp_path) as page:
         browser.open(page.address)
         visit(browser, made.run.id, "overview")
+        browser.wait("document.querySelector('.overview .note').innerText.includes('no process is at work on it')")
+        browser.wait(f"document.querySelector('.overview .note').innerText.includes('resume {made.run.id}')")
+        driven = contextlib.ExitStack()
+        driven.enter_context(made.ledger.driving(made.run.id))
+        browser.wait("document.querySelector('.top .tag').innerText === 'running'")
         browser.wait("document.querySelector('.state').innerText.includes('live')")
         for n in range(6):
             made.grow(n)
@@ -181,6 +187,8 @@ def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browse
     made.grow(7)
     with served(tmp_path, port):
         browser.wait("document.querySelector('.index .note').innerText === '10 candidates'")
+        driven.close()  # as a process that is killed lets go
+        browser.wait("document.querySelector('.top .tag').innerText === 'stopped'")
         made.ledger.finish(made.run.id, "done", "the end of this test")
         browser.wait("document.querySelector('.top .tag').innerText === 'done'")
         browser.press("u")

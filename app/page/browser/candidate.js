@@ -23,6 +23,7 @@ function sheetHead(view, line) {
 
 function hopeAndOutcome(line) {
   if (line.gain_pct === null || !line.generation) return null;
+  if (!line.hoped_min_pct && !line.hoped_max_pct) return h("p", {}, "Found ", h("b", { class: line.gain_pct >= 0 ? "gain" : "loss" }, signed(line.gain_pct)), " over the parent; no gain was predicted.");
   const low = Math.min(0, line.hoped_min_pct, line.gain_pct), high = Math.max(1, line.hoped_max_pct, line.gain_pct), pad = (high - low) * 0.08;
   const at = (value) => 8 + ((value - low + pad) / (high - low + 2 * pad)) * 304;
   const verdict = line.gain_pct < line.hoped_min_pct ? "less than predicted" : line.gain_pct > line.hoped_max_pct ? "more than predicted" : "as predicted";
@@ -45,7 +46,7 @@ function outcome(view, line, sheet) {
     line.status === "accepted" ? null : h("section", { class: "verdict" }, h("h3", {}, "Why not"), sheet.findings.length ? null : h("p", { class: "loss" }, line.reason || line.status),
       sheet.code && sheet.code !== "OK" ? h("p", { class: "note" }, `Stage ${sheet.stage || DASH}, ${sheet.code}: ${sheet.meaning}.`) : null, near, sheet.findings.length > 4 ? h("p", { class: "note" }, `${sheet.findings.length - 4} more beside their lines in the source`) : null),
     h("section", {}, hopeAndOutcome(line), parts.length ? h("p", { class: "note" }, parts.map(([name, value]) => `${name} ${signed(value)}`).join(" · ")) : null),
-    sheet.explanation ? h("p", {}, sheet.explanation) : null,
+    sheet.explanation ? h("p", { class: "lines" }, sheet.explanation) : null,
     bullets("Timed in turns", sheet.contrasts),
     sheet.measurements.length ? h("section", {}, h("h3", {}, "Times"), table([
       ["case", (m) => m.case, "mono"], ["time", (m) => inUs(m.time_us), "n"],

@@ -22,7 +22,7 @@ function median(values) {
 function groupTable(view, heading, groups, kind) {
   return table([
     [heading, (row) => row.name, kind], ["candidates", (row) => inCount(row.lines.length), "n"], ["verified", (row) => inShare(row.accepted / row.lines.length), "n"],
-    ["median gain", (row) => h("span", { class: median(row.gains) > 0 ? "gain" : "loss" }, signed(median(row.gains))), "n"], ["fastest", (row) => (row.best ? inUs(row.best.time_us) : DASH), "n"], ["", (row) => (row.best ? link(view, row.best.id) : "")],
+    ["median gain", (row) => h("span", { class: !row.gains.length ? "" : median(row.gains) > 0 ? "gain" : "loss" }, signed(median(row.gains))), "n"], ["fastest", (row) => (row.best ? inUs(row.best.time_us) : DASH), "n"], ["", (row) => (row.best ? link(view, row.best.id) : "")],
   ], groups);
 }
 

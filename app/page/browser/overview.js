@@ -93,7 +93,7 @@ function sentenceOf(event) {
 }
 
 function activity(view) {
-  const events = view.events.slice(-60).reverse();
+  const events = view.events.filter((event) => event.kind !== "step").slice(-60).reverse(); // a step of a server: for forks alone
   return h("section", { class: "activity" }, h("h2", {}, data.isLive ? "Diary" : "End of the diary"),
     h("ol", { class: "diary", tabindex: "0" }, events.map((event) => h("li", { class: `e-${event.kind.replace(/\W/g, "")}` }, h("time", {}, atClock(event.at)), h("span", {}, sentenceOf(event)))),
       events.length ? null : h("li", { class: "nothing" }, "nothing yet")));
@@ -104,12 +104,18 @@ function pairs(title, record) {
   return rows.length ? h("details", {}, h("summary", {}, title), h("dl", { class: "pairs" }, rows.map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))]))) : null;
 }
 
+function standing(head) {
+  const goesOn = `\`kernel-scientist resume ${head.id}\` goes on.`;
+  if (head.status === "stopped") return `Stopped: no process is at work on it; ${goesOn}`;
+  return head.stop_reason && `${head.status === "paused" ? "Paused" : "Ended"}: ${head.stop_reason}. ${head.status === "paused" ? goesOn : ""}`;
+}
+
 function overview(view) {
   const { book } = view, head = book.head;
   const kind = head.kind === "predicted" ? "All times are predicted from counted work and published rates; none was measured on a GPU." : head.kind === "measured" ? "All times were measured on a GPU." : "";
   return h("div", { class: "overview" },
     headline(book),
-    h("p", { class: "note" }, [kind, head.stop_reason && `${head.status === "paused" ? "Paused" : "Ended"}: ${head.stop_reason}.`].filter(Boolean).join(" ")),
+    h("p", { class: "note" }, [kind, standing(head)].filter(Boolean).join(" ")),
     h("div", { class: "columns" }, h("section", { class: "wide" }, curve(view)), activity(view)),
     casesOf(book),
     h("section", { class: "about" }, h("h2", {}, "About this run"),

@@ -226,6 +226,18 @@ def test_the_process_that_drives_a_run_is_known_while_it_does(ledger: Ledger, op
         assert other.driver(RUN.id) is None
 
 
+def test_a_run_that_nothing_drives_is_stopped_and_one_that_ended_is_not(ledger: Ledger, opening: Opening) -> None:
+    with opening() as other:
+        seen = [other.run(RUN.id)]
+        with ledger.driving(RUN.id):
+            assert other.states(seen) == {RUN.id: "running"}
+        assert other.states(seen) == {RUN.id: "stopped"}
+        ledger.finish(RUN.id, "done")
+        assert other.states(seen) == {RUN.id: "done"}, "it is told as of now"
+        ledger.finish(RUN.id, "paused", pause="budget")
+        assert other.states(other.runs()) == {RUN.id: "paused"}
+
+
 def damaged(path: Path) -> None:
     with Ledger(path) as ledger:
         ledger.add_run(RUN)

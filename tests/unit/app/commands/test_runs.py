@@ -48,6 +48,8 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> Any:
         ([], [0, 1, 2]),
         (["--task", "sum"], [0, 1]),
         (["--task", "sum", "--state", "done"], [1]),
+        (["--state", "stopped"], [0, 2]),
+        (["--state", "running"], []),
         (["--since", "3d"], [1, 2]),
         (["--since", (NOW - timedelta(days=5)).date().isoformat(), "--task", "sum"], [1]),
         (["--target", "h200"], []),

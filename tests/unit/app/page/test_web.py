@@ -120,6 +120,8 @@ def test_new_rows_and_a_new_status_arrive_while_the_stream_is_open(tmp_path: Pat
     made = LongRun(tmp_path)
     made.start(10)
     with served(tmp_path) as page:
+        head = told(page, f"/api/runs/{made.run.id}")["head"]
+        assert head["status"] == told(page, "/api/runs")["runs"][0]["status"] == "stopped"
         row = told(page, f"/api/runs/{made.run.id}")["row"]
         path = "/api/events?run={}&after={}"
         with asked(page, path.format(made.run.id, row)) as answer, asked(page, path.format("", row)) as all_runs:
@@ -128,9 +130,17 @@ def test_new_rows_and_a_new_status_arrive_while_the_stream_is_open(tmp_path: Pat
             first = next(m for m in iter(lambda: messages(answer, 1)[0], {}) if "g001-e1-a0" in m["data"])
             assert (first["event"], json.loads(first["data"])["kind"]) == ("row", "attempt")
             assert messages(all_runs, 1)[0]["event"] == "runs"
+
+            def standing() -> object:
+                news = iter(lambda: messages(answer, 1)[0], {})
+                return json.loads(next(m for m in news if m["event"] == "standing")["data"])
+
+            with made.ledger.driving(made.run.id):
+                assert standing() == [[made.run.id, "running", "", ""]]
+                assert told(page, "/api/runs")["runs"][0]["status"] == "running"
+            assert standing() == [[made.run.id, "stopped", "", ""]]
             made.ledger.finish(made.run.id, "paused", "the budget is used up", "budget")
-            told_of = next(m for m in iter(lambda: messages(answer, 1)[0], {}) if m["event"] == "standing")
-            assert json.loads(told_of["data"]) == [[made.run.id, "paused", "budget", "the budget is used up"]]
+            assert standing() == [[made.run.id, "paused", "budget", "the budget is used up"]]
     made.ledger.close()
 
 
