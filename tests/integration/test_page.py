@@ -187,6 +187,14 @@ def test_a_run_that_goes_on_is_followed_also_over_a_restart_of_the_server(browse
     made.grow(7)
     with served(tmp_path, port):
         browser.wait("document.querySelector('.index .note').innerText === '10 candidates'")
+        made.ledger.event(made.run.id, "step", {"node": "plan:9", "digest": "f00d" * 16}, "step:plan:9")
+        unhoped = made.candidate(9, 1, 1.0, is_hoped=False).id
+        browser.wait("document.querySelector('.index .note').innerText === '11 candidates'")
+        visit(browser, made.run.id, "candidates", unhoped)
+        browser.wait("document.querySelector('.sheet')?.innerText.includes('over the parent; no gain was predicted')")
+        visit(browser, made.run.id, "overview")
+        browser.wait(f"document.querySelector('.diary')?.innerText.includes('{unhoped}')")
+        assert "f00d" not in browser.text(".diary")
         driven.close()  # as a process that is killed lets go
         browser.wait("document.querySelector('.top .tag').innerText === 'stopped'")
         made.ledger.finish(made.run.id, "done", "the end of this test")

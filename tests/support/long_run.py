@@ -86,8 +86,8 @@ class LongRun:
             time_us = max(39.0 * (1 + self._random.random() * 0.01), best / (1 + min(gain, 0.09)))
         self.candidate(generation, slot, time_us)
 
-    def candidate(self, generation: int, slot: int, time_us: float | None) -> Attempt:
-        """One experiment and its attempt."""
+    def candidate(self, generation: int, slot: int, time_us: float | None, is_hoped: bool = True) -> Attempt:
+        """One experiment and its attempt; one that nobody hoped anything of has no predicted gain."""
         t, draw, name = self.texts, self._random, f"g{generation:03d}-e{slot}"
         parent = self._parent() if generation else None
         title, words, feature = draw.choice(IDEAS)
@@ -105,8 +105,8 @@ class LongRun:
                 t("title", title),
                 t("description", words),
                 (t("rubric", "state the expected traffic"), "keep the tail guarded"),
-                low,
-                low + draw.randrange(2, 20) if generation else 0,
+                low if is_hoped else 0,
+                low + draw.randrange(2, 20) if generation and is_hoped else 0,
                 draw.randrange(100),
                 draw.choice(("most_innovative", "highest_potential", "most_certain")) if generation else "seed",
             )

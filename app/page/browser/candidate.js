@@ -109,8 +109,8 @@ function counters(view, line, sheet) {
   const before = Object.entries(sheet.kernel_counters), kernels = before.length ? before : [["all kernels", sheet.counters]];
   const names = [...new Set(kernels.flatMap(([, values]) => Object.keys(values)))].sort();
   const resources = sheet.resources.length ? table([
-    ["kernel", (r) => r.kernel, "mono"], ["VGPR", (r) => inCount(r.vgpr), "n"], ["AGPR", (r) => inCount(r.agpr), "n"], ["SGPR", (r) => inCount(r.sgpr), "n"], ["LDS bytes", (r) => inCount(r.lds_bytes), "n"],
-    ["scratch bytes", (r) => inCount(r.scratch_bytes), "n"], ["waves per SIMD", (r) => (r.waves_per_simd ? inCount(r.waves_per_simd) : DASH), "n"],
+    ["kernel", (r) => r.kernel, "mono"], ["VGPR", (r) => inCount(r.vgpr), "n"], ["AGPR", (r) => inCount(r.agpr), "n"], ["SGPR", (r) => inCount(r.sgpr), "n"], ["LDS B", (r) => inCount(r.lds_bytes), "n"],
+    ["scratch B", (r) => inCount(r.scratch_bytes), "n"], ["waves/SIMD", (r) => (r.waves_per_simd ? inCount(r.waves_per_simd) : DASH), "n"],
     ["static instructions", (r) => Object.entries(r.instructions).map(([name, value]) => `${name} ${inCount(value)}`).join(", ") || DASH],
   ], sheet.resources) : null;
   const hot = sheet.hot_lines.length ? table([

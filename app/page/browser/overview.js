@@ -83,7 +83,7 @@ const SAID = {
   best: (p) => `best so far ${inUs(p.best_us)} (${p.attempt})`,
   stopped: (p) => `stopped: ${p.reason}`,
   literature: (p) => `read ${p.title}: ${p.section}`,
-  shared: (p) => `found the ${p.purpose} of ${p.run}${p.who ? `, paid for by ${p.who}` : ""}${p.at ? ` at ${p.at}` : ""}`,
+  shared: (p) => `found the ${p.purpose} of ${p.run}${p.who ? `, paid for by ${p.who}` : ""}${p.at ? ` on ${onDay(p.at)}` : ""}`,
   warning: (p) => `warning: ${p.message}`,
 };
 
