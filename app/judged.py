@@ -26,10 +26,14 @@ def judge(
     tunables: Mapping[str, int] | None = None,
     shapes: Sequence[str] = (),
     whole: bool = False,
+    whole_s: float = 0.0,
     exact: bool = False,
     keep: Path | None = None,
 ) -> Evaluation:
-    """Compile, verify and time a kernel; `whole` executes every case as large as it is timed."""
+    """Compile, verify and time a kernel; `whole` executes every case as large as it is timed.
+
+    `whole_s` is the processor time that this may take, where it is not to be the usual.
+    """
     from sandbox.dispatched import asking
     from sandbox.target import load_target
     from sandbox.walk import needs_confirmation
@@ -37,7 +41,7 @@ def judge(
 
     refuse_shapes_elsewhere(on, shapes)
     loaded = with_shapes(open_sound_task(settings, task, load_target(target).name), shapes)
-    sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep)
+    sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep, whole_s=whole_s)
     prepared = sandbox.prepare(source, loaded, dict(tunables or {}) or None)
     ask = asking(sandbox)
     evaluation = ask("benchmark", prepared)

@@ -92,13 +92,15 @@ def make_sandbox(
     *,
     exact: bool = False,
     keep: Path | None = None,
+    whole_s: float = 0.0,
     place_id: str = "",
     run_id: str = "",
 ) -> Sandbox:
     """The sandbox for a target; UsageError or MachineError names the missing part.
 
     `place_id`: the folder's, worker's or cluster place's id that a run was started with; another one is refused.
-    `run_id` has a share of a cluster of its own.
+    `run_id` has a share of a cluster of its own. `whole_s` is the lab's processor time for benchmark cases executed
+    whole, where that is not to be the usual.
     """
     from sandbox.target import load_target
 
@@ -107,6 +109,10 @@ def make_sandbox(
         raise UsageError("--exact is about the lab's matrix instructions; leave it out, or use --on lab")
     if keep is not None and where != "lab":
         raise UsageError("--keep is about the lab's files; leave it out, or use --on lab")
+    if whole_s and where != "lab":
+        raise UsageError(
+            "--whole-seconds is about the lab, a GPU always executes the whole; leave it out, or use --on lab"
+        )
     if is_cluster(where):
         from app.clusters import cluster_sandbox
 
@@ -124,7 +130,7 @@ def make_sandbox(
         from sandbox.remote.pool import device_evaluator
 
         return device_evaluator(known, settings.cache_folder / "kernels", seed)
-    return _lab(settings, known, seed, exact, keep)
+    return _lab(settings, known, seed, exact, keep, whole_s)
 
 
 def require_isolation(settings: Settings, target: str, on: str) -> None:
@@ -166,10 +172,11 @@ def make_post(settings: Settings, where: str) -> Post:
     return ServedPost(parse_address(rest), checked_token(settings.worker_token.get_secret_value()))
 
 
-def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path | None) -> Sandbox:
+def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path | None, whole_s: float) -> Sandbox:
     from sandbox.amdgcn.toolchain import find_toolchain
     from sandbox.evidence import Evidence
     from sandbox.lab.lab_evaluator import LabEvaluator
+    from sandbox.lab.lab_verify import patience_for
 
     return LabEvaluator(
         find_toolchain(settings.cache_folder / "toolchain"),
@@ -179,4 +186,5 @@ def _lab(settings: Settings, target: Target, seed: int, exact: bool, keep: Path 
         settings.cores,
         exact=exact,
         evidence=None if keep is None else Evidence(keep),
+        patience=patience_for(exact, whole_s),
     )

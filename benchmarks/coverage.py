@@ -101,10 +101,11 @@ class Whole:
     is_estimate: bool
 
 
-def executed(lab: Lab, cache: Path, name: str, case: Case, limit_s: float) -> Row:
-    """One benchmark case whole by the task's last seed, or an estimate where that takes longer."""
+def executed(lab: Lab, cache: Path, name: str, case: Case, limit_s: float, source: str = "") -> Row:
+    """One benchmark case whole by this kernel or the task's last seed, or an estimate where that takes longer."""
     task = load_task(name, TARGET)
-    prepared, inputs = prepare(task.seeds[-1].read_text(encoding="utf-8"), task), SessionInputs(task, cache)
+    prepared = prepare(source or task.seeds[-1].read_text(encoding="utf-8"), task)
+    inputs = SessionInputs(task, cache)
     programs = [lab.build(prepared.candidate, prepared.tunables, instrumented=checks) for checks in (True, False)]
     checked, plain = (
         Built(prepared, Compilation(True), program) for program in programs if isinstance(program, LabProgram)
@@ -119,7 +120,7 @@ def _whole(lab: Lab, timed: TimedCase, plain: Built, case: Case, limit_s: float)
     is_alone = len(timed.plan.launches) < 2 and not timed.plan.workspaces
     findings = timed.sampled(sample, PILOT, 0) if is_alone else None
     if findings:
-        sys.exit(f"{name}, {case.name}: a shipped kernel is refused: {findings[0].message}")
+        sys.exit(f"{name}, {case.name}: the kernel is refused: {findings[0].message}")
     if findings is not None:
         estimate_s = sample.seconds / len(sample.written) * total / UNCHECKED
         if estimate_s > limit_s > 0:
@@ -128,7 +129,7 @@ def _whole(lab: Lab, timed: TimedCase, plain: Built, case: Case, limit_s: float)
     made = timed.whole_by(plain, limit_s * UNSAMPLED if limit_s > 0 and findings is None else DEADLINE_S)
     spent_s = time.process_time() + lab.cpu_s - begun_s
     if made is not None and made[1]:
-        sys.exit(f"{name}, {case.name}: a shipped kernel is refused: {made[1][0].message}")
+        sys.exit(f"{name}, {case.name}: the kernel is refused: {made[1][0].message}")
     return Whole(name, case.name, total, spent_s, made is None)
 
 

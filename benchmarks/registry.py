@@ -257,6 +257,13 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "h200_author",
+        "An author with tools on an H200",
+        "A campaign with answers written beforehand, and variants of both kernels beside a copy; no compilers.",
+        0.2,
+        stored=True,
+    ),
+    Benchmark(
         "kernelbench",
         "KernelBench's problems as tasks",
         "Problems imported, with the generated kernel accepted and two wrong ones refused in the lab.",

@@ -23,6 +23,16 @@ Whole = Annotated[
     bool,
     typer.Option("--whole", help="Execute the benchmark cases whole, as a run does with a kernel that leads; slower."),
 ]
+WholeSeconds = Annotated[
+    float,
+    typer.Option(
+        "--whole-seconds",
+        metavar="N",
+        min=0.0,
+        show_default=False,
+        help="Processor time for --whole, 120 by default; a case that its part does not allow is sampled. Implies it.",
+    ),
+]
 Keep = Annotated[
     Path | None,
     typer.Option(
@@ -47,6 +57,7 @@ def command(
     exact: Exact = False,
     shape: Shapes = None,
     whole: Whole = False,
+    whole_seconds: WholeSeconds = 0.0,
     keep: Keep = None,
     json: Json = False,
 ) -> None:
@@ -67,7 +78,8 @@ def command(
         seed=seed,
         tunables=chosen,
         shapes=shape or (),
-        whole=whole,
+        whole=whole or whole_seconds > 0,
+        whole_s=whole_seconds,
         exact=exact,
         keep=keep,
     )

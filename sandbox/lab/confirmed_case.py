@@ -19,12 +19,12 @@ from tasks.held_out import SMALL, cost
 
 PILOT = 3  # workgroups from anywhere to see what a whole execution takes
 ENDS_OF_ENOUGH = 8
-WHOLE_S = 30.0  # of one thread up to which a case is executed whole; or as much as `ENOUGH` workgroups take
 UNCHECKED = 5  # times as fast as with checks a kernel runs without
 DOUBTFUL = 20  # times as dear as they are a few workgroups may look, the first to touch their pages, on a busy machine
 TRIED_S = 2.0  # for which a case is tried whole where the pilot leaves that in doubt
 WHOLE_WORK = 2.0**33  # operations plus bytes, for what cannot be sampled
 DEADLINE_S = 300.0  # of an execution without checks
+LATE = 4  # times as long as it was expected to take it may take, where that is more
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,16 @@ class ConfirmedCase:
             return timed.refused(findings, sample)
         each_s = sample.seconds / len(sample.written)
         whole_s = math.prod(timed.launch.grid) * each_s / UNCHECKED
-        row, limit_s = None, min(self.budget_s, max(WHOLE_S, ENOUGH * each_s))
+        row, limit_s = None, self.limit_s(each_s)
         if whole_s <= limit_s:
-            row = self._whole(DEADLINE_S)
+            row = self._whole(max(DEADLINE_S, LATE * whole_s))
         elif whole_s <= DOUBTFUL * limit_s:
             row = self._whole(min(TRIED_S, self.budget_s / 8))
         return row or self._many(sample, begun_s)
+
+    def limit_s(self, each_s: float) -> float:
+        """What the whole may take: what it may cost any kernel, or as much as `ENOUGH` workgroups take."""
+        return min(self.budget_s, max(self.timed.judge.patience.whole_s, ENOUGH * each_s))
 
     def spent_s(self) -> float:
         """Processor time of this process and of all executors so far."""

@@ -25,7 +25,7 @@ from sandbox.lab.cases_met import cases_met, confirmed_whole, one_whole
 from sandbox.lab.controlled import Controlled, unknown_to_caches
 from sandbox.lab.execution_budget import ExecutionBudget
 from sandbox.lab.lab import Lab
-from sandbox.lab.lab_verify import EXACT, Built, Judge, Patience
+from sandbox.lab.lab_verify import Built, Judge, Patience, patience_for
 from sandbox.lab.predict import predict, same_times
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.recent import Recent
@@ -63,7 +63,7 @@ class LabEvaluator(SandboxBase):
         self.policy = (seed, *(["exact"] if exact else []))
         self._seed = seed
         self._exact = exact
-        self._patience = patience or (EXACT if exact else Patience())
+        self._patience = patience or patience_for(exact)
         self._compiler = Compiler(toolchain, cache, target, evidence)
         self._lab = Lab(toolchain, cache, target, cores, evidence)
         self._ahead = BuildsAhead(self._lab)

@@ -97,6 +97,7 @@ def refused(capsys: pytest.CaptureFixture[str], arguments: Sequence[str], code: 
             "does not know the target",
         ),
         (["check", str(SEED), "--task", "row_softmax", "--on", "spool:x", "--exact"], 2, "leave it out"),
+        (["check", str(SEED), "--task", "row_softmax", "--on", "spool:x", "--whole-seconds", "9"], 2, "leave it out"),
         (["check", str(SEED), "--task", "row_softmax", "--on", "spool:x"], 1, "waiting for 1 result in"),
         (["check", str(SEED), "--task", "row_softmax", "--set", "ROWS"], 2, "NAME=VALUE"),
         (["resume", "nosuch"], 2, "there are no runs"),

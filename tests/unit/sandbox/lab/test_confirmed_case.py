@@ -6,7 +6,7 @@ import pytest
 
 from sandbox.lab.confirmed_case import PILOT, ConfirmedCase
 from sandbox.lab.lab_evaluator import LabEvaluator
-from sandbox.lab.lab_verify import Judge
+from sandbox.lab.lab_verify import EXACT, Judge, patience_for
 from sandbox.lab.timed_cases import ENOUGH, TimedCase
 from tasks import Task, load_task
 from tests.support.lab_bench import evaluator as lab_evaluator
@@ -61,3 +61,14 @@ def test_one_wrong_element_among_many_slabs_that_are_alike_is_found(evaluator: L
     assert wrong != seed
     row, findings = confirmed(evaluator, task, wrong, {"rows": 2048, "cols": 2048}, 1000.0).run()
     assert not row.correct and [finding.kind for finding in findings] == ["wrong_result"]
+
+
+def test_a_case_may_take_as_long_as_it_is_given(evaluator: LabEvaluator) -> None:
+    task = load_task("transpose")
+    usual = confirmed(evaluator, task, task.seeds[0].read_text(encoding="utf-8"), {"rows": 64, "cols": 64}, 1000.0)
+    assert (usual.limit_s(0.001), usual.limit_s(1.0)) == (30.0, ENOUGH)
+    given = patience_for(whole_s=600.0)
+    assert given.confirm_s == 600.0 and given.deadline_s == usual.timed.judge.patience.deadline_s
+    longer = replace(usual, timed=replace(usual.timed, judge=replace(usual.timed.judge, patience=given)))
+    assert (longer.limit_s(0.001), replace(longer, budget_s=5.0).limit_s(0.001)) == (600.0, 5.0)
+    assert patience_for(exact=True, whole_s=9.0) == replace(EXACT, confirm_s=9.0, whole_s=9.0)
