@@ -102,7 +102,7 @@ def context_of(task: Task, target: Target, sandbox: Sandbox, url: str, folder: P
     ledger = Ledger(folder / "ledger.db")
     artefacts = ArtefactStore(folder / "artefacts", ledger)
     models = {role: role for role in ROLES}
-    endpoint = Endpoint(url, "nobody", SecretStr("none"), models, retries=0, tools="calls")  # type: ignore[arg-type]
+    endpoint = Endpoint(url, "nobody", SecretStr("none"), models, retries=0, tools="calls")
     return Context(
         run=Run("campaign", task.name, target.name, sandbox.device, "llm", seed=0),
         assignment=Assignment(task, target.brief.strip(), target.name, target.arch, 0),
