@@ -1,4 +1,4 @@
-"""What an author with tools wrote on an H200, beside a copy and PyTorch as it is, stored from `on_h200_author`.
+"""Campaigns of an author with tools on an H200, beside a copy and PyTorch as it is, stored from `on_h200_author`.
 
     python -m benchmarks.h200_author [RESULTS]     by default the file in data/
 

@@ -56,7 +56,7 @@ class ConfirmedCase:
             row = self._whole(min(TRIED_S, self.budget_s / 8))
         return row or self._many(sample, begun_s)
 
-    def limit_s(self, each_s: float) -> float:
+        """Seconds of one thread up to which the whole is executed: a usual limit, or as many as `ENOUGH` workgroups take."""
         """What the whole may take: what it may cost any kernel, or as much as `ENOUGH` workgroups take."""
         return min(self.budget_s, max(self.timed.judge.patience.whole_s, ENOUGH * each_s))
 
