@@ -56,8 +56,8 @@ class ConfirmedCase:
             row = self._whole(min(TRIED_S, self.budget_s / 8))
         return row or self._many(sample, begun_s)
 
-        """Seconds of one thread up to which the whole is executed: a usual limit, or as many as `ENOUGH` workgroups take."""
-        """What the whole may take: what it may cost any kernel, or as much as `ENOUGH` workgroups take."""
+    def limit_s(self, each_s: float) -> float:
+        """Seconds up to which the whole is executed: the usual limit, or what `ENOUGH` workgroups take."""
         return min(self.budget_s, max(self.timed.judge.patience.whole_s, ENOUGH * each_s))
 
     def spent_s(self) -> float:
