@@ -1,19 +1,22 @@
 """Processes of a cluster killed by SIGKILL while a run is at work, and what became of the run.
 
-    python -m benchmarks.kills [--kills 100] [--minutes 40] [--seed 1]
+    python3 -m benchmarks.kills OUT [--kills 100] [--minutes 40] [--seed 1]    collects
+    python -m benchmarks.kills                                                 what is stored
 
 A head and two nodes with two simulated GPUs each on this machine, a driver with a scripted author, and its records in a
 Postgres server of its own where one is installed. Stations, supervisor, bridge, driver, nodes, head and the server's
 end of the driver's connections are killed in a drawn order at drawn moments, and what no cluster would start again is
 started again here: nodes, head, driver. The recovery time of a kill is the time until a station is done with a request
-that began after it. At the end the ledger is compared with that of the same run without a cluster, without Postgres and
-without kills: every attempt, its state, its time and its key.
+that began after it; a third of the kills strike before that, so that what is being started is struck too. The last kill
+is the driver's, which then ends the run two generations later. The ledger is compared with that of the same run without
+a cluster, without Postgres and without kills: every attempt, its state, its time and its key.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import re
 import shutil
 import statistics
 import subprocess
@@ -21,21 +24,28 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr
 
 from app.shared_database import open_shared
 from benchmarks.campaign import campaign, parsed, summary
+from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
+from benchmarks.many_gpus import processor
 from benchmarks.ray_nodes import RayNodes, descendants, kill
 from benchmarks.simulated import TARGET, counted
 from records.ledger import Ledger
 from tests.support.postgres_server import PostgresServer, programs, serving
 
-WEIGHTS = {"station": 44, "supervisor": 12, "bridge": 12, "driver": 12, "node": 10, "head": 4, "connection": 12}
+FILE = "kills.json"
+SHARES = {"station": 44, "supervisor": 9, "bridge": 13, "driver": 9, "node": 8, "head": 3, "connection": 14}
+HURRIED = 1 / 3  # of the kills: the next one does not wait until the run is at work again
+FOUND_S = 5.0  # for a process of the kind to be there; else another kind comes first
+Rows = list[dict[str, Any]]
 MARKS = {"station": "ray::Simulated", "supervisor": "ray::Supervisor"}
 NODES, SECONDS, PICKS = 2, 0.5, 8
 WORST_S = 600.0  # to recover from one kill: a head starts slowly on a busy machine
@@ -57,10 +67,8 @@ class Site:
         self._folder, self._server = folder, server
         self.ray = RayNodes(folder)
         self._node()
-        self._argv = [
-            str(folder), "--address", self.ray.address, "--candidates", str(candidates), "--picks", str(PICKS),
-            "--seconds", str(SECONDS),
-        ]  # fmt: skip
+        self.candidates = candidates
+        self._argv = [str(folder), "--address", self.ray.address, "--picks", str(PICKS), "--seconds", str(SECONDS)]
         self.database = "" if server is None else server.ledger()
         if self.database:
             self._argv += ["--database", self.database]
@@ -74,7 +82,13 @@ class Site:
     def _drive(self) -> subprocess.Popen[bytes]:
         self.drivers += 1
         with (self._folder / "driver.log").open("ab") as log:
-            return subprocess.Popen([sys.executable, "-m", "benchmarks.campaign", *self._argv], stdout=log, stderr=log)
+            words = ["-m", "benchmarks.campaign", *self._argv, "--candidates", str(self.candidates)]
+            return subprocess.Popen([sys.executable, *words], stdout=log, stderr=log)
+
+    def shorten(self) -> None:
+        """Let the next driver end the run after the generation that follows the present one."""
+        said = re.findall(r'"candidates": (\d+)', (self._folder / "driver.log").read_text(encoding="utf-8"))
+        self.candidates = min(self.candidates, max(map(int, said), default=0) + 2 * PICKS)
 
     def strike(self, what: str, draw: random.Random) -> bool:
         """Kill one of these, and start again what nobody else would; False where there is none at the moment."""
@@ -136,79 +150,160 @@ class Site:
         self.ray.close()
 
 
-def awaited(site: Site, folder: Path) -> float | None:
-    """Seconds until a request that began after now is done; None where the run ends before."""
-    began, before = time.monotonic(), set(counted(folder, "begun"))
-    while time.monotonic() - began < WORST_S:
-        if site.driver.poll() == 0:
-            return None
-        site.revive()
-        if set(counted(folder, "done")) - before:
-            return time.monotonic() - began
-        time.sleep(0.05)
-    raise TimeoutError(f"nothing was judged for {WORST_S:.0f} s after a kill; see {folder}")
+class Kills:
+    """The kills of one run so far, and when they end."""
+
+    def __init__(self, site: Site, folder: Path, asked: argparse.Namespace, save: Callable[[Rows], None]) -> None:
+        self._site, self._folder, self._asked, self._save = site, folder, asked, save
+        self._draw = random.Random(asked.seed)
+        self._began = time.monotonic()
+        self.rows: Rows = []
+
+    def strike_all(self) -> None:
+        """Kill in the drawn order until there are enough, or the time is over; the driver comes last."""
+        self._awaited()
+        waiting, is_clean = order(self._asked.kills - 1, self._draw), True
+        while waiting and self._left_s() > 0 and self._site.driver.poll() != 0:
+            is_hurried = self._draw.random() < HURRIED
+            if self._struck(waiting[0], is_hurried, is_clean):
+                waiting.pop(0)
+                is_clean = not is_hurried
+            else:
+                waiting.append(waiting.pop(0))
+        self._site.shorten()
+        self._struck("driver", False, is_clean)
+
+    def _left_s(self) -> float:
+        return self._began + 60 * self._asked.minutes - time.monotonic()
+
+    def _struck(self, what: str, is_hurried: bool, is_clean: bool) -> bool:
+        """One kill, and the wait for what comes after it; False where there is nothing of the kind."""
+        time.sleep(self._draw.uniform(0.0, 2 * SECONDS))
+        until = time.monotonic() + FOUND_S
+        stage = self._stage(is_clean)
+        while not self._site.strike(what, self._draw):
+            if time.monotonic() > until:
+                return False
+            self._site.revive()
+            time.sleep(0.1)
+            stage = self._stage(is_clean)
+        row: dict[str, Any] = {"what": what, "stage": stage, "at_s": round(time.monotonic() - self._began, 2)}
+        self.rows.append(row)
+        if not is_hurried and (took := self._awaited()) is not None:
+            row |= {"recovery_s": round(took, 3), "is_clean": is_clean}
+        self._save(self.rows)
+        print(f"{row['at_s']:6.1f} s  kill {len(self.rows)}: {what}, {stage}, {row.get('recovery_s')}", flush=True)
+        return True
+
+    def _stage(self, is_clean: bool) -> str:
+        if not is_clean and not set(counted(self._folder, "begun")) - self._begun:
+            return "starting"
+        under_way = set(counted(self._folder, "begun")) - set(counted(self._folder, "done"))
+        return "judging" if under_way else "between"
+
+    def _awaited(self) -> float | None:
+        """Seconds until a request that began after now is done; None where the run ends before."""
+        began, before = time.monotonic(), set(counted(self._folder, "begun"))
+        self._begun = before
+        while time.monotonic() - began < WORST_S:
+            if self._site.driver.poll() == 0:
+                return None
+            self._site.revive()
+            if set(counted(self._folder, "done")) - before:
+                return time.monotonic() - began
+            time.sleep(0.05)
+        raise TimeoutError(f"nothing was judged for {WORST_S:.0f} s after a kill; see {self._folder}")
 
 
-def struck(site: Site, folder: Path, kills: int, until: float, draw: random.Random) -> dict[str, list[float]]:
-    """Recovery times by what was killed."""
+def order(kills: int, draw: random.Random) -> list[str]:
+    """So many kills by their shares, and those of each sort spread over the whole."""
+    total = sum(SHARES.values())
+    counts = {what: max(1, round(kills * share / total)) for what, share in SHARES.items()}
+    counts["station"] += kills - sum(counts.values())
+    spread = [((i + draw.random()) / count, what) for what, count in counts.items() for i in range(count)]
+    return [what for _, what in sorted(spread)][:kills]
+
+
+def compared(ours: Sequence[Sequence[object]], right: Sequence[Sequence[object]]) -> dict[str, int]:
+    """Attempts of the two ledgers: those lost, doubled, blamed and those that nobody asked for."""
+    mine, theirs = {str(row) for row in ours}, {str(row) for row in right}
+    return {
+        "attempts": len(right),
+        "lost": len(theirs - mine),
+        "added": len(mine - theirs),
+        "doubled": len(ours) - len({str(row[0]) for row in ours}),
+        "blamed": sum(row[1] != "accepted" for row in ours),
+    }
+
+
+def figures(told: dict[str, Any]) -> list[Figure]:
+    """Kills, what is lost, doubled or blamed, and recovery times, of the stored file."""
+    rows, ledger = told["kills"], told["ledger"]
+    stages = Counter(row["stage"] for row in rows)
+    found = [Figure("kills.total", len(rows), "kills", "attempts of the run", ledger["attempts"], ">= 100", FILE)]
+    for name in ("lost", "added", "doubled", "blamed"):
+        value = ledger[name]
+        found.append(
+            Figure(f"kills.{name}", value, "attempts", "attempts of the run", ledger["attempts"], "<= 0", FILE)
+        )
+    for stage, count in sorted(stages.items()):
+        found.append(Figure(f"kills.while_{stage}", count, "kills", "kills", len(rows), "", FILE))
     times: dict[str, list[float]] = defaultdict(list)
-    awaited(site, folder)
-    while sum(map(len, times.values())) < kills and time.monotonic() < until and site.driver.poll() != 0:
-        (what,) = draw.choices(list(WEIGHTS), list(WEIGHTS.values()))
-        time.sleep(draw.uniform(0.0, 2 * SECONDS))
-        if site.strike(what, draw) and (took := awaited(site, folder)) is not None:
-            times[what].append(took)
-            print(f"kill {sum(map(len, times.values()))}: {what}, {took:.1f} s", flush=True)
-    return times
-
-
-def figures(times: dict[str, list[float]], ledgers: tuple[list[list[object]], list[list[object]]]) -> list[Figure]:
-    """Kills, what is lost, doubled or blamed, and recovery times."""
-    ours, right = ledgers
-    total = sum(map(len, times.values()))
-    lost = len({str(row) for row in right} - {str(row) for row in ours})
-    ids = Counter(str(row[0]) for row in ours)
-    blamed = sum(row[1] != "accepted" for row in ours)
-    found = [
-        Figure("kills.total", total, "kills", "attempts of the run", len(right)),
-        Figure("kills.lost", lost, "attempts", "attempts of the run", len(right), "<= 0"),
-        Figure("kills.doubled", sum(ids.values()) - len(ids), "attempts", "attempts of the run", len(right), "<= 0"),
-        Figure("kills.blamed", blamed, "attempts", "attempts of the run", len(right), "<= 0"),
-    ]
+    for row in rows:
+        if row.get("is_clean"):
+            times[row["what"]].append(row["recovery_s"])
     for what, each in sorted(times.items()):
-        found.append(Figure(f"kills.recovery_{what}", statistics.median(each), "s", f"worst of {len(each)}", max(each)))
+        count = sum(row["what"] == what for row in rows)
+        words = f"worst of {len(each)} (killed {count} times)"
+        found.append(Figure(f"kills.recovery_{what}", statistics.median(each), "s", words, max(each), "", FILE))
     return found
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Kill, wait for the end, compare."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.kills")
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--minutes", type=float, default=40.0, help="after which no more are killed")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--candidates", type=int, default=2000)
-    asked = parser.parse_args(words)
+def collect(asked: argparse.Namespace) -> int:
+    """Kill, wait for the end, compare; what is known lies in OUT after each kill."""
+    c = Collection(asked.out, FILE, 60 * asked.minutes)
+    c.about |= {"device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
     root = Path(tempfile.mkdtemp(prefix="ks-kills-"))
-    folder = root / "run"
+    folder, near = root / "run", root / "near"
     folder.mkdir()
-    again = parsed([str(root / "near"), "--local", "--candidates", str(asked.candidates), "--picks", str(PICKS)])
-    again.seconds = SECONDS
     with ExitStack() as opened:
         server = None if programs() is None else opened.enter_context(serving(is_durable=True))
+        c.about["records"] = "SQLite" if server is None else "Postgres"
         site = Site(folder, asked.candidates, server)
+        kills = Kills(site, folder, asked, lambda rows: c.save({"kills": rows}))
         try:
-            times = struck(site, folder, asked.kills, time.monotonic() + 60 * asked.minutes, random.Random(asked.seed))
+            kills.strike_all()
+            c.say(f"{len(kills.rows)} kills; the run ends after {site.candidates} candidates")
             while site.driver.poll() != 0:
                 site.revive()
                 time.sleep(0.5)
         finally:
             site.close()
+        c.say("the run has ended")
+        again = parsed([str(near), "--local", "--candidates", str(site.candidates), "--picks", str(PICKS)])
+        again.seconds = SECONDS
         campaign(again.folder, again)
         ours = open_shared(SecretStr(site.database)) if site.database else Ledger(folder / "ledger.db")
         with ours, Ledger(again.folder / "ledger.db") as right:
-            found = figures(times, (summary(ours), summary(right)))
+            ledger = compared(summary(ours), summary(right))
+    c.save({"kills": kills.rows, "drivers": site.drivers, "candidates": site.candidates, "ledger": ledger})
+    c.say(f"{ledger}")
     shutil.rmtree(root)
-    return report("Kills", found)
+    return 0
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Collect, or print what was collected."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.kills")
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=40.0, help="after which no more are killed")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--candidates", type=int, default=100_000, help="more than the run comes to")
+    asked = parser.parse_args(words)
+    if asked.out is not None:
+        return collect(asked)
+    return report("Kills", figures(stored(FILE, "python3 -m benchmarks.kills OUT")))
 
 
 if __name__ == "__main__":

@@ -67,6 +67,16 @@ def collect(out: Path, gpus: int, candidates: int, hasten: float) -> int:
     c.about |= {"device": processor(), "gpus": gpus, "python": sys.version.split()[0]}
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as root:
+        argv = [sys.executable, "-m", "benchmarks.campaign", str(Path(root) / "campaign"), "--gpus", str(gpus)]
+        argv += ["--candidates", str(candidates), "--picks", str(PICKS), "--hasten", str(hasten)]
+        rows = found["campaign"] = list[dict[str, Any]]()
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as run:
+            assert run.stdout is not None
+            for line in run.stdout:
+                rows.append(json.loads(line))
+                c.save(found)
+                if len(rows) % 5 == 1 or "ended" in rows[-1]:
+                    c.say(line.strip())
         folder = Path(root) / "short"
         folder.mkdir()
         link = linked(folder, gpus)
@@ -84,16 +94,6 @@ def collect(out: Path, gpus: int, candidates: int, hasten: float) -> int:
             c.save(found)
         finally:
             link.close()
-        argv = [sys.executable, "-m", "benchmarks.campaign", str(Path(root) / "campaign"), "--gpus", str(gpus)]
-        argv += ["--candidates", str(candidates), "--picks", str(PICKS), "--hasten", str(hasten)]
-        rows = found["campaign"] = list[dict[str, Any]]()
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as run:
-            assert run.stdout is not None
-            for line in run.stdout:
-                rows.append(json.loads(line))
-                c.save(found)
-                if len(rows) % 5 == 1 or "ended" in rows[-1]:
-                    c.say(line.strip())
     return run.returncode
 
 

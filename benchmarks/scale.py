@@ -1,6 +1,7 @@
 """The cost of a cluster: overhead of an evaluation, efficiency with many GPUs, fair shares, a driver's memory.
 
-    python -m benchmarks.scale [--gpus 2,8,64] [--seconds 2.0] [--only NAME,NAME]
+    python3 -m benchmarks.scale OUT [--gpus 2,8,64] [--seconds 2.0] [--only NAME,NAME]    collects
+    python -m benchmarks.scale                                                            what is stored
 
 GPUs are simulated (`benchmarks.simulated`): each is an actor of its own that sleeps. All runs on one machine, so Ray,
 the supervisor, the driver and the stations share its cores. Overhead is the wall time of an evaluation that takes no
@@ -20,13 +21,16 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
 from benchmarks.simulated import TARGET, SimulatedEvaluator, counted, linked, opened, source_of, task
 from cluster.cluster_sandbox import ClusterSandbox
 from sandbox.target import load_target
 
+FILE = "scale.json"
 CALLS = 300  # without a sleep, for the overhead
 ROUNDS = 8  # evaluations of each GPU, for the efficiency
 SHARED_S = 12.0  # of three runs at once
@@ -124,32 +128,46 @@ def fairness(folder: Path) -> list[Figure]:
     ]
 
 
-def told(figures: list[Figure]) -> list[Figure]:
-    """The figures, said as soon as they are known."""
-    for each in figures:
-        print(f"{each.figure}: {each.value:.4g} {each.unit}", file=sys.stderr, flush=True)
-    return figures
+def collect(asked: argparse.Namespace) -> int:
+    """Measure one after the other; what is known lies in OUT after each."""
+    from benchmarks.many_gpus import processor
 
-
-def main(words: Sequence[str] | None = None) -> int:
-    """Measure and report."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
-    parser.add_argument("--gpus", default="2,8,64", help="numbers of simulated GPUs")
-    parser.add_argument("--seconds", type=float, default=2.0, help="of one evaluation, for the efficiency")
-    parser.add_argument("--only", default="overhead,fairness,efficiency", help="some of these")
-    asked = parser.parse_args(words)
+    c = Collection(asked.out, FILE, 1200.0)
+    c.about |= {"device": processor(), "python": sys.version.split()[0]}
     found: list[Figure] = []
+
+    def told(figures: list[Figure]) -> None:
+        """The figures, said and kept as soon as they are known."""
+        found.extend(replace(each, stored=FILE) for each in figures)
+        for each in figures:
+            c.say(f"{each.figure}: {each.value:.4g} {each.unit}")
+        c.save({"figures": [asdict(each) for each in found]})
+
     with tempfile.TemporaryDirectory() as root:
         for job in (overhead, fairness):
             if job.__name__ in asked.only:
                 folder = Path(root) / job.__name__
                 folder.mkdir()
-                found += told(job(folder))
+                told(job(folder))
         for gpus in (int(text) for text in asked.gpus.split(",") if "efficiency" in asked.only):
             folder = Path(root) / f"gpus-{gpus}"
             folder.mkdir()
-            found += told(efficiency(folder, gpus, asked.seconds))
+            told(efficiency(folder, gpus, asked.seconds))
     return report("A cluster's cost", found)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Collect, or print what was collected."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
+    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--gpus", default="2,8,64", help="numbers of simulated GPUs")
+    parser.add_argument("--seconds", type=float, default=2.0, help="of one evaluation, for the efficiency")
+    parser.add_argument("--only", default="overhead,fairness,efficiency", help="some of these")
+    asked = parser.parse_args(words)
+    if asked.out is not None:
+        return collect(asked)
+    told = stored(FILE, "python3 -m benchmarks.scale OUT")
+    return report("A cluster's cost", [Figure(**each) for each in told["figures"]])
 
 
 if __name__ == "__main__":
