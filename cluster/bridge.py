@@ -17,10 +17,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from cluster.frames import packed, receive_soon
+from cluster.knock import fault_at, known_address
 
 BEAT_S = 2.0
 LOST_S = 15.0  # without an answer of the supervisor to a beat, after which the cluster counts as lost
-CONNECT_S = 3.0  # for the first word with an address
 RETRY_S = 0.25
 AUTO = "auto"  # the cluster that this machine is part of
 
@@ -196,8 +196,7 @@ def _join(message: dict[str, Any]) -> None:
                 "SpoolError", f"Ray cannot be started on this machine ({why}); free memory and disk"
             ) from None
         return
-    if address != AUTO:
-        _knock(address)
+    _knock(address)
     try:
         ray.init(address=address, **common)
     except ConnectionError:
@@ -212,16 +211,16 @@ def _join(message: dict[str, Any]) -> None:
 
 
 def _knock(address: str) -> None:
-    """ClusterRefusal where nothing listens: Ray itself would try for a minute."""
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
+    """ClusterRefusal where no head answers."""
+    known = known_address() if address == AUTO else address
+    why = fault_at(known) if known else ""
+    if why:
+        where = f"{known}, the one that this machine was part of" if address == AUTO else known
         raise ClusterRefusal(
             "SpoolError",
-            f"no Ray cluster answers at {address} ({why}); check the address, or start one with `ray start --head`",
-        ) from None
+            f"no Ray cluster answers at {where} ({why}); start one with `ray start --head`, or give the address of one "
+            "that is there as --on ray:HOST:PORT",
+        )
 
 
 def _meaning(text: str, address: str) -> str:

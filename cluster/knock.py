@@ -1,0 +1,47 @@
+"""Whether a Ray head answers at an address: asked first, since Ray tries for more than a minute."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+
+CONNECT_S = 3.0
+ANSWER_S = 10.0  # a head that is busy answers late
+SETTINGS = 4  # the kind of the frame that each end of HTTP/2 sends first
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, SETTINGS, 0, 0, 0, 0, 0])
+FRAME_BYTES = 9  # of a frame's head
+
+
+def fault_at(address: str, answer_s: float = ANSWER_S) -> str:
+    """Why no head answers at HOST:PORT; empty where one does, or where only Ray could say."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S) as head:
+            if os.environ.get("RAY_USE_TLS", "0") != "0":
+                return ""
+            head.settimeout(answer_s)
+            head.sendall(PREFACE)
+            said = b""
+            while len(said) < FRAME_BYTES and (more := head.recv(FRAME_BYTES - len(said))):
+                said += more
+    except TimeoutError:
+        return "nothing is answered there"
+    except (OSError, ValueError, OverflowError) as error:
+        return getattr(error, "strerror", None) or str(error)
+    return "" if len(said) == FRAME_BYTES and said[3] == SETTINGS else "another program listens there"
+
+
+def known_address() -> str:
+    """HOST:PORT of the cluster that Ray would join from this machine by itself; empty where only Ray could say.
+
+    It is from RAY_ADDRESS, a process of Ray, or the file that the last `ray start` has left, which stays when the
+    cluster ends.
+    """
+    if "://" in os.environ.get("RAY_ADDRESS", ""):
+        return ""
+    with contextlib.suppress(Exception):  # of Ray's own inside, which may change: then Ray is asked as before
+        from ray._private.services import canonicalize_bootstrap_address
+
+        return str(canonicalize_bootstrap_address("auto") or "")
+    return ""
