@@ -1,7 +1,7 @@
 """Processes of a cluster killed by SIGKILL while a run is at work, and what became of the run.
 
-    python3 -m benchmarks.kills OUT [--kills 100] [--minutes 40] [--seed 1]    collects
-    python -m benchmarks.kills                                                 what is stored
+    python -m benchmarks.kills [--kills 100] [--minutes 40] [--seed 1] [--out DIR]
+    python -m benchmarks.kills --stored    what lies in benchmarks/data
 
 A head and two nodes with two simulated GPUs each on this machine, a driver with a scripted author, and its records in a
 Postgres server of its own where one is installed. Stations, supervisor, bridge, driver, nodes, head and the server's
@@ -16,10 +16,8 @@ from __future__ import annotations
 
 import argparse
 import random
-import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -35,119 +33,18 @@ from app.shared_database import open_shared
 from benchmarks.campaign import campaign, parsed, summary
 from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
+from benchmarks.kill_site import PICKS, SECONDS, Site
 from benchmarks.many_gpus import processor
-from benchmarks.ray_nodes import RayNodes, descendants, kill
-from benchmarks.simulated import TARGET, counted
+from benchmarks.simulated import counted
 from records.ledger import Ledger
-from tests.support.postgres_server import PostgresServer, programs, serving
+from tests.support.postgres_server import programs, serving
 
 FILE = "kills.json"
 SHARES = {"station": 44, "supervisor": 9, "bridge": 13, "driver": 9, "node": 8, "head": 3, "connection": 14}
 HURRIED = 1 / 3  # of the kills: the next one does not wait until the run is at work again
 FOUND_S = 5.0  # for a process of the kind to be there; else another kind comes first
 Rows = list[dict[str, Any]]
-MARKS = {"station": "ray::Simulated", "supervisor": "ray::Supervisor"}
-NODES, SECONDS, PICKS = 2, 0.5, 8
 WORST_S = 600.0  # to recover from one kill: a head starts slowly on a busy machine
-BACKENDS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'kernel-scientist'"
-
-
-def words_of(pid: int) -> str:
-    """The command line of a process; empty where it has gone."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-    except OSError:
-        return ""
-
-
-class Site:
-    """The machines, the database and the driver of one run, as processes of this machine."""
-
-    def __init__(self, folder: Path, candidates: int, server: PostgresServer | None) -> None:
-        self._folder, self._server = folder, server
-        self.ray = RayNodes(folder)
-        self._node()
-        self.candidates = candidates
-        self._argv = [str(folder), "--address", self.ray.address, "--picks", str(PICKS), "--seconds", str(SECONDS)]
-        self.database = "" if server is None else server.ledger()
-        if self.database:
-            self._argv += ["--database", self.database]
-        self.drivers = 0
-        self.driver = self._drive()
-
-    def _node(self) -> None:
-        while self.ray.living() < NODES:
-            self.ray.add({TARGET: 2})
-
-    def _drive(self) -> subprocess.Popen[bytes]:
-        self.drivers += 1
-        with (self._folder / "driver.log").open("ab") as log:
-            words = ["-m", "benchmarks.campaign", *self._argv, "--candidates", str(self.candidates)]
-            return subprocess.Popen([sys.executable, *words], stdout=log, stderr=log)
-
-    def shorten(self) -> None:
-        """Let the next driver end the run after the generation that follows the present one."""
-        said = re.findall(r'"candidates": (\d+)', (self._folder / "driver.log").read_text(encoding="utf-8"))
-        self.candidates = min(self.candidates, max(map(int, said), default=0) + 2 * PICKS)
-
-    def strike(self, what: str, draw: random.Random) -> bool:
-        """Kill one of these, and start again what nobody else would; False where there is none at the moment."""
-        if what in ("node", "head"):
-            self._fell(what, draw)
-            return True
-        found = self._found(what)
-        if not found:
-            return False
-        kill(draw.choice(found))
-        if what == "driver":
-            self.driver.wait()
-            self.driver = self._drive()
-        return True
-
-    def _found(self, what: str) -> list[int]:
-        """The processes of this sort."""
-        if what in MARKS:
-            below = [pid for root in (self.ray.head, *self.ray.nodes) for pid in descendants(root.pid)]
-            return [pid for pid in below if words_of(pid).startswith(MARKS[what])]
-        if what == "bridge":
-            return [pid for pid in descendants(self.driver.pid) if "cluster.bridge" in words_of(pid)]
-        if what == "connection":
-            return self._backends()
-        return [self.driver.pid] if self.driver.poll() is None else []
-
-    def _backends(self) -> list[int]:
-        """The server's ends of the driver's connections; none while it starts again."""
-        if self._server is None:
-            return []
-        import psycopg
-
-        try:
-            return [int(str(pid)) for (pid,) in self._server.execute("postgres", BACKENDS)]
-        except psycopg.Error:
-            return []
-
-    def _fell(self, what: str, draw: random.Random) -> None:
-        """A node, or the head with all that hangs on it."""
-        for node in [*self.ray.nodes, self.ray.head] if what == "head" else [draw.choice(self.ray.nodes)]:
-            self.ray.fell(node)
-        if what == "head":
-            self.ray.begin()
-        self._node()
-
-    def revive(self) -> None:
-        """Start again what has ended by itself: the driver where it has paused, machines where Ray has given up."""
-        if self.driver.poll() not in (None, 0):
-            self.driver = self._drive()
-        if self.ray.has_ended():
-            self._fell("head", random.Random())
-        self._node()
-
-    def close(self) -> None:
-        """End everything that was started here."""
-        for pid in (*descendants(self.driver.pid), self.driver.pid):
-            kill(pid)
-        self.driver.wait()
-        self.ray.close()
 
 
 class Kills:
@@ -259,11 +156,10 @@ def figures(told: dict[str, Any]) -> list[Figure]:
     return found
 
 
-def collect(asked: argparse.Namespace) -> int:
-    """Kill, wait for the end, compare; what is known lies in OUT after each kill."""
-    c = Collection(asked.out, FILE, 60 * asked.minutes)
+def collect(asked: argparse.Namespace, root: Path) -> dict[str, Any]:
+    """Kill, wait for the end, compare; what is known lies in the folder that was asked for after each kill."""
+    c = Collection(asked.out or root, FILE, 60 * asked.minutes)
     c.about |= {"device": processor(), "python": sys.version.split()[0], "seed": asked.seed}
-    root = Path(tempfile.mkdtemp(prefix="ks-kills-"))
     folder, near = root / "run", root / "near"
     folder.mkdir()
     with ExitStack() as opened:
@@ -279,31 +175,33 @@ def collect(asked: argparse.Namespace) -> int:
                 time.sleep(0.5)
         finally:
             site.close()
-        c.say("the run has ended")
         again = parsed([str(near), "--local", "--candidates", str(site.candidates), "--picks", str(PICKS)])
         again.seconds = SECONDS
         campaign(again.folder, again)
         ours = open_shared(SecretStr(site.database)) if site.database else Ledger(folder / "ledger.db")
         with ours, Ledger(again.folder / "ledger.db") as right:
             ledger = compared(summary(ours), summary(right))
-    c.save({"kills": kills.rows, "drivers": site.drivers, "candidates": site.candidates, "ledger": ledger})
-    c.say(f"{ledger}")
-    shutil.rmtree(root)
-    return 0
+    found = {"kills": kills.rows, "drivers": site.drivers, "candidates": site.candidates, "ledger": ledger}
+    c.save(found)
+    return found
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Collect, or print what was collected."""
+    """Kill and compare, or print what is stored."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kills")
-    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--out", type=Path, help="a folder for the data")
+    parser.add_argument("--stored", action="store_true", help="what an earlier run has found")
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=40.0, help="after which no more are killed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--candidates", type=int, default=100_000, help="more than the run comes to")
     asked = parser.parse_args(words)
-    if asked.out is not None:
-        return collect(asked)
-    return report("Kills", figures(stored(FILE, "python3 -m benchmarks.kills OUT")))
+    if asked.stored:
+        return report("Kills", figures(stored(FILE, "python -m benchmarks.kills --out DIR")))
+    root = Path(tempfile.mkdtemp(prefix="ks-kills-"))
+    found = collect(asked, root)
+    shutil.rmtree(root)
+    return report("Kills", figures(found))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """The cost of a cluster: overhead of an evaluation, efficiency with many GPUs, fair shares, a driver's memory.
 
-    python3 -m benchmarks.scale OUT [--gpus 2,8,64] [--seconds 2.0] [--only NAME,NAME]    collects
-    python -m benchmarks.scale                                                            what is stored
+    python -m benchmarks.scale [--gpus 2,8,64] [--seconds 2.0] [--only NAME,NAME] [--out DIR]
+    python -m benchmarks.scale --stored    what lies in benchmarks/data
 
 GPUs are simulated (`benchmarks.simulated`): each is an actor of its own that sleeps. All runs on one machine, so Ray,
 the supervisor, the driver and the stations share its cores. Overhead is the wall time of an evaluation that takes no
@@ -128,46 +128,47 @@ def fairness(folder: Path) -> list[Figure]:
     ]
 
 
-def collect(asked: argparse.Namespace) -> int:
-    """Measure one after the other; what is known lies in OUT after each."""
+def collect(asked: argparse.Namespace, root: Path) -> list[Figure]:
+    """Measure one after the other; what is known lies in the folder that was asked for after each."""
     from benchmarks.many_gpus import processor
 
-    c = Collection(asked.out, FILE, 1200.0)
+    c = Collection(asked.out or root, FILE, 1200.0)
     c.about |= {"device": processor(), "python": sys.version.split()[0]}
     found: list[Figure] = []
 
     def told(figures: list[Figure]) -> None:
         """The figures, said and kept as soon as they are known."""
-        found.extend(replace(each, stored=FILE) for each in figures)
+        found.extend(figures)
         for each in figures:
             c.say(f"{each.figure}: {each.value:.4g} {each.unit}")
         c.save({"figures": [asdict(each) for each in found]})
 
-    with tempfile.TemporaryDirectory() as root:
-        for job in (overhead, fairness):
-            if job.__name__ in asked.only:
-                folder = Path(root) / job.__name__
-                folder.mkdir()
-                told(job(folder))
-        for gpus in (int(text) for text in asked.gpus.split(",") if "efficiency" in asked.only):
-            folder = Path(root) / f"gpus-{gpus}"
+    for job in (overhead, fairness):
+        if job.__name__ in asked.only:
+            folder = root / job.__name__
             folder.mkdir()
-            told(efficiency(folder, gpus, asked.seconds))
-    return report("A cluster's cost", found)
+            told(job(folder))
+    for gpus in (int(text) for text in asked.gpus.split(",") if "efficiency" in asked.only):
+        folder = root / f"gpus-{gpus}"
+        folder.mkdir()
+        told(efficiency(folder, gpus, asked.seconds))
+    return found
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Collect, or print what was collected."""
+    """Measure, or print what is stored."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
-    parser.add_argument("out", type=Path, nargs="?")
+    parser.add_argument("--out", type=Path, help="a folder for the data")
+    parser.add_argument("--stored", action="store_true", help="what an earlier run has found")
     parser.add_argument("--gpus", default="2,8,64", help="numbers of simulated GPUs")
     parser.add_argument("--seconds", type=float, default=2.0, help="of one evaluation, for the efficiency")
     parser.add_argument("--only", default="overhead,fairness,efficiency", help="some of these")
     asked = parser.parse_args(words)
-    if asked.out is not None:
-        return collect(asked)
-    told = stored(FILE, "python3 -m benchmarks.scale OUT")
-    return report("A cluster's cost", [Figure(**each) for each in told["figures"]])
+    if asked.stored:
+        told = stored(FILE, "python -m benchmarks.scale --out DIR")
+        return report("A cluster's cost", [replace(Figure(**each), stored=FILE) for each in told["figures"]])
+    with tempfile.TemporaryDirectory() as root:
+        return report("A cluster's cost", collect(asked, Path(root)))
 
 
 if __name__ == "__main__":
