@@ -71,7 +71,7 @@ class Kills:
         self._struck("driver", False, is_clean)
 
     def _left_s(self) -> float:
-        return self._began + 60 * self._asked.minutes - time.monotonic()
+        return self._began + 60 * float(self._asked.minutes) - time.monotonic()
 
     def _struck(self, what: str, is_hurried: bool, is_clean: bool) -> bool:
         """One kill, and the wait for what comes after it; False where there is nothing of the kind."""
