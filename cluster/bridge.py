@@ -196,7 +196,8 @@ def _join(message: dict[str, Any]) -> None:
                 "SpoolError", f"Ray cannot be started on this machine ({why}); free memory and disk"
             ) from None
         return
-    _knock(address)
+    if message["is_plain"]:
+        _knock(address)
     try:
         ray.init(address=address, **common)
     except ConnectionError:

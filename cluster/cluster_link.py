@@ -25,6 +25,7 @@ from typing import Any
 import records.errors
 from cluster.digest import code_digest
 from cluster.frames import packed, receive
+from cluster.knock import is_plain
 from records.codec import dumps, from_plain
 from records.errors import MachineError, ScientistError, SpoolError
 from sandbox.process import clean
@@ -136,7 +137,13 @@ class ClusterLink:
     def _joining(self) -> dict[str, Any]:
         cluster = self._cluster
         local = None if cluster.local is None else dict(cluster.local)
-        return {"address": cluster.address, "local": local, "station": cluster.station, "digest": code_digest()}
+        return {
+            "address": cluster.address,
+            "local": local,
+            "station": cluster.station,
+            "digest": code_digest(),
+            "is_plain": is_plain(cluster.environment),
+        }
 
     def _connected(self) -> _Channel:
         """A bridge that has joined the cluster; the caller holds the turn."""

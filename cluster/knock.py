@@ -1,10 +1,10 @@
-"""Whether a Ray head answers at an address: asked first, since Ray tries for more than a minute."""
+"""First words with a Ray head, before Ray joins it: Ray itself tries for more than a minute where none is."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
+from collections.abc import Mapping
 
 CONNECT_S = 3.0
 ANSWER_S = 10.0  # a head that is busy answers late
@@ -14,12 +14,10 @@ FRAME_BYTES = 9  # of a frame's head
 
 
 def fault_at(address: str, answer_s: float = ANSWER_S) -> str:
-    """Why no head answers at HOST:PORT; empty where one does, or where only Ray could say."""
+    """The reason why no head answers at HOST:PORT; empty where one does."""
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S) as head:
-            if os.environ.get("RAY_USE_TLS", "0") != "0":
-                return ""
             head.settimeout(answer_s)
             head.sendall(PREFACE)
             said = b""
@@ -32,14 +30,17 @@ def fault_at(address: str, answer_s: float = ANSWER_S) -> str:
     return "" if len(said) == FRAME_BYTES and said[3] == SETTINGS else "another program listens there"
 
 
+def is_plain(environment: Mapping[str, str]) -> bool:
+    """Say whether heads are spoken to without TLS and not through Ray's server for clients; else only Ray can ask."""
+    return environment.get("RAY_USE_TLS", "0") == "0" and "://" not in environment.get("RAY_ADDRESS", "")
+
+
 def known_address() -> str:
     """HOST:PORT of the cluster that Ray would join from this machine by itself; empty where only Ray could say.
 
     It is from RAY_ADDRESS, a process of Ray, or the file that the last `ray start` has left, which stays when the
     cluster ends.
     """
-    if "://" in os.environ.get("RAY_ADDRESS", ""):
-        return ""
     with contextlib.suppress(Exception):  # of Ray's own inside, which may change: then Ray is asked as before
         from ray._private.services import canonicalize_bootstrap_address
 

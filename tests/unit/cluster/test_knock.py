@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from cluster.knock import PREFACE, SETTINGS, fault_at, known_address
+from cluster.knock import PREFACE, SETTINGS, fault_at, is_plain
 
 OWN_SETTINGS = bytes([0, 0, 6, SETTINGS, 0, 0, 0, 0, 0]) + bytes(6)
 
@@ -58,6 +58,6 @@ def test_an_address_where_nobody_is_has_a_reason(address: str) -> None:
     assert fault_at(address)
 
 
-def test_an_address_for_clients_of_ray_is_left_to_ray(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_ADDRESS", "ray://127.0.0.1:10001")
-    assert known_address() == ""
+def test_a_head_with_tls_and_a_server_for_clients_are_left_to_ray() -> None:
+    assert is_plain({}) and is_plain({"RAY_USE_TLS": "0", "RAY_ADDRESS": "127.0.0.1:6379"})
+    assert not is_plain({"RAY_USE_TLS": "1"}) and not is_plain({"RAY_ADDRESS": "ray://127.0.0.1:10001"})
