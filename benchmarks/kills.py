@@ -7,9 +7,10 @@ A head and two nodes with two simulated GPUs each on this machine, a driver with
 Postgres server of its own where one is installed. Stations, supervisor, bridge, driver, nodes, head and the server's
 end of the driver's connections are killed in a drawn order at drawn moments, and what no cluster would start again is
 started again here: nodes, head, driver. The recovery time of a kill is the time until a station is done with a request
-that began after it; a third of the kills strike before that, so that what is being started is struck too. The last kill
-is the driver's, which then ends the run two generations later. The ledger is compared with that of the same run without
-a cluster, without Postgres and without kills: every attempt, its state, its time and its key.
+that began after it; a third of the kills strike before that (two thirds where time is short), so that what is being
+started is struck too. The last kill is the driver's, which then ends the run two generations later. The ledger is
+compared with that of the same run without a cluster, without Postgres and without kills: every attempt, its state, its
+time and its key.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ from tests.support.postgres_server import programs, serving
 FILE = "kills.json"
 SHARES = {"station": 44, "supervisor": 9, "bridge": 13, "driver": 9, "node": 8, "head": 3, "connection": 14}
 HURRIED = 1 / 3  # of the kills: the next one does not wait until the run is at work again
+PRESSED = 2 / 3  # of them where little time is left
+PACE_S = 3.0  # for a kill, under which time is little
 FOUND_S = 5.0  # for a process of the kind to be there; else another kind comes first
 Rows = list[dict[str, Any]]
 WORST_S = 600.0  # to recover from one kill: a head starts slowly on a busy machine
@@ -61,7 +64,8 @@ class Kills:
         self._awaited()
         waiting, is_clean = order(self._asked.kills - 1, self._draw), True
         while waiting and self._left_s() > 0 and self._site.driver.poll() != 0:
-            is_hurried = self._draw.random() < HURRIED
+            is_pressed = self._left_s() < PACE_S * len(waiting)
+            is_hurried = self._draw.random() < (PRESSED if is_pressed else HURRIED)
             if self._struck(waiting[0], is_hurried, is_clean):
                 waiting.pop(0)
                 is_clean = not is_hurried

@@ -30,7 +30,7 @@ from cluster.cluster_sandbox import ClusterSandbox
 if TYPE_CHECKING:
     from benchmarks.figure import Figure
 
-FILE = "many_gpus_16_cores.json"
+FILE = "many_gpus.json"
 SECONDS = 2.0
 PICKS = 256
 RATED = 2048  # evaluations without a duration
