@@ -26,6 +26,7 @@ OPTIONAL = (  # of PyTorch
     *("torchgen", "functorch", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "filelock"),
     *("typing_extensions", "setuptools", "packaging", "pkg_resources", "_distutils_hack"),
 )
+LIBRARIES = "nvidia"  # beside PyTorch, where its wheel is one for CUDA: it loads them on the processor as well
 PROCESSOR = (Path("/proc/cpuinfo"), Path("/sys/devices/system/cpu"))  # PyTorch's products of half precision ask for it
 LIMITS = ProcessLimits(
     cpu_s=240,
@@ -97,7 +98,8 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
             (folder / name).mkdir()
         packages = [*PACKAGES, *(name for name in OPTIONAL if importlib.util.find_spec(name) is not None)]
         view, argv = python_child(packages, "app.imports.import_child")
-        view = view.with_readable(*PROCESSOR)
+        torch = importlib.util.find_spec("torch")
+        view = view.with_readable(*PROCESSOR, *libraries_beside(torch.origin if torch else None))
         environment = {**ENVIRONMENT, "HOME": str(folder), "TMPDIR": str(folder), "MKL_NUM_THREADS": "1"}
         environment["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "cache")
         limits = replace(LIMITS, cpu_s=LIMITS.cpu_s + EACH_S * (len(requests) - 1))
@@ -112,6 +114,12 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
         return found
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def libraries_beside(origin: str | None) -> tuple[Path, ...]:
+    """The folder of CUDA's libraries beside the package with this file; none where its wheel is for the processor."""
+    place = Path(origin).resolve().parents[1] / LIBRARIES if origin else None
+    return (place,) if place is not None and place.is_dir() else ()
 
 
 def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | str:
