@@ -52,7 +52,8 @@ class RunCalls:
             ledger = session.context.ledger
             at_work = [run.id for run in ledger.runs() if ledger.driver(run.id) is not None]
             if len(at_work) >= self._most_at_once:
-                raise UsageError(f"{', '.join(at_work)} are at work, and no more may be: wait for one, or stop it")
+                verb = "is" if len(at_work) == 1 else "are"
+                raise UsageError(f"{', '.join(at_work)} {verb} at work, and no more may be: wait for one, or stop it")
             run = session.context.run
             pid = detach(self._settings, ledger, run)
         return {"run_id": run.id, "pid": pid, "next": "ask for its status; best gives the kernel that leads"}

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
-from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
@@ -22,6 +21,7 @@ from app.condition import Condition
 from app.mcp.call_process import called
 from app.mcp.concealing import cleaned, clipped, without_shapes
 from app.mcp.run_calls import RunCalls
+from app.mcp.strict_server import StrictServer
 from app.mcp.tool_results import (
     BestKernel,
     Explanation,
@@ -207,7 +207,12 @@ class AgentTools:
         from tasks.loader import task_names
 
         with _told(self._settings):
-            return name if name in task_names() else str(self._workspace.folder(name))
+            if name in task_names():
+                return name
+            try:
+                return str(self._workspace.folder(name))
+            except UsageError as error:
+                raise UsageError(f"{error}; the shipped tasks are {', '.join(task_names())}") from None
 
     def _kernel(
         self,
@@ -272,7 +277,7 @@ def serve(settings: Settings, folder: Path, budget_usd: float, most_at_once: int
     workspace = ClientFolder(folder)
     runs = RunCalls(settings, workspace, budget_usd, most_at_once)
     tools = AgentTools(settings, workspace, runs, secrets.randbelow(1 << 31))
-    server: MCPServer[Any] = MCPServer(
+    server = StrictServer(
         "kernel-scientist", title="GPU Kernel Scientist", instructions=INSTRUCTIONS, log_level="WARNING"
     )
     for name in READING:

@@ -1,0 +1,37 @@
+"""The SDK's server, which refuses arguments that a tool has not, and says what is wrong with others in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import ValidationError
+
+MOST_TOLD = 3  # faults of one call
+
+
+class StrictServer(MCPServer[Any]):
+    """A server whose tools take what they name; the SDK's own leaves out an argument that it does not know."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """As the SDK's; ToolError of one sentence where the arguments cannot be."""
+        tool = next((one for one in await self.list_tools() if one.name == name), None)
+        known = tool.input_schema.get("properties", {}) if tool is not None else arguments
+        for argument in arguments:
+            if argument not in known:
+                named = ", ".join(known) or "none"
+                raise ToolError(f"the tool {name} has no argument {argument[:80]!r}; it has {named}")
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(sentence_of(error.__cause__)) from None
+            raise
+
+
+def sentence_of(fault: ValidationError) -> str:
+    """The first faults of a call's arguments in one sentence, without the values."""
+    told = [f"{'.'.join(map(str, e['loc'])) or 'the call'}: {e['msg']}" for e in fault.errors(include_url=False)]
+    rest = f"; and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
+    return f"the arguments cannot be: {'; '.join(told[:MOST_TOLD])}{rest}"
