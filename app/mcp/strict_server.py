@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from pydantic import ValidationError
 
 MOST_TOLD = 3  # faults of one call
+MOST_NAME = 80  # characters
 
 
 class StrictServer(MCPServer[Any]):
@@ -21,9 +22,11 @@ class StrictServer(MCPServer[Any]):
         for argument in arguments:
             if argument not in known:
                 named = ", ".join(known) or "none"
-                raise ToolError(f"the tool {name} has no argument {argument[:80]!r}; it has {named}")
+                raise ToolError(f"the tool {name} has no argument {argument[:MOST_NAME]!r}; it has {named}")
         try:
             return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise  # our own fault, such as an answer that its schema refuses: the server's log says it
         except ToolError as error:
             if isinstance(error.__cause__, ValidationError):
                 raise ToolError(sentence_of(error.__cause__)) from None
@@ -32,6 +35,11 @@ class StrictServer(MCPServer[Any]):
 
 def sentence_of(fault: ValidationError) -> str:
     """The first faults of a call's arguments in one sentence, without the values."""
-    told = [f"{'.'.join(map(str, e['loc'])) or 'the call'}: {e['msg']}" for e in fault.errors(include_url=False)]
+    told = [f"{_named(e['loc'])}: {e['msg']}" for e in fault.errors(include_url=False)]
     rest = f"; and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     return f"the arguments cannot be: {'; '.join(told[:MOST_TOLD])}{rest}"
+
+
+def _named(place: tuple[int | str, ...]) -> str:
+    """The argument, and the field of it, whose name a client may have chosen."""
+    return " ".join(".".join(map(str, place)).split())[:MOST_NAME] or "the call"

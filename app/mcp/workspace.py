@@ -25,10 +25,14 @@ class ClientFolder:
         self.root = root.resolve()
 
     def folder(self, name: str) -> Path:
-        """A folder that is there."""
+        """A folder that is there, in which nothing leads elsewhere: what reads a task opens its files by name."""
         with self._opened(_parts(name), name) as number:
             if not stat.S_ISDIR(os.fstat(number).st_mode):
                 raise UsageError(f"{name[:200]!r} is no folder")
+            for entry in sorted(os.scandir(number), key=lambda entry: entry.name):
+                if not entry.is_file(follow_symlinks=False) and not entry.is_dir(follow_symlinks=False):
+                    place = f"{name}/{entry.name}"
+                    raise UsageError(f"{place[:200]!r} is neither a file nor a folder; links are not followed")
         return self.root / name
 
     def read(self, name: str) -> str:

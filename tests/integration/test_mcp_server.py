@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from app.mcp.tool_server import ACTING, READING
 from tests.support.mcp_client import answer, connected, refusal, server_command, server_environment
 
 pytestmark = pytest.mark.slow
+ROOT = Path(__file__).resolve().parents[2]
 MOST_ANSWER = 40_000  # characters
 
 
@@ -129,6 +131,8 @@ def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Pat
 
 def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, compiler_cache: Path) -> None:
     (tmp_path / "away").symlink_to("/etc")
+    shutil.copytree(ROOT / "tasks" / "transpose", tmp_path / "linked", ignore=shutil.ignore_patterns("seed.hip"))
+    (tmp_path / "linked" / "seed.hip").symlink_to("/etc/passwd")
 
     async def session() -> None:
         async with connected(tmp_path, compiler_cache) as client:
@@ -150,6 +154,7 @@ def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, comp
                 ("check", {"task": "transpose", "file": "away/passwd"}, "links are not followed"),
                 ("check", {"task": "/etc", "source": "x"}, "no path inside"),
                 ("check", {"task": "away", "source": "x"}, "links are not followed"),
+                ("show_task", {"task": "linked"}, "'linked/seed.hip' is neither a file nor a folder; links are not"),
                 ("show_task", {"task": "gone"}, "no 'gone' in the workspace"),
                 ("show_task", {"task": "transpose", "target": "b200"}, "b200"),
                 (
@@ -159,6 +164,11 @@ def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, comp
                 ),
                 ("check", {"task": "transpose", "source": "x" * 200_000}, "source: String should have at most"),
                 ("isa", {"task": "transpose", "source": "x", "target": "h200"}, "AMD GPUs only"),
+                (
+                    "check",
+                    {"task": "transpose", "source": "x", "tunables": {"A\nB" + "C" * 900: "one"}},
+                    "cannot be: tunables.A BCCC",
+                ),
                 ("search_notes", {"query": "x", "k": 1000}, "k: Input should be less than or equal to 10"),
                 ("best", {"run": "last"}, "there are no runs"),
                 ("export", {"run": "last", "path": "x"}, "there are no runs"),
@@ -167,10 +177,10 @@ def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, comp
                 ("explain", {"about": "nonsense"}, "out_of_bounds"),
             ):
                 said = await refusal(client, name, **wrong)
-                assert why in said and "Traceback" not in said and "root:" not in said and "\n" not in said, said
+                assert why in said and "Traceback" not in said and "root:" not in said and "\n" not in said and len(said) < 800, said
 
     anyio.run(session)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["away", "server.log"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["away", "linked", "server.log"]
     assert "Traceback" not in (tmp_path / "server.log").read_text()
 
 
@@ -187,7 +197,7 @@ def begun(folder: Path, cache: Path) -> subprocess.Popen[str]:
     )
     assert server.stdin is not None and server.stdout is not None
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
-    seed = (Path(__file__).resolve().parents[2] / "tasks" / "transpose" / "seed.hip").read_text()
+    seed = (ROOT / "tasks" / "transpose" / "seed.hip").read_text()
     for message in (
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},

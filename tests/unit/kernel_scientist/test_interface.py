@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,12 @@ def test_what_is_exported_exists_and_is_documented() -> None:
         assert found is not None and (inspect.getdoc(found) or name == "RunEvent"), name
     with pytest.raises(AttributeError, match="no attribute 'runn'"):
         _ = kernel_scientist.runn
+
+
+def test_type_checkers_of_others_are_told_that_all_packages_have_types() -> None:
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    assert "kernel_scientist" in packages
+    assert [name for name in packages if not (ROOT / name / "py.typed").is_file()] == []
 
 
 @pytest.mark.long

@@ -86,6 +86,18 @@ def test_folders_of_tasks_are_inside_too(inside: ClientFolder) -> None:
             inside.folder(name)
 
 
+@pytest.mark.parametrize("name", ["task.toml", "seed.hip", "reference.py"])
+@pytest.mark.parametrize("how", ["a link outside", "a link inside", "a pipe"])
+def test_a_folder_with_anything_that_leads_elsewhere_is_no_task(inside: ClientFolder, name: str, how: str) -> None:
+    place = inside.root / "deep" / name
+    if how == "a pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(inside.root / "mine.hip" if how.endswith("inside") else inside.root.parent / "secret.txt")
+    with pytest.raises(UsageError, match=f"'deep/{name}' is neither a file nor a folder; links are not followed"):
+        inside.folder("deep")
+
+
 def test_large_files_and_those_that_are_no_text_are_refused(inside: ClientFolder) -> None:
     (inside.root / "large").write_bytes(b"x" * (MOST_FILE_BYTES + 1))
     (inside.root / "binary").write_bytes(b"\xff\xfe\x00")
