@@ -150,6 +150,16 @@ def test_a_run_streams_waits_for_approval_and_is_resumed_then_forked(client: Syn
     assert forked["stop"] == done["stop"]
 
 
+def test_what_a_person_refuses_is_not_run(client: SyncLangGraphClient) -> None:
+    thread = client.threads.create()["thread_id"]
+    client.runs.wait(thread, "scientist", input={**ASKED, "seed": 6, "approve": True})
+    assert client.threads.get(thread)["status"] == "interrupted"
+    done: Any = client.runs.wait(thread, "scientist", command={"resume": False})
+    assert done["stop"] and done["result"]["best"]["id"].startswith("g000")
+    steps = [name for step in client.threads.get_history(thread, limit=50) for name in step["next"]]
+    assert "approve" in steps and "experiment" not in steps
+
+
 def test_two_runs_go_on_at_once(client: SyncLangGraphClient) -> None:
     def one(seed: int) -> Any:
         return client.runs.wait(None, "scientist", input={**ASKED, "seed": seed})

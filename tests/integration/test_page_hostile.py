@@ -137,3 +137,21 @@ DIFFERENCES = """
 def test_both_texts_can_be_read_out_of_a_difference(browser: Browser) -> None:
     signs: Any = browser.run(DIFFERENCES % (FOLDER / "difference.js").read_text(encoding="utf-8"))
     assert signs == "gap   -+   gap"
+
+
+TIMES = "(() => { %s return [atClock('2026-11-23T08:05:09Z'), onDay('2026-11-23T08:05:09Z'), onDay('2026-01-01T03:00:00Z')]; })()"
+
+
+@pytest.mark.parametrize(
+    ("zone", "told"),
+    [
+        ("America/Los_Angeles", ["00:05:09", "2026-11-23 00:05", "2025-12-31 19:00"]),
+        ("Asia/Tokyo", ["17:05:09", "2026-11-23 17:05", "2026-01-01 12:00"]),
+    ],
+)
+def test_day_and_time_are_both_where_the_reader_is(browser: Browser, zone: str, told: list[str]) -> None:
+    browser.call("Emulation.setTimezoneOverride", timezoneId=zone)
+    try:
+        assert browser.run(TIMES % (FOLDER / "dom.js").read_text(encoding="utf-8")) == told
+    finally:
+        browser.call("Emulation.setTimezoneOverride", timezoneId="")

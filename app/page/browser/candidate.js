@@ -90,11 +90,15 @@ function casesTable(sheet) {
   ], sheet.cases));
 }
 
+async function copied(button, text) {
+  try { await navigator.clipboard.writeText(text); button.textContent = "copied"; } catch { button.textContent = "the browser does not allow it"; }
+}
+
 function sourceTab(view, line, sheet) {
   const names = countersOf(sheet), counter = names.includes(view.ui.counter) ? view.ui.counter : names[0];
   const loose = sheet.findings.filter((one) => one.line === null);
   return h("div", {}, h("div", { class: "bar-of" }, names.length ? menu("cost by line", names.map((name) => [name, name.replaceAll("_", " ")]), counter, (value) => { view.ui.counter = value; view.sheetAgain(); }) : h("span", { class: "note" }, "no counters by line"),
-    h("button", { type: "button", class: "quiet", click: () => navigator.clipboard && navigator.clipboard.writeText(sheet.source) }, "copy")),
+    h("button", { type: "button", class: "quiet", click: (event) => copied(event.target, sheet.source) }, "copy")),
   loose.map(findingNote), sourceListing(sheet, counter));
 }
 

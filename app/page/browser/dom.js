@@ -72,15 +72,18 @@ function inSeconds(seconds) {
 
 const between = (from, to) => (Date.parse(to) - Date.parse(from)) / 1000;
 
+const CLOCK = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+
 function atClock(at) {
   const date = new Date(at);
-  return at && !Number.isNaN(date.getTime()) ? date.toLocaleTimeString([], { hour12: false }) : "";
+  return at && !Number.isNaN(date.getTime()) ? date.toLocaleTimeString([], { ...CLOCK, second: "2-digit" }) : "";
 }
 
-function onDay(at) {
+function onDay(at) { // day and time where the reader is
   const date = new Date(at);
   if (!at || Number.isNaN(date.getTime())) return "";
-  return `${date.toISOString().slice(0, 10)} ${date.toLocaleTimeString([], { hour12: false, hour: "2-digit", minute: "2-digit" })}`;
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((part) => String(part).padStart(2, "0")).join("-");
+  return `${day} ${date.toLocaleTimeString([], CLOCK)}`;
 }
 
 function counted(many, noun, plural) {
