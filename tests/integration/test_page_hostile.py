@@ -139,7 +139,11 @@ def test_both_texts_can_be_read_out_of_a_difference(browser: Browser) -> None:
     assert signs == "gap   -+   gap"
 
 
-TIMES = "(() => { %s return [atClock('2026-11-23T08:05:09Z'), onDay('2026-11-23T08:05:09Z'), onDay('2026-01-01T03:00:00Z')]; })()"
+TIMES = """
+(() => { %s
+  return [atClock('2026-11-23T08:05:09Z'), onDay('2026-11-23T08:05:09Z'), onDay('2026-01-01T03:00:00Z')];
+})()
+"""
 
 
 @pytest.mark.parametrize(
