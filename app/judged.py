@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.run_request import refuse_seed
 from app.sandboxes import make_sandbox, refuse_shapes_elsewhere
 from app.task_folders import open_sound_task
 
@@ -39,6 +40,7 @@ def judge(
     from sandbox.walk import needs_confirmation
     from tasks.extra_shapes import with_shapes
 
+    refuse_seed(seed)
     refuse_shapes_elsewhere(on, shapes)
     loaded = with_shapes(open_sound_task(settings, task, load_target(target).name), shapes)
     sandbox = make_sandbox(settings, target, on, seed, exact=exact, keep=keep, whole_s=whole_s)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LEAST: Mapping[str, float] = {"generations": 1, "picks": 1, "tunings": 1, "stagnation": 1}  # 0 for the other limits
 MOST: Mapping[str, float] = {"tries": 12, "literature_feedback": 1, "ablations": 1, "taxonomy": 1, "predictor": 1}
+MOST_SEED = 2**63 - 1  # of a whole number in a ledger
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,12 @@ def checked_limits(asked: Mapping[str, int | float | None]) -> dict[str, int | f
     return {n: type(known[n])(v) for n, v in asked.items() if v is not None}
 
 
+def refuse_seed(seed: int) -> None:
+    """UsageError for a seed that no generator and no ledger takes."""
+    if not 0 <= seed <= MOST_SEED:
+        raise UsageError(f"--seed is a whole number from 0 to {MOST_SEED}, not {seed}")
+
+
 def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[str, str | bool] | None = None) -> Run:
     """The record of a run that is about to start, with a new id that sorts by time."""
     from graph.context import Limits
@@ -99,6 +106,7 @@ def new_run(settings: Settings, request: RunRequest, task: Task, kept: Mapping[s
         raise UsageError("--budget-usd cannot be negative")
     if not math.isfinite(budget):
         raise UsageError(f"--budget-usd is a number of dollars, not {budget}")
+    refuse_seed(request.seed)
     asked = {"tries": settings.tries} | checked_limits(request.limits or {})
     limits = asdict(Limits(**asked | ({"tries": 0} if settings.tools == "off" else {})))  # type: ignore[arg-type]
     models = {f"model_{role}": name for role, name in settings.models().items()} if author == "llm" else {}

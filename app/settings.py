@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
@@ -129,6 +130,25 @@ class Settings(BaseSettings):
     trace_sources: Literal["full", "digest", "off"] = "full"
     """Kernels, prompts and replies in traces: as they are, as size and SHA-256, or as size alone."""
 
+    if not TYPE_CHECKING:  # type checkers take the fields
+
+        def __init__(self, **values: Any) -> None:
+            """Read what is not given; SettingsError, which shows no value, for what is no setting or not usable."""
+            known = _names(type(self))
+            unknown = [name for name in values if name not in known and not name.startswith("_")]
+            if unknown:
+                near = get_close_matches(unknown[0], list(known), 1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                raise SettingsError(f"there is no setting {unknown[0]!r}{hint}")
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                first = error.errors(include_input=False, include_url=False)[0]
+                why = first["msg"].removeprefix("Value error, ")
+                raise SettingsError(f"the setting {_name(first['loc'])} is not usable: {why}") from None
+            except (UnicodeDecodeError, OSError) as error:
+                raise SettingsError(f"the file .env in this folder is no UTF-8 text ({type(error).__name__})") from None
+
     @field_validator("runs_folder", "cache_folder", "knowledge_folder")
     @classmethod
     def _absolute(cls, value: Path | None) -> Path | None:
@@ -191,14 +211,14 @@ class Settings(BaseSettings):
 
 def load_settings(**overrides: object) -> Settings:
     """Read the settings; SettingsError names the first bad one and never shows a value."""
-    try:
-        return Settings(**overrides)  # type: ignore[arg-type]
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        why = first["msg"].removeprefix("Value error, ")
-        raise SettingsError(f"the setting {_name(first['loc'])} is not usable: {why}") from None
-    except (UnicodeDecodeError, OSError) as error:
-        raise SettingsError(f"the file .env in this folder is no UTF-8 text ({type(error).__name__})") from None
+    return Settings(**overrides)  # type: ignore[arg-type]
+
+
+def _names(kind: type[BaseSettings]) -> tuple[str, ...]:
+    """The fields, and the variables that stand for some of them."""
+    aliases = [field.validation_alias for field in kind.model_fields.values()]
+    told = [each.choices if isinstance(each, AliasChoices) else [each] for each in aliases if each is not None]
+    return (*kind.model_fields, *(str(name) for names in told for name in names))
 
 
 def _name(location: tuple[int | str, ...]) -> str:

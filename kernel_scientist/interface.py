@@ -18,6 +18,7 @@ from app.settings import Settings, load_settings
 from app.tracing import tracing_here
 from kernel_scientist.run_events import Finished, RunEvent, event_of
 from kernel_scientist.search_result import SearchResult
+from records.errors import UsageError
 from records.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "starts": (str, Path, Sequence),
     "ask": (Callable,),  # type: ignore[dict-item]  # mypy takes it for a form of types alone
     "settings": (Settings,),
+}
+_OF_A_CHECK: Mapping[str, tuple[type, ...]] = {
+    **{name: _KINDS[name] for name in ("target", "on", "seed", "shapes", "settings")},
+    **{"source": (str,), "task": (str, Path), "tunables": (dict, Mapping), "whole": (bool,)},
+}
+_OF_A_RESUMPTION: Mapping[str, tuple[type, ...]] = {
+    **{name: _KINDS[name] for name in ("ask", "budget_usd", "settings")},
+    **{"run_id": (str,), "generations": (int,), "progress": _KINDS["ask"]},
 }
 
 
@@ -67,6 +76,7 @@ def run(
     `seed`, `budget_usd`, `shapes`, `starts`, `ask`, `settings`; docs/using.md says more of each.
     """
     given = _given(options)
+    checked_fields({"task": task, "progress": progress}, {"task": (str, Path), "progress": _KINDS["ask"]}, "a run")
     with tracing_here(given["settings"]), _opened(task, given) as session:
         return _driven(session, progress, given.get("ask"))
 
@@ -81,6 +91,8 @@ def resume(
     settings: Settings | None = None,
 ) -> SearchResult:
     """Go on with a run that was paused, or beyond its end with more generations; nothing is paid for twice."""
+    given = {"run_id": run_id, "progress": progress, "ask": ask, "generations": generations, "budget_usd": budget_usd}
+    checked_fields({**given, "settings": settings}, _OF_A_RESUMPTION, "a resumption")
     chosen = settings or load_settings()
     with tracing_here(chosen), resume_session(chosen, run_id, budget_usd, generations) as session:
         return _driven(session, progress, ask)
@@ -120,10 +132,11 @@ def check(
     settings: Settings | None = None,
 ) -> Evaluation:
     """Compile, verify and time one kernel, given as text; a bad one is an `Evaluation` whose verdict has findings."""
-    given = {"source": source, "target": target, "on": on, "seed": seed, "shapes": shapes, "tunables": tunables}
-    checked_fields(given, {**_KINDS, "source": (str,), "tunables": (dict, Mapping)}, "a check")
-    chosen, named = settings or load_settings(), _listed(shapes)
-    return judge(chosen, source, str(task), target, on, seed=seed, tunables=tunables, shapes=named, whole=whole)
+    given = {"target": target, "on": on, "seed": seed, "tunables": tunables, "shapes": shapes, "whole": whole}
+    asked = checked_fields({**given, "source": source, "task": task, "settings": settings}, _OF_A_CHECK, "a check")
+    where = str(asked["task"]), asked.get("target", "mi300x"), asked.get("on", "lab")
+    options = {"seed": seed, "tunables": tunables, "shapes": _listed(shapes, "shapes", str), "whole": whole}
+    return judge(asked.get("settings") or load_settings(), source, *where, **options)
 
 
 @contextlib.contextmanager
@@ -151,16 +164,20 @@ def _opened(task: str | Path, given: Mapping[str, Any]) -> Session:
         seed=given.get("seed", 0),
         budget_usd=given.get("budget_usd"),
         limits={**given.get("limits", {}), **{n: given[n] for n in ("generations", "picks", "tunings") if n in given}},
-        shapes=_listed(given.get("shapes", ())),
-        starts=tuple(map(Path, _listed(given.get("starts", ())))),
+        shapes=_listed(given.get("shapes", ()), "shapes", str),
+        starts=tuple(map(Path, _listed(given.get("starts", ()), "starts", str | Path))),
         approves="ask" in given,
     )
     return open_session(given["settings"], asked)
 
 
-def _listed(named: Any) -> tuple[Any, ...]:
-    """One text or path is a list of one."""
-    return (named,) if isinstance(named, str | Path) else tuple(named)
+def _listed(named: Any, field: str, kind: Any) -> tuple[Any, ...]:
+    """One text or path is a list of one; UsageError where one of several is neither."""
+    found = (named,) if isinstance(named, str | Path) else tuple(named or ())
+    for each in found:
+        if not isinstance(each, kind):
+            raise UsageError(f"the field {field} holds texts or paths, not one of type {type(each).__name__}")
+    return found
 
 
 def _driven(

@@ -21,6 +21,7 @@ APART = {
     "app.imports.idle_weights": "a change of the graph of its own, which the loop that fits graphs tries",
     "app.imports.source_kinds": "a table that grows with each form",
     "app.imports.torch_numpy": FULL,
+    "app.mcp.strict_server": FULL,
     "cluster.resource_unit": FULL,
     "graph.recollections": FULL,
     "knowledge.scoring": FULL,

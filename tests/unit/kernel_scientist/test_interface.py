@@ -108,6 +108,47 @@ def test_a_check_takes_paths_and_single_shapes_and_tells_what_else_it_cannot(
     wrong: Any = Path("kernel.hip")
     with pytest.raises(ScientistError, match=r"source of a check is of type str, not \w*Path$"):
         check(wrong, "row_softmax", settings=given)
+    options: Any
+    for options, why in (
+        ({"shapes": [5]}, "shapes holds texts or paths, not one of type int"),
+        ({"seed": -1}, "--seed is a whole number from 0 to 9223372036854775807, not -1"),
+        ({"whole": "no"}, "whole of a check is of type bool, not str"),
+        ({"settings": {}}, "settings of a check is of type Settings, not dict"),
+        ({"task": 5}, "task of a check is of type str or Path, not int"),
+        ({"tunables": [3]}, "tunables of a check is of type dict or Mapping, not list"),
+    ):
+        with pytest.raises(ScientistError, match=why):
+            check(**{"source": "no kernel", "task": "row_softmax", "settings": given, **options})
+    none: Any = {"on": None, "target": None, "tunables": None, "shapes": None}  # as what was left out
+    assert check("no kernel", "row_softmax", settings=given, **none).verdict.code == "A.2"
+
+
+def test_what_a_resumption_cannot_take_is_told(tmp_path: Path) -> None:
+    options: Any
+    for options, why in (
+        ({"run_id": 5}, "run_id of a resumption is of type str, not int"),
+        ({"generations": "3"}, "generations of a resumption is of type int, not str"),
+        ({"ask": "me"}, "ask of a resumption is of type Callable, not str"),
+        ({"settings": {}}, "settings of a resumption is of type Settings, not dict"),
+    ):
+        with pytest.raises(ScientistError, match=why):
+            resume(**{"run_id": "last", "settings": Settings(runs_folder=tmp_path), **options})
+
+
+def test_a_setting_that_there_is_not_or_that_is_not_usable_is_told(tmp_path: Path) -> None:
+    wrong: Any
+    for wrong, why in (
+        ({"runs_foldr": tmp_path}, "no setting 'runs_foldr'; did you mean runs_folder?"),
+        ({"zzz": 1}, "no setting 'zzz'$"),
+        (
+            {"cache_mib": "many"},
+            "the setting KERNEL_SCIENTIST_CACHE_MIB is not usable: Input should be a valid integer",
+        ),
+    ):
+        with pytest.raises(ScientistError, match=why) as caught:
+            Settings(**wrong)
+        assert "\n" not in str(caught.value) and "many" not in str(caught.value)
+    assert Settings(OPENAI_MODEL="small").model == "small"  # type: ignore[call-arg]
 
 
 def test_a_question_to_none_is_a_run_that_asks_nothing(compiler_cache: Path, tmp_path: Path) -> None:
@@ -140,6 +181,12 @@ def test_a_context_opens_a_graph_of_ones_own(compiler_cache: Path, tmp_path: Pat
         ("row_softmax", {"generation": 3}, "there is no field 'generation' in the options of a run; there are target"),
         ("row_softmax", {"generations": "3"}, "generations of the options of a run is of type int or float, not str"),
         ("row_softmax", {"picks": True}, "picks of the options of a run is of type int or float, not bool"),
+        ("row_softmax", {"seed": -1}, "--seed is a whole number from 0"),
+        ("row_softmax", {"seed": 2**63}, "--seed is a whole number from 0"),
+        ("row_softmax", {"starts": [5]}, "starts holds texts or paths, not one of type int"),
+        ("row_softmax", {"shapes": [5]}, "shapes holds texts or paths, not one of type int"),
+        ("row_softmax", {"progress": "p"}, "progress of a run is of type Callable, not str"),
+        (5, {}, "task of a run is of type str or Path, not int"),
         ("row_softmax", {"seed": "ü"}, "seed of the options of a run is of type int, not str"),
         ("row_softmax", {"limits": [("picks", 1)]}, "limits of the options of a run is of type dict or Mapping"),
         ("row_softmax", {"ask": "me"}, "ask of the options of a run is of type Callable, not str"),
