@@ -135,8 +135,8 @@ def check(
     given = {"target": target, "on": on, "seed": seed, "tunables": tunables, "shapes": shapes, "whole": whole}
     asked = checked_fields({**given, "source": source, "task": task, "settings": settings}, _OF_A_CHECK, "a check")
     where = str(asked["task"]), asked.get("target", "mi300x"), asked.get("on", "lab")
-    options = {"seed": seed, "tunables": tunables, "shapes": _listed(shapes, "shapes", str), "whole": whole}
-    return judge(asked.get("settings") or load_settings(), source, *where, **options)
+    chosen, named = asked.get("settings") or load_settings(), _listed(shapes, "shapes", str)
+    return judge(chosen, source, *where, seed=asked.get("seed", 0), tunables=tunables, shapes=named, whole=whole)
 
 
 @contextlib.contextmanager
