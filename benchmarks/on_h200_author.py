@@ -19,6 +19,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from agents.model.gateway import Gateway
 from agents.scientist.scientist import Scientist
 from benchmarks.on_h200_anchors import about
 from benchmarks.on_h200_search import TARGET, raced
+from benchmarks.rivals import torch_module
 from graph import Context, Limits
 from graph.doubles import ListedLiterature
 from graph.drive import drive
@@ -93,8 +95,8 @@ class Recorder(ByPurpose):
 
 
 def named(prepared: Prepared) -> str:
-    """A kernel and its tunables, as a recording names them."""
-    return json.dumps([prepared.id, dict(sorted(prepared.tunables.items()))])
+    """A kernel, its tunables, and how many shapes beside the thresholds of a table it met, as a recording names them."""
+    return json.dumps([prepared.id, dict(sorted(prepared.tunables.items())), len(prepared.task.edges)])
 
 
 def context_of(task: Task, target: Target, sandbox: Sandbox, url: str, folder: Path, limits: Limits) -> Context:
@@ -149,6 +151,7 @@ def campaign(name: str, answers: Path, gpu: Sandbox, target: Target, recording: 
                 }
                 for a, e in zip(tried, rows, strict=True)
             ],
+            "kernel": sha256(made.artefacts.text(best.source).encode()).hexdigest(),
             "kernels": [
                 {"source": made.artefacts.text(best.source), "tunables": dict(evaluation.tunables)},
                 {"source": task.seeds[0].read_text(encoding="utf-8"), "tunables": {}},
@@ -184,6 +187,7 @@ def main(words: Sequence[str] | None = None) -> int:
                 print(f"  {tried['id']} {tried['status']} {tried['us']} {tried['cases']} {tried['reason'] or ''}")
             keep()
         gpu.close()
+    torch_module().cuda.init()
     found["about"] = about()
     for name in found["campaigns"]:
         found["races"][name] = []

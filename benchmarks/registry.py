@@ -259,9 +259,15 @@ BENCHMARKS = (
         stored=True,
     ),
     Benchmark(
+        "author_lab",
+        "An author with tools in the lab",
+        "The kernel a recorded campaign on `fp8_block_gemm` ends with: its four largest cases, verified whole.",
+        5,
+    ),
+    Benchmark(
         "h200_author",
         "An author with tools on an H200",
-        "A campaign with answers written beforehand, and variants of both kernels beside a copy; no compilers.",
+        "Softmax and RMS norm by campaigns with answers written beforehand, beside PyTorch and a copy.",
         0.2,
         stored=True,
     ),
