@@ -95,7 +95,7 @@ class Recorder(ByPurpose):
 
 
 def named(prepared: Prepared) -> str:
-    """A kernel, its tunables, and how many shapes beside the thresholds of a table it met, as a recording names them."""
+    """A kernel, its tunables, and the number of shapes beside the thresholds of a table, as a recording names them."""
     return json.dumps([prepared.id, dict(sorted(prepared.tunables.items())), len(prepared.task.edges)])
 
 
