@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from app.settings import load_settings
-from benchmarks.coverage import TARGET, Whole, executed
+from benchmarks.coverage import Whole, executed
 from benchmarks.figure import Figure, report
 from benchmarks.kept_rows import KeptRows
 from records.errors import LabError
@@ -25,7 +25,7 @@ from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.target import load_target
 from tasks.loader import load_task
 
-TASK, LARGEST = "fp8_block_gemm", 4
+TASK, TARGET, LARGEST = "fp8_block_gemm", "mi300x", 4
 ANSWERS = Path(__file__).parents[1] / "tests" / "data" / "fp8_block_gemm_bench.jsonl"
 CLOSE = 1.5  # times the roofline
 
