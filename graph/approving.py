@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -21,13 +22,14 @@ def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
     ids, complaint = [row["id"] for row in shown], ""
     answers = f'answer true for all, false for none, or a list of ids such as ["{ids[0]}"]'
     would = f"generation {generation} would run {counted(len(ids), 'experiment')}"
-    while True:
+    for unread in itertools.count():
         answer = interrupt(
             {
                 "kind": "experiments",
                 "generation": generation,
                 "experiments": shown,
                 "spent_usd": context.ledger.paid_usd(context.run.id),
+                "unread": unread,
                 "message": f"{complaint}{would}; {answers}",
             }
         )
@@ -35,6 +37,7 @@ def approve(state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         if approved is not None:
             return {"picks": [p for p in state["picks"] if p["experiment_id"] in approved], "is_asked": False}
         complaint = "that answer cannot be read: "
+    raise AssertionError("unreachable")
 
 
 def _shown(context: Context, experiment_id: str) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from records.experiment import Run
 Progress = Callable[[Mapping[str, Any]], None]
 Ask = Callable[[Question], Any]  # an answer, None for none
 Saver = Callable[[sqlite3.Connection], SqliteSaver]
+MOST_UNREAD = 5  # answers to a question that cannot be read, before the run pauses
 Checkpoints = Callable[[], contextlib.AbstractContextManager[BaseCheckpointSaver[Any]]]
 
 
@@ -51,7 +52,8 @@ def drive(
     `checkpoint` is a file, or opens the checkpointer of a database.
     `progress` gets one event at a time, in the thread in which it happened; the node waits for it.
     `max_concurrency` bounds the threads for experiments; `saver` makes the checkpointer, for one that encrypts.
-    `ask` answers the questions of a run that wants approval, in this thread; where it answers None the run pauses.
+    `ask` answers the questions of a run that wants approval, in this thread; where it answers None, or five times what
+    cannot be read, the run pauses.
     `trace_id` is the id of its trace, for feedback.
     """
     ledger, run_id = context.ledger, context.run.id
@@ -98,13 +100,18 @@ def step_through(
     start: Start | Command[Any] | None = None if state.tasks else {"run_id": context.run.id}
     # Nothing is on the custom stream, because `told` has a `progress`. But without that mode a single node would run in
     # this thread, where Ctrl-C cuts off a call to the model. A call ends, and its answer is stored, before the pause.
-    told = replace(context, progress=_one_by_one(progress))
+    told, before = replace(context, progress=_one_by_one(progress)), dict[str, int]()
     while True:
         for _ in graph.stream(start, config, context=told, stream_mode="custom", durability="sync"):
             pass
-        interrupts = [i for task in graph.get_state(config).tasks for i in task.interrupts]
+        tasks = graph.get_state(config).tasks
+        interrupts = [i for task in tasks for i in task.interrupts]
+        node_of = {i.id: task.id for task in tasks for i in task.interrupts}
         asked = questions(interrupts)
-        answers = {question.id: answer for question in asked if (answer := ask(question)) is not None}
+        for q in asked:  # a question that is put again has another id, and that of a run that was left is asked anew
+            before[node_of[q.id]] = min(q.unread, before.get(node_of[q.id], q.unread))
+        readable = [q for q in asked if q.unread - before[node_of[q.id]] < MOST_UNREAD]
+        answers = {question.id: answer for question in readable if (answer := ask(question)) is not None}
         if not answers:
             return asked[0] if asked else waiting(interrupts)
         start = Command(resume=answers)

@@ -6,6 +6,7 @@ answer that cannot be read the question is put again, with the reason; it ends n
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -26,13 +27,15 @@ class Question:
     message: str
     experiments: tuple[Mapping[str, Any], ...] = ()
     spent_usd: float = 0.0
+    unread: int = 0  # answers before that could not be read
 
 
 def questions(interrupts: Iterable[Interrupt]) -> tuple[Question, ...]:
     """The questions among a paused graph's interrupts."""
     found = [(i.id, i.value) for i in interrupts if isinstance(i.value, dict) and "kind" in i.value]
     return tuple(
-        Question(name, v["kind"], v["message"], tuple(v.get("experiments", ())), v["spent_usd"]) for name, v in found
+        Question(name, v["kind"], v["message"], tuple(v.get("experiments", ())), v["spent_usd"], v.get("unread", 0))
+        for name, v in found
     )
 
 
@@ -40,12 +43,13 @@ def more_budget(context: Context, why: str) -> None:
     """Have a person raise the budget of a run whose next call could exceed it; returns when it is raised."""
     assert context.allow_usd is not None
     complaint = ""
-    while True:
+    for unread in itertools.count():
         spent = context.ledger.paid_usd(context.run.id)
         answer = interrupt(
             {
                 "kind": "budget",
                 "spent_usd": spent,
+                "unread": unread,
                 "message": f"{complaint}{why}; answer with a larger limit in dollars for the whole run",
             }
         )
@@ -63,7 +67,7 @@ def approved_of(answer: Any, ids: Sequence[str]) -> frozenset[str] | None:
         answer = answer.get("approve")
     if isinstance(answer, bool):
         return frozenset(ids if answer else ())
-    if isinstance(answer, list) and all(name in ids for name in answer):
+    if isinstance(answer, list | tuple) and all(name in ids for name in answer):
         return frozenset(answer)
     return None
 

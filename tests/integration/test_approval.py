@@ -14,7 +14,7 @@ from app.commands.run import drive as command_drive
 from app.commands.run import finish
 from app.session import Session
 from app.settings import load_settings
-from graph.drive import drive
+from graph.drive import MOST_UNREAD, drive
 from graph.question import Question
 from records.errors import BudgetExhausted
 from records.experiment import Run
@@ -69,6 +69,18 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again(tmp_path: Path) -> Non
     assert driven(bench, person).status == "done"
     assert [q.message.startswith("that answer cannot be read") for q in person.asked] == [False, True, True]
     assert bench.statuses() == {}
+
+
+def test_a_program_whose_answers_cannot_be_read_pauses_the_run_and_may_be_asked_again(tmp_path: Path) -> None:
+    bench = asking(Bench(tmp_path, picks=2))
+    for _ in range(2):
+        person = Person(*["perhaps"] * 50)
+        left = driven(bench, person)
+        assert (left.status, left.pause, len(person.asked)) == ("paused", "approval", MOST_UNREAD)
+        assert left.stop_reason.startswith("that answer cannot be read")
+    person = Person(*["perhaps"] * (MOST_UNREAD - 1), ("g001-e2",))
+    assert driven(bench, person).status == "done"
+    assert set(bench.statuses()) == {"g001-e2-a0"}
 
 
 def test_a_used_up_budget_asks_for_more_and_the_amount_is_kept(tmp_path: Path) -> None:
