@@ -47,6 +47,13 @@ template <class T, unsigned... I> KS_BRIDGE T ks_struct(const unsigned long* fro
     __builtin_memcpy((void*)&made, &words, sizeof(T));
     return made;
 }
+// A whole number given for a floating type, or for a class of a few bytes.
+template <class T> KS_BRIDGE T ks_same_bits(unsigned long bits) {
+    static_assert(sizeof(T) <= 8, "an argument of more than 8 bytes is a struct");
+    T made;
+    __builtin_memcpy((void*)&made, &bits, sizeof(T));
+    return made;
+}
 // The first word of a struct behind all arguments; 0 for what is none. Bit I of STRUCTS says that parameter I is one.
 template <unsigned long STRUCTS, class... P> constexpr unsigned ks_struct_at(unsigned index) {
     const unsigned long sizes[] = {sizeof(P)...};
@@ -68,13 +75,15 @@ template <class T, unsigned AT> KS_BRIDGE T ks_convert(const KsArgument* given, 
             if (is_real && sizeof(T) == 4) return (T) __builtin_bit_cast(unsigned, (float)real);
             if (is_real) return (T)bits;
         }
-        if constexpr (requires {
-                          (T)(long) 0;
-                          (T)0.0;
-                      }) {
+        if constexpr (__is_integral(T)) {
             return is_real ? (T)real : (T)(long)bits;
         } else {
-            return T(is_real ? (float)real : (float)(long)bits);
+            if (!is_real) return ks_same_bits<T>(bits);
+            if constexpr (requires { (T)0.0; }) {
+                return (T)real;
+            } else {
+                return T((float)real);
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 """Adds calls to the front end's code for what clang 22 does not watch, and takes away what it watches too strictly.
 
-Four things, each where the runtime (`runtime/witness.cpp`) can tell at the line whether it is a fault:
+Four things are added, each where the runtime (`runtime/witness.cpp`) can tell at the line whether it is a fault:
 
 - whole copies (`float4 v = *p`): clang 22 checks the alignment of loads and stores of scalars and native vectors only;
 - indexed arrays: clang compares with the array that is named in the expression. A row of an array that is overrun into
@@ -9,16 +9,21 @@ Four things, each where the runtime (`runtime/witness.cpp`) can tell at the line
 - promises to the compiler (`__builtin_assume`, `__builtin_unreachable`, a missing return, `noreturn`): the optimiser
   drops what contradicts them, another one does something else.
 
+What an unset variable holds is replaced too: `unset`.
+
 Text in, text out, before any optimisation: there every variable is an `alloca`, every use a `load`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sandbox.lab.build.ballots import Ballots, returning_ballots
 from sandbox.lab.build.ir import DEBUG, VALUE, Body, bodies
+from sandbox.lab.build.unset import RUNTIME as UNSET
+from sandbox.lab.build.unset import marks, unset
 
 _COPY = re.compile(rf"call void @llvm\.mem(?:cpy|move)\.\S+?\((.*?), (?:i64|i32) {VALUE}, i1 ")
 _FILL = re.compile(rf"call void @llvm\.memset\.\S+?\((.*?), i8 {VALUE}, (?:i64|i32) {VALUE}, i1 ")
@@ -33,8 +38,9 @@ _LDS = re.compile(rf"@llvm\.threadlocal\.address\.\w+\(ptr (?:\w+ )*?(?:align \d
 _EXTERNAL = re.compile(rf"^({VALUE}) = external ", re.M)
 _REACH = 5  # lines in which the element's address follows its check
 
-RUNTIME = """
-declare void @ks.misaligned(i64, i64, i64) cold noreturn
+RUNTIME = (
+    UNSET
+    + """declare void @ks.misaligned(i64, i64, i64) cold noreturn
 declare preserve_mostcc void @ks.beyond(ptr, i64, ptr, i64, i64, i64, i64) #9099
 attributes #9099 = { cold nounwind willreturn memory(inaccessiblemem: readwrite) } ; or no load could pass it
 declare preserve_mostcc void @ks.halved() cold
@@ -69,13 +75,14 @@ done:
   ret void
 }
 """
+)
 
 
 def add_probes(text: str) -> str:
     """The module with probes. What is not understood is left as it is."""
     sources = returning_ballots(text)
     externals, endless = set(_EXTERNAL.findall(text)), set(_NO_RETURN.findall(text))
-    parts, end = [], 0
+    marked, parts, end = marks(text), [], 0
     for body in bodies(text):
         head = text[text.rindex("define ", 0, body.start) : body.start].split()
         probed = _Probed(body, externals, not endless.isdisjoint(head))
@@ -83,6 +90,7 @@ def add_probes(text: str) -> str:
         probed.promises()
         probed.arrays()
         probed.ballots(Ballots(body, sources))
+        probed.replace(unset(body, marked))
         parts += [text[end : body.start], probed.text()]
         end = body.end
     return "".join([*parts, text[end:], RUNTIME])
@@ -154,6 +162,11 @@ class _Probed:
             if DEBUG.search(self.body.lines[number]):
                 self._probe(number, f"@ks.cut(i64 {value})")
         self.gone |= ballots.excused()
+
+    def replace(self, lines: Mapping[int, list[str]]) -> None:
+        self.gone |= lines.keys()
+        for number, made in lines.items():
+            self.before.setdefault(number, []).extend(made)
 
     def _probe(self, number: int, call: str) -> None:
         place = DEBUG.search(self.body.lines[number])

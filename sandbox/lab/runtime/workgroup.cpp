@@ -127,6 +127,13 @@ static uint32_t first_wave(const Worker& worker) {
     return (mixed >> 32) * worker.wave_count >> 32;
 }
 
+// What unset variables are made of in this workgroup, see build/unset.py; 0: nothing is mixed.
+static uint32_t unset_seed(const Worker& worker) {
+    if (!worker.request->head.shuffled) return 0;
+    uint64_t mixed = (g_memory.arena >> 12 ^ worker.group << 20 ^ worker.number) * 0xD6E8FEB86659FD93ull;
+    return (uint32_t)(mixed >> 32) | 1;
+}
+
 static void prepare(Worker& worker, uint64_t linear) {
     const Launch& launch = *worker.launch;
     for (int i = 0; i < 3; i++) {
@@ -136,6 +143,7 @@ static void prepare(Worker& worker, uint64_t linear) {
     ks_ids[4] = linear % launch.grid[0];
     ks_ids[5] = linear / launch.grid[0] % launch.grid[1];
     ks_ids[6] = linear / launch.grid[0] / launch.grid[1];
+    ks_ids[7] = unset_seed(worker);
     memcpy(ks_ids + 16, &launch.argument, 8);
     uint32_t lanes = launch.block[0] * launch.block[1] * launch.block[2];
     worker.lane_count = lanes;

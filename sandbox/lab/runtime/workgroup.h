@@ -68,7 +68,8 @@ struct Worker {
     bool acquired;  // this workgroup has looked at what others set atomically
 };
 
-// Work-item, workgroup, workgroup size, grid in workgroups: x y z and a gap each; then where the arguments are.
+// Work-item, workgroup, workgroup size, grid in workgroups: x y z and a gap each; then where the arguments are. The gap
+// behind the workgroup holds what unset variables are made of.
 extern "C" constinit thread_local uint32_t ks_ids[18];
 // Where the running work-item's stack apart goes on; the compiler names it so.
 extern "C" constinit thread_local void* __safestack_unsafe_stack_ptr;
