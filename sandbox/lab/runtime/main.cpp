@@ -11,6 +11,7 @@
 
 #include "confine.h"
 #include "faults.h"
+#include "lds_place.h"
 #include "memory.h"
 #include "request.h"
 #include "shadow.h"
@@ -114,6 +115,7 @@ static void settle_down(uint32_t number) {
 
 static void* worker_main(void* raw) {
     Worker& worker = *(Worker*)raw;
+    move_lds(g_request, worker.number);
     settle_down(worker.number);
     worker.thread = (int)syscall(SYS_gettid);
     worker.stacks.touch();
