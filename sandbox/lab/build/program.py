@@ -36,6 +36,7 @@ from sandbox.lab.build.kernel_names import called_symbols
 from sandbox.lab.build.lines import LineTable, read_lines
 from sandbox.lab.build.object_file import CONSTANTS, DYNAMIC_LDS, VARIABLES, ZEROS, prepare_object
 from sandbox.lab.build.probes import add_probes
+from sandbox.lab.build.pure_functions import broken_promises
 from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, text_digest, wave_macros
 from sandbox.lab.build.sealed_calls import seal
 from sandbox.process import Completed
@@ -144,12 +145,8 @@ class Builder:
     def identity(self) -> str:
         """SHA-256 of everything but the candidate: runtime, flags, headers, compiler."""
         headers = [list(row) for row in header_digests()]
-        parts = [
-            FORMAT,
-            executor.identity(self.toolchain),
-            [*FLAGS, *CHECKS, *OPTIMISED, *SEALED, *PLAIN, *PREPROCESS],
-            headers,
-        ]
+        flags = [*FLAGS, *CHECKS, *OPTIMISED, *SEALED, *PLAIN, *PREPROCESS]
+        parts = [FORMAT, executor.identity(self.toolchain), flags, headers]
         return hashlib.sha256(dumps(parts).encode()).hexdigest()
 
     def _folder(self, candidate: Candidate, tunables: Mapping[str, int], form: Sequence[object]) -> Path:
@@ -168,10 +165,10 @@ class Builder:
         self, candidate: Candidate, made: Reading, work: Path, folder: Path, checks: Sequence[str]
     ) -> LabProgram | tuple[Finding, ...]:
         secret = secrets.token_hex(16) if checks else ""
-        text = f"{made.text}\n{_bridges(candidate, made.kernels, secret)}"
-        done = self._compiled(work, text, checks, secret)  # the tunables stand in it by now
-        if isinstance(done, Finding):
-            return (done,)
+        bridges = _bridges(candidate, made.kernels, secret)
+        done = self._compiled(work, f"{made.text}\n{bridges}", checks, secret)  # the tunables stand in it by now
+        if isinstance(done, tuple):
+            return done
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         module = read_output(work / "candidate.ll").decode("utf-8") if checks else ""
@@ -191,7 +188,7 @@ class Builder:
         described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
         return replace(described, symbols=symbols, expressions=made.kernels, text_digest=text_digest(made.text))
 
-    def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | Finding:
+    def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | tuple[Finding, ...]:
         """Compile to candidate.o; with checks by way of LLVM's text form, to which probes are added, and sealed."""
         front_end, prefixed = self._checked if checks else self._plain, behind_header(text)
         if not checks:
@@ -199,14 +196,17 @@ class Builder:
         done = front_end.run(work, text, prefixed, SOURCE, *IR, "-o", "candidate.ll")
         if done.returncode != 0:
             return done
-        probed = add_probes(read_output(work / "candidate.ll").decode("utf-8"))
+        module = read_output(work / "candidate.ll").decode("utf-8")
+        if refused := broken_promises(self._tools, work, module):
+            return refused
+        probed = add_probes(module)
         (work / "probed.ll").write_text(probed, encoding="utf-8")
         done = self._tools.run(work, "clang", *BACK_END, *checks, *OPTIMISED, "probed.ll", "-o", "optimised.ll")
         if done.returncode != 0:
             return done
         sealed = seal(read_output(work / "optimised.ll").decode("utf-8"), secret)
         if isinstance(sealed, Finding):
-            return sealed
+            return (sealed,)
         (work / "sealed.ll").write_text(sealed, encoding="utf-8")
         return self._tools.run(work, "clang", *BACK_END, *SEALED, "-c", "sealed.ll", "-o", "candidate.o")
 

@@ -1,9 +1,9 @@
 """What a variable holds before it is written: not one known pattern but, in each work-item and variable, another.
 
 Clang writes a pattern into each variable without a value (`-ftrivial-auto-var-init`), so that the optimiser takes
-nothing else for it. A kernel could count on that pattern: it compares an unset value with itself, or asks for its sign.
-On a GPU it is whatever a register holds. So the pattern is replaced: bytes of ones, which are NaN in a floating type, in
-half of the work-items; zeros in a quarter; any byte in the rest. Where the executor does not mix (`ks_ids[7]` is 0, see
+nothing else for it. A kernel could count on that pattern: compare an unset value with itself, or ask for its sign. On
+a GPU it is whatever a register holds. So the pattern is replaced: bytes of ones, NaN in a floating type, in half of the
+work-items; zeros in a quarter; any byte in the rest. Where the executor does not mix (`ks_ids[7]` is 0, see
 `runtime/workgroup.cpp`), all are ones. Where nothing reads the value, the optimiser drops it as it dropped the pattern.
 """
 
