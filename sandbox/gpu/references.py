@@ -20,6 +20,7 @@ from records.evaluation import Finding
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.prepare import Prepared
+from sandbox.candidate.written_lengths import written_cases
 from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
 from tasks.compare import Yardstick
@@ -77,7 +78,8 @@ class References:
         """Tests with secret values, shapes derived from them and the plan, the families of inputs on the first test."""
         tests = self.tests()
         seed = self._secret & 0xFFFFFFFF
-        found = {case.name: case for case in (*plan_cases(prepared, seed), *held_out_cases(self.task, seed))}
+        shapes = (*plan_cases(prepared, seed), *held_out_cases(self.task, seed))
+        found = {case.name: case for case in (*shapes, *written_cases(prepared, seed, (*tests, *shapes)))}
         first = replace(tests[0], role="held_out")
         return [*((case, None) for case in (*tests, *found.values())), *((first, name) for name in self.families.names)]
 

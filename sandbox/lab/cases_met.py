@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
+from sandbox.candidate.written_lengths import written_cases
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
@@ -17,14 +18,15 @@ from tasks.held_out import SMALL, cost, held_out_cases
 
 
 def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[ListedCase | TimedCase | FamilyCase]:
-    """Tests, shapes derived from them and from the plan or drawn, families on the first test, benchmarks on two inputs.
+    """Tests, shapes derived from them and the file or drawn, families on the first test, benchmarks on two inputs.
 
     All families meet the first test, but where that is a large one: there the task's own do, and of those made here
     some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
     shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *inputs.gaps)
-    derived = {case.name: case for case in shapes}
+    written = written_cases(prepared, seed, (*task.tests, *shapes))
+    derived = {case.name: case for case in (*shapes, *written)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
     met = met_by_one(inputs)

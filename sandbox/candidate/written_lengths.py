@@ -1,0 +1,154 @@
+"""Held-out cases derived from the numbers in a kernel file: lengths between them, and the numbers themselves.
+
+What a kernel does from one length on, or up to one, it compares with a number, and that number stands in its text or in
+its plan. So the written numbers, and what two of one line make by arithmetic, cut the lengths of each dim into ranges.
+Ranges without a case get one: nearly all beside unusual numbers, a few beside others.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from sandbox.candidate.pp_tokens import Token, rows, scan
+from sandbox.candidate.prepare import Prepared
+from tasks.domain import admits
+from tasks.held_out import cost
+from tasks.manifest import case_name
+from tasks.task import Case, Task
+
+COST = 2.0**21  # operations plus bytes of a case, or as much as the cheapest test where that is more
+UNUSUAL = 12  # cases for numbers that few kernels have
+MADE = 12  # for what these make with others of their line, between two before at one
+USUAL = 3  # for all: powers of two and small numbers
+MOST_NUMBERS = 512  # of a file; further ones are not read
+SMALL = 16  # numbers below it are usual
+LITTLE = 24  # steps that the other dims lie above their least length at most
+_PLAN = re.compile(r"/\*\+\+\+(.*?)\+\+\+\*/", re.S)
+_IN_PLAN = re.compile(r"(?<![\w.])\d{1,12}(?![\w.])")
+_INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)[uUlLzZ]*")
+_REAL = re.compile(r"(\d*\.?\d*(?:[eE][+-]?\d{1,2})?)[fFlL]?")
+
+Dims = dict[str, int]
+Range = tuple[int, int]  # both ends belong to it
+
+
+def written_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) -> tuple[Case, ...]:
+    """Cases in the ranges that no known case lies in; the same arguments give the same cases."""
+    task = prepared.task
+    rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 3])
+    groups = zip(written_numbers(prepared.source, prepared.tunables), (UNUSUAL, MADE, USUAL), strict=True)
+    limit = max(COST, min(cost(task, case.dims) for case in task.tests))
+    names = {case.name for case in known}
+    lengths = {name: {case.dims[name] for case in known} for name in task.tests[0].dims}
+    found = list[Case]()
+    for numbers, left in groups:
+        wanted = [(name, span) for name in lengths for span in _ranges(task, name, numbers)]
+        wanted = [wanted[at] for at in rng.permutation(len(wanted))]
+        for name, span in sorted(wanted, key=lambda one: one[1][0] == one[1][1]):
+            if not left:
+                break
+            if any(span[0] <= length <= span[1] for length in lengths[name]):
+                continue
+            dims = _dims(task, name, span, limit, rng)
+            if dims is None or case_name(dims) in names:
+                continue
+            names.add(case_name(dims))
+            for each, length in dims.items():
+                lengths[each].add(length)
+            seed = int(rng.integers(2**32))
+            found.append(
+                replace(task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
+            )
+            left -= 1
+    return tuple(found)
+
+
+def written_numbers(source: str, tunables: Mapping[str, int]) -> tuple[list[int], list[int], list[int]]:
+    """Whole numbers of a kernel file, its plan and its tunables: the unusual ones, what these make, and all."""
+    text = list(rows(scan(source)))
+    names = {**tunables, **_named(text)}
+    lines = [[number for token in row if (number := _value(token, names)) is not None] for row in text]
+    plan = _PLAN.search(source)
+    lines += [[int(digits) for digits in _IN_PLAN.findall(row)] for row in (plan[1].split("\n") if plan else ())]
+    lines.append(list(tunables.values()))
+    written = sorted({number for line in lines for number in line})[:MOST_NUMBERS]
+    unusual = [number for number in written if number > SMALL and number & (number - 1)]
+    made = {value for line in lines for value in _made(line, set(unusual))}
+    return unusual, sorted({*unusual, *made}), written
+
+
+def _made(line: list[int], unusual: set[int]) -> Iterator[int]:
+    """What an unusual number of a line makes with another of it: `cols / 4 > 100`, `cols - 100 < 50`, its root."""
+    for number in dict.fromkeys(line[:16]):
+        if number in unusual:
+            yield math.isqrt(number)
+            for other in dict.fromkeys(line[:16]):
+                yield from (number * other, number + other, abs(number - other))
+                if other:
+                    yield number // other
+                if other < SMALL:
+                    yield number << other
+
+
+def _named(text: list[list[Token]]) -> dict[str, int]:
+    """Names that a line gives a number: `#define LOW 7200`, `constexpr int LOW = 7200`."""
+    found = dict[str, int]()
+    for row in text:
+        for before, name, value in zip(row, row[1:], row[2:], strict=False):
+            if before.text == "define" and name.kind == "name" and (number := _value(value, {})) is not None:
+                found[name.text] = number
+            elif name.text in ("=", "{") and before.kind == "name" and (number := _value(value, {})) is not None:
+                found[before.text] = number
+    return found
+
+
+def _value(token: Token, names: Mapping[str, int]) -> int | None:
+    """The whole number that a token of the text is, stands for, or lies above."""
+    if token.kind == "name":
+        return names.get(token.text)
+    if token.kind != "number":
+        return None
+    text = token.text.replace("'", "")
+    if found := _INTEGER.fullmatch(text):
+        digits = found[1]
+        if len(digits) > 20:
+            return None
+        octal = len(digits) > 1 and digits.isdigit() and digits[0] == "0"
+        return int(digits, 8 if octal and set(digits) <= set("01234567") else 10 if digits.isdigit() else 0)
+    try:
+        return int(float(found[1])) if (found := _REAL.fullmatch(text)) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _ranges(task: Task, name: str, numbers: Collection[int]) -> list[Range]:
+    """The numbers within a dim's listed lengths, each alone, and what lies between two of them."""
+    listed = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
+    low, high, step = min(listed), max(listed), task.multiples.get(name, 1)
+    inside = sorted({number for number in numbers if low < number < high})
+    ends = [low, *inside, high]
+    spans = [*((number, number) for number in inside), *((a + 1, b - 1) for a, b in pairwise(ends))]
+    stepped = ((-(-a // step) * step, b // step * step) for a, b in spans)
+    return [(a, b) for a, b in stepped if a <= b]
+
+
+def _dims(task: Task, name: str, span: Range, limit: float, rng: np.random.Generator) -> Dims | None:
+    """A shape with this dim in the range and the others little or least; None where that is too much."""
+    step = task.multiples.get(name, 1)
+    length = step * int(rng.integers(span[0] // step, span[1] // step + 1))
+    for little in (LITTLE, 1):
+        dims = {other: _little(task, other, int(rng.integers(little))) for other in task.tests[0].dims} | {name: length}
+        if cost(task, dims) <= limit and admits(task, dims):
+            return dims
+    return None
+
+
+def _little(task: Task, name: str, steps: int) -> int:
+    lengths = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
+    return min(max(lengths), min(lengths) + task.multiples.get(name, 1) * steps)
