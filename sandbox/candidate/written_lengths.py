@@ -84,7 +84,7 @@ def written_numbers(source: str, tunables: Mapping[str, int]) -> tuple[list[int]
 
 
 def _made(line: list[int], unusual: set[int]) -> Iterator[int]:
-    """What an unusual number of a line makes with another of it: `cols / 4 > 100`, `cols - 100 < 50`, its root."""
+    """Numbers that an unusual one of a line makes with another of it: `cols / 4 > 100`, `cols - 100 < 50`, its root."""
     for number in dict.fromkeys(line[:16]):
         if number in unusual:
             yield math.isqrt(number)

@@ -53,7 +53,7 @@ class PromisedFunction:
 
     @property
     def word(self) -> str:
-        """How the source has it."""
+        """The attribute in the source."""
         if self.effects.get(_ARGUMENTS) == "readwrite":
             return "noalias"
         return "const" if self.effects[""] == "none" else "pure"
@@ -162,7 +162,7 @@ def _group(rest: str, groups: Mapping[str, str]) -> str:
 
 
 def _declaration(found: re.Match[str]) -> str:
-    """What the runtime and the C library do without the candidate's memory."""
+    """A declaration that states what the runtime and the C library do without the candidate's memory."""
     name = found[2].strip('"')
     is_free = name in MATHS or name in ("ks_wave", "ks_is_shared", "ks_is_private") or name.startswith("__ubsan_")
     if not is_free and name not in POINTED:

@@ -1,4 +1,4 @@
-"""What a variable holds before it is written: not one known pattern but, in each work-item and variable, another.
+"""Bytes that a variable holds before it is written: in each work-item and variable others, not one known pattern.
 
 Clang writes a pattern into each variable without a value (`-ftrivial-auto-var-init`), so that the optimiser takes
 nothing else for it. A kernel could count on that pattern: compare an unset value with itself, or ask for its sign. On
