@@ -77,8 +77,10 @@ class Traces:
         self.client.close(timeout=ALIVE_S if is_alive.is_set() else FLUSH_S)
         for link in links:
             tell(f"trace: {link}")
-        if self._faults:
-            tell(f"some traces did not reach {self._where} ({self._faults[-1]}); the run is not affected")
+        queue = self.client.tracing_queue
+        why = self._faults[-1] if self._faults else "no answer in time" if queue and queue.unfinished_tasks else ""
+        if why:
+            tell(f"some traces did not reach {self._where} ({why}); the run is not affected")
 
     def _finish(self, scored: Mapping[UUID, Mapping[str, float]], links: list[str], is_alive: threading.Event) -> None:
         """Send the feedback and find the address of each trace."""

@@ -64,7 +64,9 @@ def silent(answers_info: bool) -> Iterator[tuple[str, threading.Event]]:
 
 
 @pytest.mark.parametrize("answers_info", few([False, True], 2))
-def test_no_thread_of_a_traced_block_holds_the_exit(tmp_path: Path, answers_info: bool) -> None:
+def test_no_thread_of_a_traced_block_holds_the_exit_and_the_loss_is_said(
+    tmp_path: Path, answers_info: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert trace_client.TraceClient.__mro__[1].__name__ == "Client"
     task = table_task(tmp_path / "task", "// time_us = 100\n// roofline_us = 5\n")
     with silent(answers_info) as (address, posted):
@@ -86,3 +88,4 @@ def test_no_thread_of_a_traced_block_holds_the_exit(tmp_path: Path, answers_info
                 assert posted.wait(30)
         waited_for = [t.name for t in threading.enumerate() if not t.daemon and t is not threading.main_thread()]
     assert waited_for == []
+    assert f"some traces did not reach {address} (" in capsys.readouterr().err
