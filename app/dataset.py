@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from records.ledger import Ledger
 
 BATCH = 100  # examples in a request
-CONNECT_MS, ANSWER_MS = 5_000, 60_000
+CONNECT_MS, ANSWER_MS = 5_000, 30_000
 
 
 def examples_of(settings: Settings, ledger: Ledger, artefacts: ArtefactStore, run: Run) -> list[dict[str, Any]]:
@@ -52,14 +52,17 @@ def lines_of(examples: list[dict[str, Any]]) -> bytes:
     )
 
 
-def send(settings: Settings, run: Run, examples: list[dict[str, Any]]) -> tuple[str, int]:
+def send(settings: Settings, run: Run, examples: list[dict[str, Any]], answer_ms: int = ANSWER_MS) -> tuple[str, int]:
     """Make the dataset in LangSmith, or add what it has not yet; its name or address, and how many were added.
+
+    A request that is not answered within `answer_ms` is not sent again: what it asked for may have been done.
 
     Raises:
         MachineError: LangSmith cannot be reached, or refuses.
     """
     from langsmith.utils import LangSmithError
     from requests import RequestException
+    from urllib3.util import Retry
 
     from app.trace_client import TraceClient
 
@@ -67,7 +70,8 @@ def send(settings: Settings, run: Run, examples: list[dict[str, Any]]) -> tuple[
     client = TraceClient(
         api_url=settings.langsmith_endpoint,
         api_key=key.get_secret_value() if key is not None else None,
-        timeout_ms=(CONNECT_MS, ANSWER_MS),
+        timeout_ms=(CONNECT_MS, answer_ms),
+        retry_config=Retry(total=2, read=0, backoff_factor=0.5),
         auto_batch_tracing=False,
     )
     name = f"kernel-scientist {run.id}"

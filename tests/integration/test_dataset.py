@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socket
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ import pytest
 from agents.author import Draft, Idea, Specimen, Step
 from app.cli import run_command
 from app.commands import export  # noqa: F401 - the command of these tests
-from app.dataset import examples_of
+from app.dataset import examples_of, send
 from app.session import Session
 from app.settings import Settings
+from app.wiring import open_records
 from graph import Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
+from records.errors import MachineError
 from tests.integration.test_trace_content import KEYS, MARK, PLANTED, SHAPES
 from tests.support.collector import PROJECT_ID, collecting
 
@@ -110,6 +113,21 @@ def test_an_endpoint_that_is_not_there_is_one_sentence(
     assert "the dataset did not reach http://127.0.0.1:9" in told and "--out" in told
     assert KEYS["langsmith_api_key"] not in told and told.count("\n") == 1
     assert examples_of.__module__ == "app.dataset"
+
+
+def test_an_endpoint_that_does_not_answer_is_asked_once(run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("LANGSMITH_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        monkeypatch.setenv("LANGSMITH_API_KEY", KEYS["langsmith_api_key"])
+        settings = Settings()
+        ledger, artefacts = open_records(settings, create=False)
+        with ledger, pytest.raises(MachineError, match="the dataset did not reach"):
+            run = ledger.run(run_id)
+            send(settings, run, examples_of(settings, ledger, artefacts, run), answer_ms=200)
+        silent.setblocking(False)
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            silent.accept()
 
 
 def test_without_the_option_it_is_the_best_kernel(run_id: str) -> None:
