@@ -133,7 +133,9 @@ def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[st
     means = {name: statistics.fmean(needed(space, order) for order in rows) for name, rows in orders.items()}
     means[RANDOM] = by_chance(space)
     curves = {name: curve(space, rows) for name, rows in orders.items()}
+    seeds = {name: len(rows) for name, rows in orders.items()}
     if not python and stored:
+        seeds = {**dict(stored["seeds"]), **seeds}  # type: ignore[call-overload]
         means = {**dict(stored["needed"]), **means}  # type: ignore[call-overload]
         curves = {**dict(stored["curves"]), **curves}  # type: ignore[call-overload]
     alone = [ours(space, seed, BUDGET, until_good=False) for seed in range(SEEDS // 5)]
@@ -143,6 +145,7 @@ def measured(space: Space, python: str, stored: Mapping[str, object]) -> dict[st
         "good": len(space.good),
         "source": space.source,
         "unseen": space.name in UNSEEN,
+        "seeds": seeds,
         "needed": {name: round(mean, 2) for name, mean in sorted(means.items(), key=lambda pair: pair[1])},
         "stops_at": statistics.fmean(map(len, alone)),
         "share_at_stop": round(statistics.fmean(shares), 4),

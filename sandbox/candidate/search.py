@@ -21,7 +21,7 @@ from sandbox.candidate.surrogate import JITTER, NOISE, Floats, Places, Surrogate
 
 Choice = Mapping[str, int]
 
-SPREAD = 5  # estimates of the start, the default included
+SPREAD = 3  # estimates of the start, the default included: the surrogate spreads by itself from there
 CLEAR = 1.01  # a gain for which patience begins again
 LEAST = 12  # estimates before a search can be sure
 LIKELY = 0.6  # of the best chance
