@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from app.commands.options import Json, On, Shapes, TargetName, named_values
+from app.commands.options import Json, On, Shapes, TargetName, named_values, shipped_tasks
 from app.screen import emit, say
 from records.errors import UsageError
 
@@ -49,7 +49,12 @@ def command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)
     ],
-    task: Annotated[str, typer.Option("--task", help="A task's name or the path of its folder.", show_default=False)],
+    task: Annotated[
+        str,
+        typer.Option(
+            "--task", help="A task's name or the path of its folder.", show_default=False, autocompletion=shipped_tasks
+        ),
+    ],
     target: TargetName = "mi300x",
     on: On = "lab",
     seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,

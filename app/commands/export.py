@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from app.commands.check import Choices, tunables_of
-from app.commands.options import Json, On
+from app.commands.options import Json, On, known_runs
 from app.screen import emit, say
 from records.errors import UsageError
 from records.quantity import counted
@@ -40,6 +40,7 @@ def command(
             metavar="RUN|FILE",
             help="A run, of which the best kernel is taken (an id, the beginning of one, or `last`), or a .hip file.",
             show_default=False,
+            autocompletion=known_runs,
         ),
     ],
     as_: Annotated[ChosenForm, typer.Option("--as", help=FORMS)] = "file",

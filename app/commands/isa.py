@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.commands.check import read_source, tunables_of
-from app.commands.options import Json, TargetName
+from app.commands.options import Json, TargetName, shipped_tasks
 from app.screen import emit, say, table
 from records.errors import UsageError
 from records.quantity import counted
@@ -27,7 +27,13 @@ def command(
         Path, typer.Argument(metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)
     ],
     task: Annotated[
-        str, typer.Option("--task", help="Rate the occupancy for this task's shapes.", show_default=False)
+        str,
+        typer.Option(
+            "--task",
+            help="Rate the occupancy for this task's shapes.",
+            show_default=False,
+            autocompletion=shipped_tasks,
+        ),
     ] = "",
     target: TargetName = "mi300x",
     kernel: Annotated[str, typer.Option("--kernel", help="Only this kernel of the file.", show_default=False)] = "",

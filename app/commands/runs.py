@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.options import Json, RunId
+from app.commands.options import Json, RunId, known_runs, shipped_tasks
 from app.screen import emit, format_times, format_us, say, table
 from records.errors import NoRecords, UsageError
 
@@ -27,7 +27,9 @@ UNITS = {"h": 3600, "d": 86400, "w": 604800}
 @app.callback()
 def list_(
     context: typer.Context,
-    task: Annotated[str, typer.Option("--task", help="Only runs on this task.", show_default=False)] = "",
+    task: Annotated[
+        str, typer.Option("--task", help="Only runs on this task.", show_default=False, autocompletion=shipped_tasks)
+    ] = "",
     target: Annotated[str, typer.Option("--target", help="Only runs for this GPU.", show_default=False)] = "",
     state: Annotated[str, typer.Option("--state", help=f"Only {', '.join(STATES)}.", show_default=False)] = "",
     since: Annotated[
@@ -96,7 +98,12 @@ def compare(left: RunId, right: RunId, json: Json = False) -> None:
 
 @app.command()
 def remove(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Ids, or their beginnings.", show_default=False)],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...", help="Ids, or their beginnings.", show_default=False, autocompletion=known_runs
+        ),
+    ],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:

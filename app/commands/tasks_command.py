@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from app.commands.options import Json
+from app.commands.options import Json, shipped_tasks
 from app.screen import emit, say, table
 from records.quantity import counted
 
@@ -20,7 +20,12 @@ WIDTH = 110  # of a line, in characters
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TASK]...", help="Names or folders; all shipped tasks by default.", show_default=False),
+        typer.Argument(
+            metavar="[TASK]...",
+            help="Names or folders; all shipped tasks by default.",
+            show_default=False,
+            autocompletion=shipped_tasks,
+        ),
     ] = None,
     target: Annotated[
         str | None,

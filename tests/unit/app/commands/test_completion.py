@@ -59,8 +59,15 @@ def test_a_real_bash_completes_commands_options_and_tasks(tmp_path: Path, capsys
 def test_runs_are_completed_from_the_folder(tmp_path: Path) -> None:
     (tmp_path / "runs" / "20261122-a").mkdir(parents=True)
     (tmp_path / "runs" / "20261122-a" / "events.jsonl").touch()
-    words = {VARIABLE: "complete_bash", "COMP_WORDS": "kernel-scientist status 2026", "COMP_CWORD": "2"}
-    assert asked(tmp_path, **words).split() == ["20261122-a"]
+    for words in ("status 2026", "export 2026", "runs remove 2026"):
+        given = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
+        assert asked(tmp_path, **{VARIABLE: "complete_bash", **given}).split() == ["20261122-a"], words
+
+
+def test_tasks_are_completed_wherever_one_is_named(tmp_path: Path) -> None:
+    for words in ("tasks trans", "check kernel.hip --task trans", "runs --task trans"):
+        given = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
+        assert asked(tmp_path, **{VARIABLE: "complete_bash", **given}).split() == ["transpose"], words
 
 
 @pytest.mark.parametrize(("shell", "more"), [("zsh", {}), ("fish", {"_TYPER_COMPLETE_FISH_ACTION": "get-args"})])
