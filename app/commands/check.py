@@ -13,6 +13,12 @@ from app.screen import emit, say
 from records.errors import UsageError
 
 MAX_FILE_BYTES = 1_000_000
+ForTask = Annotated[
+    str,
+    typer.Option(
+        "--task", help="A task's name or the path of its folder.", show_default=False, autocompletion=shipped_tasks
+    ),
+]
 
 
 Choices = Annotated[
@@ -49,12 +55,7 @@ def command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)
     ],
-    task: Annotated[
-        str,
-        typer.Option(
-            "--task", help="A task's name or the path of its folder.", show_default=False, autocompletion=shipped_tasks
-        ),
-    ],
+    task: ForTask,
     target: TargetName = "mi300x",
     on: On = "lab",
     seed: Annotated[int, typer.Option("--seed", help="Drives the held-out inputs.")] = 0,

@@ -20,21 +20,19 @@ if TYPE_CHECKING:
     from sandbox.amdgcn.compiler import Compilation
 
 Listings = Mapping[str, Sequence["Instruction"]]
+ForTask = Annotated[
+    str,
+    typer.Option(
+        "--task", help="Rate the occupancy for this task's shapes.", show_default=False, autocompletion=shipped_tasks
+    ),
+]
 
 
 def command(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The kernel: one .hip file with its launch plan.", show_default=False)
     ],
-    task: Annotated[
-        str,
-        typer.Option(
-            "--task",
-            help="Rate the occupancy for this task's shapes.",
-            show_default=False,
-            autocompletion=shipped_tasks,
-        ),
-    ] = "",
+    task: ForTask = "",
     target: TargetName = "mi300x",
     kernel: Annotated[str, typer.Option("--kernel", help="Only this kernel of the file.", show_default=False)] = "",
     set_: Annotated[
