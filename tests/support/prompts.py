@@ -24,7 +24,6 @@ from tests.support.scripted_scientist import DRAFT, EXPERIMENT, PEOPLE, STEP, Be
 from tests.support.specimens import TASKS, assignment, compiled, failed, idea, specimen
 
 GOLDEN = Path(__file__).parents[1] / "data" / "prompts"
-GOLDEN_ROLES = ("bench", "bench in text", "critic")
 GOLDEN_TASK = "row_softmax"
 RECALLED = (
     "lesson, shown by an ablation (run 20261120-101500-row_softmax-1a2b, kernel g002-e1-a0, row_softmax (0a1b2c3d) on "
@@ -97,8 +96,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["refresh"]:
         GOLDEN.mkdir(exist_ok=True)
         for role, text in prompts(GOLDEN_TASK).items():
-            if role in GOLDEN_ROLES:
-                golden(role).write_text(text + "\n", encoding="utf-8")
+            golden(role).write_text(text + "\n", encoding="utf-8")
     for name in TASKS:
         for role, text in prompts(name).items():
             sys.stdout.write(f"{name:16} {role:14} {tokens(text):6}\n")
