@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
+from records.ledger import Ledger
 
 SEED = Path(__file__).resolve().parents[2] / "tasks" / "row_softmax" / "seed.hip"
 
@@ -140,6 +141,29 @@ def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
     capsys.readouterr()
     assert run_command(["resume", "last", "--json"]) == 0  # a run that is done is told again, not run again
     assert json.loads(capsys.readouterr().out)["best"] == best
+
+
+@pytest.mark.slow
+def test_a_run_begins_with_several_files_and_goes_on_beyond_its_end(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    short_task(place / "short")
+    kernel = SEED.read_text()
+    (place / "mine.hip").write_text(kernel)
+    (place / "wrong.hip").write_text(kernel.replace("y[j] = expf", "y[j] = 2.0f * expf"))
+    words = ["short", "--author", "playbook", "--from", "mine.hip", "--from", "wrong.hip", "--no-seeds", *FEW]
+    assert run_command(["run", *words, "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert run_command(["resume", "last", "--generations", "2", "--budget-usd", "3", "--json"]) == 0
+    more = json.loads(capsys.readouterr().out)
+    assert (first["generations"], more["generations"], more["run_id"]) == (1, 2, first["run_id"])
+    assert more["attempts"] > first["attempts"]
+    with Ledger(place / "runs" / "ledger.db") as ledger:
+        run = ledger.run(first["run_id"])
+        begun = ledger.experiments(run.id, 0)
+        assert [e.title for e in begun] == ["file mine.hip", "file wrong.hip"]
+        assert [a.status for a in ledger.attempts(run.id, 0)] == ["accepted", "rejected"]
+        assert run.status == "done" and ledger.experiments(run.id, 2)
 
 
 @pytest.mark.slow
