@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -50,6 +51,7 @@ class RayNodes:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self._port = int(free.getsockname()[1])
         self.nodes: list[subprocess.Popen[bytes]] = []
+        self._temporaries: list[Path] = []
         self.begin()
 
     @property
@@ -61,9 +63,8 @@ class RayNodes:
         """Start the head, and wait until it listens; again where Ray gives up, as it does on a busy machine."""
         until = time.monotonic() + HEAD_S
         while time.monotonic() < until:
-            temporary = f"/tmp/ks-ray-{os.getpid()}-{random.randrange(10**6)}"
-            more = ["--head", "--port", str(self._port), "--temp-dir", temporary, "--include-dashboard=false"]
-            self.head = self._start([*more, "--num-cpus", "1"])
+            more = ["--head", "--port", str(self._port), "--include-dashboard=false", "--num-cpus", "1"]
+            self.head = self._start(more)
             while time.monotonic() < until and self.head.poll() is None:
                 with suppress(OSError):
                     socket.create_connection(("127.0.0.1", self._port), timeout=1.0).close()
@@ -97,11 +98,16 @@ class RayNodes:
         """End everything that was started here."""
         for node in (self.head, *self.nodes):
             self.fell(node)
+        for temporary in self._temporaries:
+            shutil.rmtree(temporary, ignore_errors=True)
 
     def _start(self, more: Sequence[str]) -> subprocess.Popen[bytes]:
+        # A folder of its own: two nodes that begin at once in one folder take the same sockets, and start no process.
+        temporary = Path(f"/tmp/ks-ray-{os.getpid()}-{random.randrange(10**6)}")
+        self._temporaries.append(temporary)
         with (self._folder / "ray-start.log").open("ab") as log:
             return subprocess.Popen(
-                [*START, *more],
+                [*START, "--temp-dir", str(temporary), *more],
                 env=environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,

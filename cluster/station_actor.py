@@ -15,6 +15,7 @@ from cluster.dispatcher import StationLost, StationReply
 
 BEAT_S = 30.0  # between two beats of a station at work
 HUNG_S = 90.0  # without an answer to a beat, after which a station counts as lost
+BEGIN_S = 120.0  # for its process; 64 of them on one core take longer, and what was late is tried again
 RECENT_LOSS_S = 5.0  # Ray says that a node is gone somewhat later than that its actors are
 SURELY_S = 1.5  # after which a node that Ray still calls alive is taken to be so
 LOOK_S = 0.25
@@ -26,16 +27,23 @@ class StationActor:
     """One actor with a station in it, from its start to its end."""
 
     def __init__(
-        self, handle: Any, node: str, is_node_alive: IsAlive, beat_s: float = BEAT_S, hung_s: float = HUNG_S
-    ) -> None:
+        self, handle: Any, node: str, is_node_alive: IsAlive, beat_s: float = BEAT_S, hung_s: float = HUNG_S,
+        begin_s: float = BEGIN_S,
+    ) -> None:  # fmt: skip
         """`handle` is Ray's."""
         self._handle, self._node, self._is_node_alive = handle, node, is_node_alive
-        self._beat_s, self._hung_s = beat_s, hung_s
+        self._beat_s, self._hung_s, self._begin_s = beat_s, hung_s, begin_s
+        self.has_begun = False  # its process is there
 
     async def introduce(self) -> dict[str, Any]:
         """The place that the station is, or the `kind` and `text` of what keeps it from being one."""
         try:
+            await asyncio.wait_for(_result(self._handle.beat.remote()), self._begin_s)
+            self.has_begun = True
             found: dict[str, Any] = await self._handle.introduce.remote()
+        except TimeoutError:
+            text = f"the node {self._node[:8]} has started no process for a station within {self._begin_s:.0f} s"
+            return {"kind": "SpoolError", "text": f"{text}; look at its logs"}
         except RayActorError:
             text = f"a station on the node {self._node[:8]} could not be started; look at its logs"
             return {"kind": "SpoolError", "text": text}

@@ -20,6 +20,7 @@ class ScriptedHandle:
         self.beats = 0
         self._answer, self._hangs = answer, hangs
         self.answer = SimpleNamespace(remote=self._answered)
+        self.introduce = SimpleNamespace(remote=self._introduced)
         self.beat = SimpleNamespace(remote=self._beaten)
 
     async def _answered(self, body: bytes) -> Any:
@@ -27,6 +28,11 @@ class ScriptedHandle:
         if isinstance(self._answer, BaseException):
             raise self._answer
         return self._answer
+
+    async def _introduced(self) -> Any:
+        if isinstance(self._answer, BaseException):
+            raise self._answer
+        return {"kind": "", "slot": "GPU 0"}
 
     async def _beaten(self) -> None:
         self.beats += 1
@@ -76,3 +82,24 @@ def test_a_fault_of_the_program_is_one_sentence() -> None:
         fault = RayTaskError("answer", "".join(map(str, sys.exc_info()[:1])), cause)
     found = asked(ScriptedHandle(fault))
     assert found.kind == "LabError" and "KeyError" in found.text and "\n" not in found.text
+
+
+def introduced(handle: ScriptedHandle, **seconds: float) -> Any:
+    from cluster.station_actor import StationActor
+
+    async def alive() -> bool:
+        return True
+
+    return asyncio.run(StationActor(handle, "0123456789", alive, **seconds).introduce())
+
+
+def test_a_station_whose_process_never_starts_is_a_fault_of_its_node() -> None:
+    assert introduced(ScriptedHandle(None)) == {"kind": "", "slot": "GPU 0"}
+    found = introduced(ScriptedHandle(None, hangs=True), begin_s=0.02)
+    assert found["kind"] == "SpoolError" and "the node 01234567 has started no process for a station" in found["text"]
+
+
+def test_a_station_that_ends_while_it_starts_is_one_sentence() -> None:
+    from ray.exceptions import RayActorError
+
+    assert "could not be started" in introduced(ScriptedHandle(RayActorError()))["text"]
