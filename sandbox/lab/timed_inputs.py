@@ -185,5 +185,5 @@ def _mapped(task: Task, case: Case, dim: Independent, many: int, rng: np.random.
     if total <= drawn:
         return Mapped(dim, total, np.arange(total), True)
     is_periodic = _repeats(task, dim)
-    places = np.arange(total) % drawn if is_periodic else rng.integers(0, drawn, total)
+    places = np.resize(np.arange(drawn), total) if is_periodic else rng.integers(0, drawn, total)
     return Mapped(dim, drawn, places, is_periodic)
