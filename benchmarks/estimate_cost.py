@@ -1,8 +1,9 @@
 """The processor time of one estimate, as the tuner asks for it: its own process and all it starts, together.
 
-An estimate compiles for gfx942, builds the lab's program and counts three workgroups of each benchmark case; one whose
-listing an earlier one had, line by line, compiles only. The anchor is the compilation alone, in the same run. Every
-sample is a source that was never compiled before.
+The tuner asks for other choices of a source's tunables, whose own choice was compiled in full before: `whole` is such
+a choice, `first` the source's own. An estimate compiles for gfx942, builds the lab's program and counts three
+workgroups of each benchmark case; one whose listing an earlier one had, line by line, compiles only. The anchor is the
+compilation alone, in the same run. Every sample is a source that was never compiled before.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import resource
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -31,8 +32,10 @@ from sandbox.target import load_target
 from tasks.loader import load_task
 from tasks.task import Task
 
-SAMPLES = 7
 TASK, SEED = "row_softmax", "seed_tunable.hip"
+CHOICES = tuple(dict(zip(("BLOCK", "VEC", "KEEP"), row, strict=True)) for row in (
+    (128, 4, 8), (512, 4, 2), (256, 2, 8), (1024, 4, 1), (128, 2, 16), (512, 1, 4), (1024, 2, 2), (64, 4, 16)
+))  # fmt: skip
 GOAL = "<= 0.4"
 Made = TypeVar("Made")
 
@@ -72,9 +75,9 @@ def parts(toolchain: Toolchain, cache: Path, task: Task, sample: int) -> tuple[f
     return compiled_s, built_s, counted_s
 
 
-def estimate(evaluator: LabEvaluator, text: str, task: Task) -> Evaluation:
-    """One estimate of a file's defaults."""
-    return evaluator.estimate(evaluator.prepare(text, task))
+def estimate(evaluator: LabEvaluator, text: str, task: Task, choice: Mapping[str, int] | None = None) -> Evaluation:
+    """One estimate; of a file's defaults where nothing is chosen."""
+    return evaluator.estimate(evaluator.prepare(text, task, choice))
 
 
 def main() -> int:
@@ -83,13 +86,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         evaluator = LabEvaluator(toolchain, cache, load_target("mi300x"), seed=0)
-        wholes, repeats, rows = [], [], []
-        for sample in range(SAMPLES + 1):
-            seconds, made = timed(partial(estimate, evaluator, source(task, 2 * sample + 1), task))
+        firsts, wholes, repeats, rows = [], [], [], []
+        for sample, choice in enumerate(CHOICES):
+            text = source(task, 2 * sample + 1)
+            firsts.append(timed(partial(estimate, evaluator, text, task))[0])
+            seconds, made = timed(partial(estimate, evaluator, text, task, choice))
             if not made.verdict.accepted:
                 sys.exit(f"the seed cannot be estimated: {made.verdict.findings[0].message}")
             wholes.append(seconds)
-            repeats.append(timed(partial(estimate, evaluator, source(task, 2 * sample + 1) + "// again\n", task))[0])
+            repeats.append(timed(partial(estimate, evaluator, f"{text}// again\n", task))[0])
             rows.append(parts(toolchain, cache, task, 2 * sample + 2))
     compiled, built, counted = (statistics.median(row[part] for row in rows[1:]) for part in range(3))
     anchor = "the compilation alone"
@@ -97,6 +102,7 @@ def main() -> int:
         "One estimate: processor time with all children",
         [
             Figure("estimate_cost.whole", statistics.median(wholes[1:]), "s", anchor, compiled, GOAL),
+            Figure("estimate_cost.first", statistics.median(firsts[1:]), "s", anchor, compiled),
             Figure("estimate_cost.equal_listing", statistics.median(repeats[1:]), "s", anchor, compiled),
             Figure("estimate_cost.build", built, "s", anchor, compiled),
             Figure("estimate_cost.count", counted, "s", anchor, compiled),
