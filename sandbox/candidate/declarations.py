@@ -11,6 +11,8 @@ from sandbox.candidate.pp_tokens import Token
 _CONSTANT = frozenset({"constexpr", "consteval"})  # the compiler gives these to both sides
 _CLASSES = frozenset({"class", "struct", "union", "enum"})
 _OTHER = frozenset({"=", "typedef", "using", "static_assert", *_CLASSES})  # what no prototype begins with
+_FIXED = frozenset({"const", *_CONSTANT, "extern", "template", "static_assert", "typedef", "using", *_CLASSES})
+_ATTRIBUTES = frozenset({"__align__", "alignas", "__attribute__", "__launch_bounds__"})
 _OPEN, _CLOSE = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
 
 
@@ -27,6 +29,7 @@ class Declaration:
         """Of a function: the name before its first parenthesis; of a class: the one behind its keyword."""
         words = [t.text for t in self.tokens[: self.head]]
         if not self.is_function and not self.is_prototype:
+            words = _without_attributes(_without_template(words))
             at = next((i for i, word in enumerate(words) if word in _CLASSES and words[i - 1 : i] != ["<"]), len(words))
             return next((word for word in words[at + 1 :] if word.isidentifier() and word not in _CLASSES), "")
         at = words.index("(") if "(" in words else 0
@@ -34,23 +37,36 @@ class Declaration:
 
     @property
     def type_name(self) -> str:
-        """The type that a declaration outside of functions gives a name to; "" where it gives none."""
-        words = [t.text for t in self.tokens if t.text != ";"]
-        if self.is_function or self.is_prototype:
+        """The type that a declaration outside of functions gives a name to; "" where it gives none.
+
+        A specialization gives none: the template is there without it.
+        """
+        words = _without_template([t.text for t in self.tokens if t.text != ";"])
+        if self.is_function or self.is_prototype or not words:
             return ""
-        if "using" in words and "=" in words:
-            return words[words.index("=") - 1]
-        if words[:1] == ["typedef"]:
+        if words[0] == "using":
+            return words[1] if words[2:3] == ["="] else ""
+        if words[0] == "typedef":
             pointer = next((b for a, b in pairwise(words) if a == "*" and words[words.index(b) - 2] == "("), "")
             return pointer or next((word for word in reversed(words) if word.isidentifier()), "")
         head = words[: words.index("{")] if "{" in words else ["("]
-        return self.name if not _CLASSES.isdisjoint(head) and "(" not in head else ""
+        name = self.name if not _CLASSES.isdisjoint(head) and "(" not in head else ""
+        return "" if name and f"{name} <" in " ".join(head) else name
 
     @property
     def is_prototype(self) -> bool:
         """True for what looks like a function without a body."""
         words = [t.text for t in self.tokens[: self.head]]
         return not self.is_function and words[-1:] == [")"] and _OTHER.isdisjoint(words[: words.index("(")])
+
+    @property
+    def variable_name(self) -> str:
+        """Of a variable that may change: its name; "" for all else."""
+        words = [t.text for t in self.tokens]
+        end = next((i for i, word in enumerate(words) if word in ("=", "[", "{", ";", "(")), 0)
+        if self.is_function or end < 2 or words[end] in ("(", "{") or not _FIXED.isdisjoint(words[:end]):
+            return ""
+        return words[end - 1] if words[end - 1].isidentifier() and words[end - 2] not in ("::", "operator") else ""
 
     @property
     def is_constant(self) -> bool:
@@ -60,7 +76,7 @@ class Declaration:
     @property
     def is_class_with_functions(self) -> bool:
         """True for a class in which a function has a body."""
-        words = [t.text for t in self.tokens]
+        words = _without_attributes([t.text for t in self.tokens])
         bodies = zip(words, words[1:], words[2:], strict=False)
         has_body = any(
             before == ")" and (text == "{" or (text in ("const", "override", "noexcept") and after == "{"))
@@ -125,10 +141,25 @@ def _is_c(words: Sequence[str]) -> bool:
 
 def _is_body(words: Sequence[str]) -> bool:
     """True where the brace behind these words opens a function's body, not a class or a list of values."""
-    words = _without_template(words)
+    words = _without_attributes(_without_template(words))
     if "(" not in words or "=" in _outside_parentheses(words[words.index("(") :]):
         return False
     return _CLASSES.isdisjoint(words[: words.index("(")]) or words[-1] == ")"
+
+
+def _without_attributes(words: Sequence[str]) -> list[str]:
+    """The words without `__align__(...)` and the like, whose parentheses are no parameters."""
+    kept, at = list[str](), 0
+    while at < len(words):
+        if words[at] in _ATTRIBUTES and words[at + 1 : at + 2] == ["("]:
+            depth, at = 1, at + 2
+            while depth and at < len(words):
+                depth += (words[at] == "(") - (words[at] == ")")
+                at += 1
+        else:
+            kept.append(words[at])
+            at += 1
+    return kept
 
 
 def _outside_parentheses(words: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ def is_ours(name: str) -> bool:
     return name.startswith(("ks_", "KS_")) and len(name) > 3
 
 
-_APART = ("hipcub", "cub", "rocprim", "rocwmma", "torch", "c10", "host")  # folders that no other header includes
+_APART = ("hipcub", "cub", "rocprim", "rocwmma", "torch", "c10", "ATen", "THC", "host")  # folders that no other header includes
 
 
 @cache
@@ -45,5 +45,5 @@ def words_of_included(source: str) -> frozenset[str]:
     if any(token.kind != "header" for token in included):
         return header_words(_APART)
     named = {name for name in _APART for token in included if name in token.text}
-    brought = {"cub": "hipcub", "rocprim": "hipcub", "torch": "c10"}
+    brought = {"cub": "hipcub", "rocprim": "hipcub", "torch": "c10", "THC": "ATen"}
     return header_words(tuple(sorted(named | {brought[name] for name in named if name in brought})))

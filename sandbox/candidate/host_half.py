@@ -11,7 +11,7 @@ or is `main`. Where a file has one, so are its other unmarked functions, unless 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sandbox.candidate.branches import balanced_rows
 from sandbox.candidate.declarations import Declaration, declarations_of
@@ -21,14 +21,14 @@ from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 _HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b")
 _RUNTIME = re.compile(
     r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
-    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
+    r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|gettimeofday|clock_gettime|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
 )
 _HANDLE = re.compile(r"(?:hip|roc|cu)(?:blas|sparse|solver|fft|rand|dnn)\w*_t|cudnn\w*_t")
 _FRAMEWORK = frozenset({"torch", "at", "c10"})
 _NUMBER = re.compile(
     r"Half|BFloat16|Float8_\w+|complex|\w*OpMathType|opmath_type|acc_type|util|detail"
 )  # of device code
-_VECTORS = re.compile(r"hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz]|hip(?:Float|Double)?Complex")
+_VECTORS = re.compile(r"hip(?:Thread|Block|Grid)(?:Idx|Dim)_[xyz]|hip(?:Float|Double)?Complex|hip_(?:bfloat16|fp8)\w*")
 _LIBRARY = frozenset(
     {
         *("vector", "string", "map", "set", "unordered_map", "unique_ptr", "shared_ptr", "cout", "cerr", "endl"),
@@ -59,12 +59,17 @@ def without_host_half(text: str) -> str:
     declarations = declarations_of(kept, macros)
     if declarations is None:
         return text
-    host = _host(declarations, marks, _named(defined, {"__host__"}), _interface(defined))
+    library = _LIBRARY - {name for d in declarations for name in (d.type_name, "" if d.is_function else d.name)}
+
+    def is_hosts(tokens: Sequence[Token]) -> bool:
+        return _asks_runtime(tokens) or _uses(library, tokens)
+
+    host = _host(declarations, marks, _named(defined, {"__host__"}), _interface(defined), is_hosts)
     left_out = {id(d) for d in host}
     spans = [(d.tokens[0].start, d.tokens[-1].end, "") for d in host]
     for declared in declarations:
         if id(declared) not in left_out and not declared.is_function and "{" in (t.text for t in declared.tokens):
-            spans += host_members(declared.tokens, marks, bool(host), lambda t: _asks_runtime(t) or _uses_library(t))
+            spans += host_members(declared.tokens, marks, bool(host), is_hosts)
     pieces, at = list[str](), 0
     for start, end, instead in sorted(spans):
         pieces += [text[at:start], instead, _blank(text[start:end])]
@@ -107,7 +112,11 @@ def _interface(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
 
 
 def _host(
-    declarations: Sequence[Declaration], marks: frozenset[str], host_marks: frozenset[str], interface: frozenset[str]
+    declarations: Sequence[Declaration],
+    marks: frozenset[str],
+    host_marks: frozenset[str],
+    interface: frozenset[str],
+    is_hosts: Callable[[Sequence[Token]], bool],
 ) -> list[Declaration]:
     unmarked = [d for d in declarations if not _is_marked(d, marks)]
     said = {id(d) for d in unmarked if d.is_function and not host_marks.isdisjoint(t.text for t in d.tokens[: d.head])}
@@ -132,24 +141,28 @@ def _host(
             continue
         if declared.is_function and declared.name in device and not declared.is_constant:
             host[id(declared)] = declared  # the host's form of what device code has under the same name
-        elif not declared.is_function and (_asks_runtime(declared.tokens) or _uses_library(declared.tokens)):
+        elif not declared.is_function and is_hosts(declared.tokens):
             host[id(declared)] = declared
         elif declared.is_function or declared.is_prototype or declared.is_class_with_functions:
-            open_.setdefault(declared.name, []).append(declared)
+            open_.setdefault(declared.type_name or declared.name, []).append(declared)
+        elif declared.variable_name:
+            open_.setdefault(declared.variable_name, []).append(declared)
     undecided = {id(d) for found in open_.values() for d in found}
     fresh = [d for d in declarations if id(d) not in host and id(d) not in undecided]
     while fresh:
-        for token in _kept(fresh.pop(), marks):
+        for token in _kept(fresh.pop(), marks, is_hosts):
             fresh += open_.pop(token.text, ())
     host |= {id(d): d for found in open_.values() for d in found if not d.is_constant}
     return [*host.values(), *_dependents(unmarked, host)]
 
 
-def _kept(declared: Declaration, marks: frozenset[str]) -> Sequence[Token]:
+def _kept(
+    declared: Declaration, marks: frozenset[str], is_hosts: Callable[[Sequence[Token]], bool]
+) -> Sequence[Token]:
     """The tokens of a declaration without the host's members of a class."""
     if declared.is_function or "{" not in (t.text for t in declared.tokens):
         return declared.tokens
-    spans = list(host_members(declared.tokens, marks, True, lambda t: _asks_runtime(t) or _uses_library(t)))
+    spans = list(host_members(declared.tokens, marks, True, is_hosts))
     return [t for t in declared.tokens if not any(start <= t.start < end for start, end, _ in spans)]
 
 
@@ -199,5 +212,6 @@ def _names_containers(tokens: Sequence[Token]) -> bool:
     return any(words[at : at + 2] == ["std", "::"] and word in _LIBRARY for at, word in enumerate(words[2:]))
 
 
-def _uses_library(tokens: Sequence[Token]) -> bool:
-    return any(t.kind == "name" and t.text in _LIBRARY for t in tokens)
+def _uses(library: Collection[str], tokens: Sequence[Token]) -> bool:
+    """True for a name of the host's library; `library` is without those that the file gives to types of its own."""
+    return any(t.kind == "name" and t.text in library for t in tokens)

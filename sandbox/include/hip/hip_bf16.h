@@ -154,4 +154,6 @@ KS_INLINE __hip_bfloat162 unsafeAtomicAdd(__hip_bfloat162* p, __hip_bfloat162 v)
     return __builtin_bit_cast(__hip_bfloat162, __builtin_amdgcn_flat_atomic_fadd_v2bf16(reinterpret_cast<Pair*>(p),
                                                                                         __builtin_bit_cast(Pair, v)));
 }
-KS_INLINE __hip_bfloat162 atomicAdd(__hip_bfloat162* p, __hip_bfloat162 v) { return unsafeAtomicAdd(p, v); }
+template <int = 0> KS_INLINE __hip_bfloat162 atomicAdd(__hip_bfloat162* p, __hip_bfloat162 v) {
+    return unsafeAtomicAdd(p, v);
+}

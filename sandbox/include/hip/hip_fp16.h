@@ -6,6 +6,7 @@
 #include <hip/math_functions.h>
 
 typedef _Float16 ks_half2_native __attribute__((ext_vector_type(2)));
+typedef ks_half2_native _Float16_2;
 
 struct __half_raw {
     union {
@@ -189,4 +190,5 @@ KS_INLINE __half2 unsafeAtomicAdd(__half2* p, __half2 v) {
     return __half2(__builtin_amdgcn_flat_atomic_fadd_v2f16(reinterpret_cast<ks_half2_native*>(p),
                                                            static_cast<ks_half2_native>(v)));
 }
-KS_INLINE __half2 atomicAdd(__half2* p, __half2 v) { return unsafeAtomicAdd(p, v); }
+// A template: HIP has none, and files that make one of their own mean theirs.
+template <int = 0> KS_INLINE __half2 atomicAdd(__half2* p, __half2 v) { return unsafeAtomicAdd(p, v); }

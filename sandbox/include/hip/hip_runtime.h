@@ -70,6 +70,9 @@ typedef struct ihipStream_t* hipStream_t;
 typedef struct ihipEvent_t* hipEvent_t;
 enum hipError_t : int;
 
+#include <hip/device_library.h>
+
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE
+#define __grid_constant__
 #define __HIP_DEVICE_FUNCTIONS__ 1

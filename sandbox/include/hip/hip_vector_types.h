@@ -82,6 +82,21 @@ KS_VECTOR_OPERATOR(ks_shr, >>)
 template <class T, int N> KS_MEMBER constexpr HIP_vector_type<T, N> operator-(HIP_vector_type<T, N> a) {
     return HIP_vector_type<T, N>(T(0)) - a;
 }
+template <class T, int N> KS_MEMBER constexpr HIP_vector_type<T, N> operator~(HIP_vector_type<T, N> a) {
+    return a ^ static_cast<T>(~T(0));
+}
+#define KS_VECTOR_STEP(step, op)                                                                                       \
+    template <class T, int N> KS_MEMBER constexpr HIP_vector_type<T, N>& operator step(HIP_vector_type<T, N>& a) {     \
+        return a = a op T(1);                                                                                          \
+    }                                                                                                                  \
+    template <class T, int N> KS_MEMBER constexpr HIP_vector_type<T, N> operator step(HIP_vector_type<T, N>& a, int) { \
+        const HIP_vector_type<T, N> before = a;                                                                        \
+        a = a op T(1);                                                                                                 \
+        return before;                                                                                                 \
+    }
+KS_VECTOR_STEP(++, +)
+KS_VECTOR_STEP(--, -)
+#undef KS_VECTOR_STEP
 template <class T> KS_MEMBER constexpr bool operator==(HIP_vector_type<T, 1> a, HIP_vector_type<T, 1> b) {
     return a.x == b.x;
 }

@@ -52,3 +52,12 @@ KS_MIXED(pow) KS_MIXED(atan2) KS_MIXED(hypot)
     KS_INLINE float pow(float x, int y) {
     return powf(x, static_cast<float>(y));
 }  // as HIP has it
+
+// Their names of types; templates, so that a file's own functions come first.
+#define KS_NAMED_MIN_MAX(prefix, T)                                                          \
+    template <int = 0> KS_MEMBER constexpr T prefix##min(T a, T b) { return b < a ? b : a; } \
+    template <int = 0> KS_MEMBER constexpr T prefix##max(T a, T b) { return a < b ? b : a; }
+KS_NAMED_MIN_MAX(u, unsigned)
+KS_NAMED_MIN_MAX(ll, long long)
+KS_NAMED_MIN_MAX(ull, unsigned long long)
+#undef KS_NAMED_MIN_MAX

@@ -77,6 +77,11 @@ template <class X> inline constexpr bool same<X, X> = true;
 
 }  // namespace ks
 
+template <class T, class... Others> KS_MEMBER constexpr auto make_vector(T first, Others... others) {
+    ks::vector<T, 1 + sizeof...(Others)> made = {first, static_cast<T>(others)...};
+    return made;
+}
+
 // One wave's share: element e of a lane is x[e]. Which matrix element that is, the hardware's layout decides.
 template <class Matrix, uint32_t BlockM, uint32_t BlockN, uint32_t BlockK, class DataT, class Layout = void>
 class fragment {

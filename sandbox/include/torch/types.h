@@ -26,8 +26,19 @@ template <> struct OpMathType<c10::BFloat16> {
 };
 template <class T> using opmath_type = typename OpMathType<T>::type;
 template <class T, bool OnDevice> using acc_type = typename OpMathType<T>::type;
+template <class T> struct numeric_limits {
+    KS_MEMBER static constexpr T lowest() { return std::numeric_limits<T>::lowest(); }
+    KS_MEMBER static constexpr T max() { return std::numeric_limits<T>::max(); }
+    KS_MEMBER static constexpr T lower_bound() {
+        return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : lowest();
+    }
+    KS_MEMBER static constexpr T upper_bound() {
+        return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : max();
+    }
+};
 }  // namespace at
 
+#define C10_WARP_SIZE warpSize
 #define C10_DEVICE __device__
 #define C10_HOST __host__
 #define C10_HOST_DEVICE __host__ __device__

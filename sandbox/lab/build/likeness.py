@@ -43,6 +43,7 @@ _IDLE = re.compile(r" <(?:AddressSpaceConversion|NoOp|BitCast)>(?: part_of_expli
 _POINTER = re.compile(r"([*&]+) (__attribute__\(\(ext_vector_type\(\d+\)\)\))")  # clang has two orders for this
 _CALLEE = re.compile(r"<(?:BuiltinFnToFnPtr|FunctionToPointerDecay)>$")
 _COLUMN = re.compile(r"(?<= at candidate\.hip:)(\d+):\d+")  # of a lambda; macros before it have other lengths
+_FILLER = re.compile(r"(?<=CXXConstructExpr )(\S+ )<(?:col|line):[\d:]+(?:, (?:col|line):[\d:]+)?>")  # macros, again
 _LITERAL = re.compile(r" ?defaulted_is_constexpr\b")  # the GPU's opaque types are no literal types
 _LAB = "/include/ks_lab"
 _LITERALS = ("Literal", "LiteralExpr")
@@ -133,8 +134,9 @@ def _numbers(nodes: tuple[Node, ...]) -> dict[str, str]:
     declared, index = list[str](), 0
     has_assembly = any(n.kind == "StringLiteral" and n.text.endswith(f'"{STATEMENT}"') for n in nodes)
     while index < len(nodes):
-        if has_assembly and nodes[index].kind == "ParenExpr" and _is_assembly(nodes, index):
-            index = subtree(nodes, index)  # the lab's own variables
+        is_statement = nodes[index].kind == "GCCAsmStmt" or (has_assembly and nodes[index].kind == "ParenExpr")
+        if is_statement and _is_assembly(nodes, index):
+            index = subtree(nodes, index)  # the lab's own variables, and what a template's parameters stand for
             continue
         node = nodes[index]
         if _is_left_out(node):
@@ -181,6 +183,7 @@ def _spelled(text: str) -> str:
     if "__attribute__" in text:
         text = _GNU_VECTOR.sub(r"\2 __attribute__((ext_vector_type(\1)))", _SPACE.sub("", text))
         text = _POINTER.sub(r"\2 \1", text)
+    text = _FILLER.sub(r"\1", text) if "<" in text else text
     return _COLUMN.sub(r"\1", _STORAGE.sub("", f" {text}")).strip()
 
 

@@ -88,7 +88,7 @@ _PERMITTED = re.compile(  # arithmetic, bits, memory and hints: the same answer 
     |__(?:atomic|hip_atomic|scoped_atomic|c11_atomic|sync|opencl_atomic)_\w+|(?!__)[a-z]\w*""",
     re.X,
 )
-_IMPLICIT = re.compile(r"(?:Inherited )?Implicit(?: |$)")
+_IMPLICIT = re.compile(r"(?:Inherited|Implicit)(?: |$)")  # inherited: the first declaration is ours, or was judged
 _FUNCTIONS = frozenset(
     {"FunctionDecl", "CXXMethodDecl", "CXXConstructorDecl", "CXXDestructorDecl", "CXXConversionDecl"}
 )

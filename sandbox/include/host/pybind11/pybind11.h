@@ -1,2 +1,5 @@
 // The host half: nothing of it is read by device code.
 #pragma once
+#include <array>
+#include <functional>
+#include <tuple>

@@ -127,3 +127,31 @@ def test_a_macro_that_stands_for_the_runtimes_interface_makes_a_function_the_hos
     host = "inline void check(int status) {\n  if (!IS_OK(status)) throw status;\n}\n"
     kept = "constexpr int one() { return 1; }\n__device__ int lane() { return LANE; }\n"
     assert without_host_half(macros + host + kept + KERNEL) == macros + "\n" * 3 + kept + KERNEL
+
+
+def test_a_files_own_templates_and_types_stay_whatever_the_hosts_ones_are_called() -> None:
+    device = (
+        "template <class T> struct kind {};\n"
+        "template <> struct kind<hip_bfloat16> { using type = float; };\n"
+        "template <class T, int... I> struct list;\n"
+        "template <typename T, int N> struct vector { T x[N]; };\n"
+        "template <typename T, int N> using vector_t = vector<T, N>;\n"
+        "template <class T> static constexpr bool is_small = sizeof(T) < 4;\n"
+        "__global__ void k(vector_t<float, 4>* y) { y[0].x[is_small<kind<int>>] = 1.0f; }\n"
+    )
+    host = (
+        "template <class Key, class T> struct Cache { std::mutex lock; T get(Key k); };\n"
+        "struct Timer { using type = float; hipEvent_t start; };\n"
+    )
+    assert without_host_half(host + device + MAIN) == "\n\n" + device + "\n" * 6
+
+
+def test_variables_of_the_host_go_and_those_that_device_code_names_stay() -> None:
+    text = "int size = 1024;\nint tiles = size * size;\nint shown = 3;\n"
+    named = KERNEL + "__device__ int f() { return shown; }\n"
+    assert without_host_half(text + named + MAIN) == "\n\nint shown = 3;\n" + named + "\n" * 6
+
+
+def test_an_aligned_type_without_a_name_is_no_function() -> None:
+    text = "typedef struct __align__(4) { unsigned char r, g; } Pixel;\n" + KERNEL.replace("float", "Pixel")
+    assert without_host_half(text + MAIN) == text + "\n" * 6

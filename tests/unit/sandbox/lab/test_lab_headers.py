@@ -50,3 +50,66 @@ __global__ void k(float* y) {
 }"""
     done = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)})
     assert done.findings == () and (done.outputs["y"] == 4 * (1 + 4)).all()
+
+
+LIBRARY = """
+#include <functional>
+#include <hip/hip_fp16.h>
+#include <vector_types.h>
+#include <rocwmma/rocwmma.hpp>
+#include <ATen/cuda/DeviceUtils.cuh>
+#include <THC/THCAtomics.cuh>
+extern "C" __device__ float __ocml_exp2_f32(float);
+extern "C" __device__ unsigned __ockl_activelane_u32(void);
+__device__ void atomicAdd(half2* place, half2 value) { *place = __hadd2(*place, value); }
+__global__ void k(float* y, at::Half* sum, half2* pair) {
+    const unsigned i = __ockl_get_global_id(0);
+    float ones = 1.0f;
+    for (int step = C10_WARP_SIZE / 2; step > 0; step /= 2) ones += WARP_SHFL_DOWN(ones, step);
+    if (i < 2) sum[i] = at::Half(0.0f);
+    if (i == 0) *pair = __float2half2_rn(0.0f);
+    __syncthreads();
+    gpuAtomicAdd(sum + 1, at::Half(0.5f));
+    if (i == 0) atomicAdd(pair, __float2half2_rn(2.0f));
+    int4 steps = make_int4(1, 2, 3, 4);
+    steps++, --steps;
+    steps <<= 1;
+    const auto made = rocwmma::make_vector(ones, 5.0f);
+    auto there = std::ref(ones);
+    const float all[] = {__ocml_exp2_f32(3.0f), float(__ockl_activelane_u32()), __ockl_wfred_add_f32(1.0f), ones,
+                         float(umin(7u, 9u)), float(ullmax(7, 9)), float((~steps).y), made[1], there.get(),
+                         at::numeric_limits<float>::upper_bound()};
+    if (i == 0) for (int j = 0; j < 10; ++j) y[j] = all[j];
+}"""
+
+
+def test_the_names_of_device_libraries_and_of_pytorchs_device_code_are_there() -> None:
+    outputs = {"y": np.zeros(10, np.float32), "sum": np.zeros(2, np.float16), "pair": np.zeros(2, np.float16)}
+    done = execute(LIBRARY, [launch("k", ["y", "sum", "pair"])], {}, outputs)
+    assert done.findings == ()
+    assert np.array_equal(done.outputs["y"], [8, 0, 64, 64, 7, 9, -5, 5, 64, math.inf])
+    assert done.outputs["sum"].tolist() == [0, 32] and done.outputs["pair"].tolist() == [2, 2]
+
+
+def test_what_both_compilers_place_or_number_otherwise_is_no_difference() -> None:
+    source = """
+#include <hip/hip_fp16.h>
+#define ROWS 8
+template <int lut> __device__ int lop3(int a, int b) {
+    int made;
+    asm volatile("lop3.b32 %0, %1, %2, %3;" : "=r"(made) : "r"(a), "r"(b), "n"(lut));
+    return made;
+}
+template <int start> __device__ int other(int a) {
+    int made;
+    asm volatile("prmt.b32 %0, %1, %2;" : "=r"(made) : "r"(a), "n"(start));
+    return made;
+}
+__device__ int unreached(int a) { return lop3<3>(a, a) + other<2>(a); }
+__global__ void k(float* y) {
+    half rows[ROWS] = {};
+    half more[ROWS / 2 + 1] = {};
+    y[threadIdx.x] = __half2float(rows[threadIdx.x]) + __half2float(more[0]) + 1.0f;
+}"""
+    done = execute(source, [launch("k", ["y"], block=[8])], {}, {"y": np.zeros(8, np.float32)})
+    assert done.findings == () and done.outputs["y"].tolist() == [1] * 8
