@@ -20,7 +20,9 @@ def is_ours(name: str) -> bool:
     return name.startswith(("ks_", "KS_")) and len(name) > 3
 
 
-_APART = ("hipcub", "cub", "rocprim", "rocwmma", "torch", "c10", "ATen", "THC", "host")  # folders that no other header includes
+_APART = (  # folders that no other header includes
+    *("hipcub", "cub", "rocprim", "rocwmma", "torch", "c10", "ATen", "THC", "host"),
+)
 
 
 @cache

@@ -156,9 +156,7 @@ def _host(
     return [*host.values(), *_dependents(unmarked, host)]
 
 
-def _kept(
-    declared: Declaration, marks: frozenset[str], is_hosts: Callable[[Sequence[Token]], bool]
-) -> Sequence[Token]:
+def _kept(declared: Declaration, marks: frozenset[str], is_hosts: Callable[[Sequence[Token]], bool]) -> Sequence[Token]:
     """The tokens of a declaration without the host's members of a class."""
     if declared.is_function or "{" not in (t.text for t in declared.tokens):
         return declared.tokens

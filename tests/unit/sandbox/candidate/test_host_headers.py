@@ -33,8 +33,8 @@ def test_a_file_that_has_it_or_has_no_one_plan_stays(text: str) -> None:
     [
         ("#include <torch/cuda.h>", "#include <torch/types.h>"),
         ("  #include <ATen/cuda/CUDAEvent.h>  // words", "  #include <torch/types.h>"),
-            ("#include <ATen/cuda/Atomic.cuh>", "#include <ATen/cuda/Atomic.cuh>"),
-            ("#include <THC/THC.h>", "#include <torch/types.h>"),
+        ("#include <ATen/cuda/Atomic.cuh>", "#include <ATen/cuda/Atomic.cuh>"),
+        ("#include <THC/THC.h>", "#include <torch/types.h>"),
         ("#include <c10/util/Half.h>", "#include <c10/util/Half.h>"),
         ('#include "c10/cuda/CUDAGuard.h"', "#include <torch/types.h>"),
         ("#include <nvtx3/nvToolsExtCudaRt.h>", ""),
