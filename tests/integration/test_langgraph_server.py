@@ -90,8 +90,9 @@ def watched(server: Path, compiler_cache: Path, tmp_path_factory: pytest.TempPat
             "LANGGRAPH_NO_VERSION_CHECK": "true",
         }
         start = [str(server), "dev", "--port", str(port), "--no-browser", "--no-reload", "--n-jobs-per-worker", "4"]
+        (folder / "langgraph.json").write_text(json.dumps(from_elsewhere()))
         with (folder / "log").open("wb") as log:
-            process = subprocess.Popen(start, cwd=ROOT, env=environment, stdout=log, stderr=log)
+            process = subprocess.Popen(start, cwd=folder, env=environment, stdout=log, stderr=log)
         url, until = f"http://127.0.0.1:{port}", time.monotonic() + START_S
         try:
             while not answers(url):
@@ -102,6 +103,13 @@ def watched(server: Path, compiler_cache: Path, tmp_path_factory: pytest.TempPat
         finally:
             process.terminate()
             process.wait()
+
+
+def from_elsewhere() -> dict[str, Any]:
+    """The configuration for a server in another folder: one in the checkout takes up what another left there."""
+    named = json.loads((ROOT / "langgraph.json").read_text())
+    graphs = {name: str((ROOT / place).resolve()) for name, place in named["graphs"].items()}
+    return {**named, "dependencies": [str(ROOT / place) for place in named["dependencies"]], "graphs": graphs}
 
 
 @pytest.fixture

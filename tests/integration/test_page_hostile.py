@@ -13,7 +13,7 @@ from app.page.sheets import Extras
 from app.page.single_file import FOLDER
 from tests.support.browser import Browser, browser_path
 from tests.support.long_run import LongRun
-from tests.support.page_visits import VIEWS, everywhere, visit
+from tests.support.page_visits import VIEWS, everywhere, sheet, visit
 from tests.support.payloads import PAYLOADS
 
 pytest.importorskip("starlette")
@@ -100,6 +100,42 @@ def test_no_view_is_wider_than_the_screen(browser: Browser, page: Served, run: L
     for view in VIEWS:
         visit(browser, run.run.id, view)
         assert browser.run("document.documentElement.scrollWidth") <= width, view
+
+
+SQUEEZED = """
+[...document.querySelectorAll('main .scroll td')].filter(cell => cell.offsetWidth < 60 && cell.offsetHeight > 90).length
+"""
+OVERLAPS = """
+(() => {
+  const told = [...document.querySelectorAll('main svg text')].filter(text => text.textContent);
+  const boxes = told.map(text => text.getBoundingClientRect());
+  const apart = (a, b) => a.right < b.left + 2 || b.right < a.left + 2 || a.bottom < b.top + 3 || b.bottom < a.top + 3;
+  return boxes.flatMap((a, n) => boxes.slice(n + 1).filter(b => !apart(a, b))).length;
+})()
+"""
+
+
+def test_on_a_phone_the_parts_of_a_candidate_can_be_reached_and_no_text_is_squeezed_or_hidden(
+    browser: Browser, page: Served, run: LongRun
+) -> None:
+    browser.size(390, 844)
+    browser.open(page.address)
+    browser.wait("document.querySelector('tbody')")
+    assert "done" in browser.text("tbody") and "playbook" not in browser.text("tbody")
+    for view in VIEWS:
+        visit(browser, run.run.id, view)
+        assert browser.run(SQUEEZED) == 0, view
+        current = "document.querySelector('nav a[aria-current=page]').getBoundingClientRect()"
+        browser.wait(f"{current}.right <= innerWidth + 1 && {current}.left >= 0")
+    visit(browser, run.run.id, "roofline")
+    assert browser.run(OVERLAPS) == 0
+    best = RunReader(run.ledger, run.artefacts, run.run.id).book().head.best_id
+    visit(browser, run.run.id, "candidates", best)
+    browser.wait(f"document.querySelector('.sheet-head')?.innerText.includes('{best}')")
+    assert browser.run(SQUEEZED) == 0
+    browser.run("window.scrollTo(0, 700)")
+    sheet(browser, "source")
+    assert "__global__" in browser.text(".sheet")
 
 
 def test_the_page_and_the_token_are_shown_to_nobody_else(browser: Browser, page: Served) -> None:

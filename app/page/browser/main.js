@@ -110,6 +110,8 @@ function masthead() {
   const tabs = book ? h("nav", { "aria-label": "views" }, VIEWS.map(([name, text], n) => h("a", { href: `#/run/${encodeURIComponent(book.head.id)}/${name}`, "aria-current": name === place.view ? "page" : null, title: `key ${n + 1}` }, text))) : null;
   const title = book ? h("span", { class: "title" }, h("b", {}, book.head.task), h("span", { class: "mono" }, ` ${book.head.id} `), tag(book.head.status)) : null;
   app.bar.replaceChildren(...[home, title, app.state, h("button", { type: "button", class: "quiet help-key", "aria-label": "keys", click: help }, "?"), tabs].filter(Boolean));
+  const current = tabs && tabs.querySelector("[aria-current]"), end = current && current.offsetLeft - tabs.offsetLeft + current.offsetWidth;
+  if (end > tabs?.clientWidth) tabs.scrollLeft = end - tabs.clientWidth + 24; // on a small screen the tabs scroll
   document.title = book ? `${book.head.best_us ? `${inUs(book.head.best_us)} · ` : ""}${book.head.task} · ${book.head.id}` : "Kernel Scientist";
 }
 

@@ -76,7 +76,8 @@ function drawn(options, width, height, tip) {
   for (const line of options.lines || []) inner.append(s("path", { class: `line ${line.state || ""}`, d: pathOf(line.points.map(place)) }));
   for (const line of options.stairs || []) inner.append(s("path", { class: `line ${line.state || ""}`, d: stairsOf(line.points.map(place), right) }));
   root.append(inner, ...dotsOf(dots));
-  for (const line of [...(options.lines || []), ...(options.stairs || [])]) if (line.label) root.append(labelOf(line, place, right, bottom, x, y));
+  const taken = []; // places of the labels so far
+  for (const line of [...(options.lines || []), ...(options.stairs || [])]) if (line.label) root.append(labelOf(line, place, right, taken));
   root.append(pointer(dots, options, tip, width));
   return root;
 }
@@ -119,14 +120,28 @@ function stairsOf(places, right) {
   return `M${places[0].px.toFixed(1)} ${places[0].py.toFixed(1)}${steps}H${right}`;
 }
 
-function labelOf(line, place, right, bottom, x, y) {
-  const places = line.points.map(place), inside = places.filter((p) => p.px >= MARGIN.left - 1 && p.px <= right + 1 && p.py >= 0 && p.py <= bottom);
-  if (line.isLeft && inside.length) return s("text", { class: `label ${line.state}`, x: MARGIN.left + 6, y: inside[0].py - 6 }, line.label);
-  const top = MARGIN.top + 12, [from, last] = [places[0], places[places.length - 1]];
-  if (places.length === 2 && last.py < 2) { // it leaves through the upper edge: a line of two points is straight here
-    const px = from.px + ((from.py - top) / (from.py - last.py)) * (last.px - from.px);
-    return from.py <= top || px > right ? s("text") : s("text", { class: `label ${line.state || ""}`, x: px - 8, y: top - 2, "text-anchor": "end" }, line.label);
+const LETTER = 6.4, LABEL = 15; // pixels of a letter and of a line of a label, about
+
+// The label of a line that leaves through the upper edge: beside it, lower where another label stands, right of it where
+// there is no room on its left. A line of two points is straight here.
+function labelAtEdge(line, from, last, right, taken) {
+  const width = line.label.length * LETTER;
+  for (let row = 0; row < 4; row++) {
+    const y = MARGIN.top + 12 + row * LABEL, px = from.px + ((from.py - y) / (from.py - last.py)) * (last.px - from.px);
+    if (from.py <= y || px > right) break;
+    const isLeft = px - 8 - width >= MARGIN.left, x = isLeft ? px - 8 : px + 8, left = isLeft ? x - width : x;
+    if (left + width > right + 8 || taken.some((one) => one.y === y && one.left < left + width && left < one.left + one.width)) continue;
+    taken.push({ y, left, width });
+    return s("text", { class: `label ${line.state || ""}`, x, y: y - 2, "text-anchor": isLeft ? "end" : "start" }, line.label);
   }
+  return s("text");
+}
+
+function labelOf(line, place, right, taken) {
+  const places = line.points.map(place), inside = places.filter((p) => p.px >= MARGIN.left - 1 && p.px <= right + 1 && p.py >= 0);
+  if (line.isLeft && inside.length) return s("text", { class: `label ${line.state}`, x: MARGIN.left + 6, y: inside[0].py - 6 }, line.label);
+  const [from, last] = [places[0], places[places.length - 1]];
+  if (places.length === 2 && last.py < 2) return labelAtEdge(line, from, last, right, taken);
   const end = inside[inside.length - 1];
   if (!end) return s("text");
   return s("text", { class: `label ${line.state || ""}`, x: Math.min(end.px, right) - 4, y: Math.max(11, end.py - 6), "text-anchor": "end" }, line.label);
