@@ -114,6 +114,25 @@ OVERLAPS = """
 })()
 """
 
+STEEP = """
+(() => { %s
+  const line = (label, slope) => ({label, points: [{x: 1, y: slope}, {x: 10, y: 10 * slope}]});
+  const axis = {label: 'n', format: String, low: 1, high: 10};
+  const lines = [line('the first 34.4 TB/s', 1.3), line('the second 17.2 TB/s', 1.0)];
+  const options = {dots: [], lines, x: axis, y: {...axis, high: 5}};
+  document.querySelector('main').replaceChildren(drawn(options, 340, 300, h('div')));
+  return [...document.querySelectorAll('main .label')].filter(text => text.textContent.startsWith('the ')).length;
+})()
+"""
+
+
+def test_labels_of_lines_that_leave_side_by_side_stand_apart(browser: Browser, page: Served) -> None:
+    browser.open(page.address)
+    script = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("dom.js", "plot.js"))
+    assert browser.run(STEEP % script) == 2
+    assert browser.run(OVERLAPS) == 0
+    assert browser.run("[...document.querySelectorAll('main svg text')].every(text => text.getBBox().x >= 0)")
+
 
 def test_on_a_phone_the_parts_of_a_candidate_can_be_reached_and_no_text_is_squeezed_or_hidden(
     browser: Browser, page: Served, run: LongRun

@@ -13,7 +13,7 @@ function runList(view) {
     h("button", { type: "button", disabled: chosen.length !== 2, click: () => view.go(`#/compare/${chosen.map(encodeURIComponent).join("/")}`) }, "compare the two chosen")),
   table([
     ["", (run) => h("input", { type: "checkbox", "aria-label": `choose ${run.id}`, checked: chosen.includes(run.id), click: (event) => toggle(run.id, event) })],
-    ["run", (run) => h("a", { class: "mono", href: `#/run/${encodeURIComponent(run.id)}`, title: `begun ${onDay(run.created_at)}` }, run.id)], ["task", (run) => run.task], ["target", (run) => run.target, "far"], ["on", (run) => run.on, "far"], ["author", (run) => run.author, "far"],
+    ["run", (run) => h("a", { class: "mono", href: `#/run/${encodeURIComponent(run.id)}`, title: `begun ${onDay(run.created_at)}` }, run.id)], ["task", (run) => run.task, "far"], ["target", (run) => run.target, "far"], ["on", (run) => run.on, "far"], ["author", (run) => run.author, "far"],
     ["status", (run) => h("span", { title: run.stop_reason }, tag(run.status), run.pause ? ` ${run.pause}` : "")], ["generation", (run) => (run.of_generations ? `${run.generations} / ${run.of_generations}` : String(run.generations)), "n"],
     ["candidates", (run) => inCount(run.candidates), "n"], ["verified", (run) => inCount(run.accepted), "n"], ["best", (run) => inUs(run.best_us), "n"], ["", (run) => h("small", {}, run.kind)],
     ["× best seed", (run) => inTimes(run.over_seed), "n"], ["× naive", (run) => inTimes(run.over_naive), "n"], ["USD", (run) => inUsd(run.usd), "n"],
