@@ -128,6 +128,7 @@ def drive(
         else ""
     )
     where = run.on if ":" in run.on else f"the {run.on}"
+    session.context.ledger.add_run(run)  # before it is said that there is one, and how it can be resumed
     if not quiet:
         tell(f"run {run.id}: {run.task} for {run.target} on {where}, author {run.author}{why}")
     watcher = Watcher(run, session.context.ledger, json)

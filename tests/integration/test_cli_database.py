@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -16,6 +18,7 @@ from tests.support.postgres_server import PASSWORD, PostgresServer
 from tests.unit.records.test_removal import fill
 
 ROOT = Path(__file__).parents[2]
+CREATE = "DO $$BEGIN CREATE ROLE {0} LOGIN PASSWORD '{0}'; EXCEPTION WHEN duplicate_object THEN NULL; END$$"
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
 
 
@@ -71,3 +74,60 @@ def test_without_the_extra_a_database_is_refused_in_one_sentence(tmp_path: Path)
     program = f"import sys; sys.modules['psycopg'] = None; {PROGRAM}"
     done = command(tmp_path, "runs", program=program, KERNEL_SCIENTIST_DATABASE="postgresql://me@host/team")
     assert done.returncode == 2 and "of the extra `postgres`" in done.stderr and done.stderr.count("\n") == 1
+
+
+def of_another_program(server: PostgresServer) -> str:
+    url = server.database()
+    server.execute(url.rpartition("/")[2], "CREATE TABLE customers (id int)")
+    return url
+
+
+def of_a_newer_version(server: PostgresServer) -> str:
+    url = server.ledger()
+    server.execute(url.rpartition("/")[2], "UPDATE ledger_schema SET version = version + 1")
+    return url
+
+
+def without_rights(server: PostgresServer) -> str:
+    server.execute("postgres", CREATE.format("guest"))
+    return server.url(server.database().rpartition("/")[2], "guest", "guest")
+
+
+def of_a_reader(server: PostgresServer) -> str:
+    name = server.ledger().rpartition("/")[2]
+    server.execute("postgres", CREATE.format("reader"))
+    server.execute(name, "GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader")
+    return server.url(name, "reader", "reader")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (of_another_program, "holds tables of another program"),
+        (of_a_newer_version, "has schema 13, this program knows 12"),
+        (without_rights, "the role guest lacks a right"),
+        (of_a_reader, "the role reader lacks a right"),
+        (lambda server: server.url("postgres", password="wrong"), "does not let this user in"),
+        (lambda server: server.url("absent"), "does not let this user in"),
+    ],
+)
+def test_a_database_that_cannot_take_a_run_is_one_sentence(
+    tmp_path: Path, postgres: PostgresServer, make: Callable[[PostgresServer], str], sentence: str
+) -> None:
+    with Ledger(tmp_path / "runs" / "ledger.db") as ledger:
+        fill(ledger, ArtefactStore(tmp_path / "runs" / "artefacts", ledger), "run-1", "int own = 1;\n")
+    parts = urlsplit(make(postgres))
+    bare = f"postgresql://{parts.username}@{parts.hostname}:{parts.port}{parts.path}"
+    done = command(tmp_path, "ledger", "copy", "run-1", "--to", bare, PGPASSWORD=unquote(str(parts.password)))
+    assert (done.returncode, done.stdout) == (3, "") and sentence in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1 and PASSWORD not in done.stderr
+
+
+def test_who_may_only_read_can_look_and_is_promised_no_run(tmp_path: Path, postgres: PostgresServer) -> None:
+    url = of_a_reader(postgres)
+    done = command(tmp_path, "runs", KERNEL_SCIENTIST_DATABASE=url)
+    assert (done.returncode, done.stderr) == (0, "")
+    words = ("run", "row_softmax", "--on", "lab", "--author", "playbook", "--generations", "1", "--picks", "1")
+    done = command(tmp_path, *words, KERNEL_SCIENTIST_DATABASE=url)
+    assert done.returncode == 3 and "the role reader lacks a right" in done.stderr
+    assert "resume" not in done.stderr and done.stderr.count("\n") == 1

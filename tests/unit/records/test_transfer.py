@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
+from app.shared_database import open_shared
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, table_context, table_task
 from graph.drive import drive
@@ -16,6 +21,7 @@ from records.experiment import ModelCall, Usage
 from records.ledger import Ledger
 from records.transfer import Copied, copy_run
 from tests.support.ledgers import KINDS, openings
+from tests.support.postgres_server import PostgresServer
 from tests.support.stations import ideas, writer
 
 LARGE = b"x" * 300_000
@@ -67,22 +73,28 @@ def test_a_run_is_the_same_there_and_back(
         one.close()
 
 
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_copy_once_more_changes_nothing_and_a_run_that_went_on_is_left(
-    played: tuple[Ledger, ArtefactStore, str], tmp_path: Path, request: pytest.FixtureRequest
+    played: tuple[Ledger, ArtefactStore, str], kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     ledger, store, run_id = played
-    there = stores("sqlite", tmp_path / "there", request)
+    there = stores(kind, tmp_path / "there", request)
     first = copy_run((ledger, store), there, run_id)
     again = copy_run((ledger, store), there, run_id)
     assert [replace(c, known=0) for c in again] == first
     assert {c.table for c in again if c.known} == {"evaluations", "memories"}
     there[0].event(run_id, "note", {}, "later")
+    left = there[0].events(run_id)
     with pytest.raises(LedgerError, match="has other events; it went on there, and is left as it is"):
         copy_run((ledger, store), there, run_id)
+    with pytest.raises(LedgerError, match="has other events; it went on there, and is left as it is"):
+        copy_run(there, (ledger, store), run_id)
+    assert there[0].events(run_id) == left
     with pytest.raises(UsageError, match="is the ledger that the run is in"):
         copy_run((ledger, store), (ledger, store), run_id)
     with ledger.driving(run_id), Ledger(ledger.path) as other, pytest.raises(LedgerError, match="already running"):
         copy_run((other, store), there, run_id)
+    there[0].close()
 
 
 class Forgetful(Ledger):
@@ -101,6 +113,53 @@ def test_a_row_that_does_not_arrive_undoes_the_whole_copy(
         with pytest.raises(LedgerError, match="would have other attempts than here; nothing was written"):
             copy_run((ledger, store), (there, ArtefactStore(tmp_path / "artefacts", there)), run_id)
         assert there.runs() == () and there.engine.read("SELECT key FROM evaluations") == []
+
+
+MORTAL = """
+import os, signal, sys
+from pathlib import Path
+from pydantic import SecretStr
+from app.shared_database import open_shared
+from records.artefacts import ArtefactStore
+from records.ledger import Ledger
+from records.transfer import copy_run
+
+class Mortal(Ledger):
+    def _insert(self, db, table, row, look_ups=None):
+        if table == "calls":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super()._insert(db, table, row, look_ups)
+
+def opened(place, kind):
+    ledger = kind(open_shared(SecretStr(place)).engine) if "://" in place else kind(Path(place))
+    return ledger, ArtefactStore(None if "://" in place else Path(place).parent / "artefacts", ledger)
+
+copy_run(opened(sys.argv[1], Ledger), opened(sys.argv[2], Mortal), sys.argv[3])
+"""
+
+
+@pytest.mark.parametrize("way", ["there", "back"])
+def test_a_copy_whose_process_is_killed_leaves_nothing_and_is_whole_the_next_time(
+    played: tuple[Ledger, ArtefactStore, str], way: str, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    ledger, store, run_id = played
+    url = postgres.ledger()
+    shared = open_shared(SecretStr(url))
+    source, target = (ledger, store), (shared, ArtefactStore(None, shared))
+    places = [str(tmp_path / "from" / "ledger.db"), url]
+    if way == "back":
+        copy_run(source, target, run_id)
+        other = Ledger(tmp_path / "back.db")
+        source, target = target, (other, ArtefactStore(tmp_path / "artefacts", other))
+        places = [url, str(tmp_path / "back.db")]
+    words = [sys.executable, "-c", MORTAL, *places, run_id]
+    died = subprocess.run(words, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert target[0].runs() == () and target[0].engine.read("SELECT key FROM evaluations") == []
+    made = {c.table: c.rows for c in copy_run(source, target, run_id)}
+    assert made["calls"] == 1 and target[0].attempts(run_id) == ledger.attempts(run_id)
+    for one in (source[0], target[0]):
+        one.close()
 
 
 def test_a_verdict_that_is_there_already_stays(
