@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from records.evaluation import CaseResult, Finding
 from sandbox.lab.drawn import Drawn
-from sandbox.lab.lab_verify import Built, Judge, Rows
+from sandbox.lab.lab_verify import Built, Judge, Patience, Rows
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import BATCH, ENOUGH, TimedCase
 from tasks.held_out import SMALL, cost
@@ -21,7 +21,7 @@ PILOT = 3  # workgroups from anywhere to see what a whole execution takes
 ENDS_OF_ENOUGH = 8
 UNCHECKED = 5  # times as fast as with checks a kernel runs without
 DOUBTFUL = 20  # times as dear as they are a few workgroups may look, the first to touch their pages, on a busy machine
-TRIED_S = 2.0  # for which a case is tried whole where the pilot leaves that in doubt
+TRIED = 1 / 8  # of its part of the budget for which it is tried, unless it was given more
 WHOLE_WORK = 2.0**33  # operations plus bytes, for what cannot be sampled
 DEADLINE_S = 300.0  # of an execution without checks
 LATE = 4  # times as long as it was expected to take it may take, where that is more
@@ -53,12 +53,18 @@ class ConfirmedCase:
         if whole_s <= limit_s:
             row = self._whole(max(DEADLINE_S, LATE * whole_s))
         elif whole_s <= DOUBTFUL * limit_s:
-            row = self._whole(min(TRIED_S, self.budget_s / 8))
+            row = self._whole(self.tried_s)
         return row or self._many(sample, begun_s)
 
     def limit_s(self, each_s: float) -> float:
         """Seconds up to which the whole is executed: the usual limit, or what `ENOUGH` workgroups take."""
         return min(self.budget_s, max(self.timed.judge.patience.whole_s, ENOUGH * each_s))
+
+    @property
+    def tried_s(self) -> float:
+        """Seconds for which the whole is tried where the first workgroups say that it takes too long."""
+        patience = self.timed.judge.patience
+        return min(patience.tried_s, self.budget_s * (1.0 if patience.tried_s > Patience.tried_s else TRIED))
 
     def spent_s(self) -> float:
         """Processor time of this process and of all executors so far."""

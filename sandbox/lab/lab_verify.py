@@ -34,6 +34,7 @@ class Patience:
     deadline_s: float = 15.0  # for one case
     confirm_s: float = 120.0  # of processor time for all benchmark cases of a kernel that leads
     whole_s: float = 30.0  # of one thread up to which such a case is executed whole
+    tried_s: float = 2.0  # for which it is tried whole where a few workgroups leave that in doubt
     cases: float = 12.0  # deadlines of one case that the executions of all cases together may take
 
     @property
@@ -48,7 +49,7 @@ EXACT = Patience(accesses=4_000_000, deadline_s=60.0)  # exact matrix instructio
 def patience_for(exact: bool = False, whole_s: float = 0.0) -> Patience:
     """The usual limits; with `whole_s` seconds for all benchmark cases, each of which may take its part of them."""
     usual = EXACT if exact else Patience()
-    return replace(usual, confirm_s=whole_s, whole_s=whole_s) if whole_s else usual
+    return replace(usual, confirm_s=whole_s, whole_s=whole_s, tried_s=whole_s) if whole_s else usual
 
 
 @dataclass(frozen=True)

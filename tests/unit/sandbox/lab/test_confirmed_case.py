@@ -71,4 +71,6 @@ def test_a_case_may_take_as_long_as_it_is_given(evaluator: LabEvaluator) -> None
     assert given.confirm_s == 600.0 and given.deadline_s == usual.timed.judge.patience.deadline_s
     longer = replace(usual, timed=replace(usual.timed, judge=replace(usual.timed.judge, patience=given)))
     assert (longer.limit_s(0.001), replace(longer, budget_s=5.0).limit_s(0.001)) == (600.0, 5.0)
-    assert patience_for(exact=True, whole_s=9.0) == replace(EXACT, confirm_s=9.0, whole_s=9.0)
+    assert (usual.tried_s, replace(usual, budget_s=8.0).tried_s) == (2.0, 1.0)
+    assert (longer.tried_s, replace(longer, budget_s=8.0).tried_s) == (600.0, 8.0)
+    assert patience_for(exact=True, whole_s=9.0) == replace(EXACT, confirm_s=9.0, whole_s=9.0, tried_s=9.0)
