@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -226,7 +227,10 @@ def main() -> None:
         os.kill(os.getpid(), signal.SIGTERM)  # the server has gone, or the call was cancelled
 
     threading.Thread(target=watch, daemon=True).start()
-    with stoppable():
+    with (
+        stoppable(),
+        contextlib.suppress(KeyboardInterrupt),
+    ):  # nobody waits for the answer of a call that was cancelled
         output.write(json.dumps(answered(asked)) + "\n")
         output.flush()
     os._exit(0)  # the watching thread waits for input that does not come

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from records.ledger import Ledger
 
 MOST_SHOWN = 20  # runs
+ENDING = ".hip"  # of what a client may write: no ledger, no hook, no source of another program is replaced
 STOP_S = 60.0
 
 
@@ -108,6 +109,10 @@ class RunCalls:
 
     def export(self, run_id: str, path: str, replace: bool) -> dict[str, Any]:
         """Write the best kernel into the workspace; the fields of a `FileWritten`."""
+        if not path.endswith(ENDING) or not path.isprintable():
+            raise UsageError(f"a kernel's file ends in {ENDING} and has a name that can be read, unlike {path[:200]!r}")
+        if (self._workspace.root / path).resolve().is_relative_to(self._settings.runs_folder.resolve()):
+            raise UsageError(f"{path[:200]!r} is in the folder of the runs, which keeps their records; choose another")
         data = self.best(run_id)["source"].encode()
         self._workspace.write(path, data, replace=replace)
         return {"path": path, "bytes": len(data)}

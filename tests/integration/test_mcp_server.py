@@ -101,6 +101,13 @@ async def check_run(call: Caller, folder: Path) -> None:
     assert best["source"] and best["geomean_us"] > 0
     told = await call("explain", about=best["attempt"], run=run)
     assert told["verdict"]["accepted"]
+    for path, why in (
+        ("runs/ledger.db", "ends in .hip"),
+        ("Makefile", "ends in .hip"),
+        ("a\nb.hip", "can be read"),
+        (f"runs/{run}/best.hip", "in the folder of the runs"),
+    ):
+        assert why in await refusal(call.client, "export", run=run, path=path, replace=True)
     written = await call("export", run=run, path="best.hip")
     assert (folder / written["path"]).read_text() == best["source"]
 
@@ -171,7 +178,8 @@ def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, comp
                 ),
                 ("search_notes", {"query": "x", "k": 1000}, "k: Input should be less than or equal to 10"),
                 ("best", {"run": "last"}, "there are no runs"),
-                ("export", {"run": "last", "path": "x"}, "there are no runs"),
+                ("export", {"run": "last", "path": "x.hip"}, "there are no runs"),
+                ("export", {"run": "last", "path": "x"}, "ends in .hip"),
                 ("run", {"task": "transpose", "author": "llm"}, "--budget-usd"),
                 ("run", {"task": "transpose", "author": "llm", "budget_usd": 1000}, "--budget-usd"),
                 ("explain", {"about": "nonsense"}, "out_of_bounds"),
@@ -187,15 +195,16 @@ def test_what_cannot_be_is_one_sentence_and_touches_nothing(tmp_path: Path, comp
 
 def begun(folder: Path, cache: Path) -> subprocess.Popen[str]:
     """A server by hand, at work on a check."""
-    server = subprocess.Popen(
-        server_command(),
-        cwd=folder,
-        env=server_environment(cache),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+    with (folder / "said").open("w") as said:
+        server = subprocess.Popen(
+            server_command(),
+            cwd=folder,
+            env=server_environment(cache),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        )
     assert server.stdin is not None and server.stdout is not None
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}
     seed = (ROOT / "tasks" / "transpose" / "seed.hip").read_text()
@@ -231,6 +240,7 @@ def test_a_call_ends_with_its_client_its_server_or_its_cancellation(
         server.stdin.flush()
         assert gone(server.pid)
         assert server.poll() is None, "the server goes on"
+        assert "Traceback" not in (tmp_path / "said").read_text()
         server.stdin.close()
     elif how == "client gone":
         server.stdin.close()
