@@ -25,7 +25,7 @@ PAST = 64  # pairs of multiples at most by which a dim is longer: an odd number 
 def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
     """Up to four cases: a shape one step from a test's, a prime one, one on a round boundary, and a known shape again.
 
-    The same task and seed give the same cases. Dims keep the task's multiples; no case costs much more than the
+    The same task and seed give the same cases. Dims keep the task's multiples and stay between their listed lengths; no case costs much more than the
     small test cases, so that a processor can execute it. Of a part of a task all lie in it, three at least are new
     shapes, and those beside thresholds are among them.
     """
@@ -33,12 +33,15 @@ def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
     limit = cost_limit(task)
     bases = affordable(task)[:LARGEST]
     known = {case.name for case in (*task.tests, *(task.benchmarks if task.conditions else ()))}
+    ranges = _ranges(task)
     found: list[Case] = []
     for move in (_step, _prime, _round):
         for _ in range(TRIES):
             base = bases[int(rng.integers(len(bases)))]
             dims = {name: move(value, task.multiples.get(name, 1), rng) for name, value in base.dims.items()}
             name = case_name(dims)
+            if any(not low <= dims[dim] <= high for dim, (low, high) in ranges.items()):
+                continue
             if name not in known and cost(task, dims) <= limit and admits(task, dims):
                 known.add(name)
                 found.append(_case(task, name, dims, rng, base))
@@ -46,6 +49,12 @@ def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
     again = bases[int(rng.integers(len(bases)))]
     found.append(_case(task, f"{again.name} (new inputs)", again.dims, rng, again))
     return (*found[:COUNT], *_of_the_part(task, known, COUNT - len(found), rng))
+
+
+def _ranges(task: Task) -> dict[str, tuple[int, int]]:
+    """The least and the largest listed length of each dim with several: nobody promises anything beyond."""
+    listed = {dim: {case.dims[dim] for case in (*task.tests, *task.benchmarks)} for dim in task.tests[0].dims}
+    return {dim: (min(found), max(found)) for dim, found in listed.items() if len(found) > 1}
 
 
 def _of_the_part(task: Task, known: set[str], missing: int, rng: np.random.Generator) -> list[Case]:

@@ -34,6 +34,9 @@ def test_what_every_derivation_keeps(task: Task, seed: int) -> None:
         assert cost(task, case.dims) <= cost_limit(task)
         assert case.seed not in listed
         assert all(case.dims[name] % multiple == 0 for name, multiple in task.multiples.items())
+    for name in task.tests[0].dims:  # a kernel of the five nearest has never to do with four
+        lengths = {case.dims[name] for case in (*task.tests, *task.benchmarks)}
+        assert len(lengths) == 1 or all(min(lengths) <= case.dims[name] <= max(lengths) for case in cases)
     known = {tuple(case.dims.values()) for case in task.tests}
     assert sum(tuple(case.dims.values()) in known for case in cases) == 1
 
