@@ -25,9 +25,9 @@ PAST = 64  # pairs of multiples at most by which a dim is longer: an odd number 
 def held_out_cases(task: Task, rng_seed: int) -> tuple[Case, ...]:
     """Up to four cases: a shape one step from a test's, a prime one, one on a round boundary, and a known shape again.
 
-    The same task and seed give the same cases. Dims keep the task's multiples and stay between their listed lengths; no case costs much more than the
-    small test cases, so that a processor can execute it. Of a part of a task all lie in it, three at least are new
-    shapes, and those beside thresholds are among them.
+    The same task and seed give the same cases. Dims keep the task's multiples and stay between their listed lengths; no
+    case costs much more than the small test cases, so that a processor can execute it. Of a part of a task all lie in
+    it, three at least are new shapes, and those beside thresholds are among them.
     """
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16)])
     limit = cost_limit(task)

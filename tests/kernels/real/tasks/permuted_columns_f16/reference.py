@@ -1,0 +1,29 @@
+"""Columns in another order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Values as the description has them."""
+    return {
+        "x": rng.standard_normal((case.dims["m"], 320)).astype(np.float16),
+        "order": rng.permutation(320).astype(np.int32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed({name: x.astype(np.float64) if x.dtype.kind == "f" else x for name, x in inputs.items()}, case)
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    return {"y": inputs["x"][:, inputs["order"]]}
