@@ -15,6 +15,7 @@ coarsely as the output, and four units are eight correctly rounded operations in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -69,6 +70,10 @@ class _Slack:
         return np.asarray(self.atol + self.rows[part] * self.columns[part])
 
 
+NEAR = 64.0  # times the limit, up to which more outputs are asked for; what misses it by more is wrong by any measure
+Beside = Callable[[], tuple[Array, Array]] | None  # reference and baseline of more elements
+
+
 class Yardstick:
     """A reference and a baseline with all that does not depend on the candidate, for outputs that are compared often.
 
@@ -76,9 +81,11 @@ class Yardstick:
     then leaves out the 99.9th percentile, which is known only to be within the limit.
     """
 
-    def __init__(self, reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance) -> None:
-        """`dtype` is the output's; the other arguments are those of `compare`."""
-        self._reference, self._baseline = reference, baseline
+    def __init__(
+        self, reference: Array, baseline: Array, dtype: np.dtype[Any], tolerance: Tolerance, beside: Beside = None
+    ) -> None:
+        """`dtype` is the output's, `beside` is asked where one fails; the others are those of `compare`."""
+        self._reference, self._baseline, self._beside = reference, baseline, beside
         self._tolerance = tolerance
         with np.errstate(over="ignore", invalid="ignore"):
             want, base = to_float64(reference), to_float64(baseline)
@@ -104,7 +111,10 @@ class Yardstick:
             score = self._quick(candidate)
             if score is not None:
                 return Match(True, score)
-        return compare(candidate, self._reference, self._baseline, self._tolerance)
+        found = compare(candidate, self._reference, self._baseline, self._tolerance)
+        if found.correct or self._beside is None or found.error > NEAR * self._tolerance.ratio:
+            return found
+        return compare(candidate, self._reference, self._baseline, self._tolerance, beside=self._beside())
 
     def _quick(self, candidate: Array) -> float | None:
         """The score of a right answer; None when it is wrong or needs the whole comparison."""

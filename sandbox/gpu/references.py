@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from tasks.compare import Yardstick
 from tasks.dtypes import numpy_dtype
 from tasks.families import InputFamilies
 from tasks.held_out import held_out_cases
+from tasks.more_outputs import has_few, more_outputs
 from tasks.task import Array, Case, Task
 
 KEPT_SHARE = 0.2  # of the machine's memory: references that may be needed again
@@ -193,16 +195,13 @@ class References:
 
     def _reference(self, case: Case, inputs: Mapping[str, Array], family: str | None = None) -> Reference:
         reference, baseline = self.task.expected(inputs, case)
-        return Reference(
-            inputs,
-            self._flat(inputs, case),
-            {
-                s.name: Yardstick(
-                    reference[s.name], baseline[s.name], numpy_dtype(s.dtype), self.families.tolerance(s, family)
-                )
-                for s in self.task.outputs
-            },
-        )
+        made = dict[str, Yardstick]()
+        for spec in self.task.outputs:
+            name, tolerance = spec.name, self.families.tolerance(spec, family)
+            few = has_few(case, reference[name].size)
+            beside = partial(more_outputs, self.families, case, family, name) if few else None
+            made[name] = Yardstick(reference[name], baseline[name], numpy_dtype(spec.dtype), tolerance, beside)
+        return Reference(inputs, self._flat(inputs, case), made)
 
     def _flat(self, inputs: Mapping[str, Array], case: Case) -> Raw:
         given = self.task.inputs_of(case)

@@ -18,8 +18,9 @@ from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest, Lab, LabProgram
 from sandbox.lab.listed_values import ListedValues, Values
-from tasks.compare import compare
+from tasks.compare import NEAR, compare
 from tasks.dtypes import numpy_dtype
+from tasks.more_outputs import has_few, more_outputs
 from tasks.task import Array, Case, Task, TensorSpec
 
 BACKWARDS_S = 3.0  # for an execution that may come to no end
@@ -142,7 +143,10 @@ class Judge:
             compared += int(written.sum())
             findings += coverage(spec, written, case)
             tolerance = values.families.tolerance(spec, values.variant)
-            verdict = compare(outputs[spec.name], reference[spec.name], baseline[spec.name], tolerance)
+            given = outputs[spec.name], reference[spec.name], baseline[spec.name], tolerance
+            verdict = compare(*given)
+            if not verdict.correct and has_few(case, written.size) and verdict.error < NEAR * tolerance.ratio:
+                verdict = compare(*given, beside=more_outputs(values.families, values.case, values.variant, spec.name))
             worst = max(worst, verdict.error)
             if not verdict.correct and not findings:
                 findings.append(wrong_result(spec.name, verdict, case.name))
