@@ -28,7 +28,11 @@ HIGHLIGHTS = (
     Highlight(
         "lab_findings.found", "faulty kernels that the lab reports with the right kind and line", "{value} of {anchor}"
     ),
-    Highlight("false_rejects.rejected", "right kernels that the lab rejects", "{value} of {anchor}"),
+    Highlight(
+        "judge_evidence.right_refused",
+        "right kernels, on new inputs, that the lab rejects (stored)",
+        "{value} of {anchor}",
+    ),
     Highlight(
         "lab_counters.agreeing_share", "kernels whose counters in the lab agree with `ncu` (stored)", "{percent} %"
     ),
