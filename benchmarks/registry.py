@@ -37,6 +37,8 @@ class Benchmark:
         return [need for need in self.needs if shutil.which(need) is None]
 
 
+# Programs for whoever asks one question: what they measure is on the page from the stored evidence of `judge_evidence`.
+ALONE = frozenset({"exploits", "false_rejects", "coverage", "under_load"})
 BENCHMARKS = (
     Benchmark("startup", "Start-up", "The wait for an answer from a fresh process.", 0.5),
     Benchmark(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tasks.dtypes import smallest_normal, to_float64
+from tasks.dtypes import is_float, smallest_normal, to_float64
 from tasks.task import Array
 
 PLANTED_SHARE = 3  # one in so many lines of an axis gets planted values
@@ -20,6 +20,8 @@ MOST = 1e38
 HARDEST = 128.0  # times a line's largest value, which a task must bear for outliers of up to 64 times any value
 DENORMAL = 1 / 16  # of the values
 NEAR = 1 / 64  # of their size that values may be apart
+BEYOND_HALF = 2.0**17  # times a value of the usual size: float16 ends below 2**16
+BELOW_HALF = 2.0**-30  # float16's least is 2**-24
 HARDLY = "near"  # the family of such values
 TURN = 256  # a power of two, the largest stride of which values that belong together are put
 FAR = 0.25  # of the lines hold nothing but values near the least
@@ -176,6 +178,18 @@ def _outliers(x: Array, rng: Rng) -> Array:
     return made
 
 
+def _far_apart(x: Array, rng: Rng) -> Array:
+    """Some lines larger than float16 holds, others smaller; what the type does not hold stays as it was drawn."""
+    if not x.ndim or not is_float(x.dtype):
+        return x
+    lines = (*x.shape[:-1], 1)
+    kind = rng.integers(4, size=lines)
+    factor = np.where(kind == 0, BEYOND_HALF * rng.uniform(1, 4, lines), np.where(kind == 1, BELOW_HALF, 1.0))
+    with np.errstate(over="ignore"):
+        made = (to_float64(x) * factor).astype(x.dtype)
+    return _unsigned_zeros(np.where(np.isfinite(to_float64(made)), made, x))
+
+
 def raised(x: Array, rng: Rng) -> Array:
     """Each line's largest value far above what an outlier is, however much larger a draw of more elements may be."""
     return _peaked(x, HARDEST)
@@ -220,6 +234,7 @@ MAKERS: Mapping[str, Make] = {
     "gathered": _gathered,
     "repeats": _repeated,
     "outliers": _outliers,
+    "far apart": _far_apart,
     "extremes": _extremes,
     "not finite": not_finite,
 }

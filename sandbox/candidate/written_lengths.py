@@ -25,7 +25,9 @@ from tasks.task import Case, Task
 COST = 2.0**21  # operations plus bytes of a case, or as much as the cheapest test where that is more
 UNUSUAL = 12  # cases for numbers that few kernels have
 MADE = 12  # for what these make with others of their line, between two before at one
+MULTIPLES = 6  # for odd multiples of any: what a path for multiples of it leaves over
 USUAL = 3  # for all: powers of two and small numbers
+LEAST_FACTOR = 32  # whose multiples are meant
 MOST_NUMBERS = 512  # of a file; further ones are not read
 SMALL = 16  # numbers below it are usual
 LITTLE = 24  # steps that the other dims lie above their least length at most
@@ -42,13 +44,14 @@ def written_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) ->
     """Cases in the ranges that no known case lies in; the same arguments give the same cases."""
     task = prepared.task
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 3])
-    groups = zip(written_numbers(prepared.source, prepared.tunables), (UNUSUAL, MADE, USUAL), strict=True)
+    unusual, made_of, written = written_numbers(prepared.source, prepared.tunables)
+    wants = ((unusual, UNUSUAL, _ranges), (made_of, MADE, _ranges), (written, MULTIPLES, _multiples))
     limit = max(COST, min(cost(task, case.dims) for case in task.tests))
     names = {case.name for case in known}
     lengths = {name: {case.dims[name] for case in known} for name in task.tests[0].dims}
     found = list[Case]()
-    for numbers, left in groups:
-        wanted = [(name, span) for name in lengths for span in _ranges(task, name, numbers)]
+    for numbers, left, spans_of in (*wants, (written, USUAL, _ranges)):
+        wanted = [(name, span) for name in lengths for span in spans_of(task, name, numbers, rng)]
         wanted = [wanted[at] for at in rng.permutation(len(wanted))]
         for name, span in sorted(wanted, key=lambda one: one[1][0] == one[1][1]):
             if not left:
@@ -127,7 +130,19 @@ def _value(token: Token, names: Mapping[str, int]) -> int | None:
         return None
 
 
-def _ranges(task: Task, name: str, numbers: Collection[int]) -> list[Range]:
+def _multiples(task: Task, name: str, numbers: Collection[int], rng: np.random.Generator) -> list[Range]:
+    """One odd multiple of each number, which none of its even multiples divides, of any size that the dim has."""
+    listed = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
+    step, found = task.multiples.get(name, 1), list[Range]()
+    for number in (n for n in numbers if n >= LEAST_FACTOR and n % step == 0):
+        low, high = max(3, min(listed) // number), max(listed) // number
+        if low <= high:
+            length = number * (int(math.exp(rng.uniform(math.log(low), math.log(high)))) | 1)
+            found += [(length, length)] if min(listed) <= length <= max(listed) else []
+    return found
+
+
+def _ranges(task: Task, name: str, numbers: Collection[int], _: np.random.Generator) -> list[Range]:
     """The numbers within a dim's listed lengths, each alone, and what lies between two of them."""
     listed = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
     low, high, step = min(listed), max(listed), task.multiples.get(name, 1)

@@ -1,13 +1,17 @@
-// Arithmetic builtins of amdgcn. The approximate ones are computed exactly here: the hardware is within 1 ulp.
+// Arithmetic builtins of amdgcn. The approximate ones are computed exactly here: the hardware is within 1 ulp. Those of
+// float32 that have no denormal numbers take and give zeros for them, as v_exp_f32, v_log_f32, v_rcp_f32 and v_rsq_f32 do.
 #ifndef KS_LAB_MATHS_H
 #define KS_LAB_MATHS_H
 
-KS_INLINE float __builtin_amdgcn_exp2f(float x) { return __builtin_exp2f(x); }
-KS_INLINE float __builtin_amdgcn_logf(float x) { return __builtin_log2f(x); }
-KS_INLINE float __builtin_amdgcn_log_clampf(float x) { return __builtin_log2f(x); }
-KS_INLINE float __builtin_amdgcn_rcpf(float x) { return 1.0f / x; }
+KS_INLINE float ks_flushed(float x) {
+    return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x;
+}
+KS_INLINE float __builtin_amdgcn_exp2f(float x) { return ks_flushed(__builtin_exp2f(x)); }
+KS_INLINE float __builtin_amdgcn_logf(float x) { return __builtin_log2f(ks_flushed(x)); }
+KS_INLINE float __builtin_amdgcn_log_clampf(float x) { return __builtin_log2f(ks_flushed(x)); }
+KS_INLINE float __builtin_amdgcn_rcpf(float x) { return ks_flushed(1.0f / ks_flushed(x)); }
 KS_INLINE double __builtin_amdgcn_rcp(double x) { return 1.0 / x; }
-KS_INLINE float __builtin_amdgcn_rsqf(float x) { return 1.0f / __builtin_sqrtf(x); }
+KS_INLINE float __builtin_amdgcn_rsqf(float x) { return 1.0f / __builtin_sqrtf(ks_flushed(x)); }
 KS_INLINE double __builtin_amdgcn_rsq(double x) { return 1.0 / __builtin_sqrt(x); }
 KS_INLINE float __builtin_amdgcn_sqrtf(float x) { return __builtin_sqrtf(x); }
 KS_INLINE double __builtin_amdgcn_sqrt(double x) { return __builtin_sqrt(x); }

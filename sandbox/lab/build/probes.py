@@ -9,7 +9,8 @@ Four things are added, each where the runtime (`runtime/witness.cpp`) can tell a
 - promises to the compiler (`__builtin_assume`, `__builtin_unreachable`, a missing return, `noreturn`): the optimiser
   drops what contradicts them, another one does something else.
 
-What an unset variable holds is replaced too: `unset`.
+What an unset variable holds is replaced too, and what a number beyond an integer's range becomes: `unset`,
+`saturation`.
 
 Text in, text out, before any optimisation: there every variable is an `alloca`, every use a `load`.
 """
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 
 from sandbox.lab.build.ballots import Ballots, returning_ballots
 from sandbox.lab.build.ir import DEBUG, VALUE, Body, bodies
+from sandbox.lab.build.saturation import saturating
 from sandbox.lab.build.unset import RUNTIME as UNSET
 from sandbox.lab.build.unset import marks, unset
 
@@ -80,6 +82,7 @@ done:
 
 def add_probes(text: str) -> str:
     """The module with probes. What is not understood is left as it is."""
+    text = saturating(text)
     sources = returning_ballots(text)
     externals, endless = set(_EXTERNAL.findall(text)), set(_NO_RETURN.findall(text))
     marked, parts, end = marks(text), [], 0

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from sandbox.lab.build.ir import DEBUG, VALUE, Body
 
 _MARK = re.compile(r'^!(\d+) = !\{!"auto-init"\}', re.M)
-_STORE = re.compile(rf"^  store (.*), ptr ({VALUE}), align (\d+)")
+_STORE = re.compile(rf"^  store (?:volatile )?(.*), ptr ({VALUE}), align (\d+)")
 _FILL = re.compile(
     rf"^  call void @llvm\.mem(?:set|cpy)\.\S+?\(ptr (?:\w+ )*?align (\d+) ({VALUE}), .*?, (i64|i32) ({VALUE}), i1 "
 )

@@ -4,7 +4,7 @@ import pytest
 
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.prepare import Prepared, prepare
-from sandbox.candidate.written_lengths import MADE, UNUSUAL, USUAL, written_cases, written_numbers
+from sandbox.candidate.written_lengths import MADE, MULTIPLES, UNUSUAL, USUAL, written_cases, written_numbers
 from tasks.held_out import held_out_cases
 from tasks.loader import load_task, task_names
 from tasks.task import Case
@@ -65,7 +65,7 @@ def test_what_every_derivation_keeps(name: str) -> None:
         others = known(prepared)
         cases = written_cases(prepared, 3, others)
         assert cases == written_cases(prepared, 3, others)
-        assert len(cases) <= UNUSUAL + MADE + USUAL
+        assert len(cases) <= UNUSUAL + MADE + MULTIPLES + USUAL
         assert not {case.name for case in cases} & {case.name for case in others}
         for case in cases:
             assert case.role == "held_out" and tuple(case.dims) == tuple(task.tests[0].dims)
