@@ -135,7 +135,7 @@ def _multiples(task: Task, name: str, numbers: Collection[int], rng: np.random.G
     listed = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
     step, found = task.multiples.get(name, 1), list[Range]()
     for number in (n for n in numbers if n >= LEAST_FACTOR and n % step == 0):
-        low, high = max(3, min(listed) // number), max(listed) // number
+        low, high = max(1, min(listed) // number), max(listed) // number
         if low <= high:
             length = number * (int(math.exp(rng.uniform(math.log(low), math.log(high)))) | 1)
             found += [(length, length)] if min(listed) <= length <= max(listed) else []

@@ -3,9 +3,7 @@
 #ifndef KS_LAB_MATHS_H
 #define KS_LAB_MATHS_H
 
-KS_INLINE float ks_flushed(float x) {
-    return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x;
-}
+KS_INLINE float ks_flushed(float x) { return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x; }
 KS_INLINE float __builtin_amdgcn_exp2f(float x) { return ks_flushed(__builtin_exp2f(x)); }
 KS_INLINE float __builtin_amdgcn_logf(float x) { return __builtin_log2f(ks_flushed(x)); }
 KS_INLINE float __builtin_amdgcn_log_clampf(float x) { return __builtin_log2f(ks_flushed(x)); }
