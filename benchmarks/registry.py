@@ -195,8 +195,8 @@ BENCHMARKS = (
     Benchmark(
         "many_gpus",
         "64 simulated GPUs",
-        "Efficiency and rate of a cluster with cores to spare, and what a campaign of 10,000 came to in three minutes. "
-        "The driver's time holds what the script itself spent on loading the task for each candidate.",
+        "Efficiency and rate of a cluster with cores to spare, and what a campaign of 10,000 candidates came to. "
+        "The driver's time of an evaluation holds what the script then spent on loading the task for each candidate.",
         0.2,
         stored=True,
     ),
