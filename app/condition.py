@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,6 +39,7 @@ class Condition:
     llm_calls: int
     usd: float
     budget_usd: float | None
+    shared: Mapping[str, int]  # verdicts that it found, by the run that had paid for them and who ran that
     created_at: str
     last_event_at: str | None
     folder: str
@@ -68,6 +70,7 @@ def condition(settings: Settings, ledger: Ledger, run: Run) -> Condition:
         llm_calls=made.llm_calls,
         usd=made.usd,
         budget_usd=float(budget) if isinstance(budget, int | float) else None,
+        shared=Counter(f"{e.payload['run']} ({e.payload['who']})" for e in events if e.kind == "shared"),
         created_at=run.created_at,
         last_event_at=events[-1].at if events else None,
         folder=str(folder),

@@ -71,6 +71,9 @@ def _lines(c: Condition) -> list[str]:
         )
     budget = "" if c.budget_usd is None else f" of ${c.budget_usd:.2f}"
     lines.append(f"spent        ${c.usd:.2f}{budget} in {counted(c.llm_calls, 'model call')}")
+    if c.shared:
+        who = ", ".join(f"{count} of {name}" for name, count in sorted(c.shared.items()))
+        lines.append(f"found        {counted(sum(c.shared.values()), 'verdict')} that other runs had paid for: {who}")
     if c.state in ("paused", "stopped"):
         lines.append(f"resume with  kernel-scientist resume {c.run_id}")
     return lines

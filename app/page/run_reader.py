@@ -18,7 +18,7 @@ from app.page.run_lines import (
     light_us,
     literature,
 )
-from app.page.sheets import CallText, CandidateLine, CandidateSheet, Extras, RunBook, RunHead, Shape
+from app.page.sheets import CallText, CandidateLine, CandidateSheet, Extras, PaidBy, RunBook, RunHead, Shape
 from records.artefacts import ArtefactStore
 from records.errors import LedgerError, UsageError
 from records.evaluation import CODES, Evaluation, Verdict
@@ -129,6 +129,7 @@ class RunReader:
             hot_lines=found.hot_lines,
             explanation=found.explanation,
             isolation=found.isolation,
+            paid_by=whole.paid_by.get(attempt.evaluation_key, ()),
             seconds=found.seconds,
             calls=whole.calls_of(attempt),
         )
@@ -242,6 +243,15 @@ class _Whole:
     def names(self) -> Mapping[str, str]:
         """The first verified attempt of each evaluation."""
         return {a.evaluation_key: a.id for a in reversed(self.attempts) if a.status == "accepted"}
+
+    @cached_property
+    def paid_by(self) -> Mapping[str, tuple[PaidBy, ...]]:
+        """The verdicts of other runs that this one found, by the evaluation's key."""
+        found: dict[str, tuple[PaidBy, ...]] = {}
+        for told in (e.payload for e in self._ledger.events(self._run_id) if e.kind == "shared"):
+            key, purpose, run, who, at = (str(told[name]) for name in ("key", "purpose", "run", "who", "at"))
+            found[key] = (*found.get(key, ()), PaidBy(purpose, run, who, at))
+        return found
 
     @cached_property
     def _places(self) -> Mapping[tuple[int | None, str], list[int]]:

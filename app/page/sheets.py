@@ -204,6 +204,16 @@ class RunBook:
 
 
 @dataclass(frozen=True)
+class PaidBy:
+    """A verdict on a candidate that another run had paid for: which, who, and when."""
+
+    purpose: str
+    run: str
+    who: str  # user@machine
+    at: str
+
+
+@dataclass(frozen=True)
 class CandidateSheet:
     """One candidate with its source and everything that was found."""
 
@@ -236,5 +246,6 @@ class CandidateSheet:
     hot_lines: tuple[HotLine, ...]
     explanation: str
     isolation: str
+    paid_by: tuple[PaidBy, ...]  # verdicts that other runs had paid for
     seconds: float
     calls: tuple[int, ...]  # numbers of the calls to the model that led to it

@@ -48,6 +48,7 @@ function outcome(view, line, sheet) {
     h("section", {}, hopeAndOutcome(line), parts.length ? h("p", { class: "note" }, parts.map(([name, value]) => `${name} ${signed(value)}`).join(" · ")) : null),
     sheet.explanation ? h("p", { class: "lines" }, sheet.explanation) : null,
     bullets("Timed in turns", sheet.contrasts),
+    bullets("Judged for another run, and found", sheet.paid_by.map((one) => `${one.purpose}: ${one.run}${one.who ? `, ${one.who}` : ""}${one.at ? `, ${onDay(one.at)}` : ""}`)),
     sheet.measurements.length ? h("section", {}, h("h3", {}, "Times"), table([
       ["case", (m) => m.case, "mono"], ["time", (m) => inUs(m.time_us), "n"],
       ["interval", (m) => (m.ci_high_us > m.ci_low_us ? `${inUs(m.ci_low_us)} to ${inUs(m.ci_high_us)}` : DASH), "n"],

@@ -43,4 +43,5 @@ def test_progress_best_and_spend_are_those_of_the_records(notebook: Notebook, tm
     assert found.experiments == {"g001-e1": "accepted", "g001-e2": "tune"}
     assert found.best is not None and (found.best.id, round(found.best.geomean_us)) == (second.id, 50)
     assert (found.llm_calls, found.usd, found.budget_usd) == (1, 0.25, 2.0)
+    assert found.shared == {}
     assert found.last_event_at == notebook.ledger.events("run-1")[-1].at

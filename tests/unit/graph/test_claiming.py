@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.condition import condition
+from app.page import RunReader
+from app.settings import Settings
 from graph.context import Limits
 from graph.doubles import ScriptedAuthor, TableSandbox, table_context, table_task
 from graph.drive import drive
 from records.artefacts import ArtefactStore
 from records.evaluation import Evaluation
+from records.ledger import Ledger
 from sandbox.candidate.prepare import Prepared
 from tests.support.ledgers import KINDS, openings
 from tests.support.stations import ideas, writer
@@ -69,3 +74,17 @@ def test_three_runs_at_once_judge_a_common_kernel_once(
         assert {f"{e['purpose']} {e['key']}" for e in found} <= set(judged)
         results = {tuple(a.geomean_us for a in ledger.attempts(run.id)) for run in ledger.runs()}
         assert len(results) == 1
+        shown_to_people(ledger, tmp_path)
+
+
+def shown_to_people(ledger: Ledger, folder: Path) -> None:
+    """Compare what `status` and the page say of verdicts that others had paid for with the diaries."""
+    for run in ledger.runs():
+        told = [e.payload for e in ledger.events(run.id) if e.kind == "shared"]
+        counts = condition(Settings(runs_folder=folder), ledger, run).shared
+        assert counts == Counter(f"{e['run']} (tester@here)" for e in told)
+        sheets = RunReader(ledger, ArtefactStore(folder / run.id / "artefacts", ledger), run.id).sheets()
+        named = {(one.purpose, one.run, one.who, one.at) for sheet in sheets for one in sheet.paid_by}
+        keys = {a.evaluation_key for a in ledger.attempts(run.id)}
+        assert named == {(e["purpose"], e["run"], e["who"], e["at"]) for e in told if e["key"] in keys}
+    assert any(e.kind == "shared" for run in ledger.runs() for e in ledger.events(run.id))
