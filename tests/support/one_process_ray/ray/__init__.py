@@ -1,4 +1,4 @@
-"""A Ray of one process for tests: an actor is an object of the process that makes it; nodes are as the environment says.
+"""A Ray of one process for tests: an actor is an object of the process that makes it; nodes are what a variable says.
 
 `FAKE_RAY_REFUSAL` is what `init` says to whoever joins; `FAKE_RAY_NODES` are the nodes' resources, in JSON.
 """
