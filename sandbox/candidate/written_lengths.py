@@ -27,7 +27,8 @@ UNUSUAL = 12  # cases for numbers that few kernels have
 MADE = 12  # for what these make with others of their line, between two before at one
 MULTIPLES = 6  # for odd multiples of any: what a path for multiples of it leaves over
 USUAL = 3  # for all: powers of two and small numbers
-LEAST_FACTOR = 32  # whose multiples are meant
+ROUND = 64  # a path for multiples seldom asks for more of the dims beside
+LEAST_FACTOR = 16  # whose multiples are meant
 MOST_NUMBERS = 512  # of a file; further ones are not read
 SMALL = 16  # numbers below it are usual
 LITTLE = 24  # steps that the other dims lie above their least length at most
@@ -58,7 +59,7 @@ def written_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) ->
                 break
             if any(span[0] <= length <= span[1] for length in lengths[name]):
                 continue
-            dims = _dims(task, name, span, limit, rng)
+            dims = _dims(task, name, span, limit, rng, all_round=spans_of is _multiples)
             if dims is None or case_name(dims) in names:
                 continue
             names.add(case_name(dims))
@@ -153,12 +154,20 @@ def _ranges(task: Task, name: str, numbers: Collection[int], _: np.random.Genera
     return [(a, b) for a, b in stepped if a <= b]
 
 
-def _dims(task: Task, name: str, span: Range, limit: float, rng: np.random.Generator) -> Dims | None:
-    """A shape with this dim in the range and the others little or least; None where that is too much."""
+def _dims(
+    task: Task, name: str, span: Range, limit: float, rng: np.random.Generator, *, all_round: bool
+) -> Dims | None:
+    """A shape with this dim in the range and the others little or least; None where that is too much.
+
+    `all_round`: half of them have round numbers in place of the little ones, as a path may ask for several multiples.
+    """
     step = task.multiples.get(name, 1)
     length = step * int(rng.integers(span[0] // step, span[1] // step + 1))
-    for little in (LITTLE, 1):
-        dims = {other: _little(task, other, int(rng.integers(little))) for other in task.tests[0].dims} | {name: length}
+    for little in (*((0,) if all_round and rng.integers(2) else ()), LITTLE, 1):
+        others = {other: _little(task, other, int(rng.integers(little or 1))) for other in task.tests[0].dims}
+        if not little:
+            others = {other: _round(task, other, int(rng.integers(1, 4))) for other in others}
+        dims = others | {name: length}
         if cost(task, dims) <= limit and admits(task, dims):
             return dims
     return None
@@ -167,3 +176,10 @@ def _dims(task: Task, name: str, span: Range, limit: float, rng: np.random.Gener
 def _little(task: Task, name: str, steps: int) -> int:
     lengths = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
     return min(max(lengths), min(lengths) + task.multiples.get(name, 1) * steps)
+
+
+def _round(task: Task, name: str, times: int) -> int:
+    """A few times 64, or of its least common multiple with the dim's; at most the longest listed length."""
+    step = math.lcm(ROUND, task.multiples.get(name, 1))
+    lengths = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
+    return min(max(lengths), max(min(lengths), step * times))
