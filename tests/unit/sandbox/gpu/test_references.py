@@ -54,10 +54,10 @@ def mixed_by_hand(references: References, case: Case, seed: int, number: int) ->
 def test_another_secret_gives_other_values_everywhere(task: Task) -> None:
     one, same, other = References(task, 7), References(task, 7), References(task, 8)
     seed = prepare(task.seeds[0].read_text(encoding="utf-8"), task)
-    cases = [references.cases(seed) for references in (one, same, other)]
-    for mine, again, theirs in zip(*cases, strict=True):
-        assert mine == again
-        a, b, c = (x.verified(*row).flat for x, row in ((one, mine), (same, again), (other, theirs)))
+    cases, again, others = (references.cases(seed) for references in (one, same, other))
+    assert cases == again
+    for mine, theirs in zip(cases, others, strict=False):  # which ranges of lengths have no case yet differs
+        a, b, c = (x.verified(*row).flat for x, row in ((one, mine), (same, mine), (other, theirs)))
         assert np.array_equal(a, b)
         assert a.shape != c.shape or not np.array_equal(a, c)
     (mine_,), (theirs_,) = one.benchmarks(), other.benchmarks()
