@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
+import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,6 +45,7 @@ ENDS = {
     "folder": "it writes more than an import may",
     "threads": "it starts too many threads",
     "stalled": "it waits for something that never comes",
+    "output": "it prints more than an import may",
 }
 WRITTEN = ("task.toml", "reference.py", "seed.hip", FILE, "README.md")
 OFTEN = ("seed.hip", FILE, "README.md")  # that not every import leaves
@@ -108,12 +110,18 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
         while len(found) < len(requests) and (folder / f"result-{len(found)}.json").exists():
             found.append(_taken(folder, len(found), requests[len(found)]))
         if len(found) < len(requests):
-            lines = [line for line in clean(done.stderr).splitlines() if line.strip()]
-            silent = f"its process ended without an answer ({lines[-1] if lines else 'silent'})"
-            found.append(_refusal(requests[len(found)], ENDS.get(done.end, silent)))
+            found.append(_refusal(requests[len(found)], ENDS.get(done.end) or _ended(done.returncode, done.stderr)))
         return found
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ended(returncode: int, said: str) -> str:
+    """Why a process has left no answer, of one that kept to its limits."""
+    if returncode < 0:
+        return f"its process crashed ({signal.Signals(-returncode).name})"
+    lines = [line for line in clean(said).splitlines() if line.strip()]
+    return f"its process ended without an answer ({lines[-1] if lines else 'silent'})"
 
 
 def libraries_beside(origin: str | None) -> tuple[Path, ...]:

@@ -41,6 +41,10 @@ BAD = {
         HEAD + MODULE.format("self.l = nn.Linear(50000, 50000)") + "        return self.l(x)\n" + TAIL + INIT,
         "GiB",
     ),
+    "crash": (HEAD + "import ctypes\nctypes.string_at(0)\ndef f(x):\n    return x\n" + TAIL, "crashed (SIGSEGV)"),
+    "flood": (HEAD + "print('a' * (1 << 28))\ndef f(x):\n    return x\n" + TAIL, "prints more than an import may"),
+    "exit": (HEAD + "raise SystemExit(0)\n" + TAIL, "it does not run: SystemExit"),
+    "forks": (HEAD + "import os\nwhile True:\n    os.fork()\n" + TAIL, "it does not run: PermissionError"),
     "words": ("this is {{{ no Python\n", "is not Python"),
 }
 
