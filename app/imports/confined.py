@@ -117,7 +117,7 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
 
 
 def _ended(returncode: int, said: str) -> str:
-    """Why a process has left no answer, of one that kept to its limits."""
+    """The reason that a process has left no answer, of one that kept to its limits."""
     if returncode < 0:
         return f"its process crashed ({signal.Signals(-returncode).name})"
     lines = [line for line in clean(said).splitlines() if line.strip()]
