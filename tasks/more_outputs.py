@@ -1,8 +1,9 @@
 """Outputs of further draws of a case that has only a few: the standard implementation may be right on few by luck.
 
 Sums of some thousand values that round at random are off by a few units of the last place, now and then by none. A
-right kernel that adds in another order is then off by more than twice nothing. So where a case that the judge draws has
-few outputs and a kernel misses the limit by little, the limit is taken from as many outputs as are enough.
+right kernel that adds in another order is then off by more than twice nothing. Nor are the outputs of a few rows many
+where each has the error of its row's sum. So where a case that the judge draws has few outputs and a kernel misses the
+limit by little, the limit is taken from as many outputs as are enough.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tasks.families import InputFamilies
 from tasks.held_out import cost
 from tasks.task import Array, Case
 
-ENOUGH = 64  # elements of an output
+ENOUGH = 4096  # elements of an output: those of a row have the error of its sum in common
 MOST_DRAWS = 32
 MOST_COST = 2.0**27  # operations plus bytes of all draws together; two are always made
 _APART = 1_000_003  # from one draw's seed to the next

@@ -16,7 +16,7 @@ import ast
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from records.errors import PlanError
 from sandbox.candidate.plan import Argument
@@ -67,6 +67,10 @@ class BufferArg:
     name: str
     offset: int = 0
 
+    def renamed(self, names: Mapping[str, str]) -> BufferArg:
+        """The same place of another buffer, where these names have one."""
+        return replace(self, name=names.get(self.name, self.name))
+
 
 @dataclass(frozen=True)
 class ScalarArg:
@@ -89,6 +93,11 @@ class StructArg:
 
     fields: tuple[tuple[int, BufferArg | ScalarArg | NullArg], ...]
     size: int
+
+    def renamed(self, names: Mapping[str, str]) -> StructArg:
+        """The struct with other buffers for those named."""
+        fields = tuple((at, f.renamed(names) if isinstance(f, BufferArg) else f) for at, f in self.fields)
+        return replace(self, fields=fields)
 
 
 ResolvedArg = BufferArg | ScalarArg | NullArg | StructArg

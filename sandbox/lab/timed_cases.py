@@ -17,8 +17,9 @@ from functools import cached_property
 import numpy as np
 
 from records.evaluation import CaseResult, Finding
+from sandbox.candidate.arguments import BufferArg, StructArg
 from sandbox.candidate.codes import wrong_result
-from sandbox.candidate.resolve import BufferArg, ResolvedLaunch, ResolvedPlan
+from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.lab.drawn import LESS, Drawn
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest
 from sandbox.lab.lab_verify import Built, Judge, Rows, coverage, written_buffers
@@ -184,10 +185,8 @@ class TimedCase:
         launches, buffers = list[ResolvedLaunch](), list[Buffer](self.inputs.buffers)
         each_s = sample.seconds / max(1, len(sample.written))
         for i in range(len(numbers)):
-            arguments = tuple(
-                BufferArg(_own(a.name, i)) if isinstance(a, BufferArg) and a.name in names else a
-                for a in self.launch.args
-            )
+            own = {name: _own(name, i) for name in names}
+            arguments = tuple(a.renamed(own) if isinstance(a, BufferArg | StructArg) else a for a in self.launch.args)
             launches.append(replace(self.launch, args=arguments))
             buffers += [replace(buffer, name=_own(buffer.name, i)) for buffer in outputs]
         return self.judge.lab.execute(

@@ -10,6 +10,7 @@
 #define KS_INLINE static inline __attribute__((always_inline, nodebug))
 #define __builtin_amdgcn_exp2f __builtin_exp2f
 #define __builtin_amdgcn_logf __builtin_log2f
+KS_INLINE float ks_within_an_ulp(float, float nearest) { return nearest; }
 #define __builtin_amdgcn_rsqf(x) (1.0f / __builtin_sqrtf(x))
 #define __builtin_amdgcn_rcpf(x) (1.0f / (x))
 #define __builtin_amdgcn_sinf(turns) __builtin_sinf((turns) * 6.283185307f)
