@@ -138,9 +138,11 @@ def campaign_figures(told: dict[str, Any]) -> list[Figure]:
         """Thousandths for each candidate."""
         return 1e3 * slope(part, name)
 
-    last = rows[-1]
+    last, end = rows[-1], told["campaign"][-1]
+    # A row is written when a generation begins, and one without a count when the last has ended.
+    done = last["candidates"] + (last["candidates"] - rows[-2]["candidates"] if end.get("ended") else 0)
     return [
-        Figure("many_gpus.campaign", last["candidates"], "candidates", "s of wall", last["wall_s"], "", CAMPAIGN),
+        Figure("many_gpus.campaign", done, "candidates", "s of wall", end["wall_s"], ">= 10000", CAMPAIGN),
         Figure("many_gpus.campaign_cpu", cost("cpu_s", rows), "ms", "wall", cost("wall_s", rows), "", CAMPAIGN),
         Figure("many_gpus.campaign_late", cost("cpu_s", late), "ms", "first fifth", cost("cpu_s", early), "", CAMPAIGN),
         Figure(
