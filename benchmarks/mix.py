@@ -66,7 +66,7 @@ EDITS: Sequence[tuple[str, str, str, str, str]] = (
         "transpose",
         "header that is not there",
         "#include <hip/hip_runtime.h>",
-        "#include <hip/hip_runtime.h>\n#include <cub/cub.cuh>",
+        "#include <hip/hip_runtime.h>\n#include <cutlass/cutlass.h>",
     ),
     ("broken", "transpose", "plan is not TOML", "[[launch]]", "[[launch]"),
     (
