@@ -123,11 +123,14 @@ def test_a_database_that_cannot_take_a_run_is_one_sentence(
     assert done.stderr.count("\n") == 1 and PASSWORD not in done.stderr
 
 
-def test_who_may_only_read_can_look_and_is_promised_no_run(tmp_path: Path, postgres: PostgresServer) -> None:
+def test_who_may_only_read_can_look_and_is_promised_no_run(
+    tmp_path: Path, postgres: PostgresServer, compiler_cache: Path
+) -> None:
     url = of_a_reader(postgres)
     done = command(tmp_path, "runs", KERNEL_SCIENTIST_DATABASE=url)
     assert (done.returncode, done.stderr) == (0, "")
     words = ("run", "row_softmax", "--on", "lab", "--author", "playbook", "--generations", "1", "--picks", "1")
-    done = command(tmp_path, *words, KERNEL_SCIENTIST_DATABASE=url)
+    places = {"KERNEL_SCIENTIST_DATABASE": url, "KERNEL_SCIENTIST_CACHE_FOLDER": str(compiler_cache)}
+    done = command(tmp_path, *words, **places)
     assert done.returncode == 3 and "the role reader lacks a right" in done.stderr
     assert "resume" not in done.stderr and done.stderr.count("\n") == 1
