@@ -57,6 +57,8 @@ def find_files(paths: str | Path | Iterable[str | Path | Found]) -> list[Found]:
         if isinstance(named, Found):
             found.setdefault(named.uri, named)
             continue
+        if not str(named).strip():  # an unset variable of a shell; Path("") would be the folder one stands in
+            raise DocumentError("a path is empty; name a file or a folder")
         for path in _expanded(Path(named)):
             inside = list(_inside(path)) if path.is_dir() else [_named(path)]
             if not inside:
@@ -129,6 +131,8 @@ def _inside(folder: Path) -> Iterator[Found]:
                 try:
                     if entry.is_file():
                         yield _found(path, source, entry.stat())
+                    else:
+                        yield Found(entry.path, source, why="is no file, or a link to none")
                 except OSError as error:  # a link to itself, or a file that has just gone
                     yield Found(entry.path, source, why=f"cannot be read: {error.strerror}")
         waiting += reversed(folders)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
 import unicodedata
@@ -11,8 +12,11 @@ from pathlib import Path
 from knowledge.markup import from_rst
 from records.errors import DocumentError
 
-READER = 1  # part of a file's mark: raise it when a file would be read otherwise
+READER = 2  # part of a file's mark: raise it when a file would be read otherwise
 _FIELD = re.compile(r"([A-Za-z_]+)\s*:\s*(.*)")
+_DECLARED = re.compile(rb"(?:charset|coding)\s*[=:]\s*[\"']?([\w.:-]+)")  # in HTML, XML and source code
+_ALPHABET = re.compile(r"(iso8859|cp\d|mac|koi8|shift_jis|euc_|iso2022|big5|gb)\S*")  # codecs that are tables
+_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # colours of a terminal
 _KEPT = frozenset("\n\t")
 _NO_CONTROL = dict.fromkeys([*range(32), 127]) | {ord(kept): kept for kept in _KEPT}
 
@@ -114,6 +118,8 @@ def decode(path: Path, data: bytes) -> str:
     Raises:
         DocumentError: the bytes are no text.
     """
+    if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return data.decode("utf-32", "replace")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _is_wide(data):
         wide = "utf-16" if data[0] + data[1] == 0xFF + 0xFE else "utf-16-le" if data[1] == 0 else "utf-16-be"
         text = data.decode(wide, "replace")
@@ -143,7 +149,14 @@ def _is_wide(data: bytes) -> bool:
 
 
 def _guessed(data: bytes) -> str:
-    """Text that is not UTF-8: Windows' Latin alphabet, or by its statistics where most letters are of another one."""
+    """Text that is not UTF-8: in the encoding it names, else in Windows' Latin one or, by statistics, another."""
+    declared = _DECLARED.search(data[:2048])
+    try:
+        codec = codecs.lookup(declared[1].decode()).name if declared else ""
+        if _ALPHABET.fullmatch(codec):
+            return data.decode(codec)
+    except (LookupError, UnicodeError):
+        pass
     best = None
     if sum(byte > 127 for byte in data[:20000]) > len(data[:20000]) // 4:
         try:
@@ -161,6 +174,8 @@ _ALPHABETS = ("gb18030", "big5", "shift_jis", "euc_jp", "euc_kr", "cp1251", "koi
 def clean(text: str) -> str:
     """Drop control and invisible format characters (escape codes, direction overrides), and unify line ends."""
     unified = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    if "\x1b" in unified:
+        unified = _ESCAPE.sub("", unified)
     if unified.isascii():
         return unified.translate(_NO_CONTROL)
     bad = [c for c in set(unified) if c not in _KEPT and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co")]

@@ -15,6 +15,8 @@ from records.errors import DocumentError
 PRINTED = 2000  # characters of what a notebook's code printed that are kept
 
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}")
+_UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1+")
+_OPTION = re.compile(r"\s+:[\w-]+:(?:\s|$)")
 _DIRECTIVE = re.compile(r"( *)\.\. (?:[\w|-]+ )?([\w:+-]+)::(.*)")
 _ROLE = re.compile(r":[\w:+.-]+:`([^`<]+?)\s*(?:<[^>`]*>)?`")
 _LINK = re.compile(r"`([^`<]+?)\s*<[^>`]+>`__?")
@@ -59,7 +61,8 @@ def _title(lines: list[str], at: int) -> tuple[str, str, int]:
         return below.strip(), f"{line[0]}over", 3
     is_text = bool(line) and not line[0].isspace() and not _RULE.fullmatch(line)
     is_apart = at == 0 or not lines[at - 1].strip() or len(below) >= len(line)
-    if is_text and _RULE.fullmatch(below) and len(below) >= min(len(line), 4) and is_apart:
+    is_under = bool(_UNDERLINE.fullmatch(below)) and below not in ("::", "..") and len(below) >= min(len(line), 4)
+    if is_text and is_under and is_apart:
         return line, below[0], 2
     return "", "", 0
 
@@ -73,7 +76,10 @@ def _directive(lines: list[str], at: int, match: re.Match[str], out: list[str]) 
         return _block_end(lines, at + 1, indent)
     if argument:
         out += ["", _inline(argument)]
-    return at + 1  # its body is text like any other
+    at += 1
+    while at < len(lines) and _OPTION.match(lines[at]):
+        at += 1
+    return at  # its body is text like any other
 
 
 def _fenced(lines: list[str], at: int, indent: int, language: str, out: list[str]) -> int:
@@ -212,20 +218,27 @@ def from_notebook(name: str, text: str) -> str:
     DocumentError where the file is no notebook.
     """
     try:
-        cells = json.loads(text)["cells"]
+        made = json.loads(text)
+        sheets = made.get("worksheets") or [made]  # until version 3 a notebook had some
+        cells = [cell for sheet in sheets for cell in sheet["cells"]]
         return "\n\n".join(part for cell in cells for part in _cell(cell) if part.strip())
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise DocumentError(f"the document {name} is no notebook ({type(error).__name__})") from error
 
 
 def _cell(cell: dict[str, Any]) -> list[str]:
-    source = _joined(cell.get("source", ""))
+    source = _joined(cell.get("source") or cell.get("input"))
     if cell.get("cell_type") != "code":
-        return [source]
-    printed = [_joined(o.get("text") or o.get("data", {}).get("text/plain", "")) for o in cell.get("outputs", [])]
-    said = "\n".join(printed).strip()[:PRINTED]
+        return ["#" * int(cell.get("level") or 0) + " " * ("level" in cell) + source]
+    said = "\n".join(_printed(output) for output in cell.get("outputs") or []).strip()[:PRINTED]
     return [fence(source, "python") if source.strip() else "", fence(said, "text") if said else ""]
 
 
+def _printed(output: dict[str, Any]) -> str:
+    if "ename" in output:
+        return f"{output['ename']}: {output.get('evalue')}"
+    return _joined(output.get("text") or (output.get("data") or {}).get("text/plain"))
+
+
 def _joined(value: Any) -> str:
-    return "".join(str(part) for part in value) if isinstance(value, list) else str(value)
+    return "".join(str(part) for part in value) if isinstance(value, list) else str(value or "")

@@ -43,7 +43,7 @@ def add(
 
     store = _store()
     with TemporaryDirectory(prefix="kernel-scientist-") as folder:
-        named = [_fetched(path, Path(folder)) if is_address(path) else Path(path) for path in paths]
+        named = [_fetched(path, Path(folder)) if is_address(path) else path for path in paths]
         found = store.add(named, Citation(title, source, licence, arch), report=None if json else _progress())
     _embed(store)
     if json:

@@ -38,6 +38,19 @@ def test_missing_empty_and_odd_paths_are_refused(tmp_path: Path) -> None:
             find_files([tmp_path / path])
     with pytest.raises(DocumentError, match="no document was named"):
         find_files([])
+    with pytest.raises(DocumentError, match="a path is empty"):
+        find_files([""])
+
+
+def test_what_is_no_file_in_a_folder_is_listed(tmp_path: Path) -> None:
+    write(tmp_path / "a.md")
+    os.mkfifo(tmp_path / "b.md")
+    (tmp_path / "c.md").symlink_to("gone.md")
+    found = find_files([tmp_path])
+    assert [(Path(f.path).name, f.why) for f in found if f.why] == [
+        ("b.md", "is no file, or a link to none"),
+        ("c.md", "is no file, or a link to none"),
+    ]
 
 
 def test_a_link_out_of_the_folder_is_listed_and_not_read(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_what_is_not_a_document_is_refused_in_one_sentence(tmp_path: Path, data:
 
 
 def test_invisible_characters_are_dropped_and_letters_kept() -> None:
-    assert clean("a\x1b[31mb\u202ec\u200b\r\nd\te\rf") == "a[31mbc\nd\te\nf"
+    assert clean("a\x1b[1;31mb\x1b[0m\x1b\u202ec\u200b\r\nd\te\rf") == "abc\nd\te\nf"
     assert clean("Größe 大きさ 🚀") == "Größe 大きさ 🚀"
 
 
@@ -60,6 +60,7 @@ def test_invisible_characters_are_dropped_and_letters_kept() -> None:
         ("utf-8-sig", "Größe der Kacheln 大"),
         ("utf-16", "Größe der Kacheln 大"),
         ("utf-16-le", "Größe der Kacheln, und so weiter"),
+        ("utf-32", "Größe der Kacheln 大"),
         ("utf-16-be", "Größe der Kacheln, und so weiter"),
         ("gb18030", "共享内存的存储体冲突会使访问串行化, 因此填充是必要的. " * 4),
         ("cp1251", "Конфликты банков разделяемой памяти замедляют чтение, поэтому строки дополняют. " * 4),
@@ -68,6 +69,21 @@ def test_invisible_characters_are_dropped_and_letters_kept() -> None:
 )
 def test_text_is_read_in_whichever_encoding_it_is(encoding: str, said: str) -> None:
     assert clean(decode(Path("a.txt"), said.encode(encoding))) == said
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("shift_jis", '<html><meta charset="Shift_JIS"><title>バンク衝突</title>'),
+        ("iso8859-2", "# -*- coding: iso-8859-2 -*-\n# Wielkość płytki: łączne żądania"),
+        ("euc-jp", '<?xml version="1.0" encoding="EUC-JP"?><p>バンク</p>'),
+        ("cp1252", "encoding: punycode is one of Python's, which reads tables for café and naïve"),
+        ("cp1252", "charset=none-such: über"),
+        ("cp1252", "charset=shift_jis was wrong for the \x81\x3f of Größe".replace("\x81", "ÿ")),
+    ],
+)
+def test_text_that_says_its_encoding_is_read_by_it_where_that_is_possible(encoding: str, said: str) -> None:
+    assert decode(Path("a.html"), said.encode(encoding)) == said
 
 
 def test_front_matter_with_lists_keeps_the_body(tmp_path: Path) -> None:

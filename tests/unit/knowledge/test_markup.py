@@ -85,3 +85,10 @@ def test_a_page_without_structure_is_still_read() -> None:
 
 def test_a_fence_is_longer_than_those_inside() -> None:
     assert fence("a\n```\nb", "c") == "````c\na\n```\nb\n````"
+
+
+def test_a_short_title_has_a_short_underline_and_options_are_no_text() -> None:
+    text = "Q8\n==\n\n.. list-table:: Sizes\n   :header-rows: 1\n   :class: wide\n\n   * - LDS\n\nas\n::\n\n  x\n"
+    made = from_rst(text)
+    assert made.startswith("\n# Q8\n") and "Sizes" in made and "* - LDS" in made
+    assert "header-rows" not in made and "wide" not in made and "# as" not in made
