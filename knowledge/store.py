@@ -91,18 +91,23 @@ class KnowledgeStore:
 
     def add_texts(self, texts: Iterable[tuple[str, str, Citation]]) -> list[Added]:
         """Add texts by name, in one commit; DocumentError, and nothing stored, where one is empty."""
-        made = [
-            make_text(_GIVEN + name, name, text.encode("utf-8", "surrogatepass"), text, given)
-            for name, text, given in texts
-        ]
-        return self._put([Item(text.uri, "", Cut.of(text)) for text in made])
+        return self._put([_item(name, text, given) for name, text, given in texts])
 
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
 
-        One is named by its id, else by its source and page, else by its text.
+        One is named by its id, else by its source and page, else by its text. An empty one, as a page of pictures
+        gives, is skipped; DocumentError where all are.
         """
-        return self.add_texts(_named(document) for document in documents)
+        items: list[Item] = []
+        for name, text, given in map(_named, documents):
+            try:
+                items.append(_item(name, text, given))
+            except DocumentError as error:
+                items.append(Item(_GIVEN + name, "", Added("", name, 0, "skipped", str(error))))
+        outcomes = self._put(items)
+        require_any(outcomes)
+        return outcomes
 
     def ensure_shipped(self) -> list[Added]:
         """Add or update the shipped notes; nothing happens where they have not changed."""
@@ -239,7 +244,16 @@ class KnowledgeStore:
         return outcomes
 
 
+def _item(name: str, text: str, given: Citation) -> Item:
+    if not (isinstance(name, str) and isinstance(text, str)):
+        raise UsageError(f"a document is a name and a text, both str; {name!r} is none")
+    made = make_text(_GIVEN + name, name, text.encode("utf-8", "surrogatepass"), text, given)
+    return Item(made.uri, "", Cut.of(made))
+
+
 def _named(document: LangDocument) -> tuple[str, str, Citation]:
+    if not isinstance(getattr(document, "page_content", None), str):
+        raise UsageError(f"a LangChain document has a page_content that is text; {str(document)[:80]!r} has none")
     about = {str(key).lower(): value for key, value in document.metadata.items()}
     tags = about.get("tags") or ""
     given = Citation(

@@ -16,7 +16,7 @@ from langchain_core.documents import Document
 from knowledge.documents import Citation
 from knowledge.embedder import EmbedderError, EndpointEmbedder, checked
 from knowledge.store import KnowledgeStore
-from records.errors import DocumentError, KnowledgeError
+from records.errors import DocumentError, KnowledgeError, UsageError
 from tests.support.embedding_endpoint import EmbeddingEndpoint
 
 ROOT = Path(__file__).parents[3]
@@ -43,6 +43,22 @@ def test_langchain_documents_go_in_and_come_out(store: KnowledgeStore) -> None:
     found = store.as_retriever(k=2, arch="gfx942").invoke("zebra")
     assert [(d.page_content, d.metadata["source"]) for d in found] == [("Zebra tiles", "a.pdf")]
     assert found[0].id == found[0].metadata["passage"]
+
+
+def test_an_empty_langchain_document_is_skipped_and_what_is_none_is_refused(store: KnowledgeStore) -> None:
+    pages = [Document(f"Zebra {n}", metadata={"source": "a.pdf", "page": n}) for n in (1, 3)]
+    pages.insert(1, Document(" ", metadata={"source": "a.pdf", "page": 2}))
+    found = store.add_documents(pages)
+    assert [a.status for a in found] == ["added", "skipped", "added"] and "a.pdf#2 is empty" in found[1].why
+    with pytest.raises(DocumentError, match="is empty"):
+        store.add_documents(pages[1:2])
+    for odd in (["text"], [None], "text"):
+        with pytest.raises(UsageError, match="page_content that is text"):
+            store.add_documents(odd)  # type: ignore[arg-type]
+    for name, text in (("a", None), (None, "a"), ("a", b"a")):
+        with pytest.raises(UsageError, match="both str"):
+            store.add_text(name, text)  # type: ignore[arg-type]
+    assert len(store.documents()) == 2
 
 
 def test_a_passage_that_only_says_where_others_come_from_is_not_found(store: KnowledgeStore) -> None:
