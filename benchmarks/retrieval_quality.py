@@ -1,11 +1,11 @@
 """The places of the documents that answer judged questions, beside other searches over the same passages.
 
-508 questions: half of them identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
-documents that answer it, judged by reading. A third, the unseen ones, was written before the ranking was last changed
-and not used for it. Pages that `benchmarks.retrieval_pages` writes are asked about too; without them, questions that
-only pages answer are left out. A search's documents are those of its best passages, each once. An embedding model in
-the settings adds a row, at the weight that is best on the questions that are not unseen; the bounds are of a bootstrap
-over the questions.
+571 questions: half of them identifiers, a quarter paraphrases, a quarter symptoms and error messages. Each has the
+documents that answer it, judged by reading. Nearly half, the unseen ones, were not used for the ranking; of these the
+blind ones were not known to who wrote the notes' `asks` either. Pages that `benchmarks.retrieval_pages` writes are
+asked about too; without them, questions that only pages answer are left out. A search's documents are those of its best
+passages, each once. An embedding model in the settings adds a row, at the weight that is best on the questions that are
+not unseen; the bounds are of a bootstrap over the questions.
 """
 
 from __future__ import annotations
@@ -137,16 +137,16 @@ def tune(store: KnowledgeStore, pages: Sequence[Path], questions: Sequence[Quest
 
 
 def figures(rows: Sequence[tuple[str, Ranking]], questions: Sequence[Question]) -> list[Figure]:
-    """Mean gain and recall of each search over all questions, over the unseen ones, and the words' by kind.
+    """Mean gain and recall of each search over all questions, the unseen and the blind ones, and the words' by kind.
 
     Of the words' ratio to each rival the mean and the lower bound of 95 %.
     """
     found = {name: np.array(gains(ranking, questions)) for name, ranking in rows}
-    unseen = np.array([bool(asked.get("unseen")) for asked in questions])
     made = []
-    for part, chosen in (("", np.ones(len(questions), bool)), ("unseen.", unseen)):
+    for part in ("", "unseen", "blind"):
+        chosen = np.array([not part or bool(asked.get(part)) for asked in questions])
         if chosen.any():
-            made += _compared(part, {name: gain[chosen] for name, gain in found.items()})
+            made += _compared(part and f"{part}.", {name: gain[chosen] for name, gain in found.items()})
     for kind in sorted({str(asked.get("kind", "")) for asked in questions}):
         own_gains = found["words"][[asked.get("kind", "") == kind for asked in questions]]
         key = f"retrieval_quality.words.{kind or 'any'}.ndcg10"

@@ -97,15 +97,6 @@ def make_text(uri: str, name: str, data: bytes, body: str, given: Citation | Non
     )
 
 
-def read_text(path: Path, uri: str | None = None) -> Text:
-    """Read one Markdown, reStructuredText or plain text file; DocumentError where it is none."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DocumentError(f"the document {path} cannot be read: {error.strerror or error}") from error
-    return make_text(uri or str(path.resolve()), str(path), data, plain_body(path, data))
-
-
 def plain_body(path: Path, data: bytes) -> str:
     """The Markdown of a file that is text."""
     text = decode(path, data)

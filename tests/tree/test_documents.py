@@ -87,12 +87,12 @@ def test_commands_in_documents_exist_with_their_options(words: list[str]) -> Non
 
 
 def test_the_front_matter_in_the_document_is_read(tmp_path: Path) -> None:
-    from knowledge.documents import read_text
+    from knowledge.reader import DocumentReader
 
     text = (ROOT / "docs/adding-documents.md").read_text(encoding="utf-8")
     example = next(b for b in re.findall(r"```\n(.*?)```", text, re.DOTALL) if b.startswith("---"))
     (tmp_path / "note.md").write_text(example + "\n# Banks\n\nThere are 32.\n", encoding="utf-8")
-    note = read_text(tmp_path / "note.md")
+    note = DocumentReader().read(tmp_path / "note.md")
     assert (note.arch, note.licence, note.tags[:4]) == ("gfx942", "Apache-2.0", ("lds", "bank", "conflict", "swizzle"))
     assert {"reading", "tile", "columns", "slow", "served"} < set(note.tags[4:])  # of what it is asked for
 

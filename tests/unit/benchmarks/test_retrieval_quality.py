@@ -33,6 +33,10 @@ def test_the_bound_of_a_ratio_is_below_its_mean() -> None:
     assert ratio.value == made["words.ndcg10"].value / made["worse.ndcg10"].value
     assert 1.0 < ratio.anchor_value <= ratio.value
     assert made["unseen.words.ndcg10"].value == 1 / math.log2(3)
+    assert not any(key.startswith("blind.") for key in made)
+    made = {f.figure: f for f in figures(rows, [*QUESTIONS, {"question": "c", "expected": ["x"], "blind": True}])}
+    assert made["retrieval_quality.blind.words.ndcg10"].value == 1.0
+    assert made["retrieval_quality.blind.worse.words_over_it"].goal == ">= 1.1"
 
 
 def test_the_weight_of_vectors_is_the_best_on_known_questions(tmp_path: Path) -> None:
@@ -55,6 +59,7 @@ def test_the_judged_questions_are_enough_of_each_kind_and_name_documents_once(tm
     assert sum(kinds.values()) >= 300
     assert min(kinds.values()) >= 75
     assert sum("unseen" in row for row in rows) >= len(rows) // 3
+    assert sum("blind" in row and "unseen" in row for row in rows) >= 60
     assert len({row["question"] for row in rows}) == len(rows)
     here = read_questions([tmp_path])
     assert {e for row in here for e in row["expected"]} <= {note.stem for note in NOTES.glob("*.md")}

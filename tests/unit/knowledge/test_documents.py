@@ -4,8 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.documents import clean, decode, read_text
+from knowledge.documents import Text, clean, decode
+from knowledge.reader import DocumentReader
 from records.errors import DocumentError
+
+
+def read_text(path: Path) -> Text:
+    with DocumentReader() as reader:
+        return reader.read(path)
 
 
 def write(path: Path, data: str | bytes) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import ziglang
 
-from knowledge.documents import read_text
+from knowledge.reader import DocumentReader
 from knowledge.store import NOTES, KnowledgeStore
 from records.errors import ToolchainError
 from sandbox.gpu.compile.nvrtc import Nvcc, Nvrtc, find_compiler
@@ -41,7 +41,7 @@ def test_there_are_enough_notes_with_code() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_note_says_what_it_rests_on(path: Path) -> None:
-    text, raw = read_text(path), path.read_text(encoding="utf-8")
+    text, raw = DocumentReader().read(path), path.read_text(encoding="utf-8")
     assert re.search(r"^title: \S", raw, re.MULTILINE) and text.licence == "Apache-2.0"
     assert text.arch in ("", "gfx942", "sm_90 sm_90a") and len(text.tags) >= 4 and len(text.source) > 10
     assert 2 <= len(re.findall(r"^- ", raw.partition("\nasks:\n")[2].partition("\nlicence:")[0], re.MULTILINE)) <= 8
