@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -22,6 +23,7 @@ from graph.context import Context
 from graph.doubles import TableSandbox
 from graph.drive import drive
 from records.artefacts import ArtefactStore
+from records.errors import DeviceError
 from records.ledger import Ledger
 from sandbox.remote.spool import Spool
 from sandbox.target import load_target
@@ -73,9 +75,12 @@ def cluster(tmp_path: Path) -> Iterator[ClusterLink]:
 
 def sandbox_on(link: ClusterLink, folder: Path, run: str) -> TableCluster:
     until, spec = time.monotonic() + READY_S, spec_of("mi300x", str(folder), "limits", False)
-    while (places := link.open(spec))[0][1] < STATIONS:
+    places: Sequence[Any] = ()
+    while not places or places[0][1] < STATIONS:
         assert time.monotonic() < until, places
         time.sleep(0.5)
+        with suppress(DeviceError):  # the nodes begin, and have not joined the cluster yet
+            places = link.open(spec)
     return TableCluster(link, places[0][0], load_target("mi300x"), 7, run)
 
 
