@@ -31,6 +31,7 @@ from cluster.cluster_sandbox import ClusterSandbox
 from sandbox.target import load_target
 
 FILE = "scale.json"
+QUIET = "scale_quiet.json"  # overhead and fair shares, where nothing else ran beside; they stand for those in FILE
 CALLS = 300  # without a sleep, for the overhead
 ROUNDS = 8  # evaluations of each GPU, for the efficiency
 SHARED_S = 12.0  # of three runs at once
@@ -155,6 +156,15 @@ def collect(asked: argparse.Namespace, root: Path) -> list[Figure]:
     return found
 
 
+def kept() -> list[Figure]:
+    """The stored figures, each with its file."""
+    found: dict[str, Figure] = {}
+    for file in (FILE, QUIET):
+        told = stored(file, "python -m benchmarks.scale --out DIR")
+        found |= {each["figure"]: replace(Figure(**each), stored=file) for each in told["figures"]}
+    return list(found.values())
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Measure, or print what is stored."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
@@ -165,8 +175,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="overhead,fairness,efficiency", help="some of these")
     asked = parser.parse_args(words)
     if asked.stored:
-        told = stored(FILE, "python -m benchmarks.scale --out DIR")
-        return report("A cluster's cost", [replace(Figure(**each), stored=FILE) for each in told["figures"]])
+        return report("A cluster's cost", kept())
     with tempfile.TemporaryDirectory() as root:
         return report("A cluster's cost", collect(asked, Path(root)))
 

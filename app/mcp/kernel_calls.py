@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tasks.task import Task
 
 MOST_SOURCE = 20_000  # characters of a seed or a reference that is shown
+USED = ("agents.scientist.observations", "app.judged", "app.mcp.advice", "app.task_folders", "app.wiring")  # by calls
 TIMED = ("case", "time_us", "roofline_us", "bound")
 
 
@@ -220,13 +222,18 @@ def main() -> None:
 
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else is printed goes where a server's messages go
-    asked = json.loads(sys.stdin.readline())
+    line = sys.stdin.readline()
+    if not line.endswith("\n"):  # the server went before it had asked
+        return
+    asked = json.loads(line)
 
     def watch() -> None:
         sys.stdin.read()
         os.kill(os.getpid(), signal.SIGTERM)  # the server has gone, or the call was cancelled
 
     threading.Thread(target=watch, daemon=True).start()
+    for name in USED:  # a signal ends the process meanwhile: an exception that cuts an import short harms the library
+        importlib.import_module(name)
     with (
         stoppable(),
         contextlib.suppress(KeyboardInterrupt),

@@ -257,6 +257,23 @@ def test_a_call_ends_with_its_client_its_server_or_its_cancellation(
     server.stdout.close()
 
 
+SIGNALLED = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pydantic_core":
+            os.kill(os.getpid(), signal.SIGTERM)
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def test_a_signal_within_an_import_ends_a_call_at_once_and_is_no_exception_there() -> None:
+    asked = {"call": "show_task", "kernels": [], "task": "transpose", "target": "mi300x"}
+    words = [sys.executable, "-P", "-c", SIGNALLED + call_process.PROGRAM, str(ROOT)]
+    done = subprocess.run(words, input=json.dumps(asked) + "\n", capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "", "")
+
+
 def _is_call_of(place: Path, server: int) -> bool:
     try:
         parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
