@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import json
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -12,13 +13,21 @@ from pathlib import Path
 from knowledge.markup import from_rst
 from records.errors import DocumentError
 
-READER = 2  # part of a file's mark: raise it when a file would be read otherwise
-_FIELD = re.compile(r"([A-Za-z_]+)\s*:\s*(.*)")
+READER = 3  # part of a file's mark: raise it when a file would be read otherwise
+_FIELD = re.compile(r"[\"']?(\w[\w .-]*?)[\"']?\s*:\s*(?:[|>][+-]?\d?$)?(.*)")  # `|` or `>`: on the next lines
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
+_TITLE = re.compile(
+    r"^[ \t]*(`{3,}|~{3,})(?s:.*?)(?:^[ \t]*\1|\Z)"  # code between fences
+    r"|^\#\s+(.+)$|^(\w.*)\n=+[ \t]*$|^[ \t]*<h1\b[^>]*>(?s:(.{,1000}?))</h1>",
+    re.MULTILINE,
+)
 _DECLARED = re.compile(rb"(?:charset|coding)\s*[=:]\s*[\"']?([\w.:-]+)")  # in HTML, XML and source code
 _ALPHABET = re.compile(r"(iso8859|cp\d|mac|koi8|shift_jis|euc_|iso2022|big5|gb)\S*")  # codecs that are tables
-_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")  # colours of a terminal
-_KEPT = frozenset("\n\t")
-_NO_CONTROL = dict.fromkeys([*range(32), 127]) | {ord(kept): kept for kept in _KEPT}
+MOST_FIELDS = 20_000  # characters of front matter that a program wrote
+_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")  # a terminal's colours and titles
+_STRUCK = re.compile(rb"[^\n]\x08")  # what a printed manual overstrikes for bold and underlined letters
+_LINE_ENDS = dict.fromkeys("\n\v\f\x1c\x1d\x1e\x85\u2028\u2029", "\n")
+_NO_CONTROL = dict.fromkeys([*range(32), 127]) | {ord(end): "\n" for end in _LINE_ENDS} | {ord("\t"): "\t"}
 
 
 @dataclass(frozen=True)
@@ -109,16 +118,15 @@ def decode(path: Path, data: bytes) -> str:
     Raises:
         DocumentError: the bytes are no text.
     """
-    if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
-        return data.decode("utf-32", "replace")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _is_wide(data):
-        wide = "utf-16" if data[0] + data[1] == 0xFF + 0xFE else "utf-16-le" if data[1] == 0 else "utf-16-be"
-        text = data.decode(wide, "replace")
-        if text.count("\ufffd") > len(text) // 100:
-            raise DocumentError(f"the document {path} is binary, not text; it cannot be added")
-        return text
-    if b"\0" in data or _controls(data[:65536]) > min(len(data), 65536) // 50:
+    text = _wide(data)
+    if text is None and b"\x08" in data:
+        data = _STRUCK.sub(b"", data)
+    head = data[:65536] if text is None else text[:65536].encode("latin-1", "replace")
+    is_text = b"\0" not in data if text is None else "\0" not in text and text.count("\ufffd") <= len(text) // 100
+    if not is_text or len(head) - len(head.translate(None, _CONTROL_BYTES)) > len(head) // 50:
         raise DocumentError(f"the document {path} is binary, not text; it cannot be added")
+    if text is not None:
+        return text
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -128,19 +136,22 @@ def decode(path: Path, data: bytes) -> str:
 _CONTROL_BYTES = bytes([*range(1, 9), *range(14, 27), *range(28, 32), 127])
 
 
-def _controls(data: bytes) -> int:
-    return len(data) - len(data.translate(None, _CONTROL_BYTES))
-
-
-def _is_wide(data: bytes) -> bool:
-    """True for UTF-16 without a mark: every other byte of mostly Latin text is zero."""
+def _wide(data: bytes) -> str | None:
+    """Text of two or four bytes a letter: by its mark, or where every other byte of mostly Latin text is zero."""
+    if data.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return data.decode("utf-32", "replace")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
     head = data[:4096]
     half = len(head) // 2
-    return half >= 8 and len(data) % 2 == 0 and (head[1::2].count(0) > half * 0.7) != (head[::2].count(0) > half * 0.7)
+    is_wide = [head[start::2].count(0) > half * 0.7 for start in (0, 1)]
+    if half < 8 or len(data) % 2 or is_wide[0] == is_wide[1]:
+        return None
+    return data.decode("utf-16-be" if is_wide[0] else "utf-16-le", "replace")
 
 
 def _guessed(data: bytes) -> str:
-    """Text that is not UTF-8: in the encoding it names, else in Windows' Latin one or, by statistics, another."""
+    """Text in the encoding it names, else UTF-8 with some damage, else Windows' Latin or, by statistics, another."""
     declared = _DECLARED.search(data[:2048])
     try:
         codec = codecs.lookup(declared[1].decode()).name if declared else ""
@@ -148,6 +159,9 @@ def _guessed(data: bytes) -> str:
             return data.decode(codec)
     except (LookupError, UnicodeError):
         pass
+    text = data.decode("utf-8-sig", "replace")
+    if text.count("\ufffd") * 4 < len(text) - len(text.encode("ascii", "ignore")):
+        return text
     best = None
     if sum(byte > 127 for byte in data[:20000]) > len(data[:20000]) // 4:
         try:
@@ -169,12 +183,17 @@ def clean(text: str) -> str:
         unified = _ESCAPE.sub("", unified)
     if unified.isascii():
         return unified.translate(_NO_CONTROL)
-    bad = [c for c in set(unified) if c not in _KEPT and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co")]
-    return unified.translate(dict.fromkeys(map(ord, bad))) if bad else unified
+    bad = [c for c in set(unified) if c != "\t" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")]
+    return unified.translate({ord(c): _LINE_ENDS.get(c) for c in bad}) if bad != ["\n"] else unified
 
 
 def _front_matter(text: str) -> tuple[dict[str, str], str]:
-    """Fields between two `---` lines at the top; a text that only starts with a rule keeps it as its own."""
+    """Fields at the top: between lines of `---` or, as TOML, of `+++`, or a JSON object, as Hugo has them.
+
+    A text that only starts with a rule keeps it as its own.
+    """
+    if text.startswith(("+++", "{")):
+        return _machine_written(text)
     if not text.startswith("---"):
         return {}, text
     lines = text.split("\n")
@@ -195,9 +214,30 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
     return {}, text
 
 
+def _machine_written(text: str) -> tuple[dict[str, str], str]:
+    import tomllib
+
+    fields: dict[str, str] = {}
+    rest = ""
+    try:
+        match = _TOML.match(text[:MOST_FIELDS])
+        if match:
+            made, end = tomllib.loads(match[1]), match.end()
+        else:
+            made, end = json.JSONDecoder().raw_decode(text[:MOST_FIELDS])
+        rest = text[end:].lstrip()
+        for name, value in made.items():
+            fields[name.lower()] = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    except (ValueError, RecursionError):
+        return {}, text
+    is_data = not rest or rest.startswith("{")  # a file of nothing else, or of an object a line
+    return ({}, text) if is_data else (fields, rest)
+
+
 def _first_heading(body: str) -> str:
-    match = re.search(r"^#\s+(.+)$", body, re.MULTILINE)
-    return match[1].strip(" #") if match else ""
+    """The first title outside of code: marked, underlined, or as READMEs write it in HTML."""
+    titles = (match[2] or match[3] or match[4] for match in _TITLE.finditer(body))
+    return re.sub(r"<[^>]*>", "", next(filter(None, titles), "")).strip(" #")
 
 
 def _names(text: str) -> list[str]:

@@ -153,6 +153,8 @@ class _Page(HTMLParser):
         elif re.fullmatch("h[1-6]", tag):
             self._end_line()
             self._heading = int(tag[1])
+        elif self._pre:
+            self._line += ["\n"] * (tag == "br")
         elif tag in _BLOCKS:
             self._end_line()
             self._line += ["- "] if tag == "li" else []
@@ -170,7 +172,7 @@ class _Page(HTMLParser):
             self._pre -= 1
             code, self._line = "".join(self._line).strip("\n"), []
             self._emit(fence(code)) if code.strip() else None
-        elif re.fullmatch("h[1-6]", tag) or tag in _BLOCKS:
+        elif not self._pre and (re.fullmatch("h[1-6]", tag) or tag in _BLOCKS):
             self._end_line()
         if tag in ("main", "article") and self._depth:
             self._end_line()
@@ -222,14 +224,14 @@ def from_notebook(name: str, text: str) -> str:
         sheets = made.get("worksheets") or [made]  # until version 3 a notebook had some
         cells = [cell for sheet in sheets for cell in sheet["cells"]]
         return "\n\n".join(part for cell in cells for part in _cell(cell) if part.strip())
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
         raise DocumentError(f"the document {name} is no notebook ({type(error).__name__})") from error
 
 
 def _cell(cell: dict[str, Any]) -> list[str]:
     source = _joined(cell.get("source") or cell.get("input"))
     if cell.get("cell_type") != "code":
-        return ["#" * int(cell.get("level") or 0) + " " * ("level" in cell) + source]
+        return ["#" * min(int(cell.get("level") or 0), 6) + " " * ("level" in cell) + source]
     said = "\n".join(_printed(output) for output in cell.get("outputs") or []).strip()[:PRINTED]
     return [fence(source, "python") if source.strip() else "", fence(said, "text") if said else ""]
 

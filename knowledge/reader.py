@@ -112,6 +112,10 @@ def _body(path: Path) -> str:
     text = decode(path, data)
     if suffix in HTML:
         title, body = from_html(text)
+        if not body.strip():
+            raise DocumentError(
+                f"the document {path} has no text of its own; a script or a frame may show it in a browser"
+            )
         return body if not title or body.startswith("# ") else f"# {title}\n\n{body}"
     return from_notebook(str(path), text) if suffix in NOTEBOOK else from_code(path, text)
 
@@ -133,7 +137,7 @@ def _serve(cpu_s: float) -> None:
             answer = {"body": _body(path)}
         except DocumentError as error:
             answer = {"why": str(error)}
-        except (OSError, MemoryError, RecursionError, ValueError, AssertionError) as error:
+        except (OSError, MemoryError, RecursionError, ValueError, AssertionError, ArithmeticError) as error:
             answer = {"why": f"the document {path} cannot be read ({type(error).__name__})"}
         _allow(0)
         sys.stdout.write(json.dumps(answer) + "\n")

@@ -86,7 +86,8 @@ def _c_like(text: str) -> list[tuple[str, str]]:
                 opened, name = at, _named(head)
             depth += 1
         elif match[0] == "}":
-            depth -= depth > 0
+            # Where `#if` and `#else` both open a brace, the one at a line's beginning closes all.
+            depth = 0 if plain[at - 1 : at] in ("", "\n") else max(0, depth - 1)
             if depth == 0 and opened:
                 found.append((name, text[begin : at + 1]))
                 begin, opened = at + 1, 0

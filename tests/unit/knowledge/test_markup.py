@@ -80,6 +80,7 @@ def test_the_main_text_of_a_page_is_kept_and_the_rest_is_not() -> None:
 
 def test_a_page_without_structure_is_still_read() -> None:
     assert from_html("<p>just <i>text</p> and more &lt;b&gt; <nav>gone")[1] == "just text\n\nand more <b>"
+    assert from_html("<pre>a<br>b<div>  c</div></pre>")[1] == "```\na\nb  c\n```"
     assert from_html("<div>" * 50_000 + "deep")[1] == "deep"
 
 

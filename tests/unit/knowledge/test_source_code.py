@@ -79,3 +79,9 @@ def test_texts_that_never_end_are_read_once() -> None:
     for opening in ('R"(', "/*", '"', "{", "template<", "namespace n {"):
         code = opening * 50_000
         assert code[:1000].split("\n")[0] in from_code(Path("k.cpp"), code).replace("`", "")
+
+
+def test_a_brace_that_two_branches_of_the_preprocessor_open_ends_with_its_function() -> None:
+    code = "void f() {\n#if X\n  if (a) {\n#else\n  if (b) {\n#endif\n  }\n}\n\nvoid g() {\n}\n"
+    made = from_code(Path("a.hip"), code)
+    assert "## f" in made and "## g" in made and made.index("void f") < made.index("## g")
