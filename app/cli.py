@@ -96,6 +96,7 @@ def main() -> None:
     gc.set_threshold(GARBAGE, 20, 20)
     # Threads of numpy's BLAS that have nothing to do sleep at once; they would spin first, at its import too.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it reads about every package to look for some
     code = run_command(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -103,6 +104,7 @@ def main() -> None:
     except BrokenPipeError:
         code = UNREAD
     hush()
+    gc.freeze()  # the interpreter would look through all that is left for cycles, more than once, at its end
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
         os._exit(code)
     sys.exit(code)
