@@ -13,6 +13,7 @@ import openai
 from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
 
+NO_CLIENT = object()  # for the way of asking that is not used: its client would be made with the other one
 ASKED = "asked_tools"  # in a message's additional_kwargs: id, name and arguments of each call
 
 

@@ -138,7 +138,7 @@ class Transport:
     def _client(self, model: str) -> ChatOpenAI:
         with self._lock:
             if model not in self._clients:
-                from agents.model.chat_client import ToolChat
+                from agents.model.chat_client import NO_CLIENT, ToolChat
 
                 end = self.endpoint
                 self._clients[model] = ToolChat(
@@ -148,8 +148,9 @@ class Transport:
                     max_retries=0,
                     timeout=end.timeout_s,
                     use_responses_api=False,  # chosen by model name otherwise, and few servers have it
-                    disable_streaming=True,
-                )  # a graph that streams would switch it on, and lose the token counts
+                    disable_streaming=True,  # a graph that streams would switch it on, and lose the token counts
+                    async_client=NO_CLIENT,  # or one is made for each model, with the certificates read again
+                )
             return self._clients[model]
 
     def _wait(self, state: tenacity.RetryCallState) -> float:

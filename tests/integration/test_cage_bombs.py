@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import signal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ BOMBS: dict[str, tuple[str, ...]] = {
 }
 
 
+@cache
 def strict() -> list[Cage]:
     launcher = build_launcher(toolchain())
     return [cage for cage in candidates(launcher) if cage.is_strict and not failure(cage, launcher)]

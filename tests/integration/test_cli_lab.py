@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
 from app.cli import run_command
 from records.ledger import Ledger
+from tests.support.short_task import short_task
 
 SEED = Path(__file__).resolve().parents[2] / "tasks" / "row_softmax" / "seed.hip"
 
@@ -106,14 +106,6 @@ def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.Captu
 FEW = ["--generations", "1", "--picks", "1", "--tunings", "2", "--limit", "explorations=3", "--limit", "dispatch=0"]
 
 
-def short_task(folder: Path) -> None:
-    """The task with one short benchmark case, on which a kernel that leads meets every family of inputs."""
-    shutil.copytree(SEED.parent, folder)
-    head, _, tail = (folder / "task.toml").read_text().partition("[[benchmark]]")
-    whole = f"{head}[[benchmark]]\nrows = 4096\ncols = 1024\n\n[work]{tail.partition('[work]')[2]}"
-    (folder / "task.toml").write_text(whole)
-
-
 @pytest.mark.parametrize(
     ("words", "task"),
     [
@@ -124,7 +116,7 @@ def short_task(folder: Path) -> None:
 def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
     capsys: pytest.CaptureFixture[str], place: Path, words: list[str], task: str
 ) -> None:
-    short_task(place / "short")
+    short_task("row_softmax", place / "short", rows=512, cols=1024)
     assert run_command([*words, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     best = answer["best"]
@@ -147,7 +139,7 @@ def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
 def test_a_run_begins_with_several_files_and_goes_on_beyond_its_end(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
-    short_task(place / "short")
+    short_task("row_softmax", place / "short", rows=512, cols=1024)
     kernel = SEED.read_text()
     (place / "mine.hip").write_text(kernel)
     (place / "wrong.hip").write_text(kernel.replace("y[j] = expf", "y[j] = 2.0f * expf"))

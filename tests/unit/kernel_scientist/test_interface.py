@@ -28,6 +28,7 @@ from kernel_scientist import (
     run,
 )
 from kernel_scientist.interface import RunOptions
+from tests.support.short_task import short_task
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL: RunOptions = {"author": "playbook", "on": "lab", "generations": 1, "picks": 1, "tunings": 1}
@@ -80,6 +81,7 @@ def test_a_run_that_is_left_early_is_paused_and_can_be_resumed_to_its_end(tmp_pa
 @pytest.mark.slow
 def test_a_function_may_approve_and_the_last_event_has_the_result(tmp_path: Path, compiler_cache: Path) -> None:
     asked: list[Question] = []
+    short = short_task("transpose", tmp_path / "short", rows=256, cols=256)
 
     def refuse(question: Question) -> bool:
         asked.append(question)
@@ -87,7 +89,7 @@ def test_a_function_may_approve_and_the_last_event_has_the_result(tmp_path: Path
 
     async def events() -> list[RunEvent]:
         given = settings(tmp_path, compiler_cache)
-        return [event async for event in astream("transpose", settings=given, ask=refuse, **SMALL)]
+        return [event async for event in astream(short, settings=given, ask=refuse, **SMALL)]
 
     last = asyncio.run(events())[-1]
     assert isinstance(last, Finished) and last.result.status == "done" and last.result.accepted >= 1
