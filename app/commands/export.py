@@ -53,9 +53,12 @@ def command(
     unchecked: Annotated[bool, typer.Option("--unchecked", help="Of a file: ask for no verdict first.")] = False,
     set_: Choices = None,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
-            "--out", help="Its place; by default the run's folder, or a name with the task's and the form's here."
+            "--out",
+            help="Its place, or a folder for the file; by default the run's folder, or a name with the task's and the "
+            "form's here.",
+            show_default=False,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over files of an earlier export.")] = False,
@@ -71,8 +74,10 @@ def command(
         raise UsageError(f"{kernel} is a file: name a form, such as --as hip or --as torch, or give a run")
     if is_file and not task:
         raise UsageError(f"name the task that {kernel} is for: --task NAME")
+    if dataset and as_ != "file":
+        raise UsageError("a dataset has one form: leave --as or --dataset out")
     if dataset or as_ == "file":
-        told, line = _of_run(settings, kernel, dataset, out)
+        told, line = _of_run(settings, kernel, dataset, out, force)
     else:
         chosen = tunables_of(set_ or [])
         given = _Given(Path(kernel), task, target, on, chosen, unchecked) if is_file else None
@@ -93,7 +98,7 @@ class _Given:
 
 
 def _for_elsewhere(
-    settings: Settings, name: str, given: _Given | None, form: ExportForm, out: Path | None, force: bool
+    settings: Settings, name: str, given: _Given | None, form: ExportForm, out: str | None, force: bool
 ) -> tuple[dict[str, Any], str]:
     """The kernel with its host half, written: an answer and a line."""
     from app.exports.exporting import files_of, kernel_of_file, kernel_of_run, write_new
@@ -108,15 +113,19 @@ def _for_elsewhere(
     return {"path": str(place), "form": form, "files": [str(path) for path in files]}, f"{place}: {line}"
 
 
-def _of_run(settings: Settings, name: str, dataset: bool, out: Path | None) -> tuple[dict[str, Any], str]:
+def _of_run(settings: Settings, name: str, dataset: bool, out: str | None, force: bool) -> tuple[dict[str, Any], str]:
     """The best kernel's file or the dataset, written: an answer and a line."""
+    from app.exports.place import place_of, refuse_there
     from app.wiring import find_run, open_records
 
     ledger, artefacts = open_records(settings, create=False)
     with ledger:
         found = find_run(ledger, name)
-        write = _dataset if dataset else _kernel
-        told, line = write(settings, ledger, artefacts, found, out)
+        write, default = (_dataset, "dataset.jsonl") if dataset else (_kernel, "best.hip")
+        place = None if out is None else place_of(out, Path(default), "--dataset" if dataset else "export")
+        if place is not None:
+            refuse_there([place], force)
+        told, line = write(settings, ledger, artefacts, found, place)
     return {"run_id": found.id, **told}, line
 
 

@@ -47,10 +47,11 @@ class ExportedKernel:
 
 
 def files_of(
-    settings: Settings, kernel: ExportedKernel, form: ExportForm, out: Path | None
+    settings: Settings, kernel: ExportedKernel, form: ExportForm, out: str | None
 ) -> tuple[Path, dict[Path, bytes], str]:
     """The place, the files with their contents, and a line about them."""
     from app.exports.launcher import Launcher
+    from app.exports.place import place_of
     from app.task_folders import open_task
     from sandbox.candidate.prepare import Preparer
     from sandbox.target import load_target
@@ -59,7 +60,7 @@ def files_of(
     prepared = Preparer().prepare(kernel.source, task, kernel.tunables or None)
     launcher, known = Launcher(prepared, target), _provenance(kernel, prepared.id, f"{target.title} ({target.arch})")
     made = _written(form, launcher, target, known, kernel.source, kernel.tunables)
-    place = out or Path(f"{launcher.name}{_SUFFIXES[form]}")
+    place = place_of(out, Path(f"{launcher.name}{_SUFFIXES[form]}"), f"--as {form}")
     files = {place / path if path else place: text.encode() if isinstance(text, str) else text for path, text in made}
     return place, files, f"{task.title.rstrip('.')} for the {target.title}, {counted(len(files), 'file')}"
 
@@ -155,9 +156,9 @@ def _provenance(kernel: ExportedKernel, digest: str, target: str) -> Provenance:
 
 def write_new(files: Mapping[Path, bytes], force: bool) -> None:
     """All files, or none where one is there already."""
-    there = [path for path in files if path.exists()]
-    if there and not force:
-        raise UsageError(f"{there[0]} is there already: name another place with --out, or give --force")
+    from app.exports.place import refuse_there
+
+    refuse_there(files, force)
     for path, content in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -96,7 +96,7 @@ class _Project:
     def files(self) -> dict[str, str | bytes]:
         """Everything, by path."""
         name, suffix = self._name, self._suffix
-        cases = stored_cases(self._task)
+        cases = stored_cases(self._task, self._launcher.served_by)
         made: dict[str, str | bytes] = {
             f"{name}.{suffix}": self._kernel(),
             f"{name}.h": self._header(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from records.errors import UsageError
 from sandbox.candidate.parse import plan_span
@@ -37,6 +38,16 @@ def kernel_text(source: str) -> DetachedText:
             macros[row[2].text] = None
     pieces.append(text[at:])
     return DetachedText("".join(pieces).strip("\n") + "\n", tuple(includes), tuple(macros))
+
+
+def without_c_linkage(body: str) -> str:
+    """The code with C++ names for what says `extern "C"`: in two namespaces such functions would be one."""
+    pieces, at, words = list[str](), 0, [token for token in scan(body) if token.kind != "end"]
+    for before, token in pairwise(words):
+        if before.text == "extern" and token.text == '"C"':
+            pieces += [body[at : token.start], '"C++"']
+            at = token.end
+    return "".join([*pieces, body[at:]])
 
 
 def qualified(source: str, kernel: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from app.exports.argument_text import ArgumentText, parameter
 from app.exports.arithmetic import FUNCTIONS, condition_in_cpp, in_cpp
-from app.exports.kernel_text import DetachedText, kernel_text, names_of, qualified
+from app.exports.kernel_text import DetachedText, kernel_text, names_of, qualified, without_c_linkage
 from app.exports.launch_text import FITS, LaunchText, step_text
 from app.exports.signature import Signature, identifier, signature_of
 from records.errors import UsageError
@@ -22,7 +22,7 @@ from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.compile.dialect import spell
 from sandbox.target import Target
 from tasks.dtypes import size_bytes
-from tasks.task import Task
+from tasks.task import Case, Task
 
 ALIGNMENT_BYTES = 256  # of each workspace within the scratch memory
 PLATFORM = """\
@@ -60,7 +60,7 @@ class Launcher:
         self.task: Task = prepared.task
         self.signature: Signature = signature_of(self.task)
         self.name = identifier(self.task.name)
-        self._is_cuda = target.vendor == "nvidia"
+        self._is_cuda, self._prepared = target.vendor == "nvidia", prepared
         self._rows = [_Row(prepared, "")]
         if prepared.arms:
             self._rows = [
@@ -79,6 +79,11 @@ class Launcher:
         made += [f"void* {t.name}" for t in self.signature.outputs]
         made += [f"long long {name}" for name in self.signature.dims]
         return made + [f"{parameter(s)} {s.name}" for s in self.signature.scalars]
+
+    def served_by(self, case: Case) -> int:
+        """The number of the kernel of a table that serves the case."""
+        arms = self._prepared.arms
+        return arms.index(self._prepared.arm(case)) if arms else 0
 
     def kernels(self) -> list[str]:
         """The names of all kernels that are launched, as the source has them."""
@@ -123,7 +128,7 @@ class Launcher:
         said = row.when or "every other shape"
         space = f"variant_{number}"
         opened = f"// For {said}.\n{names_of(tunables, kernels)}\nnamespace {space} {{\n"
-        return f"{opened}\n{body}\n}}  // namespace {space}\n{closed}\n"
+        return f"{opened}\n{without_c_linkage(body)}\n}}  // namespace {space}\n{closed}\n"
 
     def _dims(self, row: _Row) -> dict[str, str]:
         """The names of a plan's expressions in C++."""

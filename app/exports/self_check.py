@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -123,12 +124,18 @@ class StoredCase:
     files: dict[str, bytes]
 
 
-def stored_cases(task: Task) -> list[StoredCase]:
-    """The smallest and the largest test whose data are small enough."""
+def stored_cases(task: Task, served_by: Callable[[Case], int] = lambda case: 0) -> list[StoredCase]:
+    """The smallest and the largest test whose data are small enough, and for each other kernel of a table one more.
+
+    `served_by` gives the number of the kernel that serves a case.
+    """
     fitting = sorted((c for c in task.tests if _nbytes(task, c) <= MOST_BYTES), key=lambda c: _nbytes(task, c))
     if not fitting:
         raise UsageError(f"no test of {task.name} is small enough to be stored for a self-check; export it --as torch")
     chosen = {case.name: case for case in (fitting[0], fitting[-1])}
+    for case in fitting:
+        if served_by(case) not in {served_by(other) for other in chosen.values()}:
+            chosen[case.name] = case
     return [_stored(task, case, f"case{n}") for n, case in enumerate(chosen.values())]
 
 

@@ -38,6 +38,8 @@ def test_a_file_becomes_a_project_and_is_never_written_over_unasked(
 
 def test_a_module_for_pytorch_and_an_answer_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["export", str(SEED), "--task", "row_softmax", "--unchecked", "--as", "torch", "--target", "h200", "--json"]
+    assert run_command([*words, "--out", "mine"]) == 0
+    assert json.loads(capsys.readouterr().out)["files"] == ["mine.py"], "a name without an ending gets the form's"
     assert run_command(words) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["path"] == "row_softmax_torch.py" and said["form"] == "torch"
@@ -54,6 +56,8 @@ def test_a_module_for_pytorch_and_an_answer_as_json(tmp_path: Path, capsys: pyte
         ([str(SEED), "--as", "hip", "--task", "no_task", "--unchecked"], "no_task"),
         ([str(SEED), "--as", "hip", "--task", "fp8_block_gemm", "--unchecked"], "cannot be exported"),
         (["last", "--task", "row_softmax"], "is no file here"),
+        (["last", "--dataset", "--as", "hip"], "a dataset has one form"),
+        ([str(SEED), "--as", "hip", "--task", "row_softmax", "--unchecked", "--out", "x.hip"], "writes a folder"),
         (
             [str(SEED), "--as", "hip", "--task", "row_softmax", "--unchecked", "--out", "/proc/none/x"],
             "cannot be written",

@@ -133,5 +133,7 @@ def test_an_endpoint_that_does_not_answer_is_asked_once(run_id: str, monkeypatch
 def test_without_the_option_it_is_the_best_kernel(run_id: str) -> None:
     assert run_command(["export", "last", "--out", "best.hip"]) == 0
     assert Path("best.hip").read_text().startswith("// time_us = 50\n")
-    assert run_command(["export", "last", "--out", "gone/best.hip", "--dataset"]) == 0
-    assert len(lines(Path("gone/best.hip"))) == 2
+    assert run_command(["export", "last", "--out", "best"]) == 2, "it is there already"
+    assert run_command(["export", "last", "--out", "best", "--force"]) == 0
+    assert run_command(["export", "last", "--out", "gone/all.jsonl", "--dataset"]) == 0
+    assert len(lines(Path("gone/all.jsonl"))) == 2

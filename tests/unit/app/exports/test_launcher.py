@@ -119,6 +119,8 @@ ROWS = [2, 4]
 #include <hip/hip_runtime.h>
 #define STEP 3
 struct Helper { int a[STEP]; };
+extern "C" __device__ float shared_name(float a) { return a; }
+extern "C" { __global__ void never_launched(float* x) {} }
 extern "C" __global__ void softmax(const float* x, float* y, int rows) {}
 //+++ part large
 /*+++
@@ -133,6 +135,8 @@ args = ["x", "y", "rows", "cols"]
 #error a macro of another part
 #endif
 struct Helper { float b; };
+extern "C" __device__ float shared_name(float a) { return a + 1.0f; }
+extern "C" { __global__ void never_launched(float* x) {} }
 extern "C" __global__ void softmax(const float* x, float* y, int rows, int cols) {}
 """
 

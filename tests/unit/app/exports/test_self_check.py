@@ -80,3 +80,13 @@ def test_the_program_names_each_case_and_each_file() -> None:
     for stored in cases:
         assert stored.case.name in text
         assert all(f"/{path}" in text for path in stored.files)
+
+
+def test_of_a_table_every_kernel_that_serves_a_test_has_a_stored_case() -> None:
+    task = load_task("row_softmax", "mi300x")
+    thresholds = (1, 31, 64, 1000)
+    served = [
+        sum(stored.case.dims["cols"] > most for most in thresholds)
+        for stored in stored_cases(task, lambda case: sum(case.dims["cols"] > most for most in thresholds))
+    ]
+    assert sorted(set(served)) == [0, 1, 2, 3, 4] and len(served) <= 5
