@@ -16,6 +16,8 @@ from functools import cached_property
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
+from knowledge.tokens import KIN
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -26,6 +28,7 @@ K1 = 1.2  # how soon repeats of a term stop counting
 B = 0.5  # how much a long passage is held back
 NOTE = 1.3  # worth of a shipped note, which is written for the questions asked here, over a page from elsewhere
 HISTORY = 0.7  # worth of a list of changes, which names everything and explains nothing
+NEAR = 0.5  # weight of a concept whose words only go together, beside a word's own
 FAN = 8  # segments of one level become one of the next
 
 SCHEMA = (
@@ -127,7 +130,7 @@ def rank(
         passages, counts = entries["passage"].astype(np.intp), entries["count"].astype(np.float64)
         norm = norms[passages]
         having = int(np.isfinite(norm).sum())
-        idf = math.log(1.0 + (living - having + 0.5) / (having + 0.5))
+        idf = math.log(1.0 + (living - having + 0.5) / (having + 0.5)) * (NEAR if term.startswith(KIN) else 1.0)
         scores[passages] += counts * (weight * idf * (K1 + 1.0)) / (counts + norm)
     scores *= facts.priors
     scores[~allowed] = 0.0

@@ -8,7 +8,7 @@ from collections import defaultdict
 from functools import lru_cache
 from pathlib import Path
 
-TOKENISER = 3  # part of every derived index: raise it when tokens change or weigh otherwise
+TOKENISER = 4  # part of every derived index: raise it when tokens change or weigh otherwise
 
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
@@ -23,6 +23,7 @@ _STOP = frozenset(
 )
 
 _CONCEPTS = Path(__file__).parent / "concepts.txt"
+KIN = "~"  # begins a group of words that only go together, and its concept, which counts less
 
 
 @lru_cache(maxsize=65536)
@@ -47,10 +48,11 @@ def _tables(groups: str) -> tuple[dict[str, list[str]], dict[tuple[str, ...], st
     """Concepts by word, and by phrase of two or three words, of a text with a group of phrases a line."""
     words, phrases = defaultdict[str, list[str]](list), dict[tuple[str, ...], str]()
     for line in groups.splitlines():
-        group = [phrase.strip() for phrase in line.split(",") if line and not line.startswith("#")]
+        sign = KIN if line.startswith(KIN) else "="
+        group = [phrase.strip(f"{KIN} ") for phrase in line.split(",") if line and not line.startswith("#")]
         for phrase in group:
             found = tuple(stem(part) for part in re.split(r"[ _]+", phrase) if part not in _STOP)
-            concept = "=" + group[0].replace(" ", "-")
+            concept = sign + group[0].replace(" ", "-")
             if len(found) == 1:
                 words[found[0]].append(concept)
             else:

@@ -85,6 +85,12 @@ def test_facts_after_a_change_are_those_of_a_fresh_look() -> None:
     assert postings.read_facts(db, "3", grown).lengths.tolist() == postings.read_facts(db, "3").lengths.tolist()
 
 
+def test_a_word_that_only_goes_together_with_the_one_asked_for_counts_less() -> None:
+    db = made({1: "the stall of a read", 2: "the latency of a read", 3: "the width of a read"})
+    (best, high), (second, low) = ranked(db, "latency")
+    assert (best, second) == (2, 1) and 0 < low < high / 2
+
+
 def test_a_shipped_note_comes_before_a_page_and_a_history_after_it() -> None:
     db = made({1: "padding of lds rows", 2: "padding of lds rows", 3: "padding of lds rows"})
     db.execute("UPDATE documents SET uri = '/src/CHANGELOG.md' WHERE number = 1")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.tokens import PHRASES, stem
+from knowledge.tokens import KIN, PHRASES, stem
 from knowledge.vocabulary import tokens
 
 ROOT = Path(__file__).parents[3]
@@ -39,6 +39,12 @@ def test_synonyms_share_a_concept(left: str, right: str) -> None:
     assert any(token.startswith("=") for token in shared), (tokens(left), tokens(right))
 
 
+@pytest.mark.parametrize(("left", "right"), [("delay", "stall"), ("too many registers", "live value"), ("fma", "mad")])
+def test_words_that_only_go_together_share_a_concept_of_another_kind(left: str, right: str) -> None:
+    shared = set(tokens(left)) & set(tokens(right))
+    assert shared and all(token.startswith(KIN) for token in shared), (tokens(left), tokens(right))
+
+
 @pytest.mark.parametrize(
     ("left", "right"), [("padding", "pad"), ("caches", "cache"), ("coalesced", "coalescing"), ("latencies", "latency")]
 )
@@ -48,7 +54,9 @@ def test_word_endings_fold(left: str, right: str) -> None:
 
 def test_every_line_of_the_concepts_is_a_group_of_phrases() -> None:
     lines = [line for line in (ROOT / "knowledge/concepts.txt").read_text().splitlines() if not line.startswith("#")]
-    groups = [[phrase.strip() for phrase in line.split(",")] for line in lines]
+    groups = [[phrase.strip(" ~") for phrase in line.split(",")] for line in lines]
+    many = [phrase for group in groups for phrase in group if len(phrase.split()) > 1]
+    assert len(set(many)) == len(many)  # a phrase has one concept
     assert all(len(group) > 1 and all(group) and len(set(group)) == len(group) for group in groups)
     assert len({group[0] for group in groups}) == len(groups) > 50
     assert all(len(phrase) <= 3 for phrase in PHRASES)  # more do not fit the key of a phrase
