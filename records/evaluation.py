@@ -116,7 +116,7 @@ class CaseResult:
     workgroups: int = 0  # that were executed; 0 where they were not counted
     drawn: int = 0  # of them from anywhere in the grid, each place as likely as any other
     grid: int = 0  # workgroups that a whole execution has
-    stands_for: str = ""  # the benchmark case that was too large to execute, of which this is one scaled down
+    stands_for: str = ""  # the case that was too large to execute, of which this is one scaled down
 
     @property
     def is_whole(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ End = Literal["ended", "cpu", "stalled", "memory", "folder", "threads", "output"
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _FIRST_LOOK_S = 0.2  # at the process itself: most programs have ended by then
 _MOST_THREADS_READ = 32
+_SELDOM = 10  # looks of which one is at what is mapped
 _LONGEST_IDLE_S = 0.2  # that one look can find: with more between two, it was this process that did not get to run
 
 
@@ -64,6 +66,7 @@ class Meter:
         self._clock = (~pid << 3) | 2  # the kernel's number for the CPU clock of this process
         self._started = self._seen = time.monotonic()
         self._cpu_s = self._idle_s = 0.0
+        self._looks = 0
 
     def look(self) -> End | None:
         """The limit that the program has met, if any. HostStarved where it could run and did not get to."""
@@ -118,7 +121,23 @@ class Meter:
                     if count > self._limits.folder_files:
                         return False
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
-        return size <= self._limits.folder_bytes
+        return size + self._without_name() <= self._limits.folder_bytes
+
+    def _without_name(self) -> int:
+        """Bytes of files that the program has removed and still holds open; mapped ones as large as a file may be."""
+        self._looks += 1
+        held = dict[int, int]()
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            for handle in os.listdir(f"/proc/{self._pid}/fd"):  # noqa: PTH208 - a Path for each takes longer
+                with contextlib.suppress(OSError):
+                    about = os.stat(f"/proc/{self._pid}/fd/{handle}")  # noqa: PTH116
+                    if stat.S_ISREG(about.st_mode) and not about.st_nlink:
+                        held[about.st_ino] = about.st_blocks * 512
+            if not self._looks % _SELDOM:
+                for line in _read(f"/proc/{self._pid}/maps").split(b"\n"):
+                    if line.endswith(b" (deleted)"):
+                        held.setdefault(int(line.split()[4]), self._limits.file_bytes)
+        return sum(held.values())
 
 
 def _words(path: str) -> list[bytes]:

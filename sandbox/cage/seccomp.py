@@ -16,7 +16,7 @@ from sandbox.cage.calls import AUDIT, numbers, others
 
 OWN_PID = 0x4B535049  # stands for the number of the process that the filter is for; see launcher/fence.c
 Row = tuple[int, int, int, int]  # of an instruction: its code, how far it jumps where true and where false, a constant
-Test = tuple[Literal["any", "clear", "set", "below"], int, tuple[int, ...]]  # kind, argument, values
+Test = tuple[Literal["any", "clear", "set", "below", "apart"], int, tuple[int, ...]]  # kind, argument, values
 
 _LOAD, _EQUAL, _GREATER, _BITS, _RETURN, _JUMP = 0x20, 0x15, 0x25, 0x45, 0x06, 0x05
 _FARTHEST = 255  # instructions that a comparison can pass over
@@ -39,12 +39,15 @@ _CONDITIONS: dict[str, tuple[Test, ...]] = {
     # Duplicates, flags and locks, but no F_SETOWN: that sends signals.
     "fcntl": (("any", 1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),),
     "ioctl": (("any", 1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),),  # about terminals, and flags
-    # Signal at the parent's death, dumpable, names, no new privileges, huge pages, reading of the bounding set.
-    "prctl": (("any", 0, (1, 2, 3, 4, 15, 16, 23, 38, 39, 41, 42, 0x53564D41)),),
+    # Signal at the parent's death, names, no new privileges, huge pages, reading of the bounding set and of dumpable,
+    # which stays: a program that is not could hide its files from whoever watches it.
+    "prctl": (("any", 0, (1, 2, 3, 15, 16, 23, 38, 39, 41, 42, 0x53564D41)),),
     # A negative clock is another process's.
     "clock_gettime": (("below", 0, (12,)),),
     "clock_getres": (("below", 0, (12,)),),
     "clock_nanosleep": (("below", 0, (12,)),),
+    # Anonymous memory that is shared counts as a file's: no limit and no look would see it.
+    "mmap": (("apart", 3, (0x01, 0x20)),),
     "seccomp": (("any", 0, (1,)), ("clear", 1, (8,))),  # one more filter, and no listener
 }
 _OWN_THREADS: tuple[Test, ...] = (("any", 0, (OWN_PID,)),)
@@ -128,6 +131,8 @@ def _tested(test: Test) -> Sequence[Row]:
         return [*rows, *((_EQUAL, last - i + 1, 0, value) for i, value in enumerate(values)), refuse]
     if kind == "below":
         return [*rows, (_GREATER, 0, 1, values[0] - 1), refuse]
+    if kind == "apart":  # never both bits together
+        return [*rows, (_BITS, 0, 2, values[0]), (_BITS, 0, 1, values[1]), refuse]
     return [*rows, (_BITS, *((0, 1) if kind == "clear" else (1, 0)), values[0]), refuse]
 
 

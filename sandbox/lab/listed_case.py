@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass, replace
 
 from sandbox.lab.lab_verify import Judge, Rows
+from sandbox.lab.scaled_case import SCALED, scaled, shortened
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import ENDS, ENOUGH, TimedCase
 from tasks.held_out import SMALL, cost
@@ -37,9 +38,7 @@ class ListedCase:
         """Execute and compare it; findings are empty when it is right."""
         plan = self.judge.built.prepared.plan(self.case)
         if len(plan.launches) > 1 or plan.workspaces or self.judge.task.initials:
-            return self._whole(
-                self.judge
-            )  # a later launch reads what earlier ones wrote: a share would show it nothing
+            return self._at_once(self.judge)  # a later launch reads what earlier ones wrote: a share shows it nothing
         judge, (launch,) = self.judge, plan.launches
         is_light = math.prod(launch.grid) * math.prod(launch.block) <= MOST_ITEMS
         if is_light and cost(judge.task, self.case.dims) <= SMALL:
@@ -54,16 +53,29 @@ class ListedCase:
             return timed.refused(findings, sample)
         each = sample.accesses / len(sample.written) if sample.written else 0.0
         affordable = self.judge.patience.accesses
-        if findings is None or (is_light and each * math.prod(launch.grid) <= affordable):
+        if findings is None:
+            return self._at_once(judge)
+        if is_light and each * math.prod(launch.grid) <= affordable:
             judge.moving.clear()
             whole = self._whole(judge)
-            if findings is None or not judge.moving:
+            if not judge.moving:
                 return whole
         many = min(ENOUGH, max(FEWEST, int(affordable / max(1.0, each))))
         findings = timed.sampled(sample, many - len(sample.written), ENDS)
         if findings is None:
-            return self._whole(judge)
+            return self._at_once(judge)
         return timed.refused(findings, sample) if findings else timed.answer(sample)
+
+    def _at_once(self, judge: Judge) -> Rows:
+        """All of it, or of a shorter case where its deadline comes although nothing hangs."""
+        spent = cost(judge.task, self.case.dims)
+        return shortened(judge, self._within, (spent, *(limit for limit in SCALED if limit < spent)))
+
+    def _within(self, judge: Judge, limit: float) -> Rows:
+        if limit >= cost(judge.task, self.case.dims):
+            return self._whole(judge)
+        row, findings = judge.run(scaled(judge.task, self.case, limit), self.variant)
+        return replace(row, stands_for=self.case.name), findings
 
     def _whole(self, judge: Judge) -> Rows:
         return judge.run(self.case, self.variant)

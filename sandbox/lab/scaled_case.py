@@ -1,15 +1,29 @@
-"""A benchmark case with its dims shortened, for plans of which no part can be executed alone."""
+"""A case with its dims shortened, for plans of which no part can be executed alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from sandbox.lab.lab_verify import Judge, Rows
 from tasks.held_out import cost
 from tasks.manifest import case_name
 from tasks.task import Case, Task
 
 SCALED = (2.0**28, 2.0**25, 2.0**22)  # operations plus bytes of a case that is executed whole; the next where time ends
+
+SHORTER = 0.5  # of its deadline that each next one has: together they cost no more than two
+
+
+def shortened(judge: Judge, run: Callable[[Judge, float], Rows], limits: Sequence[float] = SCALED) -> Rows:
+    """The rows under the first of falling limits; under the next where the deadline came although nothing hung."""
+    for number, limit in enumerate(limits):
+        judge.slow.clear()
+        judge.moving.clear()
+        rows = run(judge.within(SHORTER**number), limit)
+        if not judge.slow and not judge.moving:
+            break
+    return rows
 
 
 def scaled(task: Task, case: Case, limit: float) -> Case:

@@ -24,7 +24,7 @@ from sandbox.lab.drawn import LESS, Drawn
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest
 from sandbox.lab.lab_verify import Built, Judge, Rows, coverage, written_buffers
 from sandbox.lab.pieces import Piece
-from sandbox.lab.scaled_case import SCALED, scaled
+from sandbox.lab.scaled_case import scaled, shortened
 from sandbox.lab.slabs import Slab, same_bits, slab_of, slabs
 from sandbox.lab.timed_inputs import TimedInputs
 from sandbox.lab.workgroups import drawn
@@ -257,13 +257,8 @@ class TimedCase:
         return Finding("unwritten_output", message, case=self.case.name, buffer=name)
 
     def scaled(self) -> Rows:
-        """The case whole where it is affordable, else shortened until it is: further where alike launches are cut."""
-        for limit in SCALED:
-            self.judge.slow.clear()
-            rows = self._shortened(limit)
-            if not self.judge.slow:
-                break
-        return rows
+        """The case whole where it is affordable, else shortened until it is."""
+        return shortened(self.judge, lambda judge, limit: replace(self, judge=judge)._shortened(limit))
 
     def _shortened(self, limit: float) -> Rows:
         if cost(self.judge.task, self.case.dims) <= limit:

@@ -31,7 +31,7 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 def _by_lanes(x: Array, lanes: int) -> Array:
     """So many sums, each one element after the other, then those."""
     whole = np.concatenate([x, np.zeros(-x.size % lanes, np.float32)]).reshape(-1, lanes)
-    sums = np.add.accumulate(whole, axis=0, dtype=np.float32)[-1]
+    sums = np.add.reduce(whole, axis=0, dtype=np.float32)  # row after row: along this axis nothing is paired
     return np.asarray(np.add.accumulate(sums, dtype=np.float32)[-1:])
 
 

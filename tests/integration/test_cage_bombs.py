@@ -41,11 +41,14 @@ BOMBS: dict[str, tuple[str, ...]] = {
     "naps": ("stalled",),
     "silent": ("stalled",),
     "memory": ("memory",),
-    "threads": ("threads", "stalled"),
+    "shared": ("ended",),
+    "threads": ("threads", "stalled", "memory"),  # their stacks, before the next look
     "files": ("folder",),
     "folders": ("ended",),
     "deep": ("ended",),
     "disk": ("folder",),
+    "removed": ("folder",),
+    "mapped": ("folder",),
     "stack": ("ended",),
     "sparse": ("ended",),
 }

@@ -28,8 +28,12 @@ static void ignore_limits(void) {
     spin();
 }
 
-static void memory(void) {
-    for (;;) memset(mmap(NULL, sizeof g_block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 1 << 20);
+static void memory(int sharing) {
+    for (;;) {
+        void* place = mmap(NULL, sizeof g_block, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
+        if (place == MAP_FAILED) exit(3);
+        memset(place, 1, sizeof g_block);
+    }
 }
 
 static int recurse(int n) {
@@ -59,6 +63,18 @@ static void many_large_files(void) {
         int file = open(name, O_CREAT | O_WRONLY, 0600);
         for (int i = 0; i < 4; i++)
             if (write(file, g_block, sizeof g_block) < 0) break;
+        close(file);
+    }
+}
+
+static void removed_files(int mapped) {
+    for (unsigned n = 0;; n++) {
+        int file = open("file", O_CREAT | O_RDWR, 0600);
+        for (int i = 0; i < 4; i++)
+            if (write(file, g_block, sizeof g_block) < 0) break;
+        unlink("file");
+        if (!mapped) continue;
+        mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
         close(file);
     }
 }
@@ -99,7 +115,8 @@ int main(int count, char** words) {
     if (!strcmp(name, "fork"))
         for (;;)
             if (fork() < 0) return 3;
-    if (!strcmp(name, "memory")) memory();
+    if (!strcmp(name, "memory")) memory(MAP_PRIVATE);
+    if (!strcmp(name, "shared")) memory(MAP_SHARED);
     if (!strcmp(name, "stack")) return recurse(0);
     if (!strcmp(name, "threads")) threads();
     if (!strcmp(name, "output"))
@@ -109,6 +126,8 @@ int main(int count, char** words) {
     if (!strcmp(name, "folders")) files(1);
     if (!strcmp(name, "deep")) deep_folders();
     if (!strcmp(name, "disk")) many_large_files();
+    if (!strcmp(name, "removed")) removed_files(0);
+    if (!strcmp(name, "mapped")) removed_files(1);
     if (!strcmp(name, "sparse")) {
         int file = open("file", O_CREAT | O_RDWR, 0600);
         if (ftruncate(file, 1ll << 40) == 0) puts("made");

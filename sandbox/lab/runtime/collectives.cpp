@@ -6,6 +6,7 @@
 #include "memory.h"
 #include "shadow.h"
 #include "trace.h"
+#include "waiting.h"
 #include "workgroup.h"
 
 namespace ks {
@@ -219,31 +220,11 @@ extern "C" void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned in
     wait_in_wave((uint64_t)__builtin_return_address(0) - 1);
 }
 
-constexpr uint64_t kPolls = 1 << 16;
-
-extern "C" void ks_sleep() { pause_lane(); }
-
-// True where what a work-item looks at is the same as last time: it waits for somebody. Where only some workgroups are
-// counted, that may be one that never runs.
-static bool is_polling(Worker& worker, uint64_t address, uint64_t place) {
-    const bool again = worker.polled == address;
-    worker.polled = address;
-    worker.polls = again ? worker.polls + 1 : 0;
-    const Header& asked = worker.request->head;
-    if (worker.polls < kPolls || !(asked.backwards || (asked.recording && worker.launch->listed))) return again;
-    Finding finding = {};
-    finding.kind = kTimeout;
-    finding.write = true;
-    finding.region = ~0u;
-    describe_here(finding, place);
-    add_finding(finding);
-    abandon();
-}
-
 extern "C" void* ks_atomic(const volatile void* address, unsigned long size) {
     const uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
-    is_polling(*t_worker, (uint64_t)address, place);
+    const bool again = is_polling(*t_worker, (uint64_t)address, place);
     check_atomic((uint64_t)address, size, place);
+    note_look(*t_worker, (uint64_t)address, size, false, again);
     if (++t_worker->spins % 256 == 0) pause_lane();
     return (void*)address;
 }
@@ -251,9 +232,11 @@ extern "C" void* ks_atomic(const volatile void* address, unsigned long size) {
 extern "C" void* ks_touch(const volatile void* address, unsigned long size, int write) {
     const uint64_t place = (uint64_t)__builtin_return_address(0) - 1;
     const bool recording = t_hot.recording;
-    if (!write && is_polling(*t_worker, (uint64_t)address, place)) t_hot.recording = false;  // one look is counted
+    const bool again = !write && is_polling(*t_worker, (uint64_t)address, place);
+    if (again) t_hot.recording = false;  // one look is counted
     check_atomic_move((uint64_t)address, size, write != 0, place);
     t_hot.recording = recording;
+    if (!write) note_look(*t_worker, (uint64_t)address, size, true, again);
     if (++t_worker->spins % 256 == 0) pause_lane();
     return (void*)address;
 }

@@ -18,6 +18,7 @@
 #include "shared.h"
 #include "trace.h"
 #include "variables.h"
+#include "waiting.h"
 #include "workgroup.h"
 
 namespace ks {
@@ -64,6 +65,7 @@ static void work_off(Worker& worker, uint32_t index) {
     t_hot.whole = g_request.head.checks > 1;
     worker.barriers = 0;
     uint64_t done = 0, failed = 0, busy = 0, most = 0;
+    work_begins();
     for (;;) {
         uint64_t k = g_next.add(1);
         if (k >= launch.blocks || finding_count() >= kFindings) break;
@@ -83,6 +85,7 @@ static void work_off(Worker& worker, uint32_t index) {
         done++;
         failed += worker.failed;
     }
+    work_ends();
     worker.launch_group += launch.total();
     end_launch_shadow(worker);
     worker.launch = nullptr;

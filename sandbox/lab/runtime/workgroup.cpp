@@ -93,16 +93,6 @@ void wait_in_wave(uint64_t site) {
 
 static uint64_t barrier_site(const Lane& lane) { return ((uint64_t*)lane.sp)[1]; }
 
-void pause_lane() {
-    if (finding_count()) abandon();  // what it waits for may have ended with a finding
-    Lane& self = *t_lane;
-    self.apart = __safestack_unsafe_stack_ptr;
-    self.wave->ready |= bit(self);
-    t_worker->spins++;
-    // To the scheduler, so that other waves run too: what the lane waits for may be theirs.
-    ks_switch(&self.sp, t_worker->home);
-}
-
 void abandon() {
     t_worker->failed = true;
     void* nowhere;

@@ -52,18 +52,20 @@ struct Worker {
     void* home;     // stack pointer of the scheduler
     const Launch* launch;
     const Request* request;
-    Recorder* recorder;                  // of the workgroups that are recorded, else null
-    uint64_t barriers, spins, accesses;  // the last one counts up at the end of each launch
-    uint64_t polled, polls;              // the last address that a work-item looked at atomically, how often in a row
-    uint64_t* atomics;                   // per region: how many accesses were atomic, in all workgroups
-    int thread;                          // its number for signals
-    Shared<uint64_t> begun;              // workgroups so far
-    uint64_t seen, seen_ns;              // how many there were at a look, and when that was seen first
-    Shared<uint64_t> spent_ns;           // on the thread's own clock, when it was last asked
-    uint64_t opened_ns;                  // of it when the deadline was set
-    uint32_t asked;                      // how often for its place
-    bool has_said;                       // its place
-    const Launch* numbered;              // whose work-items the lanes are numbered for
+    Recorder* recorder;                   // of the workgroups that are recorded, else null
+    uint64_t barriers, spins, accesses;   // the last one counts up at the end of each launch
+    uint64_t polled, polls;               // the last address that a work-item looked at atomically, how often in a row
+    uint64_t looks, seen_there;           // looks that changed nothing, and what was seen last; see waiting.cpp
+    uint64_t others, vain, looks_before;  // other accesses so far; since the last: pauses, and looks up to then
+    uint64_t* atomics;                    // per region: how many accesses were atomic, in all workgroups
+    int thread;                           // its number for signals
+    Shared<uint64_t> begun;               // workgroups so far
+    uint64_t seen, seen_ns;               // how many there were at a look, and when that was seen first
+    Shared<uint64_t> spent_ns;            // on the thread's own clock, when it was last asked
+    uint64_t opened_ns;                   // of it when the deadline was set
+    uint32_t asked;                       // how often for its place
+    bool has_said;                        // its place
+    const Launch* numbered;               // whose work-items the lanes are numbered for
     uint64_t clock, group_start, epoch_start, agent_fence, group, launch_group;  // see shadow.h
     bool acquired;  // this workgroup has looked at what others set atomically
 };

@@ -76,6 +76,12 @@ def test_a_foreign_architecture_ends_the_process() -> None:
         ("sched_getaffinity", (0,), ALLOW),
         ("sched_getaffinity", (1,), EPERM),
         ("prlimit64", (1,), EPERM),
+        ("prctl", (3,), ALLOW),
+        ("prctl", (4,), EPERM),  # PR_SET_DUMPABLE
+        ("mmap", (0, 4096, 3, 0x22), ALLOW),
+        ("mmap", (0, 4096, 3, 0x01), ALLOW),  # a file's
+        ("mmap", (0, 4096, 3, 0x21), EPERM),  # memory that is shared and no file's
+        ("mmap", (0, 4096, 3, 0x23), EPERM),
         ("seccomp", (1, 1), ALLOW),
         ("seccomp", (1, 8), EPERM),  # a listener
     ],

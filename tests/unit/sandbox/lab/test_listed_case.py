@@ -151,3 +151,24 @@ def test_a_kernel_of_which_only_samples_were_executed_is_executed_whole_once(eva
         row, findings = one_whole(judge, evaluator._plain(built), inputs)
         assert [finding.kind for finding in findings] == kinds and row.role == "test"
         assert row.is_whole or kinds
+
+
+LATE = f"if (cols == {COLS}) for (volatile int i = 0; i < 1000000; ++i) {{}}"
+HUNG = f"if (cols == {COLS} && blockIdx.x > 2) for (volatile int i = 1; i; ) {{}}"
+
+
+@pytest.mark.parametrize(
+    ("early", "kinds"), [(LATE, []), (f"{LATE} if (cols != {COLS}) return;", ["unwritten_output"]), (HUNG, ["timeout"])]
+)
+def test_a_plan_that_is_executed_whole_or_not_at_all_is_shortened_where_it_is_slow(
+    evaluator: LabEvaluator, early: str, kinds: list[str]
+) -> None:
+    task, case = load_task("row_softmax"), Case(f"rows={ROWS},cols={COLS}", {"rows": ROWS, "cols": COLS}, 3)
+    source = SOURCE.format(early=early).replace("+++*/", '\n[workspace]\nunused = ["f32", "1"]\n+++*/')
+    built = evaluator._build(evaluator.prepare(source, task))[1]
+    assert built is not None
+    judge = Judge(evaluator._lab, built, Patience(deadline_s=0.4))
+    row, findings = ListedCase(judge, case, None, evaluator._inputs_of(task)).run()
+    assert [finding.kind for finding in findings] == kinds
+    assert (row.stands_for == case.name) == (early != HUNG)
+    assert kinds or (row.correct and row.name != case.name)
