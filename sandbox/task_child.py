@@ -122,6 +122,7 @@ class TaskChild:
             "make_inputs": lambda case, rng: self._tensors("make_inputs", case, {}, rng),
             "reference": lambda inputs, case: self._tensors("reference", case, inputs),
             "baseline": lambda inputs, case: self._tensors("baseline", case, inputs),
+            "in_order": lambda inputs, case: self._tensors("in_order", case, inputs),
             "variants": lambda inputs, case, rng: self._families("variants", case, inputs, rng),
             "shortcuts": lambda inputs, case: self._families("shortcuts", case, inputs),
             "check": self._check,

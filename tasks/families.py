@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +21,16 @@ from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
 from tasks.loader import TASK_FAULTS
-from tasks.task import Case, Task, Tensors, TensorSpec
+from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
 ALIKE = frozenset({"one value", "equal rows", HARDLY, "sorted", "gathered"})  # neighbours in a sum are alike
 ONE_WAY = 1024.0  # units of a float32 output of these: one rounding after the other may go the same way
 UNITS = 16.0  # of the last place of a float32 output that any element may be off
+LONG = 1 << 18  # the cost of a case at most on which sums in order are tried
+STRAYED = 16  # draws of it
+FURTHER = 4.0  # times what they show
 TRIED = 2  # cases on which a family is tried before it is used
 TOGETHER = " of all inputs"  # behind the name of a family that changes no fewer
 FLUSHED = float(np.finfo(np.float32).tiny)  # below it the builtins of exponentials and reciprocals give zero
@@ -47,6 +51,7 @@ class InputFamilies:
     def __init__(self, task: Task) -> None:
         """Nothing is drawn yet."""
         self.task = task
+        self._strayed: dict[str, Mapping[str, float]] = {}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -85,7 +90,7 @@ class InputFamilies:
             rtol=wider,
             atol=WIDER * own.atol,
             row_rtol=WIDER * own.row_rtol,
-            least=self._units[output.name],
+            least=max(self._units[output.name], self._strays(family)[output.name]),
             units=ONE_WAY if family.removesuffix(TOGETHER) in ALIKE else own.units,
         )
 
@@ -101,6 +106,36 @@ class InputFamilies:
                     typical = float(np.sqrt(np.mean(np.square(want[np.isfinite(want)]))))
                     unit = (UNITS if dtype.itemsize >= 4 else 1.0) * spacing_at(typical, dtype)
                     found[spec.name] = max(found[spec.name], unit)
+        return found
+
+    def _strays(self, family: str) -> Mapping[str, float]:
+        """The error of sums in order on a long line of this family, where it is more than rounding: else 0."""
+        if family not in self._strayed:
+            self._strayed[family] = {spec.name: 0.0 for spec in self.task.outputs}
+            if self.task.in_order is not None and family.removesuffix(TOGETHER) in ALIKE:
+                self._strayed[family] = self._measured_strays(family)
+        return self._strayed[family]
+
+    def _measured_strays(self, family: str) -> dict[str, float]:
+        task, found = self.task, {spec.name: 0.0 for spec in self.task.outputs}
+        assert task.in_order is not None
+        cheap = [one for one in task.tests if cost(task, one.dims) <= LONG]
+        if not cheap:
+            return found
+        case = max(cheap, key=lambda one: _longest(task, one))
+        grows = FURTHER * max(_longest(task, one) for one in (*task.tests, *task.benchmarks)) / _longest(task, case)
+        for number in range(STRAYED):
+            inputs = _made(task.draw(case), self._changes[family], np.random.default_rng((number, 3)))
+            try:
+                with np.errstate(all="ignore"):
+                    want, other = task.reference(inputs, case), task.in_order(inputs, case)
+            except (TaskError, *TASK_FAULTS):
+                return dict.fromkeys(found, 0.0)
+            for spec in task.outputs:
+                dtype = numpy_dtype(spec.dtype)
+                if is_float(dtype):
+                    error = grows * _strayed(to_float64(want[spec.name]), to_float64(other[spec.name]), dtype)
+                    found[spec.name] = max(found[spec.name], error)
         return found
 
     @cached_property
@@ -181,6 +216,22 @@ def _cases(task: Task) -> list[Case]:
     small = [case for case in order if cost(task, case.dims) <= SMALL] or order[:1]
     full = [c for c in small if all(max(task.shape_of(s, c)) > 1 for s in task.inputs_of(c) if s.shape)]
     return (full or small[-TRIED:])[:TRIED]
+
+
+def _strayed(want: Array, other: Array, dtype: np.dtype[Any]) -> float:
+    """The largest error of `other` where it is more than rounding to the output's type explains; else 0."""
+    error = np.abs(other - want)
+    known = np.isfinite(error)
+    largest, most = (float(part[known].max(initial=0.0)) for part in (np.abs(want), error))
+    rounding = ONE_WAY * spacing_at(largest, np.dtype(np.float32))
+    return most if most > max(rounding, spacing_at(largest, dtype)) else 0.0
+
+
+def _longest(task: Task, case: Case) -> int:
+    """The longest line of an input that may be changed."""
+    return max(
+        (task.shape_of(s, case)[-1] for s in task.inputs_of(case) if s.name in task.plant and s.shape), default=1
+    )
 
 
 def _made(inputs: Tensors, change: InputChange, rng: Rng) -> Tensors:

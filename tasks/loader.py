@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from records.errors import TaskError
+from tasks.in_order import in_order
 from tasks.manifest import read_manifest
 from tasks.recorded import FILE
 from tasks.task import Task
@@ -141,7 +142,7 @@ def functions_of(path: Path, code: str, digest: str) -> dict[str, Any]:
         if not _takes(function, count):
             raise TaskError(f"{path}: {name!r} must take {count} arguments")
         found[name] = function
-    return found
+    return {**found, "in_order": in_order(found["baseline"])}
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:

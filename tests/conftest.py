@@ -11,6 +11,7 @@ import pytest
 
 # Threads of numpy's that wait for each other spin: beside other test processes a product costs four times its time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.pop("OPENBLAS_CORETYPE", None)  # which no cage hands on: sums there would end in other bits than here
 
 from tests.support.compiler_cache import FOLDER, toolchain, withhold
 from tests.support.postgres_server import PostgresServer, programs, serving

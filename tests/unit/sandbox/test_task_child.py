@@ -69,6 +69,10 @@ def test_a_task_in_the_cage_says_what_it_says_here(name: str, tmp_path: Path, ca
         assert {n: (a.dtype, a.tobytes(), a.flags.f_contiguous) for n, a in one.items()} == {
             n: (a.dtype, a.tobytes(), a.flags.f_contiguous) for n, a in other.items()
         }
+    assert here.in_order is not None and there.in_order is not None
+    assert {n: a.tobytes() for n, a in here.in_order(inputs, case).items()} == {
+        n: a.tobytes() for n, a in there.in_order(others, case).items()
+    }
     assert here.variants is not None and there.variants is not None
     rng, again = np.random.default_rng(5), np.random.default_rng(5)
     families, others_families = here.variants(inputs, case, rng), there.variants(others, case, again)
