@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from knowledge.store import KnowledgeStore
 
 OPENAI = "https://api.openai.com/v1"
+CHROMA = "chroma"  # as a model's name: the one that comes with Chroma
 
 
 def make_store(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] | None = None) -> KnowledgeStore:
@@ -27,10 +28,10 @@ def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] |
     if not settings.embedding_model:
         return None
     folder = Path(settings.embedding_model).expanduser()
-    if folder.is_dir():
-        from knowledge.folder_embedder import FolderEmbedder
+    if settings.embedding_model == CHROMA or folder.is_dir():
+        from knowledge.folder_embedder import FolderEmbedder, chroma_model
 
-        return FolderEmbedder(folder)
+        return FolderEmbedder(chroma_model() if settings.embedding_model == CHROMA else folder)
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     address = settings.embedding_base_url or settings.base_url or OPENAI
     asked = EndpointEmbedder(address, settings.embedding_model, key)

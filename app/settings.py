@@ -85,7 +85,7 @@ class Settings(BaseSettings):
     tries: int = Field(default=4, ge=0, le=12)
     """Kernels that the coder may check in one experiment unless `--tries` says otherwise; 0 is without tools."""
     embedding_model: str | None = None
-    """Model that makes vectors of the literature: a name, or a folder with an ONNX model; words alone without one."""
+    """Model for vectors of the literature: a name, a folder with one, or `chroma`; words alone without one."""
     embedding_base_url: str | None = None
     """OpenAI-compatible endpoint of the embedding model; the model's own when not given."""
     embedding_weight: float = Field(default=0.3, ge=0, le=10)

@@ -82,7 +82,8 @@ class DenseIndex:
         with self._lock, self._tables.changing() as db:
             if self._mark.exists() or not self.folder.exists():
                 self._forget(db)
-            added, gone = db.execute(_UNPLACED, (self.embedder.id,) * 2).fetchall(), _gone(db, self.embedder.id)
+            added = db.execute(_UNPLACED, (self.embedder.id,) * 2).fetchall()
+            gone = [row[0] for row in db.execute(_GONE, (self.embedder.id,))]
             if not added and not gone:
                 return
             self._close()
@@ -206,13 +207,9 @@ _UNPLACED = (
 )
 
 
-def _gone(db: sqlite3.Connection, embedder: str) -> list[int]:
-    rows = db.execute(
-        "SELECT p.chunk FROM placed p LEFT JOIN chunks c ON c.number = p.chunk"
-        " WHERE p.embedder = ? AND c.number IS NULL",
-        (embedder,),
-    )
-    return [row[0] for row in rows]
+_GONE = (
+    "SELECT p.chunk FROM placed p LEFT JOIN chunks c ON c.number = p.chunk WHERE p.embedder = ? AND c.number IS NULL"
+)
 
 
 def _client(path: Path) -> ClientAPI:

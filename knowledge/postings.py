@@ -166,15 +166,12 @@ def add_segment(db: sqlite3.Connection, vocabulary: Vocabulary, passages: Mappin
 
 def _write(db: sqlite3.Connection, level: int, rows: Iterable[tuple[str, bytes]]) -> None:
     first = db.execute("SELECT COALESCE(MAX(last), 0) + 1 FROM segments").fetchone()[0]
-    db.executemany("INSERT INTO postings(number, term, packed) VALUES(?, ?, ?)", _numbered(first, rows))
+    db.executemany(
+        "INSERT INTO postings(number, term, packed) VALUES(?, ?, ?)", ((n, *row) for n, row in enumerate(rows, first))
+    )
     last = db.execute("SELECT COALESCE(MAX(number), 0) FROM postings").fetchone()[0]
     if last >= first:
         db.execute("INSERT INTO segments(level, first, last) VALUES(?, ?, ?)", (level, first, last))
-
-
-def _numbered(first: int, rows: Iterable[tuple[str, bytes]]) -> Iterable[tuple[int, str, bytes]]:
-    for number, (term, packed) in enumerate(rows, first):
-        yield number, term, packed
 
 
 def _merge(db: sqlite3.Connection, level: int) -> None:

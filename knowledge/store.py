@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from knowledge.embedder import Embedder, EmbedderError
 from knowledge.intake import Item, batches, prepared, put, ready
 from knowledge.reader import DocumentReader
 from knowledge.scoring import fuse, spread
-from knowledge.tables import Cut, Tables
+from knowledge.tables import Cut, Hit, Tables
 from knowledge.vocabulary import shared, tokens
 from records.errors import DocumentError, KnowledgeError, UsageError
 
@@ -32,20 +31,6 @@ NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
 DENSE = 0.3  # weight of vectors beside words, whose is 1; benchmarks/retrieval_quality.py tunes it
 _GIVEN = "text:"
-
-
-@dataclass(frozen=True)
-class Hit:
-    """One passage. `score` orders the hits of one search and means nothing across searches."""
-
-    score: float
-    passage: str  # its id, by which it is cited
-    document: str  # document id
-    title: str
-    section: str  # heading path, "A > B"
-    text: str
-    source: str
-    licence: str
 
 
 class KnowledgeStore:
@@ -169,7 +154,7 @@ class KnowledgeStore:
                     near = []  # words alone, as without an embedder
                 ranked = fuse(ranked, near, self.weight)
             chosen = spread(ranked, lambda number: int(facts.documents[number]), k)
-            return [_hit(db, chunk, score) for chunk, score in chosen]
+            return [tables.hit(db, chunk, score) for chunk, score in chosen]
 
     def embed(self, report: Callable[[int], None] | None = None) -> int:
         """Buy the vectors that are missing, batch by batch; the number bought, 0 without an embedder.
@@ -279,11 +264,3 @@ def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
     if not found:
         raise DocumentError(f"there is no document {wanted!r}; list the documents to see their ids and places")
     return found
-
-
-def _hit(db: sqlite3.Connection, chunk: int, score: float) -> Hit:
-    found = tables.passage(db, chunk)
-    return Hit(
-        round(score, 6), found.id[:12], found.document, found.title, found.section, found.text, found.source,
-        found.licence,
-    )  # fmt: skip

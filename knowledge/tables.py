@@ -56,13 +56,14 @@ _SCHEMA = (
 
 
 @dataclass(frozen=True)
-class Passage:
-    """A stored chunk with the citation of its document."""
+class Hit:
+    """One passage. `score` orders the hits of one search and means nothing across searches."""
 
-    id: str
-    document: str
+    score: float
+    passage: str  # its id, by which it is cited
+    document: str  # document id
     title: str
-    section: str
+    section: str  # heading path, "A > B"
     text: str
     source: str
     licence: str
@@ -287,11 +288,11 @@ def _upgrade(db: sqlite3.Connection) -> None:
     db.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def passage(db: sqlite3.Connection, chunk: int) -> Passage:
+def hit(db: sqlite3.Connection, chunk: int, score: float) -> Hit:
     """One chunk, ready to be cited."""
     row = db.execute(
-        "SELECT c.id, d.id, d.title, c.section, c.text, d.source, d.licence"
+        "SELECT SUBSTR(c.id, 1, 12), d.id, d.title, c.section, c.text, d.source, d.licence"
         " FROM chunks c JOIN documents d ON d.number = c.document WHERE c.number = ?",
         (chunk,),
     ).fetchone()
-    return Passage(*row)
+    return Hit(round(score, 6), *row)

@@ -11,7 +11,7 @@ import pytest
 from app.configured_store import make_store
 from app.settings import load_settings
 from knowledge.embedder import EmbedderError
-from knowledge.folder_embedder import FolderEmbedder
+from knowledge.folder_embedder import FolderEmbedder, chroma_model
 from knowledge.store import KnowledgeStore
 
 WORDS = ["[UNK]", "[PAD]", "zebra", "stripes", "bank", "conflicts"]
@@ -92,3 +92,20 @@ def test_a_folder_without_a_model_or_with_another_file_is_one_sentence(tmp_path:
     (folder / "model.onnx").write_bytes(b"no model")
     with pytest.raises(EmbedderError, match="is no ONNX model"):
         FolderEmbedder(folder).embed(["a"])
+
+
+def test_chromas_own_model_is_used_where_it_is_and_asked_for_where_it_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody answers there
+    with pytest.raises(EmbedderError, match=r"Chroma's embedding model cannot be fetched \(\w+: .*\); name a folder"):
+        chroma_model()
+    place = tmp_path / ".cache/chroma/onnx_models/all-MiniLM-L6-v2"
+    place.mkdir(parents=True, exist_ok=True)
+    export(place / "onnx")
+    store = make_store(load_settings(knowledge_folder=tmp_path / "store", embedding_model="chroma"))
+    store.add_text("animals", "zebra stripes")
+    assert store.embed() == 1
+    store.close()
