@@ -16,8 +16,6 @@ ORIGIN = "Provenance"  # a section that says what the others rest on and answers
 _ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
 _UNDERLINE = re.compile(r"([=\-~^\"'`+*])\1{2,}")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
-_GAP = re.compile(r"(\n(?:[^\S\n]*\n)+)")  # empty lines
-_MARKED = re.compile(r"^(?:#|\s*(?:```|~~~)|\s*([=\-~^\"'`+*])\1{2,}\s*$)", re.MULTILINE)  # what may be no plain text
 _TICKS, _RULES = ("`", "~"), tuple("=-~^\"'`+*")
 
 
@@ -90,54 +88,32 @@ def _blocks(body: str) -> Iterator[_Block]:
         if text.strip():
             yield from (_Block(names, piece) for piece in _pieces(text))
 
-    gap = ""
-    for number, part in enumerate(_GAP.split(body)):
-        if number % 2:
-            gap = part
-            continue
+    for line in body.split("\n"):
+        first = line.lstrip()[:1]
+        mark = _FENCE.match(line) if first in _TICKS else None
         if fence:
-            lines += gap.split("\n")[1:-1]
-        elif not _MARKED.search(part):  # a paragraph of nothing but text, as most are
-            yield from _paragraph(names, part)
-            continue
-        for line in part.split("\n"):
-            first = line.lstrip()[:1]
-            mark = _FENCE.match(line) if first in _TICKS else None
-            if fence:
-                lines.append(line)
-                if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
-                    yield from flush()
-                    fence = ""
-                continue
-            heading = _ATX.fullmatch(line) if first == "#" else None
-            under = _UNDERLINE.fullmatch(line.strip()) if first in _RULES else None
-            if mark:
+            lines.append(line)
+            if mark and mark[1].startswith(fence) and line.strip() == mark[1]:
                 yield from flush()
-                fence = mark[1]
-                lines.append(line)
-            elif heading:
-                yield from flush()
-                names = _enter(path, len(heading[1]), heading[2])
-            elif under and len(lines) == 1 and lines[0].strip() and len(line.strip()) >= len(lines[0].strip()) - 2:
-                title = lines.pop().strip()
-                names = _enter(path, 1 if under[1] == "=" else 2, title)
-            elif line.strip():
-                lines.append(line.rstrip())
-            else:
-                yield from flush()
-        if not fence:
+                fence = ""
+        elif mark:
+            yield from flush()
+            fence = mark[1]
+            lines.append(line)
+        elif first == "#" and (heading := _ATX.fullmatch(line)):
+            yield from flush()
+            names = _enter(path, len(heading[1]), heading[2])
+        elif len(lines) == 1 and first in _RULES and _is_under(line.strip(), lines[0]):
+            names = _enter(path, 1 if first == "=" else 2, lines.pop().strip())
+        elif first:
+            lines.append(line.rstrip())
+        elif lines:
             yield from flush()
     yield from flush()
 
 
-def _paragraph(names: tuple[str, ...], part: str) -> Iterator[_Block]:
-    """Text without any markup, in one block or in pieces."""
-    is_bare = part.isascii() and " \n" not in part and not part[-1:].isspace()
-    text = (part if is_bare else "\n".join(map(str.rstrip, part.split("\n")))).strip("\n")
-    if len(text) > HIGH:
-        yield from (_Block(names, piece) for piece in _pieces(text))
-    elif text.strip():
-        yield _Block(names, text)
+def _is_under(rule: str, title: str) -> bool:
+    return bool(_UNDERLINE.fullmatch(rule)) and len(rule) >= len(title.strip()) - 2
 
 
 def _enter(path: list[tuple[int, str]], level: int, title: str) -> tuple[str, ...]:

@@ -127,7 +127,7 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.title = ""
         self.out: list[str] = []
-        self._main: list[str] | None = None  # what lies in <main> or <article>, where there is one
+        self._main: list[str] = []  # what lies in <main> or <article>, where there is one
         self._dropped: list[str] = []
         self._depth = 0  # of main
         self._heading = 0
@@ -146,7 +146,6 @@ class _Page(HTMLParser):
         if tag in ("main", "article") or role == "main":
             self._end_line()
             self._depth += 1
-            self._main = self._main if self._main is not None else []
         if tag == "pre":
             self._end_line()
             self._pre += 1
@@ -190,7 +189,7 @@ class _Page(HTMLParser):
 
     def text(self) -> str:
         """The main text: what lies in <main> or <article> where that says anything."""
-        body = "\n\n".join(self._main or [])
+        body = "\n\n".join(self._main)
         return body if len(body) > 200 else "\n\n".join(self.out)
 
     def _end_line(self) -> None:
@@ -202,8 +201,7 @@ class _Page(HTMLParser):
 
     def _emit(self, block: str) -> None:
         self.out.append(block)
-        if self._depth and self._main is not None:
-            self._main.append(block)
+        self._main += [block] * (self._depth > 0)
 
 
 def from_html(text: str) -> tuple[str, str]:
