@@ -22,7 +22,8 @@ from tasks.loader import load_task
 from tasks.task import Task
 from tests.support.compiler_cache import COMPILED, toolchain
 from tests.support.hip_device import World
-from tests.support.hip_stub import Stub, hip_stub
+from tests.support.hip_own_kernels import KERNELS
+from tests.support.hip_stub import Stub, hip_stub, local
 
 HEADER = """/*+++
 {extra}[[launch]]
@@ -80,12 +81,13 @@ def strict_stub() -> Iterator[Stub]:
 @pytest.fixture
 def stub() -> Iterator[Stub]:
     with strict_stub() as made:
+        made.world.computed |= set(KERNELS)
         yield made
 
 
 @pytest.fixture
 def judge(stub: Stub, small_caches: Target, tmp_path: Path) -> Iterator[GpuEvaluator]:
-    made = GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK)
+    made = GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0, rules=QUICK, make=local)
     yield made
     made.close()
 
@@ -138,8 +140,7 @@ def test_a_wrong_kernel_is_refused_for_what_it_does(
     judge: GpuEvaluator, task: Task, body: str, kind: str, stage: str
 ) -> None:
     verdict = judge.verify(judge.prepare(source(body), task)).verdict
-    assert not verdict.accepted
-    assert (verdict.stage, verdict.findings[0].kind) == (stage, kind), verdict
+    assert not verdict.accepted and (verdict.stage, verdict.findings[0].kind) == (stage, kind), verdict
 
 
 def test_a_driver_that_aborts_still_names_the_candidate(judge: GpuEvaluator, stub: Stub, task: Task) -> None:

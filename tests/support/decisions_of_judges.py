@@ -240,7 +240,8 @@ def devices(folder: Path) -> Iterator[Row]:
     from tasks.loader import load_task
     from tests.integration.test_device_judge import QUICK, RIGHT, source
     from tests.support.compiler_cache import COMPILED, toolchain
-    from tests.support.hip_stub import hip_stub
+    from tests.support.hip_own_kernels import KERNELS
+    from tests.support.hip_stub import hip_stub, local
 
     task = load_task(str(Path(__file__).parents[1] / "kernels" / "exploits" / "tasks" / "scale"))
     benchmark = replace(task.benchmarks[0], dims={"n": 3000})  # few launches: what they refuse is refused of the first
@@ -257,7 +258,8 @@ def devices(folder: Path) -> Iterator[Row]:
     }
     with hip_stub(toolchain(), COMPILED) as stub:
         stub.world.skipped |= {"trusted_sweep", "trusted_scrub"}
-        judge = GpuEvaluator(target, folder, 0, library=stub.library, spares=0, rules=QUICK)
+        stub.world.computed |= set(KERNELS)
+        judge = GpuEvaluator(target, folder, 0, library=stub.library, spares=0, rules=QUICK, make=local)
         try:
             for name, body in bodies.items():
                 verdict = judge.verify(judge.prepare(source(body), task)).verdict

@@ -19,6 +19,7 @@ from tests.support.hip_device import (
     Process,
 )
 from tests.support.hip_kernels import Image
+from tests.support.hip_own_kernels import computed
 
 LDS_BYTES = 65536
 LAUNCH_US = 10.0
@@ -113,6 +114,8 @@ class Coded(Process):
             if kernel.name in self.world.skipped
             else ["timeout"]
             if kernel.name in self.world.hangs
+            else computed(kernel.name, grid[1], data, self._span)
+            if kernel.name in self.world.computed
             else self.world.workshop.execute(image, kernel, grid, block, dynamic, data, self.memory)
         )
         if "timeout" in kinds:

@@ -50,6 +50,7 @@ class World:
     hangs: set[str] = field(default_factory=set)  # kernels that do not end
     unclear: set[str] = field(default_factory=set)  # kernels after which each call of the process returns UNKNOWN
     skipped: set[str] = field(default_factory=set)  # kernels that do nothing, as their work shows nowhere
+    computed: set[str] = field(default_factory=set)  # the judge's own kernels that numpy computes, in place of the lab
     aborts: bool = False  # an illegal access ends the process, as with ROCm's default handler
     last_words: bytes = LAST_WORDS  # what it prints then
     launch_us: dict[str, float] = field(default_factory=dict)  # device time of a kernel's launch; others take 10

@@ -19,11 +19,13 @@ import struct
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sandbox.amdgcn.toolchain import Toolchain
+from sandbox.gpu.child_link import GpuSlot
+from sandbox.gpu.child_process import ChildProcess
 from tests.support.c_library import shared_library
 from tests.support.hip_code import Coded
 from tests.support.hip_device import INVALID_VALUE, World
@@ -78,6 +80,11 @@ class _Conversation(socketserver.BaseRequestHandler):
                 raise EOFError
             parts += data
         return bytes(parts)
+
+
+def local(slot: GpuSlot) -> ChildProcess:
+    """A process with the fence that the stub's socket needs, so that the stronger ones need not be tried each time."""
+    return ChildProcess(replace(slot, fence="local"))
 
 
 @contextlib.contextmanager
