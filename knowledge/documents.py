@@ -10,7 +10,6 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from knowledge.markup import from_rst
 from records.errors import DocumentError
 
 READER = 3  # part of a file's mark: raise it when a file would be read otherwise
@@ -109,7 +108,11 @@ def make_text(uri: str, name: str, data: bytes, body: str, given: Citation | Non
 def plain_body(path: Path, data: bytes) -> str:
     """The Markdown of a file that is text."""
     text = decode(path, data)
-    return from_rst(text) if path.suffix.lower() in (".rst", ".rest") else text
+    if path.suffix.lower() not in (".rst", ".rest"):
+        return text
+    from knowledge.markup import from_rst
+
+    return from_rst(text)
 
 
 def decode(path: Path, data: bytes) -> str:

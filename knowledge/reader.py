@@ -13,9 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.documents import Citation, Text, decode, make_text, plain_body
-from knowledge.markup import from_html, from_notebook
-from knowledge.pdf import from_pages, pages_of
-from knowledge.source_code import C_LIKE, PYTHON, from_code
 from records.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -23,7 +20,9 @@ if TYPE_CHECKING:
 
 PLAIN = (".md", ".markdown", ".mdx", ".rst", ".rest", ".txt")
 HTML, NOTEBOOK, PDF = (".html", ".htm", ".xhtml"), (".ipynb",), (".pdf",)
-SUFFIXES = (*PLAIN, *HTML, *NOTEBOOK, *PDF, *PYTHON, *C_LIKE)  # what a folder is searched for
+CODE = (".py", ".pyi", ".hip", ".cu", ".cuh", ".cl", ".c", ".cc", ".cpp", ".cxx")
+HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
+SUFFIXES = (*PLAIN, *HTML, *NOTEBOOK, *PDF, *CODE, *HEADERS)  # what a folder is searched for
 _MEGABYTES = {**dict.fromkeys(NOTEBOOK, 20), **dict.fromkeys(PDF, 100)}
 TEXT_MEGABYTES = 5
 CPU_S = 6.0  # for one file, and for each further page of a PDF that had text PAGE_CPU_S more
@@ -99,7 +98,11 @@ class DocumentReader:
 
 
 def _body(path: Path) -> str:
-    """The Markdown of a file of any format, read here."""
+    """The Markdown of a file of any format, read here: in the child, which alone needs the libraries for it."""
+    from knowledge.markup import from_html, from_notebook
+    from knowledge.pdf import from_pages, pages_of
+    from knowledge.source_code import from_code
+
     suffix, data = path.suffix.lower(), path.read_bytes()
     if suffix in PDF:
         pages = []

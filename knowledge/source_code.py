@@ -9,7 +9,6 @@ from pathlib import Path
 from knowledge.markup import fence
 
 PYTHON = (".py", ".pyi")
-C_LIKE = (".hip", ".cu", ".cuh", ".cl", ".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
 _NAME = re.compile(r"([A-Za-z_~][\w:~]*|operator\s*\S+)\s*\(")
 _TYPE = re.compile(r"\b(?:class|struct|union|enum(?:\s+class)?)\s+(?:__\w+__\s*(?:\([^)]*\)\s*)?)?([A-Za-z_]\w*)")
 _SKIP = re.compile(

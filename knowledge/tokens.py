@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 TOKENISER = 4  # part of every derived index: raise it when tokens change or weigh otherwise
@@ -44,10 +44,11 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-def _tables(groups: str) -> tuple[dict[str, list[str]], dict[tuple[str, ...], str]]:
-    """Concepts by word, and by phrase of two or three words, of a text with a group of phrases a line."""
+@cache
+def concepts() -> tuple[dict[str, list[str]], dict[tuple[str, ...], str]]:
+    """Concepts by word, and by phrase of two or three words; the file has a group of phrases a line."""
     words, phrases = defaultdict[str, list[str]](list), dict[tuple[str, ...], str]()
-    for line in groups.splitlines():
+    for line in _CONCEPTS.read_text(encoding="utf-8").splitlines():
         sign = KIN if line.startswith(KIN) else "="
         group = [phrase.strip(f"{KIN} ") for phrase in line.split(",") if line and not line.startswith("#")]
         for phrase in group:
@@ -60,7 +61,6 @@ def _tables(groups: str) -> tuple[dict[str, list[str]], dict[tuple[str, ...], st
     return dict(words), phrases
 
 
-CONCEPTS, PHRASES = _tables(_CONCEPTS.read_text(encoding="utf-8"))
 _SPACED = str.maketrans({chr(code): " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "_")})
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
-from knowledge.tokens import CONCEPTS, PHRASES, identifier, parts, split
+from knowledge.tokens import concepts, identifier, parts, split
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,20 +32,21 @@ class Vocabulary(dict[str, int]):
         self.names: list[str] = []
         self._numbers: dict[str, int] = {}
         self._plain, self._inner = _Rows(), _Rows()
-        rows = {phrase: [self._term(part) for part in phrase] for phrase in sorted(PHRASES)}
+        self._concepts, phrases = concepts()
+        rows = {phrase: [self._term(part) for part in phrase] for phrase in sorted(phrases)}
         self._low = len(self.names)
         self._lock = threading.Lock()
         self._phrases: dict[int, list[tuple[int, int]]] = {len(phrase): [] for phrase in rows}
         for phrase, numbers in rows.items():
             key = reduce(lambda made, number: (made << _SHIFT) | number, numbers, 0)
-            self._phrases[len(phrase)].append((key, self._term(PHRASES[phrase])))
+            self._phrases[len(phrase)].append((key, self._term(phrases[phrase])))
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
         plain = parts(word)
         self._plain.add([self._term(part) for part in plain])
-        concepts = [concept for part in plain for concept in CONCEPTS.get(part, ())]
-        self._inner.add([self._term(name) for name in (*identifier(word), *concepts)])
+        others = [concept for part in plain for concept in self._concepts.get(part, ())]
+        self._inner.add([self._term(name) for name in (*identifier(word), *others)])
         return number
 
     def terms(self, texts: Sequence[str]) -> list[Numbers]:
@@ -74,7 +75,7 @@ class Vocabulary(dict[str, int]):
 
         start = np.flatnonzero(plain < self._low)
         terms, owners = [], []
-        for size, (keys, concepts) in self._tables.items():
+        for size, (keys, meant) in self._tables.items():
             place = start[start + size <= len(plain)]
             inside = whose[place + size - 1] == whose[place]
             key = np.zeros(len(place), np.int64)
@@ -85,7 +86,7 @@ class Vocabulary(dict[str, int]):
             key = np.where(inside, key, -1)
             at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
             hit = keys[at] == key
-            terms.append(concepts[at[hit]])
+            terms.append(meant[at[hit]])
             owners.append(whose[place[hit]])
         return np.concatenate(terms), np.concatenate(owners)
 
@@ -123,13 +124,13 @@ class _Rows:
         return values[places], np.repeat(owners, counts)
 
 
-_shared = Vocabulary()
+_shared: Vocabulary | None = None
 
 
 def shared() -> Vocabulary:
     """The vocabulary of this process; a new one where the last has become large."""
     global _shared
-    if len(_shared) > MOST_WORDS:
+    if _shared is None or len(_shared) > MOST_WORDS:
         _shared = Vocabulary()
     return _shared
 

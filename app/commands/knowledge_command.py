@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from app.commands.options import Json
-from app.page_download import download, is_address
 from app.screen import emit, note, say, table
 from records.errors import UsageError
 from records.quantity import counted
@@ -39,6 +38,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Add documents; the same content again changes nothing."""
+    from app.page_download import is_address
     from knowledge.documents import Citation
 
     store = _store()
@@ -54,6 +54,7 @@ def add(
 
 
 def _fetched(address: str, folder: Path) -> Found:
+    from app.page_download import download
     from app.settings import load_settings
     from knowledge.document_files import Found
 
