@@ -230,7 +230,7 @@ def _aliases(kind: type[BaseModel], field: str) -> list[str]:
 
 
 def _told(kind: type[BaseModel], place: str | Path | None, given: Mapping[str, object]) -> dict[str, str]:
-    """What the environment, or else the file, says of settings that are not given; names in letters of any case."""
+    """Values that the environment, or else the file, has for settings that are not given; names in any case."""
     sources: list[Mapping[str, str | None]] = [os.environ]
     if place and Path(place).is_file():
         from dotenv import dotenv_values
