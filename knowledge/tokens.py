@@ -8,7 +8,7 @@ from collections import defaultdict
 from functools import cache, lru_cache
 from pathlib import Path
 
-TOKENISER = 4  # part of every derived index: raise it when tokens change or weigh otherwise
+TOKENISER = 5  # part of every derived index: raise it when tokens change or weigh otherwise
 
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
