@@ -9,16 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SecretStr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from records.errors import SettingsError, UsageError
 
@@ -32,14 +24,18 @@ def _cache_folder() -> Path:
     return (Path(base) if Path(base).is_absolute() else Path.home() / ".cache") / "kernel-scientist"
 
 
-class Settings(BaseModel):
-    """Every setting, with `KERNEL_SCIENTIST_` before its name in upper case unless an alias is given.
+class Settings(BaseSettings):
+    """Every setting, with `KERNEL_SCIENTIST_` before its name in upper case unless an alias is given."""
 
-    pydantic-settings would do the same reading; its import alone takes a fifth of a short command.
-    """
-
-    model_config = ConfigDict(
-        extra="ignore", frozen=True, populate_by_name=True, hide_input_in_errors=True, validate_default=True
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_file=".env",
+        env_file_encoding="utf-8",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+        hide_input_in_errors=True,
     )
 
     runs_folder: Path = Path("runs")
@@ -139,14 +135,13 @@ class Settings(BaseModel):
         def __init__(self, **values: Any) -> None:
             """Read what is not given; SettingsError, which shows no value, for what is no setting or not usable."""
             known = _names(type(self))
-            place = values.pop("_env_file", ".env")
-            unknown = [name for name in values if name not in known]
+            unknown = [name for name in values if name not in known and not name.startswith("_")]
             if unknown:
                 near = get_close_matches(unknown[0], list(known), 1)
                 hint = f"; did you mean {near[0]}?" if near else ""
                 raise SettingsError(f"there is no setting {unknown[0]!r}{hint}")
             try:
-                super().__init__(**_told(type(self), place, values), **values)
+                super().__init__(**values)
             except ValidationError as error:
                 first = error.errors(include_input=False, include_url=False)[0]
                 why = first["msg"].removeprefix("Value error, ")
@@ -219,33 +214,11 @@ def load_settings(**overrides: object) -> Settings:
     return Settings(**overrides)  # type: ignore[arg-type]
 
 
-def _names(kind: type[BaseModel]) -> tuple[str, ...]:
+def _names(kind: type[BaseSettings]) -> tuple[str, ...]:
     """The fields, and the variables that stand for some of them."""
-    return tuple(dict.fromkeys(name for field in kind.model_fields for name in (field, *_aliases(kind, field))))
-
-
-def _aliases(kind: type[BaseModel], field: str) -> list[str]:
-    alias = kind.model_fields[field].validation_alias
-    return [str(name) for name in (alias.choices if isinstance(alias, AliasChoices) else [alias] if alias else [])]
-
-
-def _told(kind: type[BaseModel], place: str | Path | None, given: Mapping[str, object]) -> dict[str, str]:
-    """Values that the environment, or else the file, has for settings that are not given; names in any case."""
-    sources: list[Mapping[str, str | None]] = [os.environ]
-    if place and Path(place).is_file():
-        from dotenv import dotenv_values
-
-        sources.append(dotenv_values(place, encoding="utf-8"))
-    told: dict[str, str] = {}
-    for source in sources:
-        found = {name.lower(): value for name, value in source.items() if value}  # an empty one says nothing
-        for field in kind.model_fields:
-            aliases = _aliases(kind, field)
-            names = (*aliases, PREFIX + field.upper())
-            name = next((name for name in names if name.lower() in found), "")
-            if name and not {field, *aliases} & {*given, *told}:
-                told[name if name in aliases else field] = found[name.lower()]
-    return told
+    aliases = [field.validation_alias for field in kind.model_fields.values()]
+    told = [each.choices if isinstance(each, AliasChoices) else [each] for each in aliases if each is not None]
+    return (*kind.model_fields, *(str(name) for names in told for name in names))
 
 
 def _name(location: tuple[int | str, ...]) -> str:

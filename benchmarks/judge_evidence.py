@@ -6,7 +6,7 @@
 Every exploit and every honest twin by two seeds, mutants, faults, right kernels in many ways of writing, right kernels
 judged again on new inputs, errors planted in benchmark cases, and the whole execution of each benchmark case, each by
 one thread. Meanwhile the load test runs on pairs of cores: on each pair 16 busy processes and the lab. The collector
-needs what the lab needs, pydantic and rich.
+needs what the lab needs, pydantic, pydantic-settings and rich.
 """
 
 from __future__ import annotations

@@ -35,20 +35,6 @@ def test_the_env_file_is_read_and_the_environment_goes_before_it(monkeypatch: py
     assert (settings.budget_usd, settings.model, settings.secrets()) == (7.0, "small", (CANARY,))
 
 
-def test_names_are_read_in_any_case_and_by_either_of_two_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    Path(".env").write_text("export OPENAI_MODEL='of the file'\nKERNEL_SCIENTIST_CORES=\nnonsense=1\n")
-    monkeypatch.setenv("kernel_scientist_budget_usd", "3")
-    monkeypatch.setenv("KERNEL_SCIENTIST_FETCH_HOSTS", "")
-    assert (load_settings().model, load_settings().cores, load_settings().budget_usd) == ("of the file", None, 3.0)
-    monkeypatch.setenv("KERNEL_SCIENTIST_MODEL", "of the environment")
-    assert load_settings().model == "of the environment"
-    assert load_settings(model="given").model == load_settings(OPENAI_MODEL="given").model == "given"
-    monkeypatch.setenv("KERNEL_SCIENTIST_BASE_URL", "ftp://somewhere")
-    with pytest.raises(SettingsError, match="the setting KERNEL_SCIENTIST_BASE_URL"):
-        load_settings()
-    assert load_settings(_env_file=None, base_url="http://here").model == "of the environment"
-
-
 def test_a_role_may_have_its_own_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_MODEL", "large")
     monkeypatch.setenv("KERNEL_SCIENTIST_MODEL_CRITIC", "small")
