@@ -27,6 +27,7 @@ _HOST_PROBE = '#include <stdio.h>\nint main(void) { return printf("ready\\n") < 
 _DEVICE_PROBE = (
     'extern "C" __attribute__((global)) void probe(float *x) { x[__builtin_amdgcn_workitem_id_x()] += 1.0f; }\n'
 )
+_VERSIONS: dict[tuple[str, int, int], str] = {}  # each file is asked once a process; a run has several toolchains
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,14 @@ class Toolchain:
     @cached_property
     def version(self) -> str:
         """Zig's and clang's versions, as they stand in evaluation keys: "zig 0.17.0 clang 22.1.8"."""
-        zig = self._ask("version").strip()
-        words = self._ask("clang", "--version").split("version", 1)
-        if not zig or len(words) != 2:
-            raise ToolchainError(f"the compiler at {self.zig} does not tell its version; {REMEDY}")
-        return f"zig {zig} clang {words[1].split()[0]}"
+        self.environment()  # a cache that cannot be written is said, whoever has asked before
+        if (file := _stamp(self.zig)) not in _VERSIONS:
+            zig = self._ask("version").strip()
+            words = self._ask("clang", "--version").split("version", 1)
+            if not zig or len(words) != 2:
+                raise ToolchainError(f"the compiler at {self.zig} does not tell its version; {REMEDY}")
+            _VERSIONS[file] = f"zig {zig} clang {words[1].split()[0]}"
+        return _VERSIONS[file]
 
     def environment(self) -> dict[str, str]:
         """The whole environment of a compiler process: its caches and a private HOME and TMPDIR; nothing inherited."""
@@ -133,6 +137,15 @@ class Toolchain:
             return run(argv, cwd=cwd, env=environment, timeout_s=timeout_s, limits=_LIMITS)
         except MachineError as error:
             raise ToolchainError(f"{error}; {REMEDY}") from None
+
+
+def _stamp(path: Path) -> tuple[str, int, int]:
+    """The file's name, size and time, of which one changes with its contents; of no file the name."""
+    try:
+        found = path.stat()
+    except OSError:
+        return str(path), 0, 0
+    return str(path), found.st_size, found.st_mtime_ns
 
 
 def build_launcher(toolchain: Toolchain) -> Path:

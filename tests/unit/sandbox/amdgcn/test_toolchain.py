@@ -34,6 +34,20 @@ def test_the_set_up_builds_the_library_before_any_other_package_is_there(tmp_pat
     assert subprocess.run([cache / "warm" / "hello"], capture_output=True, check=True).stdout == b"ready\n"
 
 
+def test_a_compiler_is_asked_once_and_again_when_its_file_is_another(tmp_path: Path) -> None:
+    program, log = tmp_path / "zig", tmp_path / "log"
+    for version in ("1.2.3", "1.2.30"):
+        words = f'echo "$1" >> {log}; case $1 in clang) echo clang version 4.5.6 ;; *) echo {version} ;; esac'
+        program.write_text(f"#!/bin/sh\n{words}\n")
+        program.chmod(stat.S_IRWXU)
+        for cache in ("one", "other"):
+            assert Toolchain(program, tmp_path / cache).version == f"zig {version} clang 4.5.6"
+    assert log.read_text().split() == ["version", "clang"] * 2
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ToolchainError, match="cannot be written"):
+        _ = Toolchain(program, tmp_path / "file" / "cache").version
+
+
 def test_the_environment_holds_only_private_folders(tmp_path: Path) -> None:
     environment = find_toolchain(tmp_path).environment()
     assert set(environment) == {"HOME", "TMPDIR", "ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"}
