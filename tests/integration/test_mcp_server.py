@@ -26,6 +26,7 @@ from app.commands import mcp_command  # noqa: F401 - the command of these tests
 from app.mcp import call_process, run_calls, tool_results, tool_server  # noqa: F401 - and what answers them
 from app.mcp.tool_server import ACTING, READING
 from tests.support.mcp_client import answer, connected, refusal, server_command, server_environment
+from tests.support.short_task import short_task
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,7 +93,8 @@ async def check_verdicts(call: Caller, seed: str) -> None:
 
 
 async def check_run(call: Caller, folder: Path) -> None:
-    run = (await call("run", task="transpose", tunings=4, generations=9))["run_id"]
+    short_task("transpose", folder / "short", rows=256, cols=256)
+    run = (await call("run", task="short", tunings=4, generations=9))["run_id"]
     assert f"{run} is at work, and no more may be" in await refusal(call.client, "run", task="transpose")
     while not (await call("status", run=run))["result"][0]["best"]:
         await anyio.sleep(0.2)
