@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     """Model for vectors of the literature: a name, a folder with one, or `chroma`; words alone without one."""
     embedding_base_url: str | None = None
     """OpenAI-compatible endpoint of the embedding model; the model's own when not given."""
-    embedding_weight: float = Field(default=0.3, ge=0, le=10)
+    embedding_weight: float = Field(default=0.2, ge=0, le=10)
     """What a passage's vector counts beside its words, whose best counts 1; 0: words alone."""
     fetch_hosts: str = ""
     """Hosts that `knowledge add` may fetch pages from, by commas, `*.` for all below one; none by default."""

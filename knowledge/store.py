@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
-DENSE = 0.3  # weight of vectors beside words, whose is 1; benchmarks/retrieval_quality.py tunes it
+DENSE = 0.2  # weight of vectors beside words, whose is 1; benchmarks/retrieval_quality.py tunes it
 _GIVEN = "text:"
 
 
