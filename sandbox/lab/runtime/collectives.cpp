@@ -184,14 +184,14 @@ static void check_instruction(uint32_t word, uint32_t modifiers, const void* a, 
     known = both;
 }
 
-extern "C" unsigned long ks_wave(unsigned op, unsigned long a, unsigned long b) {
+// The rest of ks_wave, see wave.cpp: the stack to go on with.
+extern "C" void* ks_wave_next(unsigned op, unsigned long a, unsigned long b, uint64_t site) {
     Lane& lane = *t_lane;
     if (op >= KS_WAVE_OPS || op == KS_MATRIX) ks_trap();
     lane.op = op;
     lane.a = a;
     lane.b = b;
-    wait_in_wave((uint64_t)__builtin_return_address(0) - 1);
-    return lane.a;
+    return next_in_wave(lane, site);
 }
 
 extern "C" void ks_matrix(unsigned shape, unsigned modifiers, const void* a, const void* b, void* d) {

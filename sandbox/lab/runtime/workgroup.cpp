@@ -79,15 +79,19 @@ static inline void* advance(Worker& worker, Wave& wave, Lane& self) {
     return resume(next);
 }
 
-void wait_in_wave(uint64_t site) {
-    Lane& self = *t_lane;
+void* next_in_wave(Lane& self, uint64_t site) {
     self.apart = __safestack_unsafe_stack_ptr;
     Wave& wave = *t_wave;
     self.site = site;
     if (!wave.waiting) wave.site = site;
     wave.mixed = wave.waiting && (wave.mixed || wave.site != site);
     wave.waiting |= bit(self);
-    void* next = advance(*t_worker, wave, self);
+    return advance(*t_worker, wave, self);
+}
+
+void wait_in_wave(uint64_t site) {
+    Lane& self = *t_lane;
+    void* next = next_in_wave(self, site);
     if (t_lane != &self || next == t_worker->home) ks_switch(&self.sp, next);
 }
 

@@ -95,7 +95,8 @@ inline bool on_own_stack(uint64_t address, uint64_t size) {
 void run_workgroup(Worker& worker, uint64_t linear);
 // Blocks the running lane in a collective of its wave until it may go on.
 void wait_in_wave(uint64_t site);
-void pause_lane();  // lets the others run; for code that spins
+void* next_in_wave(Lane& self, uint64_t site);  // as far as the stack to go on with, which may be its own
+void pause_lane();                              // lets the others run; for code that spins
 // Ends the workgroup after a finding; does not return to the candidate.
 [[noreturn]] void abandon();
 void describe_here(Finding& finding, uint64_t place);
