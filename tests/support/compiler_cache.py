@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,9 +19,18 @@ import pytest
 
 from sandbox.amdgcn.toolchain import Toolchain, find_toolchain
 
-FOLDER = (
-    Path(__file__).parents[2] / ".cache" / "tests"
-).resolve()  # what KERNEL_SCIENTIST_CACHE_FOLDER is in the tests
+
+def usable(own: Path, other: Path) -> Path:
+    """The first of two folders, or the second where this user cannot write to the first, or make it."""
+    made = next(path for path in (own / "kernels", own, *own.parents) if path.exists())
+    return own if os.access(made, os.W_OK | os.X_OK, effective_ids=True) else other
+
+
+# What KERNEL_SCIENTIST_CACHE_FOLDER is in the tests. A clone that another user has tested is this one's to read only.
+FOLDER = usable(
+    Path(__file__).resolve().parents[2] / ".cache" / "tests",
+    Path(tempfile.gettempdir()).resolve() / f"kernel-scientist-tests-{os.geteuid()}",
+)
 COMPILED = FOLDER / "kernels"
 _OWN = FOLDER / "toolchain"
 _WITHHELD: list[bool] = []
