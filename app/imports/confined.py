@@ -30,9 +30,10 @@ OPTIONAL = (  # of PyTorch
 LIBRARIES = "nvidia"  # beside PyTorch, where its wheel is one for CUDA: it loads them on the processor as well
 PROCESSOR = (Path("/proc/cpuinfo"), Path("/sys/devices/system/cpu"))  # PyTorch's products of half precision ask for it
 LIMITS = ProcessLimits(
-    cpu_s=240,
+    cpu_s=60,  # a problem of KernelBench takes 3 to 5
+    data_bytes=1900 << 20,  # PyTorch writes to 0.4 GiB and keeps as much again
     file_bytes=64 << 20,
-    resident_bytes=8 << 30,
+    resident_bytes=3 << 29,
     folder_bytes=256 << 20,
     threads=32,
     idle_s=20.0,
@@ -41,12 +42,13 @@ LIMITS = ProcessLimits(
 EACH_S = 40  # of processor time more for each further request of a process
 ENDS = {
     "cpu": f"it does not end within {LIMITS.cpu_s} s of processor time",
-    "memory": f"it takes more than {LIMITS.resident_bytes >> 30} GiB of memory",
+    "memory": f"it takes more than {LIMITS.resident_bytes / (1 << 30):g} GiB of memory",
     "folder": "it writes more than an import may",
     "threads": "it starts too many threads",
     "stalled": "it waits for something that never comes",
     "output": "it prints more than an import may",
 }
+NO_MEMORY = ("MemoryError", "can't allocate memory", "Cannot allocate memory")  # what Python, PyTorch and libraries say
 WRITTEN = ("task.toml", "reference.py", "seed.hip", FILE, "README.md")
 OFTEN = ("seed.hip", FILE, "README.md")  # that not every import leaves
 MOST_BYTES = 4 << 20
@@ -143,7 +145,8 @@ def _taken(folder: Path, number: int, request: Mapping[str, Any]) -> Imported | 
             f"PyTorch cannot be used here: {clean(str(answer['broken']))}; install the extra `torch` again"
         )
     if "refused" in answer:
-        return _refusal(request, clean(str(answer["refused"])))
+        said = clean(str(answer["refused"]))
+        return _refusal(request, f"{ENDS['memory']} ({said})" if any(text in said for text in NO_MEMORY) else said)
     place, files = folder / f"task-{number}", {}
     original = next((path.name for path in place.glob("original*")), "original.py")
     for name in (*WRITTEN, original):

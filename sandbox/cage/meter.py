@@ -30,6 +30,7 @@ class ProcessLimits:
 
     cpu_s: int = 60
     memory_bytes: int | None = None  # of address space
+    data_bytes: int | None = None  # of what it may write and no file holds, touched or not; in a cage
     file_bytes: int = 256 << 20  # of one file
     processes: int | None = None
     resident_bytes: int = 2 << 30  # anonymous memory in use
@@ -54,6 +55,8 @@ class ProcessLimits:
         ]
         if self.memory_bytes is not None:
             rows.append((resource.RLIMIT_AS, self.memory_bytes, self.memory_bytes))
+        if self.data_bytes is not None:
+            rows.append((resource.RLIMIT_DATA, self.data_bytes, self.data_bytes))
         return tuple(rows)
 
 

@@ -41,6 +41,11 @@ BAD = {
         HEAD + MODULE.format("self.l = nn.Linear(50000, 50000)") + "        return self.l(x)\n" + TAIL + INIT,
         "GiB",
     ),
+    "endless": (HEAD + "while True:\n    pass\n" + TAIL, "it does not end within 60 s of processor time"),
+    "hoard": (
+        HEAD + "kept = []\nwhile True:\n    kept.append(b'a' * (1 << 24))\n" + TAIL,
+        "it takes more than 1.5 GiB",
+    ),
     "crash": (HEAD + "import ctypes\nctypes.string_at(0)\ndef f(x):\n    return x\n" + TAIL, "crashed (SIGSEGV)"),
     "flood": (HEAD + "print('a' * (1 << 28))\ndef f(x):\n    return x\n" + TAIL, "prints more than an import may"),
     "exit": (HEAD + "raise SystemExit(0)\n" + TAIL, "it does not run: SystemExit"),
