@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from app.imports.graph import Number, Operation, Ref
-from app.imports.hip_values import HipValues, c_expression, number
+from app.imports.hip_values import HipValues, c_expression, number, place_in
 from app.imports.node_arguments import correction_of, keeps, plain, pool_arguments, pool_options, reduced_axes
 from app.imports.refusal import ImportRefused
+
+SCANS = {"cumsum": ("0", "+="), "cumprod": ("1", "*=")}  # the first value and the step; one thread takes a row
 
 
 class HipReductions(HipValues):
@@ -149,17 +151,21 @@ class HipReductions(HipValues):
         lines.append(f"    if ({' && '.join(tests)}) {step.replace('X', self.value(x.name, own))}")
         return "\n    ".join([*lines, "}" * len(kernel), f"return {end};"])
 
-    def _cumsum(self, node: Operation, at: list[str]) -> str:
-        return self._scan(node, at, "0", "+=")
-
-    def _cumprod(self, node: Operation, at: list[str]) -> str:
-        return self._scan(node, at, "1", "*=")
-
-    def _scan(self, node: Operation, at: list[str], start: str, step: str) -> str:
-        axis, own = node.args[1] % len(at), list(at)
-        own[axis] = "r"
-        loop = f"for (long long r = 0; r <= i{axis}; ++r) sum {step} {self.value(node.args[0].name, own)};"
-        return f"double sum = {start};\n    {loop}\n    return sum;"
+    def scan_rows(self, node: Operation, buffer: str) -> tuple[int, list[str]]:
+        """The axis of a running sum or product, and the statements of one row: each element once."""
+        at = [f"i{k}" for k in range(len(node.shape))]
+        if not at:
+            raise ImportRefused("a running sum of a single number has no naive kernel")
+        axis = node.args[1] % len(at)
+        start, step = SCANS[plain(node.op)]
+        at[axis] = "r"
+        return axis, [
+            f"{'double' if node.dtype[0] in 'fb' else 'long long'} sum = {start};",
+            f"for (long long r = 0; r < {c_expression(node.shape[axis])}; ++r) {{",
+            f"    sum {step} {self.value(node.args[0].name, at)};",
+            f"    {buffer}[{place_in(node.shape, at)}] = sum;",
+            "}",
+        ]
 
     def _mm(self, node: Operation, at: list[str]) -> str:
         left, right = node.args[0].name, node.args[1].name

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from app.imports.graph import Graph, Size, users
 from app.imports.hip_ops import HipWriter
-from app.imports.hip_values import C_TYPES, SCALARS, c_expression
+from app.imports.hip_reductions import SCANS
+from app.imports.hip_values import C_TYPES, SCALARS, c_expression, place_in
+from app.imports.node_arguments import plain
 
 STORAGE = {**C_TYPES, "f16": "_Float16", "bf16": "__bf16", "i16": "short", "i8": "signed char", "u8": "unsigned char"}
 THREADS = 256
+
+
+@dataclass(frozen=True)
+class _NaiveKernel:
+    """A kernel: its axes of which each thread has one place, and the statements of a thread."""
+
+    name: str
+    over: dict[int, Size]
+    rows: list[str]
 
 
 def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
@@ -30,11 +42,11 @@ def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) ->
     head += [f"w{name}_ = {_toml([dtype, *(shape or (1,))])}" for name, dtype, shape in spaces]
     copies = ", ".join(f'w{t.name}_ = "{begun[t.name]}"' for t in kept)
     head += ["[[launch]]", f"copy = {{{copies}}}"] if kept else []
-    for name, shape, _, _ in launched:
+    for one in launched:
         head += [
             "[[launch]]",
-            f'kernel = "compute_{name}"',
-            f'grid = ["ceil_div({_product(shape)}, {THREADS})"]',
+            f'kernel = "compute_{one.name}"',
+            f'grid = ["ceil_div({_product([*one.over.values()])}, {THREADS})"]',
             f'block = ["{THREADS}"]',
             f"args = {_toml([*names, *(f'{d}:i64' for d in dims), *scalars])}",
         ]
@@ -49,24 +61,35 @@ def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) ->
         + [f"float {name}" for name in scalars]
     )
     given = ", ".join([*names, *dims, *scalars])
-    for name, shape, buffer, call in launched:
-        lines += _kernel(name, buffer, shape, call, parameters, given)
+    for one in launched:
+        lines += _kernel(one, parameters, given)
     return "\n".join(lines) + "\n"
 
 
-def _launched(graph: Graph, writer: HipWriter) -> list[tuple[str, Sequence[Size], str, str]]:
-    """Name, shape, buffer and function of each launch: what others read first."""
+def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
+    """The kernels in their order: what others read first."""
     outputs = {value: spec for spec, value in graph.outputs}
-    made: list[tuple[str, Sequence[Size], str, str]] = []
+    made = list[_NaiveKernel]()
     for node in graph.nodes:
         if node.name in writer.stored:
             name = outputs[node.name].name if node.name in outputs else node.name
-            made.append((name, node.shape, name if node.name in outputs else f"w{name}_", f"g_{node.name}"))
+            buffer = name if node.name in outputs else f"w{name}_"
+            if plain(node.op) in SCANS:
+                axis, rows = writer.scan_rows(node, buffer)
+                over = {k: size for k, size in enumerate(node.shape) if k != axis}
+                made.append(_NaiveKernel(name, over, rows))
+            else:
+                made.append(_element(name, buffer, node.shape, f"g_{node.name}"))
     inputs = {t.name for t in graph.inputs}
     for spec, value in graph.outputs:
         if value not in writer.stored:
-            made.append((spec.name, spec.shape, spec.name, f"{'at' if value in inputs else 'f'}_{value}"))
+            made.append(_element(spec.name, spec.name, spec.shape, f"{'at' if value in inputs else 'f'}_{value}"))
     return made
+
+
+def _element(name: str, buffer: str, shape: Sequence[Size], call: str) -> _NaiveKernel:
+    places = ", ".join(["q_", *(f"i{k}" for k in range(len(shape)))])
+    return _NaiveKernel(name, dict(enumerate(shape)), [f"{buffer}[at_] = {call}({places});"])
 
 
 def _functions(graph: Graph, writer: HipWriter) -> list[str]:
@@ -83,7 +106,9 @@ def _functions(graph: Graph, writer: HipWriter) -> list[str]:
         if not node.dtype or not count.get(node.name):
             continue
         name = f"g_{node.name}" if node.name in writer.stored else f"f_{node.name}"
-        bodies.append(f"__device__ {C_TYPES[node.dtype]} {name}({_places(node.shape)}) {{\n    {writer.body(node)}\n}}")
+        head = f"__device__ {C_TYPES[node.dtype]} {name}({_places(node.shape)})"
+        if plain(node.op) not in SCANS:
+            bodies.append(f"{head} {{\n    {writer.body(node)}\n}}")
         if node.name in writer.stored:
             buffer = stored_outputs.get(node.name, f"w{node.name}_")
             bodies.append(_load(f"f_{node.name}", buffer, node.shape, C_TYPES[node.dtype]))
@@ -92,9 +117,7 @@ def _functions(graph: Graph, writer: HipWriter) -> list[str]:
 
 
 def _load(name: str, buffer: str, shape: Sequence[Size], kind: str) -> str:
-    flat = "0"
-    for axis, size in enumerate(shape):
-        flat = f"i{axis}" if axis == 0 else f"({flat}) * {c_expression(size)} + i{axis}"
+    flat = place_in(shape, [f"i{axis}" for axis in range(len(shape))])
     return f"__device__ {kind} {name}({_places(shape)}) {{ return ({kind})q_.{buffer}[{flat}]; }}"
 
 
@@ -102,21 +125,19 @@ def _places(shape: Sequence[Size]) -> str:
     return ", ".join(["const Arguments& q_", *(f"long long i{k}" for k in range(len(shape)))])
 
 
-def _kernel(name: str, buffer: str, shape: Sequence[Size], call: str, parameters: str, given: str) -> list[str]:
-    lines = [f'extern "C" __global__ void compute_{name}({parameters}) {{', f"    const Arguments q_ = {{{given}}};"]
-    total = " * ".join(["1LL", *(c_expression(s) for s in shape)])
-    lines += [
+def _kernel(one: _NaiveKernel, parameters: str, given: str) -> list[str]:
+    total = " * ".join(["1LL", *(c_expression(s) for s in one.over.values())])
+    lines = [
+        f'extern "C" __global__ void compute_{one.name}({parameters}) {{',
+        f"    const Arguments q_ = {{{given}}};",
         f"    const long long at_ = (long long)blockIdx.x * {THREADS} + threadIdx.x;",
         f"    if (at_ >= {total}) return;",
     ]
     lines.append("    long long n_ = at_;")
-    for axis in range(len(shape) - 1, 0, -1):
-        lines.append(
-            f"    const long long i{axis} = n_ % {c_expression(shape[axis])}; n_ /= {c_expression(shape[axis])};"
-        )
-    if shape:
-        lines.append("    const long long i0 = n_;")
-    return [*lines, f"    {buffer}[at_] = {call}({', '.join(['q_', *(f'i{k}' for k in range(len(shape)))])});", "}", ""]
+    for axis, size in [*one.over.items()][:0:-1]:
+        lines.append(f"    const long long i{axis} = n_ % {c_expression(size)}; n_ /= {c_expression(size)};")
+    lines += [f"    const long long i{axis} = n_;" for axis in [*one.over][:1]]
+    return [*lines, *(f"    {line}" for line in one.rows), "}", ""]
 
 
 def _product(shape: Sequence[Size]) -> str:

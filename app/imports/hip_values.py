@@ -30,6 +30,14 @@ def c_expression(size: Size) -> str:
     return f"({text})" if not re.fullmatch(r"[\w.]+", text) else text
 
 
+def place_in(shape: Sequence[Size], at: Sequence[str]) -> str:
+    """The place of an element in a dense buffer."""
+    flat = at[0] if at else "0"
+    for size, index in zip(shape[1:], at[1:], strict=True):
+        flat = f"({flat}) * {c_expression(size)} + {index}"
+    return flat
+
+
 def number(value: Any, dtype: str) -> str:
     """A literal, or a number that follows from the dims."""
     if isinstance(value, Number):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -90,3 +91,29 @@ def test_an_operation_that_is_not_known_is_refused_by_its_name() -> None:
         seed_text(odd, ["m", "k"])
     with pytest.raises(ImportRefused, match=r"aten\.bessel\.default has no translation"):
         reference_text(odd, None, ["m", "k"], "wide", "odd")
+
+
+@pytest.mark.long
+def test_a_running_sum_takes_each_element_once(tmp_path: Path, evaluator: LabEvaluator) -> None:
+    """Of a row of 60,000 a thread that adds up everything before its element would not end."""
+    shape = ("m", "k", "n")
+    graph = Graph(
+        (Tensor("x", shape, "f32"),),
+        (
+            Operation("flip", "aten.flip.default", (Ref("x"), [1]), {}, shape, "f32"),
+            Operation("cumsum", "aten.cumsum.default", (Ref("flip"), -2), {}, shape, "f32"),
+            Operation("back", "aten.flip.default", (Ref("cumsum"), [1]), {}, shape, "f32"),
+        ),
+        ((Tensor("y", shape, "f32"), "back"), (Tensor("z", shape, "f32"), "cumsum")),
+    )
+    sizes = Shapes([{"m": 3, "k": 7, "n": 2}, {"m": 2, "k": 90, "n": 5}], [{"m": 1, "k": 60000, "n": 2}], {})
+    manifest = manifest_text("sums", "Running sums", graph, sizes, Origin("net.py", "pytorch"), [], None)
+    (tmp_path / "task.toml").write_text(manifest)
+    (tmp_path / "reference.py").write_text(reference_text(graph, None, ["m", "k", "n"], "wide", "Running sums"))
+    seed = seed_text(graph, ["m", "k", "n"])
+    (tmp_path / "seed.hip").write_text(seed)
+    task = load_task(tmp_path)
+    made = evaluator.benchmark(evaluator.prepare(seed, task))
+    assert made.verdict.accepted, made.verdict
+    wrong = evaluator.prepare(seed.replace("z[((i0) * q_.k + r)", "z[((i0) * q_.k + q_.k - 1 - r)"), task)
+    assert not evaluator.verify(wrong).verdict.accepted
