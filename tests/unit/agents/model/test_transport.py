@@ -42,6 +42,11 @@ def test_a_schema_is_sent_strict_and_complete(tmp_path: Path) -> None:
     assert not body.get("stream")
 
 
+def test_no_client_is_made_for_the_way_of_asking_that_is_not_used(tmp_path: Path) -> None:
+    client = gateway(tmp_path, "http://127.0.0.1:9/v1")._transport._client("m")
+    assert client.root_client is not None and client.root_async_client is None
+
+
 def test_the_json_mode_falls_where_the_server_refuses_and_stays_there(tmp_path: Path) -> None:
     seen: list[str] = []
 
