@@ -7,17 +7,21 @@ from dataclasses import replace
 
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
+from sandbox.candidate.large_shapes import large_cases, many_workgroups
 from sandbox.candidate.written_lengths import written_cases
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
+from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
 from tasks.held_out import SMALL, cost, held_out_cases
 
 
-def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[ListedCase | TimedCase | FamilyCase]:
+def cases_met(
+    judge: Judge, inputs: SessionInputs, seed: int
+) -> Iterator[ListedCase | LargeCase | TimedCase | FamilyCase]:
     """Tests, shapes derived from them and the file or drawn, families on the first test, benchmarks on two inputs.
 
     All families meet the first test, but where that is a large one: there the task's own do, and of those made here
@@ -29,6 +33,10 @@ def cases_met(judge: Judge, inputs: SessionInputs, seed: int) -> Iterator[Listed
     derived = {case.name: case for case in (*shapes, *written)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
+    for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):
+        yield LargeCase(judge, case, inputs, is_whole=True)
+    for case in large_cases(prepared, inputs.rng, has_parts=has_parts(prepared, inputs)):
+        yield LargeCase(judge, case, inputs)
     met = met_by_one(inputs)
     first = replace(task.tests[0], role="held_out")
     is_small = cost(task, first.dims) <= SMALL

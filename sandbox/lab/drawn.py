@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from sandbox.lab.ownership import Ownership
+from sandbox.lab.ownership import LESS, Ownership
 from sandbox.lab.pieces import Piece
 from sandbox.lab.workgroups import Grid, is_edge
 from tasks.task import Case, Task
-
-LESS = 0.9  # of the most that a workgroup wrote: one inside the grid that wrote less left something out
 
 
 @dataclass
@@ -47,7 +45,7 @@ class Drawn:
     def is_missing(self, elements: int) -> bool:
         """True where a workgroup wrote less than its share, or all of them less than the whole output needs."""
         most = max(self.written.values())
-        if most * math.prod(self.grid) < LESS * elements:
+        if most * math.prod(self.grid) < LESS * elements or any(each.is_cut_short for each in self.owners.values()):
             return True
         return any(
             written == 0 or (written < LESS * most and not is_edge(number, self.grid))

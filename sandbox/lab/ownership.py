@@ -20,6 +20,7 @@ from sandbox.lab.workgroups import Grid, place_of
 Indices = npt.NDArray[np.int64]
 
 SPARE = 2  # samples more than unknowns, so that a fit says something
+LESS = 0.9  # of what a workgroup must have written: with less it left something out
 EXACT = 0.25  # of a workgroup: a fit that misses by less gives the right number
 MOST_AXES = 4  # of an output that are tried in every order
 
@@ -34,6 +35,7 @@ class Ownership:
     numbers: list[int] = field(default_factory=list)
     firsts: list[tuple[int, ...]] = field(default_factory=list)
     extents: list[tuple[int, ...]] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
 
     def add(self, number: int, places: Indices) -> None:
         """The places in flat memory that a workgroup wrote, ascending; one that wrote none says nothing."""
@@ -42,6 +44,7 @@ class Ownership:
             self.numbers.append(number)
             self.firsts.append(tuple(int(axis[0]) for axis in axes))
             self.extents.append(tuple(int(axis.max() - axis.min()) + 1 for axis in axes))
+            self.sizes.append(int(places.size))
 
     @property
     def shared(self) -> int:
@@ -52,6 +55,21 @@ class Ownership:
     def is_plain(self) -> bool:
         """True where the first places give the numbers, by tiles in some order or by a linear map."""
         return self.shared == 0 and (len(self.numbers) < 2 or self._by_tiles() or self._by_line())
+
+    @property
+    def is_cut_short(self) -> bool:
+        """True where workgroups write full tiles, and one at an end of the output less than is left there."""
+        if not self.extents:
+            return False
+        box = [max(extent) for extent in zip(*self.extents, strict=True)]
+        if max(self.sizes) < math.prod(box) or any(
+            f % b for first in self.firsts for f, b in zip(first, box, strict=True)
+        ):
+            return False
+        left = (
+            math.prod(min(b, s - f) for b, s, f in zip(box, self.shape, first, strict=True)) for first in self.firsts
+        )
+        return any(size < LESS * most for size, most in zip(self.sizes, left, strict=True))
 
     def _by_tiles(self) -> bool:
         box = [max(extent) for extent in zip(*self.extents, strict=True)]

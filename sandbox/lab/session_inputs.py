@@ -43,9 +43,13 @@ class SessionInputs:
         """The inputs of a large case, or of this family of inputs on it."""
         key = (case.name, variant)
         if key not in self._kept:
-            folder = memory_folder(self._cache, MOST_BYTES)
-            made = TimedInputs(self.listed.families, case, self.dims, folder, self.rng, variant)
+            made = self.fresh(case, variant)
             while self._kept and sum(kept.nbytes for kept in self._kept.values()) + made.nbytes > MOST_BYTES:
                 self._kept.pop(next(iter(self._kept)))
             self._kept[key] = made
         return self._kept[key]
+
+    def fresh(self, case: Case, variant: str | None = None) -> TimedInputs:
+        """The inputs of a case that is met once: drawn anew, and not kept."""
+        folder = memory_folder(self._cache, MOST_BYTES)
+        return TimedInputs(self.listed.families, case, self.dims, folder, self.rng, variant)

@@ -20,9 +20,10 @@ from records.evaluation import CaseResult, Finding
 from sandbox.candidate.arguments import BufferArg, StructArg
 from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
-from sandbox.lab.drawn import LESS, Drawn
+from sandbox.lab.drawn import Drawn
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest
 from sandbox.lab.lab_verify import Built, Judge, Rows, coverage, written_buffers
+from sandbox.lab.ownership import LESS
 from sandbox.lab.pieces import Piece
 from sandbox.lab.scaled_case import scaled, shortened
 from sandbox.lab.slabs import Slab, same_bits, slab_of, slabs

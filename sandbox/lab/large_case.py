@@ -1,0 +1,53 @@
+"""One derived case as large as a benchmark: a few workgroups, secretly drawn, and those at the ends of its grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from sandbox.candidate.prepare import Prepared
+from sandbox.lab.lab_verify import Judge, Rows
+from sandbox.lab.listed_case import ListedCase
+from sandbox.lab.scaled_case import scaled
+from sandbox.lab.session_inputs import SessionInputs
+from sandbox.lab.timed_cases import AFFORDABLE, ENDS, FEWEST, TimedCase
+from tasks.held_out import SMALL, cost
+from tasks.task import Case
+
+FEW = 10  # workgroups from anywhere in the grid
+WHOLE = 1 << 26  # accesses up to which a case is executed whole
+WORK = 2.0**22  # operations plus bytes where no part can be executed alone, though nothing in the plan says so
+
+
+@dataclass(frozen=True)
+class LargeCase:
+    """A case that nobody listed, of which a few workgroups stand for all."""
+
+    judge: Judge
+    case: Case
+    inputs: SessionInputs
+    is_whole: bool = False  # where that costs little
+
+    def run(self) -> Rows:
+        """Execute and compare some of it, or all of a small one; findings are empty when it is right."""
+        if not has_parts(self.judge.built.prepared, self.inputs) or cost(self.judge.task, self.case.dims) <= SMALL:
+            return ListedCase(self.judge, self.case, None, self.inputs).run()
+        timed = TimedCase(self.judge, self.case, self.inputs.fresh(self.case), self.inputs.rng)
+        sample = timed.nothing()
+        for count, ends in ((FEWEST, 0), (FEW, ENDS)):
+            each = max(1.0, sample.accesses / max(1, len(sample.written)))
+            if ends and self.is_whole and each * prod(timed.launch.grid) <= WHOLE:
+                return self.judge.run(self.case)
+            findings = timed.sampled(sample, min(count, max(1, int(AFFORDABLE / each))) - len(sample.written), ends)
+            if findings is None:
+                row, findings = self.judge.run(scaled(self.judge.task, self.case, WORK))
+                return replace(row, stands_for=self.case.name), findings
+            if findings:
+                return timed.refused(findings, sample)
+        return timed.answer(sample) if sample.is_missing(timed.elements) else (timed.row(sample), ())
+
+
+def has_parts(prepared: Prepared, inputs: SessionInputs) -> bool:
+    """True where a few workgroups of a plan can be executed alone, and their part of the reference be computed."""
+    launches, workspaces = prepared.plans[0].launches, prepared.plans[0].workspaces
+    return len(launches) == 1 and not workspaces and not prepared.task.initials and bool(inputs.dims)
