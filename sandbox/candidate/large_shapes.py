@@ -71,8 +71,8 @@ def many_workgroups(prepared: Prepared, met: Sequence[Case], rng: np.random.Gene
     task = prepared.task
     written = written_numbers(prepared.source, prepared.tunables)[2]
     most = max(_workgroups(plan) for plan in prepared.plans)
-    known = max((_total(prepared, case.dims) for case in met), default=0)
-    wanted = [number for number in written if known < number < min(most, MANY + 1)]
+    known = max((total for case in met if (total := _total(prepared, case.dims)) % 2), default=0)
+    wanted = [number for number in written if known <= number < min(most, MANY + 1)]
     for number in sorted(wanted, reverse=True):
         for dims in _with_workgroups(prepared, number, rng):
             return (_case(task, case_name(dims), dims, rng),)

@@ -65,3 +65,19 @@ def test_a_place_in_columns_is_read_by_columns() -> None:
     for number in (3, 700, 1500):
         made.add(number, np.arange(4096) + 4096 * number)
     assert made.is_plain
+
+
+@pytest.mark.parametrize(("height", "is_cut_short"), [(96, False), (32, True)])
+def test_a_tile_at_the_end_is_held_to_what_is_left_there(height: int, is_cut_short: bool) -> None:
+    made = Ownership((12, 32, 1), (4064, 1536))  # 96 rows are left for the last tile of 128
+    for number, rows in ((0, 128), (12 * 31, height)):
+        row = number // 12 * 128
+        made.add(number, (np.arange(row, row + rows)[:, None] * 1536 + np.arange(128)).ravel())
+    assert made.is_cut_short == is_cut_short
+
+
+def test_workgroups_that_own_no_tiles_are_not_held_to_any() -> None:
+    made = Ownership((64, 1, 1), (64, 100))
+    for number in (3, 63):  # each takes every second column of a row
+        made.add(number, number * 100 + np.arange(0, 100, 2))
+    assert not made.is_cut_short
