@@ -42,12 +42,15 @@ class Drawn:
         """Workgroups that begin where another one does, in the output where they are most."""
         return max(each.shared for each in self.owners.values())
 
+    def falls_short(self, elements: int) -> bool:
+        """True where no number of idle workgroups explains it: all write too little, or a tile at an end is cut."""
+        too_little = max(self.written.values()) * math.prod(self.grid) < LESS * elements
+        return too_little or any(each.is_cut_short for each in self.owners.values())
+
     def is_missing(self, elements: int) -> bool:
         """True where a workgroup wrote less than its share, or all of them less than the whole output needs."""
         most = max(self.written.values())
-        if most * math.prod(self.grid) < LESS * elements or any(each.is_cut_short for each in self.owners.values()):
-            return True
-        return any(
+        return self.falls_short(elements) or any(
             written == 0 or (written < LESS * most and not is_edge(number, self.grid))
             for number, written in self.written.items()
         )

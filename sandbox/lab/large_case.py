@@ -44,7 +44,7 @@ class LargeCase:
                 return replace(row, stands_for=self.case.name), findings
             if findings:
                 return timed.refused(findings, sample)
-        return timed.answer(sample) if sample.is_missing(timed.elements) else (timed.row(sample), ())
+        return timed.answer(sample) if sample.falls_short(timed.elements) else (timed.row(sample), ())
 
 
 def has_parts(prepared: Prepared, inputs: SessionInputs) -> bool:
