@@ -9,7 +9,7 @@ compares a product of dims or its number of workgroups with cuts these into rang
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 
@@ -187,7 +187,7 @@ def _part(task: Task, name: str, length: float, rng: np.random.Generator) -> int
     return max(low, min(high, int(length * rng.uniform(0.8, 1.25)))) // step * step or low
 
 
-def _total(prepared: Prepared, dims: Dims) -> int:
+def _total(prepared: Prepared, dims: Mapping[str, int]) -> int:
     try:
         return _workgroups(resolve(prepared.candidate, prepared.task, Case("", dims, 0), prepared.tunables))
     except PlanError:
