@@ -1,7 +1,7 @@
 """Held-out cases as large as the benchmarks: remainders that no benchmark has, and products between written numbers.
 
 A path for large shapes is met by benchmarks alone, and their lengths are round or the author's: what it leaves over
-shows on none of them. So lengths of that size are drawn anew: odd multiples of each power of two that the kernel file
+shows on none of them. So other lengths of that size are drawn: odd multiples of each power of two that the kernel file
 holds, in all dims at once, and one odd length beside the benchmark's others. Nor need a length decide: what a file
 compares a product of dims or its number of workgroups with cuts these into ranges as well.
 """
@@ -42,17 +42,18 @@ Range = tuple[int, int]
 
 
 def large_cases(prepared: Prepared, rng: np.random.Generator, *, has_parts: bool) -> tuple[Case, ...]:
-    """Unlisted cases within the listed range of each dim; small ones where no part of a case can be executed alone."""
+    """Unlisted cases within the listed range of each dim; few and small where no part of one can be executed alone."""
     task = prepared.task
+    joint, alone, products = (JOINT, ALONE, PRODUCTS) if has_parts else (1, 1, 1)
     tests, timed = ([cost(task, case.dims) for case in cases] for cases in (task.tests, task.benchmarks))
     limit = LIMIT * min(timed) if has_parts else max(SMALL, min(tests))
     unusual, _, written = written_numbers(prepared.source, prepared.tunables)
     found = dict[str, Dims]()
     listed = {case.name for case in (*task.tests, *task.benchmarks)}
     for wanted, most in (
-        (_joint(task, written, limit, rng), JOINT),
-        (_alone(task, limit, rng), ALONE),
-        (_products(task, unusual, limit, rng), PRODUCTS),
+        (_joint(task, written, limit, rng), joint),
+        (_alone(task, limit, rng), alone),
+        (_products(task, unusual, limit, rng), products),
     ):
         left = most
         for dims in wanted:

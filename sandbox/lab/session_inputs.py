@@ -50,6 +50,6 @@ class SessionInputs:
         return self._kept[key]
 
     def fresh(self, case: Case, variant: str | None = None) -> TimedInputs:
-        """The inputs of a case that is met once: drawn anew, and not kept."""
+        """The inputs of a case that is met once: drawn for it alone, and not kept."""
         folder = memory_folder(self._cache, MOST_BYTES)
         return TimedInputs(self.listed.families, case, self.dims, folder, self.rng, variant)
