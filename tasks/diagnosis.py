@@ -104,10 +104,11 @@ def _matrix(got: Array, want: Array, wrong: Array, keep: Array) -> Diagnosis | N
     if got.ndim != 2 or not keep.all() or min(got.shape) < 2:
         return None
     rows, columns = got.shape
-    if _near(got.reshape(columns, rows).T, want):
-        return Diagnosis("transposed", "the output is transposed: its memory has the order of the other layout")
-    if rows == columns and _near(got.T, want):
-        return Diagnosis("transposed", "the output is transposed")
+    if not _near(got, want):  # a symmetric output is near its own transpose, too
+        if _near(got.reshape(columns, rows).T, want):
+            return Diagnosis("transposed", "the output is transposed: its memory has the order of the other layout")
+        if rows == columns and _near(got.T, want):
+            return Diagnosis("transposed", "the output is transposed")
     return _moved(got, want, wrong, "row") or _moved(got.T, want.T, wrong.T, "column")
 
 
