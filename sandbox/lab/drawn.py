@@ -47,6 +47,16 @@ class Drawn:
         too_little = max(self.written.values()) * math.prod(self.grid) < LESS * elements
         return too_little or any(each.is_cut_short for each in self.owners.values())
 
+    @property
+    def rivals(self) -> tuple[int, ...]:
+        """Workgroups that may write where others of the sample do."""
+        return tuple(dict.fromkeys(number for each in self.owners.values() for number in each.rivals()))
+
+    @property
+    def twin(self) -> int:
+        """A workgroup that begins where another one does; any where none does."""
+        return next((n for each in self.owners.values() for n in each.twins), next(iter(self.written)))
+
     def is_missing(self, elements: int) -> bool:
         """True where a workgroup wrote less than its share, or all of them less than the whole output needs."""
         most = max(self.written.values())

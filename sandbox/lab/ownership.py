@@ -8,20 +8,21 @@ writes: then no other workgroup begins there.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
 
-from sandbox.lab.workgroups import Grid, place_of
+from sandbox.lab.workgroups import Grid
 
 Indices = npt.NDArray[np.int64]
 
 SPARE = 2  # samples more than unknowns, so that a fit says something
 LESS = 0.9  # of what a workgroup must have written: with less it left something out
 EXACT = 0.25  # of a workgroup: a fit that misses by less gives the right number
+RIVALS = 8  # at most; a few show whether several workgroups own one place
 MOST_AXES = 4  # of an output that are tried in every order
 
 
@@ -49,7 +50,12 @@ class Ownership:
     @property
     def shared(self) -> int:
         """Workgroups that begin where another one of the sample does."""
-        return len(self.firsts) - len(set(self.firsts))
+        return len(self.twins)
+
+    @property
+    def twins(self) -> tuple[int, ...]:
+        """Workgroups that begin where one before them in the sample does."""
+        return tuple(n for at, n in enumerate(self.numbers) if self.firsts[at] in self.firsts[:at])
 
     @property
     def is_plain(self) -> bool:
@@ -71,32 +77,42 @@ class Ownership:
         )
         return any(size < LESS * most for size, most in zip(self.sizes, left, strict=True))
 
+    def rivals(self) -> tuple[int, ...]:
+        """Workgroups that would own the first places of the sample's, did the numbers count the tiles.
+
+        Where an index wraps around, they begin where another workgroup does.
+        """
+        owners = max(self._owners(), key=lambda each: sum(map(int.__eq__, each, self.numbers)), default=[])
+        fresh = dict.fromkeys(n for n in owners if 0 <= n < math.prod(self.grid) and n not in self.numbers)
+        return tuple(fresh)[:RIVALS]
+
     def _by_tiles(self) -> bool:
+        return any(owners == self.numbers for owners in self._owners())
+
+    def _owners(self) -> Iterator[list[int]]:
+        """The numbers of the workgroups that own the first places, for each order in which numbers may go; -1: none."""
+        tiles, counts = self._tiles()
+        long = [axis for axis in range(3) if self.grid[axis] > 1]
+        for order in permutations(range(len(counts))):
+            steps = [math.prod(counts[axis] for axis in order[:at]) for at in range(len(order))]
+            yield [sum(step * tile[axis] for step, axis in zip(steps, order, strict=True)) for tile in tiles]
+            if len(long) == len(order):
+                yield [self._by_axis(tile, long, order) for tile in tiles]
+
+    def _by_axis(self, tile: tuple[int, ...], long: Sequence[int], order: Sequence[int]) -> int:
+        """The number where the grid's own axes, those longer than one, are the output's in this order."""
+        if any(tile[axis] >= self.grid[g] for g, axis in zip(long, order, strict=True)):
+            return -1
+        return sum(tile[axis] * math.prod(self.grid[:g]) for g, axis in zip(long, order, strict=True))
+
+    def _tiles(self) -> tuple[list[tuple[int, ...]], list[int]]:
+        """The tile in which each workgroup begins, and the tiles along each axis that has several."""
         box = [max(extent) for extent in zip(*self.extents, strict=True)]
         counts = [-(-size // each) for size, each in zip(self.shape, box, strict=True)]
         axes = [axis for axis, count in enumerate(counts) if count > 1]
         if len(axes) > MOST_AXES:
-            return False
-        tiles = [tuple(first[axis] // box[axis] for axis in axes) for first in self.firsts]
-        count = [counts[axis] for axis in axes]
-        orders = [order for order in permutations(range(len(axes)))]
-        return any(self._in_turn(tiles, count, order) or self._by_axis(tiles, order) for order in orders)
-
-    def _in_turn(self, tiles: Sequence[tuple[int, ...]], counts: Sequence[int], order: Sequence[int]) -> bool:
-        """The numbers count the tiles, along the axes in this order."""
-        steps = [math.prod(counts[axis] for axis in order[:at]) for at in range(len(order))]
-        return all(
-            number == sum(step * tile[axis] for step, axis in zip(steps, order, strict=True))
-            for number, tile in zip(self.numbers, tiles, strict=True)
-        )
-
-    def _by_axis(self, tiles: Sequence[tuple[int, ...]], order: Sequence[int]) -> bool:
-        """The grid's own axes, those longer than one, are the output's in this order."""
-        long = [axis for axis in range(3) if self.grid[axis] > 1]
-        return len(long) == len(order) and all(
-            all(place_of(number, self.grid)[g] == tile[axis] for g, axis in zip(long, order, strict=True))
-            for number, tile in zip(self.numbers, tiles, strict=True)
-        )
+            return [(-1,)] * len(self.firsts), [1]
+        return [tuple(first[axis] // box[axis] for axis in axes) for first in self.firsts], [counts[a] for a in axes]
 
     def _by_line(self) -> bool:
         """A linear function of the first places gives the numbers, with samples to spare."""

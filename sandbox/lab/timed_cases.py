@@ -123,10 +123,9 @@ class TimedCase:
         return self.judge.noted(self.judge.lab.execute(request))
 
     def _compared(self, done: Execution, *, has_masks: bool) -> Rows:
-        task = self.judge.task
         findings, worst = list[Finding](), 0.0
-        for spec in task.outputs:
-            shape = task.shape_of(spec, self.case)
+        for spec in self.judge.task.outputs:
+            shape = self.judge.task.shape_of(spec, self.case)
             if has_masks:
                 findings += coverage(spec, spec.unflatten(done.written[spec.name], shape), self.case)
             output = spec.unflatten(done.outputs[spec.name], shape)
@@ -161,6 +160,9 @@ class TimedCase:
         """Execute and compare workgroups that were not yet; None where they do not own what they write."""
         numbers = drawn(self.launch.grid, count, edges, self.rng, frozenset(sample.written))
         sample.drawn += numbers[:count]
+        return self._sampled(sample, numbers)
+
+    def _sampled(self, sample: Drawn, numbers: Sequence[int]) -> tuple[Finding, ...] | None:
         for at in range(0, len(numbers), BATCH):
             batch = numbers[at : at + BATCH]
             done = self._execute(batch, sample)
@@ -239,6 +241,7 @@ class TimedCase:
             return self.whole()
         count = ENOUGH if is_missing else min(ENOUGH, max(OWNERS, int(FEW / each)))
         findings = self.sampled(sample, max(0, count - len(sample.drawn)), 0)
+        findings = findings or (findings if findings is None else self._sampled(sample, sample.rivals))
         if findings is None:
             return self.scaled()
         if not findings:
@@ -250,12 +253,20 @@ class TimedCase:
                 findings = (self._unwritten(said),)
             elif sample.shared >= TWICE and share < 2 - LESS:  # no more is written than needed, and some of it twice
                 said = f"of {len(sample.written)} workgroups {sample.shared} write where another one does"
-                findings = (self._unwritten(said),)
+                findings = (self._unwritten(said, self._line(sample.twin)),)
         return self.refused(findings, sample) if findings else (self.row(sample), ())
 
-    def _unwritten(self, said: str) -> Finding:
+    def _unwritten(self, said: str, line: int | None = None) -> Finding:
         message, name = f"{said}: parts of the output are never written", self.judge.task.outputs[0].name
-        return Finding("unwritten_output", message, case=self.case.name, buffer=name)
+        return Finding("unwritten_output", message, line, case=self.case.name, buffer=name)
+
+    def _line(self, number: int) -> int | None:
+        """The line that a workgroup writes by: of outputs of one element, nearly all is written beyond them."""
+        outputs = written_buffers(self.judge.task, self.case, self.plan)
+        buffers = (*self.inputs.buffers, *(replace(b, data=np.empty(1, b.data.dtype)) for b in outputs))
+        asked = ExecutionRequest(self.built.program, self.plan, buffers, self._patience_s)
+        done = self.judge.lab.execute(replace(asked, workgroups=((number,),), pieces=True))
+        return next((found.line for found in done.findings), None)
 
     def scaled(self) -> Rows:
         """The case whole where it is affordable, else shortened until it is."""
@@ -275,18 +286,10 @@ class TimedCase:
 
     def row(self, sample: Drawn) -> CaseResult:
         """The row of a sample without findings."""
-        total = math.prod(self.launch.grid)
-        return CaseResult(
-            self.case.name,
-            self.case.role,
-            True,
-            sample.error,
-            executed=len(sample.written) / total,
-            compared=sum(sample.written.values()) / max(1, self.elements),
-            workgroups=len(sample.written),
-            drawn=len(sample.drawn),
-            grid=total,
-        )
+        count, total = len(sample.written), math.prod(self.launch.grid)
+        made = CaseResult(self.case.name, self.case.role, True, sample.error, drawn=len(sample.drawn), grid=total)
+        compared = sum(sample.written.values()) / max(1, self.elements)
+        return replace(made, executed=count / total, compared=compared, workgroups=count)
 
 
 def _own(name: str, number: int) -> str:

@@ -81,3 +81,14 @@ def test_workgroups_that_own_no_tiles_are_not_held_to_any() -> None:
     for number in (3, 63):  # each takes every second column of a row
         made.add(number, number * 100 + np.arange(0, 100, 2))
     assert not made.is_cut_short
+
+
+@pytest.mark.parametrize("grid", [(384, 1, 1), (12, 32, 1)])
+def test_the_workgroups_that_a_wrapped_index_meets_are_named(grid: Grid) -> None:
+    """Of 384 tiles a third begins where the first ones do: of each the one that it meets is asked for, or known."""
+    made = sampled(grid, lambda n: (n % 256 // 12 * 128, n % 256 % 12 * 128), (128, 128), 40)
+    met = {number - 256 for number in made.numbers if number >= 256}
+    assert len(met) > 8 and set(made.rivals()) <= met and len(made.rivals()) == 8
+    assert not set(made.rivals()) & set(made.numbers)
+    honest = sampled(grid, lambda n: (n // 12 * 128, n % 12 * 128), (128, 128), 40)
+    assert honest.rivals() == ()
