@@ -18,6 +18,7 @@ from app.imports.numpy_text import LAWS, SAID, reference_text
 from app.imports.refusal import FAULTS, ImportRefused
 from app.imports.sizing import Sizing, listed_dims, sized
 from app.imports.source_file import Instance, Source
+from app.imports.summing_order import NARROW, ratio_of
 from records.errors import TaskError
 from tasks.expressions import evaluate
 from tasks.linter import lint
@@ -206,11 +207,25 @@ def _lawful(
             (folder / "task.toml").write_text(text, encoding="utf-8")
             problems = _problems(folder)
             if not problems:
+                _widen(folder)
                 return law, gate, ()
             if least is None or len(problems) <= len(least[2]):
                 least = law, gate, problems
     assert least is not None
     return least
+
+
+def _widen(folder: Path) -> None:
+    """Allow sums in any order, unless the linter then finds a shortcut that passes."""
+    path = folder / "task.toml"
+    narrow = path.read_text(encoding="utf-8")
+    ratio = ratio_of(load_task(folder))
+    while ratio > NARROW:
+        path.write_text(narrow.replace(f"\nratio = {NARROW}\n", f"\nratio = {ratio}\n"), encoding="utf-8")
+        if not _problems(folder):
+            return
+        ratio /= 2
+    path.write_text(narrow, encoding="utf-8")
 
 
 def _problems(folder: Path) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from app.imports.graph import Graph, Operation, Ref, Size
 from app.imports.node_arguments import plain
 from app.imports.refusal import ImportRefused
+from app.imports.summing_order import NARROW
 from tasks.dtypes import size_bytes
 from tasks.expressions import MAX_LENGTH
 from tasks.origin import Origin
@@ -66,7 +67,8 @@ def manifest_text(
             lines += ["", f"[[{role}]]", *(f"{n} = {v}" for n, v in case.items())]
     for dim, step in shapes.multiples.items():
         lines += ["", f"[dims.{dim}]", f"multiple = {step}"]
-    lines += ["", "[work]", f'flops = "{flops(graph)}"', f'bytes = "{moved(graph)}"', "", "[tolerance]", "ratio = 2.0"]
+    lines += ["", "[work]", f'flops = "{flops(graph)}"', f'bytes = "{moved(graph)}"']
+    lines += ["", "[tolerance]", f"ratio = {NARROW}"]
     if gate is not None:
         lines += [f"rtol = {gate[0]}", f"atol = {gate[1]}"]
     lines += ["", "[origin]"]
