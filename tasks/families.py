@@ -122,8 +122,10 @@ class InputFamilies:
         cheap = [one for one in task.tests if cost(task, one.dims) <= LONG]
         if not cheap:
             return found
-        case = max(cheap, key=lambda one: _longest(task, one))
-        grows = FURTHER * max(_longest(task, one) for one in (*task.tests, *task.benchmarks)) / _longest(task, case)
+        case = max(cheap, key=lambda one: longest_line(task, one))
+        grows = (
+            FURTHER * max(longest_line(task, one) for one in (*task.tests, *task.benchmarks)) / longest_line(task, case)
+        )
         for number in range(STRAYED):
             inputs = _made(task.draw(case), self._changes[family], np.random.default_rng((number, 3)))
             try:
@@ -227,7 +229,7 @@ def _strayed(want: Array, other: Array, dtype: np.dtype[Any]) -> float:
     return most if most > max(rounding, spacing_at(largest, dtype)) else 0.0
 
 
-def _longest(task: Task, case: Case) -> int:
+def longest_line(task: Task, case: Case) -> int:
     """The longest line of an input that may be changed."""
     return max(
         (task.shape_of(s, case)[-1] for s in task.inputs_of(case) if s.name in task.plant and s.shape), default=1

@@ -42,7 +42,7 @@ def gap_cases(task: Task, rng: np.random.Generator) -> tuple[Case, ...]:
         gap, least = open_gaps[first].pop(0), {name: _least(task, name) for name in open_gaps}
         for _ in range(TRIES):
             long = {first: _between(task, first, gap, rng)}
-            dims = {**{name: _little(task, name, rng) for name in open_gaps}, **long}
+            dims = {**{name: little(task, name, rng) for name in open_gaps}, **long}
             dims = dims if cost(task, dims) <= limit else {**least, **long}
             if cost(task, dims) <= limit:
                 break
@@ -76,7 +76,8 @@ def _between(task: Task, name: str, gap: Gap, rng: np.random.Generator) -> int:
     return step * int(np.clip(round(math.exp(rng.uniform(math.log(low), math.log(high)))), low, high))
 
 
-def _little(task: Task, name: str, rng: np.random.Generator) -> int:
+def little(task: Task, name: str, rng: np.random.Generator) -> int:
+    """A length of a dim that is not meant: a little above its least listed one."""
     lengths = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
     step = task.multiples.get(name, 1)
     return min(max(lengths), min(lengths) + step * int(rng.integers(LITTLE // 2, LITTLE)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 
+from records.errors import PlanError
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
@@ -16,7 +18,11 @@ from sandbox.lab.large_case import LargeCase, has_parts
 from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.session_inputs import SessionInputs
 from sandbox.lab.timed_cases import TimedCase
+from tasks.families import TOGETHER
 from tasks.held_out import SMALL, cost, held_out_cases
+
+MOST_ITEMS = 1 << 17  # work-items of a plan on a case with a long dim
+ORDERS = frozenset({"sorted", "gathered"})  # what these show is a question of how many places a line has
 
 
 def cases_met(
@@ -28,7 +34,7 @@ def cases_met(
     some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
-    shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *inputs.gaps)
+    shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *inputs.gaps, *inputs.equal)
     written = written_cases(prepared, seed, (*task.tests, *shapes))
     derived = {case.name: case for case in (*shapes, *written)}
     for case in (*task.tests, *derived.values()):
@@ -43,10 +49,31 @@ def cases_met(
     made = _on_first(inputs) if is_small else [family for _, family in met]
     for family in dict.fromkeys((*task.variant_names, *made)):
         yield ListedCase(judge, first, family, inputs)
+    yield from _on_long(judge, inputs)
     for case in task.benchmarks:
         yield TimedCase(judge, case, inputs.of(case), inputs.rng)
     for case, family in met:
         yield FamilyCase(judge, case, family, inputs)
+
+
+def _on_long(judge: Judge, inputs: SessionInputs) -> Iterator[ListedCase]:
+    """The task's own families on shapes with one long dim; orders, and another general family, where lines are long.
+
+    Left out where the plan launches many work-items: each of them costs as much as its work.
+    """
+    names = [name for name in _on_first(inputs) if name not in judge.task.variant_names]
+    ordered = [name for name in names if name.removesuffix(TOGETHER) in ORDERS]
+    others = [name for name in names if name not in ordered]
+    drawn = [others[int(inputs.rng.integers(len(others)))]] if others else []
+    for case in inputs.long:
+        try:
+            launches = judge.built.prepared.plan(case).launches
+        except PlanError:
+            launches = ()  # the case itself says so
+        if sum(prod(launch.grid) * prod(launch.block) for launch in launches) <= MOST_ITEMS:
+            general = [*ordered, *drawn] if case == inputs.with_long_lines else []
+            for family in (*judge.task.variant_names, *general):
+                yield ListedCase(judge, case, family, inputs)
 
 
 def _on_first(inputs: SessionInputs) -> list[str]:

@@ -11,8 +11,10 @@ import numpy as np
 from sandbox.lab.listed_values import ListedValues
 from sandbox.lab.memory_folder import memory_folder
 from sandbox.lab.timed_inputs import TimedInputs
+from tasks.families import longest_line
 from tasks.gaps import gap_cases
 from tasks.independence import Independent, independent_dims
+from tasks.long_shapes import equal_cases, long_cases
 from tasks.task import Case, Task
 
 MOST_BYTES = 512 << 20  # of files that are kept
@@ -38,6 +40,24 @@ class SessionInputs:
     def gaps(self) -> tuple[Case, ...]:
         """Shapes between the listed ones, which no seed that is known gives."""
         return gap_cases(self.task, self.rng)
+
+    @cached_property
+    def equal(self) -> tuple[Case, ...]:
+        """Shapes in which two dims are equal."""
+        return equal_cases(self.task, self.rng)
+
+    @cached_property
+    def long(self) -> tuple[Case, ...]:
+        """Shapes with one long dim, for the families of inputs."""
+        return long_cases(self.task, self.rng)
+
+    @cached_property
+    def with_long_lines(self) -> Case | None:
+        """Of these the one in which what may be changed has the longest lines; none where the first test's are."""
+        longest = max(self.long, key=lambda case: longest_line(self.task, case), default=None)
+        if longest and longest_line(self.task, longest) > longest_line(self.task, self.task.tests[0]):
+            return longest
+        return None
 
     def of(self, case: Case, variant: str | None = None) -> TimedInputs:
         """The inputs of a large case, or of this family of inputs on it."""

@@ -11,6 +11,7 @@ from sandbox.lab.cases_met import cases_met
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_evaluator import LabEvaluator
 from sandbox.lab.lab_verify import Judge, Patience
+from sandbox.lab.listed_case import ListedCase
 from sandbox.lab.session_inputs import SessionInputs
 from tasks.loader import load_task
 from tasks.task import Task
@@ -144,3 +145,14 @@ def test_families_come_behind_what_is_plain(evaluator: LabEvaluator, softmax: Ta
     roles = [each.case.role for each in met]
     assert roles[:2] == ["test", "test"] and roles[-2:] == ["benchmark", "benchmark"]
     assert isinstance(met[-1], FamilyCase) and not isinstance(met[-2], FamilyCase)
+
+
+def test_the_tasks_own_families_meet_each_long_dim_and_orders_meet_long_lines(evaluator: LabEvaluator) -> None:
+    task = load_task("row_softmax")
+    built, inputs = evaluator._build(evaluator.prepare(kernel(), task))[1], evaluator._inputs_of(task)
+    assert built is not None and inputs.with_long_lines is not None and len(inputs.long) > 1
+    met = list(cases_met(Judge(evaluator._lab, built, known=inputs.listed), inputs, 7))
+    on = {(each.case.name, each.variant) for each in met if isinstance(each, ListedCase)}
+    assert on >= {(case.name, name) for case in inputs.long for name in task.variant_names}
+    assert on >= {(inputs.with_long_lines.name, name) for name in ("sorted", "gathered")}
+    assert on >= {(case.name, None) for case in inputs.equal}

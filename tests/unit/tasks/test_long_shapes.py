@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from tasks.domain import within
+from tasks.held_out import SMALL, cost
+from tasks.loader import load_task, task_names
+from tasks.long_shapes import COST, NEARLY, equal_cases, long_cases
+from tasks.task import Task
+
+SHIPPED = [load_task(name) for name in task_names()]
+
+
+def lengths(task: Task, name: str) -> list[int]:
+    return sorted({case.dims[name] for case in (*task.tests, *task.benchmarks)})
+
+
+@pytest.mark.parametrize("task", SHIPPED, ids=task_names())
+def test_all_are_new_and_affordable_and_promised(task: Task) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        long, equal = long_cases(task, rng), equal_cases(task, rng)
+        assert all(cost(task, case.dims) <= COST for case in long)
+        assert sum(cost(task, case.dims) for case in equal) <= SMALL
+        for case in (*long, *equal):
+            assert case.role == "held_out"
+            assert case.name not in {each.name for each in (*task.tests, *task.benchmarks)}
+            for name, value in case.dims.items():
+                assert lengths(task, name)[0] <= value <= lengths(task, name)[-1]
+                assert value % task.multiples.get(name, 1) == 0
+
+
+@pytest.mark.parametrize(("name", "dim"), [("moe_ffn", "tokens"), ("top_k", "cols")])
+def test_a_dim_is_once_as_long_as_listed_where_that_is_affordable(name: str, dim: str) -> None:
+    task = load_task(name)
+    cases = long_cases(task, np.random.default_rng(1))
+    assert max(case.dims[dim] for case in cases) >= NEARLY * lengths(task, dim)[-1] - 1
+
+
+@pytest.mark.parametrize("name", ["transpose", "moe_ffn", "conv_nhwc", "nearest_codeword"])
+def test_each_pair_of_dims_is_once_equal_and_ragged(name: str) -> None:
+    task = load_task(name)
+    cases = equal_cases(task, np.random.default_rng(1))
+    for pair in combinations(task.tests[0].dims, 2):
+        assert any(case.dims[pair[0]] == case.dims[pair[1]] and case.dims[pair[0]] % 2 for case in cases)
+
+
+def test_a_part_of_a_task_gets_what_it_serves() -> None:
+    part = within(load_task("row_softmax"), "cols <= 2000")
+    rng = np.random.default_rng(1)
+    cases = (*long_cases(part, rng), *equal_cases(part, rng))
+    assert cases and all(case.dims["cols"] <= 2000 for case in cases)
