@@ -6,6 +6,11 @@ import numpy as np
 
 from tasks.task import Array, Case, Tensors
 
+LARGE = 2.0**20  # a power of two, so that the rounding stays the same
+CLEAR = 0.5  # that the least distance lies below the next one
+CLEAR_SHARE = 1e-4  # and of the squares that a distance may be made of
+PART = 512  # vectors whose distances are computed at once
+
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Codewords in pairs that differ in one random coordinate alone, and vectors on one side between the two."""
@@ -26,9 +31,14 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Vectors far from all codewords, and codewords of which some are much shorter than others."""
+    """Vectors far from their codeword, or from all; codewords much shorter than others; large values."""
     short = dict(_drawn(case, rng, 1.0))
-    return {"far": _drawn(case, rng, 2.0), "short": {**short, **_scaled(short, rng)}}
+    return {
+        "far": _drawn(case, rng, 2.0),
+        "short": {**short, **_scaled(short, rng)},
+        "away": _away(_drawn(case, rng, 1.0), rng),
+        "large": {name: np.float32(LARGE) * array for name, array in _drawn(case, rng, 1.0).items()},
+    }
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
@@ -70,3 +80,29 @@ def _scaled(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
     """All shifted far to one side, so that lengths differ and products alone say nothing."""
     shift = np.float32(2) * rng.standard_normal((1, given["x"].shape[1]), dtype=np.float32)
     return {"x": given["x"] + shift, "codebook": given["codebook"] + shift}
+
+
+def _away(given: Tensors, rng: np.random.Generator) -> dict[str, Array]:
+    """Vectors beyond all codewords in the first coordinate, in any one, or in all, where the nearest is clear."""
+    x, codebook = given["x"], given["codebook"]
+    rows, width = x.shape
+    axis = np.where(rng.random(rows) < 0.5, 0, rng.integers(width, size=rows))
+    chosen = (np.arange(width) == axis[:, None]) | (rng.random((rows, 1)) < 0.25)
+    low, high = codebook.min(axis=0), codebook.max(axis=0)
+    beyond = rng.uniform(8, 40, x.shape)
+    moved = np.where(rng.random(x.shape) < 0.5, low - beyond, high + beyond).astype(np.float32)
+    made = np.where(chosen, moved, x)
+    for at in range(0, rows, PART):
+        part = slice(at, at + PART)
+        made[part] = np.where(_is_clear(made[part], codebook)[:, None], made[part], x[part])
+    return {"x": made, "codebook": codebook}
+
+
+def _is_clear(x: Array, codebook: Array) -> Array:
+    """True for vectors of which float32 decides which codeword is the nearest."""
+    vectors, words = x.astype(np.float64), codebook.astype(np.float64)
+    lengths, own = np.einsum("ck,ck->c", words, words), np.einsum("ik,ik->i", vectors, vectors)
+    if len(words) < 2:
+        return np.ones(len(vectors), bool)
+    least = np.partition(lengths - 2 * vectors @ words.T, 1, axis=1)
+    return np.asarray(least[:, 1] - least[:, 0] > CLEAR + CLEAR_SHARE * (own + lengths.max()))
