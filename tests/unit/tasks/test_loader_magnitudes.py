@@ -27,3 +27,11 @@ def test_float32_decides_in_every_family_and_some_vectors_are_beyond_all_codewor
         assert is_beyond[:, 0].any() and is_beyond.any(axis=1).mean() > 0.2
         large = made["large"]
         assert np.square(large["x"][:, None] - large["codebook"][None]).sum(axis=2).min() > 1e9
+
+
+def test_rows_of_a_product_reach_beyond_the_range_of_float16_on_either_side() -> None:
+    task = load_task("bf16_gemm")
+    case = max(task.tests, key=lambda each: each.dims["m"])
+    assert task.variants is not None
+    sizes = np.abs(task.variants(task.draw(case), case, np.random.default_rng(1))["scaled"]["a"].astype(float)).max(1)
+    assert sizes.min() < 1e-8 and sizes.max() > 2.0**16
