@@ -28,6 +28,7 @@ FACTORS = (16, 4096)  # powers of two whose multiples a path may ask for, beside
 JOINT = 5  # cases with odd multiples of one number in all dims
 ALONE = 3  # cases with one odd length
 LIMIT = 4.0  # times the cheapest benchmark's operations plus bytes
+MOST = 2.0**35  # operations plus bytes of all of them: a share of what listed cases cost to judge
 TRIES = 12  # draws until a shape costs no more
 TIMES = 2  # so much shorter or longer than a benchmark's a length is at most
 PRODUCTS = 2  # cases for ranges of products
@@ -61,7 +62,19 @@ def large_cases(prepared: Prepared, rng: np.random.Generator, *, has_parts: bool
             if left and name not in listed and name not in found and cost(task, dims) <= limit and admits(task, dims):
                 found[name] = dims
                 left -= 1
-    return tuple(_case(task, name, dims, rng) for name, dims in found.items())
+    return tuple(_case(task, name, dims, rng) for name, dims in _affordable(task, found, rng).items())
+
+
+def _affordable(task: Task, found: Mapping[str, Dims], rng: np.random.Generator) -> dict[str, Dims]:
+    """As many as cost no more than MOST together, in an order that is drawn; one of the dearest at least."""
+    names = list(found)
+    kept, spent = dict[str, Dims](), 0.0
+    for at in rng.permutation(len(names)):
+        spent += cost(task, found[names[at]])
+        if kept and spent > MOST:
+            break
+        kept[names[at]] = found[names[at]]
+    return kept
 
 
 def many_workgroups(prepared: Prepared, met: Sequence[Case], rng: np.random.Generator) -> tuple[Case, ...]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sandbox.candidate.growth import plan_cases
-from sandbox.candidate.large_shapes import ALONE, JOINT, PRODUCTS, large_cases, many_workgroups
+from sandbox.candidate.large_shapes import ALONE, JOINT, MOST, PRODUCTS, large_cases, many_workgroups
 from sandbox.candidate.prepare import Prepared, prepare
 from tasks.held_out import SMALL, cost
 from tasks.loader import load_task, task_names
@@ -42,6 +42,7 @@ def test_every_case_is_new_and_within_the_listed_range(name: str, has_parts: boo
         rng = np.random.default_rng(seed)
         cases = large_cases(prepared, rng, has_parts=has_parts)
         assert len(cases) <= JOINT + ALONE + PRODUCTS and not {case.name for case in cases} & {c.name for c in listed}
+        assert len(cases) == 1 or sum(cost(task, case.dims) for case in cases) <= MOST
         for case in (*cases, *many_workgroups(prepared, task.tests, rng)):
             for dim, length in case.dims.items():
                 known = [each.dims[dim] for each in listed]
