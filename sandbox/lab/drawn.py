@@ -42,6 +42,12 @@ class Drawn:
         """Workgroups that begin where another one does, in the output where they are most."""
         return max(each.shared for each in self.owners.values())
 
+    @property
+    def is_at_ends(self) -> bool:
+        """True where each is the last one along some axis, though others are not."""
+        total, inner = math.prod(self.grid), math.prod(max(1, extent - 1) for extent in self.grid)
+        return inner < total and all(is_edge(number, self.grid) for number in self.written)
+
     def falls_short(self, elements: int) -> bool:
         """True where no number of idle workgroups explains it: all write too little, or a tile at an end is cut."""
         too_little = max(self.written.values()) * math.prod(self.grid) < LESS * elements

@@ -44,6 +44,9 @@ class LargeCase:
                 return replace(row, stands_for=self.case.name), findings
             if findings:
                 return timed.refused(findings, sample)
+        told = timed.inner(sample) if sample.falls_short(timed.elements) else None
+        if told is not None:
+            return told
         return timed.answer(sample) if sample.falls_short(timed.elements) else (timed.row(sample), ())
 
 

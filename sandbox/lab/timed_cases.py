@@ -10,7 +10,7 @@ or on the case scaled down.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,25 +18,22 @@ import numpy as np
 
 from records.evaluation import CaseResult, Finding
 from sandbox.candidate.arguments import BufferArg, StructArg
-from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.lab.drawn import Drawn
 from sandbox.lab.lab import Buffer, Execution, ExecutionRequest
 from sandbox.lab.lab_verify import Built, Judge, Rows, coverage, written_buffers
 from sandbox.lab.ownership import LESS
-from sandbox.lab.pieces import Piece
 from sandbox.lab.scaled_case import scaled, shortened
-from sandbox.lab.slabs import Slab, same_bits, slab_of, slabs
+from sandbox.lab.slab_comparison import SlabComparison
 from sandbox.lab.timed_inputs import TimedInputs
 from sandbox.lab.workgroups import drawn
-from sandbox.recent import Recent
-from tasks.compare import compare
 from tasks.held_out import SMALL, cost
-from tasks.task import Case, TensorSpec
+from tasks.task import Case
 
 FEWEST = 1  # workgroups of a case from anywhere in the grid, besides one at the end of each axis
 MOST = 24
 ENDS = 1
+INNER = 3  # more of them where all lie at ends by chance
 AFFORDABLE = 1 << 20  # accesses after which no more than the fewest are executed
 ENOUGH = 459  # ln(0.01) / ln(0.99): an error in 1 % of the workgroups passes with a probability below 1 %
 SAMPLE_S = 30.0  # for the first workgroups of a large case, whose cost is not known
@@ -46,7 +43,6 @@ WHOLE = 1 << 31  # accesses up to which a case in question is executed whole
 SURE = 3.0  # standard errors
 OWNERS = 48  # workgroups at least that are executed where their numbers do not follow from their places
 FEW = 1 << 24  # accesses up to which more of them are, `ENOUGH` at most
-FORMS = 8  # slabs that others are looked up among: where rows begin differently aligned, sums have several orders
 TWICE = 2  # workgroups that write where others of a sample do, from which on it is no chance
 
 
@@ -78,6 +74,11 @@ class TimedCase:
     def elements(self) -> int:
         """Elements of all outputs."""
         return sum(math.prod(self.judge.task.shape_of(s, self.case)) for s in self.judge.task.outputs)
+
+    @property
+    def compared(self) -> SlabComparison:
+        """Comparison of its outputs."""
+        return SlabComparison(self.judge.task, self.case, self.inputs)
 
     @property
     def _patience_s(self) -> float:
@@ -129,28 +130,13 @@ class TimedCase:
             if has_masks:
                 findings += coverage(spec, spec.unflatten(done.written[spec.name], shape), self.case)
             output = spec.unflatten(done.outputs[spec.name], shape)
-            error, found = self._compare_slabs(spec, output) if not findings else (0.0, [])
+            error, found = self.compared.whole(spec, output) if not findings else (0.0, ())
             worst = max(worst, error)
             findings += found
         if findings:
             return self.refused(tuple(findings), replace(self.nothing(), error=worst))
         total = sum(math.prod(launch.grid) for launch in self.plan.launches)
         return CaseResult(self.case.name, self.case.role, True, worst, workgroups=total, drawn=total, grid=total), ()
-
-    def _compare_slabs(self, spec: TensorSpec, output: np.ndarray) -> tuple[float, list[Finding]]:
-        """Every slab; one with the reference and the bits of one that was compared is as right as that one."""
-        known: Recent[int, tuple[Slab, np.ndarray]] = Recent(FORMS)
-        worst = 0.0
-        for number, slab in enumerate(slabs(self.inputs, spec, output.shape)):
-            values = slab.cut(output)
-            if any(slab.has_reference_of(other) and same_bits(values, right) for other, right in known.values()):
-                continue
-            error, findings = self._compare(slab, values, None)
-            worst = max(worst, error)
-            if findings:
-                return worst, findings
-            known.keep(number, (slab, values))
-        return worst, []
 
     def _more(self, sample: Drawn) -> int:
         each = sample.accesses / max(1, len(sample.written))
@@ -175,7 +161,7 @@ class TimedCase:
             for i, number in enumerate(batch):
                 pieces = {s.name: done.pieces[_own(s.name, i)] for s in self.judge.task.outputs}
                 sample.add(number, pieces)
-                error, findings = self._compare_pieces(pieces)
+                error, findings = self.compared.pieces(pieces)
                 sample.error = max(sample.error, error)
                 if findings:
                     return findings
@@ -205,29 +191,19 @@ class TimedCase:
             )
         )
 
-    def _compare_pieces(self, pieces: Mapping[str, Piece]) -> tuple[float, tuple[Finding, ...]]:
-        worst = 0.0
-        for spec in self.judge.task.outputs:
-            piece = pieces[spec.name]
-            if not piece.places.size:
-                continue
-            shape = self.judge.task.shape_of(spec, self.case)
-            slab, values, mask = slab_of(self.inputs, spec, shape, piece)
-            error, findings = self._compare(slab, values, mask)
-            worst = max(worst, error)
-            if findings:
-                return worst, tuple(findings)
-        return worst, ()
-
-    def _compare(self, slab: Slab, values: np.ndarray, mask: np.ndarray | None) -> tuple[float, list[Finding]]:
-        tolerance = self.inputs.families.tolerance(slab.spec, self.inputs.variant)
-        beside = slab.beside(values.size if mask is None else int(mask.sum()))
-        found = compare(values, slab.reference, slab.baseline, tolerance, mask, beside=beside)
-        return found.error, [] if found.correct else [wrong_result(slab.spec.name, found, self.case.name)]
-
     def answer(self, sample: Drawn) -> Rows:
         """The row of a sample without findings; where it leaves a question, what settles that."""
+        told = self.inner(sample) if sample.is_missing(self.elements) else None
+        if told is not None:
+            return told
         return self._settled(sample) if sample.leaves_a_question(self.elements) else (self.row(sample), ())
+
+    def inner(self, sample: Drawn) -> Rows | None:
+        """Add workgroups to a sample that lies at the ends only, where tiles may be cut; their answer, if any."""
+        findings = self.sampled(sample, INNER, 0) if sample.is_at_ends else ()
+        if findings is None:
+            return self.scaled()
+        return self.refused(findings, sample) if findings else None
 
     def nothing(self) -> Drawn:
         """A sample without workgroups."""
