@@ -10,7 +10,9 @@ import hashlib
 import json
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -32,22 +34,30 @@ class KeptRows:
         self._path = folder / f"{name}-{key[:16]}.jsonl"
         self._seconds, self.is_whole = seconds, False
 
-    def collect(self, steps: Sequence[Step]) -> list[Row]:
-        """All rows in the steps' order; those made so far where the time is up or the user interrupts."""
+    def collect(self, steps: Sequence[Step], workers: int = 1) -> list[Row]:
+        """All rows in the steps' order; those made so far where the time is up or the user interrupts.
+
+        `workers` of them are made side by side, by threads.
+        """
         known, begun = self._known(), time.monotonic()
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.write_text("".join(_line(name, row) for name, row in known.items()), encoding="utf-8")
-        try:
-            for number, (name, make) in enumerate(steps):
-                if name in known:
-                    continue
-                if 0 < self._seconds < time.monotonic() - begun:
-                    break
-                known[name] = make()
-                self._append(name, known[name])
-                say(f"{number + 1} of {len(steps)}, {time.monotonic() - begun:.0f} s: {name}")
-        except KeyboardInterrupt:
-            say("interrupted")
+        left = deque(step for step in steps if step[0] not in known)
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                making = set[Future[tuple[str, Row]]]()
+                while making or left:
+                    if 0 < self._seconds < time.monotonic() - begun:
+                        left.clear()
+                    while left and len(making) < workers:
+                        making.add(pool.submit(_made, left.popleft()))
+                    done, making = wait(making, return_when=FIRST_COMPLETED)
+                    for name, row in (each.result() for each in done):
+                        known[name] = row
+                        self._append(name, row)
+                        say(f"{len(known)} of {len(steps)}, {time.monotonic() - begun:.0f} s: {name}")
+            except KeyboardInterrupt:
+                say("interrupted")
         found = [known[name] for name, _ in steps if name in known]
         self.is_whole = len(found) == len(steps)
         if self.is_whole:
@@ -70,6 +80,11 @@ class KeptRows:
     def _append(self, name: str, row: Row) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(_line(name, row))
+
+
+def _made(step: Step) -> tuple[str, Row]:
+    name, make = step
+    return name, make()
 
 
 def _line(name: str, row: Row) -> str:

@@ -1,6 +1,6 @@
 """Verdicts while 16 busy processes share the machine: right kernels refused, wrong ones accepted.
 
-    python -m benchmarks.under_load [--number N] [--busy N] [--seconds N]
+    python -m benchmarks.under_load [--number N] [--busy N] [--workers N] [--seconds N]
 
 Right kernels are the honest twins of the exploits, the shipped seeds and the other right kernels of each task; wrong
 ones are exploits that must be rejected and mutants. Each gets a constant and a comment of its own, so that no cache
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
+import os
 import random
 import secrets
 import subprocess
@@ -149,10 +150,12 @@ def main() -> int:
     parser.add_argument("--busy", type=int, default=16, metavar="N", help="busy processes")
     parser.add_argument("--seed", type=int, default=7, help="of the choice")
     parser.add_argument("--seconds", type=float, default=0.0, metavar="N", help="after which no more is begun; 0: none")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="judges side by side")
     wanted = parser.parse_args()
     settings, target, rng = load_settings(), load_target("mi300x"), random.Random(wanted.seed)
     toolchain, cache = find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels"
-    judges = [LabEvaluator(toolchain, cache, target, seed, settings.cores) for seed in range(4)]
+    cores = settings.cores if wanted.workers == 1 else max(1, (os.cpu_count() or 1) // wanted.workers)
+    judges = [LabEvaluator(toolchain, cache, target, seed, cores) for seed in range(max(4, wanted.workers))]
     judges[0].warm(lambda said: None)
     pairs = zip(*(chosen(group, wanted.number, rng) for group in (right_ones(), wrong_ones())), strict=True)
     steps = [
@@ -162,7 +165,7 @@ def main() -> int:
     ]
     kept = KeptRows("under_load", [wanted.number, wanted.busy, wanted.seed], wanted.seconds)
     with busy(wanted.busy):
-        rows = kept.collect(steps)
+        rows = kept.collect(steps, wanted.workers)
     tallies = (tally_of(rows, is_right=group) for group in (True, False))
     return kept.code(report(f"Verdicts beside {wanted.busy} busy processes", figures(*tallies)))
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,14 @@ def test_no_row_is_begun_when_the_time_is_up(tmp_path: Path, capsys: pytest.Capt
     made: list[int] = []
     assert KeptRows("name", [], 1e-9, tmp_path).collect(_steps(made, 2)) == [] and made == []
     assert "0 of 2 rows so far" in capsys.readouterr().err
+
+
+def test_rows_made_side_by_side_come_in_the_steps_order(tmp_path: Path) -> None:
+    both = threading.Barrier(2, timeout=30)
+
+    def make(number: int) -> Row:
+        both.wait()  # neither ends before the other has begun
+        return {"number": number}
+
+    steps: list[Step] = [(f"step {number}", lambda number=number: make(number)) for number in range(4)]
+    assert KeptRows("name", [], 0.0, tmp_path).collect(steps, 2) == [{"number": number} for number in range(4)]
