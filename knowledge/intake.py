@@ -6,20 +6,16 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from knowledge import tables
 from knowledge.document_files import Found
 from knowledge.documents import Added, Citation, storable
 from knowledge.reader import DocumentReader
-from knowledge.tables import Cut, Tables, counted
+from knowledge.tables import Cut, Tables
 from records.errors import DocumentError
-
-if TYPE_CHECKING:
-    from knowledge.vocabulary import Numbers, Vocabulary
 
 BATCH_CHARACTERS = 2_000_000  # of text: a commit each
 _KNOWN = (
@@ -79,13 +75,7 @@ def batches(items: Iterable[Item]) -> Iterator[list[Item]]:
         yield batch
 
 
-def ready(items: Sequence[Item], vocabulary: Vocabulary) -> list[Item]:
-    """The items with the terms of their documents counted."""
-    cuts = iter(counted([item.made for item in items if isinstance(item.made, Cut)], vocabulary))
-    return [replace(item, made=next(cuts)) if isinstance(item.made, Cut) else item for item in items]
-
-
-def put(db: sqlite3.Connection, item: Item, fresh: dict[int, Numbers]) -> Added:
+def put(db: sqlite3.Connection, item: Item, fresh: dict[int, list[str]]) -> Added:
     """Store one file: by its place if that is known, else by its content, so that a copy is not stored twice.
 
     The terms of new passages go into `fresh` by passage number.

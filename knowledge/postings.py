@@ -1,4 +1,4 @@
-"""Okapi BM25 over postings that are kept as packed arrays: one row for each term and segment, read whole.
+"""Okapi BM25 over postings that are kept as packed arrays: one row for each term and PART passages, read whole.
 
 SQLite's FTS5 with the same tokens takes 170 ms of CPU for a question over 100,000 passages, since it visits every row
 of every term; arrays take about 5. Nothing else is needed of it: tokens, weights and filters are ours.
@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from knowledge.tokens import KIN
@@ -22,24 +22,21 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from knowledge.vocabulary import Numbers, Vocabulary
-
 K1 = 1.2  # how soon repeats of a term stop counting
 B = 0.5  # how much a long passage is held back
 NOTE = 1.3  # worth of a shipped note, which is written for the questions asked here, over a page from elsewhere
 HISTORY = 0.7  # worth of a list of changes, which names everything and explains nothing
 NEAR = 0.5  # weight of a concept whose words only go together, beside a word's own
-FAN = 8  # segments of one level become one of the next
+PART_BITS = 12  # a part is 4,096 passages: a new passage rewrites no more than that of each of its terms
 
-SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS postings(number INTEGER PRIMARY KEY, term TEXT NOT NULL, packed BLOB NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS postings_by_term ON postings(term)",
-    "CREATE TABLE IF NOT EXISTS segments("
-    "number INTEGER PRIMARY KEY, level INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL)",
-)
+SCHEMA = "CREATE TABLE IF NOT EXISTS postings(term TEXT, part INTEGER, packed BLOB NOT NULL, UNIQUE(term, part))"
 SHIPPED = "shipped:"  # begins the place of a shipped note
 _HISTORIES = re.compile(r"(?i)change_?log|changes\.|release.?notes|/archive/|/highlights/")
 _ENTRY = [("passage", "<u4"), ("count", "u1")]
+_APPEND = (
+    "INSERT INTO postings VALUES(?, ?, ?)"
+    " ON CONFLICT(term, part) DO UPDATE SET packed = CAST(packed || excluded.packed AS BLOB)"
+)
 
 
 @dataclass(frozen=True)
@@ -76,10 +73,8 @@ class Facts:
         """The worth of each passage's document."""
         import numpy as np
 
-        found = np.ones(int(self.documents.max(initial=0)) + 1)
-        found[[number for number in self.worths if number < len(found)]] = [
-            worth for number, worth in self.worths.items() if number < len(found)
-        ]
+        found = np.ones(max(int(self.documents.max(initial=0)), *self.worths, 0) + 1)
+        found[list(self.worths)] = list(self.worths.values())
         return np.where(self.documents >= 0, found[self.documents], 1.0)
 
     @cached_property
@@ -127,6 +122,7 @@ def rank(
     for term, weight in Counter(terms).items():
         packed = b"".join(row[0] for row in db.execute("SELECT packed FROM postings WHERE term = ?", (term,)))
         entries = np.frombuffer(packed, _ENTRY)
+        entries = entries[entries["passage"] < len(norms)]  # the last ones may be gone
         passages, counts = entries["passage"].astype(np.intp), entries["count"].astype(np.float64)
         norm = norms[passages]
         having = int(np.isfinite(norm).sum())
@@ -142,57 +138,27 @@ def rank(
     return [(int(number), float(scores[number])) for number in order]
 
 
-def add_segment(db: sqlite3.Connection, vocabulary: Vocabulary, passages: Mapping[int, Numbers]) -> None:
-    """Write the terms of new passages, by the passages' numbers, as one segment; nothing where there is no term."""
+def add(db: sqlite3.Connection, passages: Mapping[int, Sequence[str]]) -> None:
+    """Write the terms of new passages by the passages' numbers, which were never used before."""
     import numpy as np
 
-    if not sum(map(len, passages.values())):
+    if not passages:
         return
-    terms = np.concatenate(list(passages.values()))
+    number_of = defaultdict[str, int](count().__next__)
+    terms = np.fromiter(map(number_of.__getitem__, chain.from_iterable(passages.values())), np.int64)
     owners = np.repeat(list(passages), [len(found) for found in passages.values()])
     keys, counts = np.unique((terms << 32) | owners, return_counts=True)
     entries = np.zeros(len(keys), _ENTRY)
     entries["passage"], entries["count"] = keys & 0xFFFFFFFF, np.minimum(counts, 255)
-    used, starts = np.unique(keys >> 32, return_index=True)
-    ends = [*starts[1:].tolist(), len(keys)]
-    places = zip((vocabulary.names[term] for term in used.tolist()), starts.tolist(), ends, strict=True)
-    rows = ((term, entries[start:end].tobytes()) for term, start, end in sorted(places))
-    _write(db, 0, rows)
-    level = 0
-    while db.execute("SELECT COUNT(*) FROM segments WHERE level = ?", (level,)).fetchone()[0] >= FAN:
-        _merge(db, level)
-        level += 1
-
-
-def _write(db: sqlite3.Connection, level: int, rows: Iterable[tuple[str, bytes]]) -> None:
-    first = db.execute("SELECT COALESCE(MAX(last), 0) + 1 FROM segments").fetchone()[0]
-    db.executemany(
-        "INSERT INTO postings(number, term, packed) VALUES(?, ?, ?)", ((n, *row) for n, row in enumerate(rows, first))
+    places, starts = np.unique(keys >> PART_BITS, return_index=True)  # of a term in a part
+    names, bits = list(number_of), 32 - PART_BITS
+    rows = (
+        (names[place >> bits], place & ((1 << bits) - 1), part.tobytes())
+        for place, part in zip(places.tolist(), np.split(entries, starts[1:]), strict=True)
     )
-    last = db.execute("SELECT COALESCE(MAX(number), 0) FROM postings").fetchone()[0]
-    if last >= first:
-        db.execute("INSERT INTO segments(level, first, last) VALUES(?, ?, ?)", (level, first, last))
+    db.executemany(_APPEND, sorted(rows) if len(places) else [])
 
 
-def _merge(db: sqlite3.Connection, level: int) -> None:
-    """Make the segments of a level one of the next, without the entries of passages that are gone."""
-    import numpy as np
-
-    segments = db.execute("SELECT number, first, last FROM segments WHERE level = ?", (level,)).fetchall()
-    living = read_facts(db, "").lengths > 0
-    rows: list[tuple[str, bytes]] = []
-    for _, first, last in segments:
-        rows += db.execute("SELECT term, packed FROM postings WHERE number BETWEEN ? AND ?", (first, last))
-    rows.sort(key=lambda row: row[0])
-    merged = []
-    for term, same in groupby(rows, key=lambda row: row[0]):
-        packed = b"".join(row[1] for row in same)
-        entries = np.frombuffer(packed, _ENTRY)
-        kept = entries["passage"] < len(living)
-        kept[kept] = living[entries["passage"][kept]]
-        if kept.any():
-            merged.append((term, packed if kept.all() else entries[kept].tobytes()))
-    _write(db, level + 1, merged)
-    for number, first, last in segments:
-        db.execute("DELETE FROM postings WHERE number BETWEEN ? AND ?", (first, last))
-        db.execute("DELETE FROM segments WHERE number = ?", (number,))
+def drop_dead(db: sqlite3.Connection) -> None:
+    """Take out parts none of whose passages is left; single passages that have gone cost five bytes a term."""
+    db.execute("DELETE FROM postings WHERE part NOT IN (SELECT DISTINCT number >> ? FROM chunks)", (PART_BITS,))

@@ -14,18 +14,17 @@ from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, find_files, require_any
 from knowledge.documents import Added, Citation, Document, make_text
 from knowledge.embedder import Embedder, EmbedderError
-from knowledge.intake import Item, batches, prepared, put, ready
+from knowledge.intake import Item, batches, prepared, put
 from knowledge.reader import DocumentReader
 from knowledge.scoring import fuse, spread
 from knowledge.tables import Cut, Hit, Tables
-from knowledge.vocabulary import shared, tokens
+from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError, UsageError
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangDocument
 
     from knowledge.retriever import NotesRetriever
-    from knowledge.vocabulary import Numbers
 
 NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
@@ -127,6 +126,7 @@ class KnowledgeStore:
                 db.execute("DELETE FROM documents WHERE id = ?", (document.id,))
                 if document.uri.startswith(postings.SHIPPED):
                     db.execute("INSERT OR IGNORE INTO withheld VALUES(?)", (document.uri,))
+            postings.drop_dead(db)
             tables.touch(db)
         return found
 
@@ -211,9 +211,7 @@ class KnowledgeStore:
         """Store one batch in one commit."""
         if all(item.is_known for item in items) and not shipped:
             return [item.made for item in items if isinstance(item.made, Added)]
-        vocabulary = shared()
-        fresh: dict[int, Numbers] = {}
-        items = ready(items, vocabulary)
+        fresh: dict[int, list[str]] = {}
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
@@ -223,7 +221,7 @@ class KnowledgeStore:
                 ]
                 db.executemany("DELETE FROM documents WHERE uri = ?", [row for row in gone if row[0] not in keep])
             outcomes = [put(db, item, fresh) for item in items]
-            postings.add_segment(db, vocabulary, fresh)
+            postings.add(db, fresh)
             if shipped or any(outcome.status in ("added", "replaced") for outcome in outcomes):
                 tables.touch(db)
         return outcomes

@@ -6,24 +6,18 @@ import secrets
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from knowledge import postings
 from knowledge.chunks import CHUNKER, Chunk, cut
 from knowledge.documents import Document, Text
-from knowledge.tokens import TOKENISER
-from knowledge.vocabulary import Vocabulary, shared
+from knowledge.tokens import TOKENISER, tokens
 from records.errors import KnowledgeError
 
-if TYPE_CHECKING:
-    from knowledge.vocabulary import Numbers
-
-VERSION = 2  # of the tables
+VERSION = 3  # of the tables
 _BATCH = 200  # documents that are derived again at once
 MOMENT_S = 10.0  # that a reader waits: the file is shut only while a last connection closes or a first one opens
 DERIVED = f"c{CHUNKER}-t{TOKENISER}"  # what passages and postings were made by
@@ -41,7 +35,7 @@ _SCHEMA = (
     " text TEXT NOT NULL, length INTEGER NOT NULL)",
     "CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document, length)",
     "CREATE INDEX IF NOT EXISTS chunks_by_id ON chunks(id)",
-    *postings.SCHEMA,
+    postings.SCHEMA,
     # A file that was looked at: what it was then, and its document or the reason why it has none.
     "CREATE TABLE IF NOT EXISTS files("
     "uri TEXT PRIMARY KEY, mark TEXT NOT NULL, document INTEGER REFERENCES documents(number) ON DELETE CASCADE,"
@@ -71,32 +65,22 @@ class Hit:
 
 @dataclass(frozen=True)
 class Cut:
-    """A document with its passages, and their terms once they are counted: what can be made without the database."""
+    """A document with its passages and their terms: what can be made without the database."""
 
     text: Text
     chunks: tuple[Chunk, ...]
-    terms: tuple[Numbers, ...] = ()  # by a vocabulary, with repeats
+    terms: tuple[list[str], ...]
 
     @classmethod
     def of(cls, text: Text) -> Cut:
-        """Cut a document into its passages."""
-        return cls(text, tuple(cut(text.title, text.body)))
+        """Cut a document into its passages. The words of headings count twice: they say what a passage is about.
 
-    @property
-    def told(self) -> list[str]:
-        """The words of each passage and its document's tags; those of its headings twice: they say what it is about.
-
-        None of one that only says what others rest on, so nothing finds it.
+        A passage that only says what others rest on has no terms, so nothing finds it.
         """
-        title, tags = self.text.title, " ".join(self.text.tags)
-        heads = [f"{title}\n{title}\n{tags}\n{c.section}\n{c.section}" for c in self.chunks]
-        return [f"{head}\n{c.text}" if c.is_evidence else "" for head, c in zip(heads, self.chunks, strict=True)]
-
-
-def counted(cuts: Sequence[Cut], vocabulary: Vocabulary) -> list[Cut]:
-    """Documents with their terms; all at once, since each call of numpy has a price of its own."""
-    terms = iter(vocabulary.terms([told for made in cuts for told in made.told]))
-    return [replace(made, terms=tuple(islice(terms, len(made.chunks)))) for made in cuts]
+        chunks = cut(text.title, text.body)
+        head = f"{text.title}\n{text.title}\n{' '.join(text.tags)}"
+        told = (f"{head}\n{c.section}\n{c.section}\n{c.text}" if c.is_evidence else "" for c in chunks)
+        return cls(text, tuple(chunks), tuple(map(tokens, told)))
 
 
 class Tables:
@@ -161,8 +145,9 @@ class Tables:
             _use_log(db)
             self._begin(db, self._wait_s)
             with db:
-                if db.execute("PRAGMA user_version").fetchone()[0] < VERSION:
-                    _upgrade(db)
+                version = db.execute("PRAGMA user_version").fetchone()[0]  # another process may have been first
+                if version < VERSION:
+                    _upgrade(db, version)
                 if get_meta(db, "derived") != DERIVED:
                     derive(db)
         self._is_ready = True
@@ -212,77 +197,80 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
 def put_document(db: sqlite3.Connection, identity: str, text: Text, added_at: str) -> int:
     """Insert or update one document by its id; its number."""
     columns = ("sha256", "title", "source", "licence", "arch", "tags", "body", "added_at")
-    body = zlib.compress(text.body.encode("utf-8", "surrogatepass"), 1)
-    rest = (text.sha256, text.title, text.source, text.licence, text.arch, " ".join(text.tags), body, added_at)
+    rest = (text.title, text.source, text.licence, text.arch, " ".join(text.tags), _packed(text.body), added_at)
     row = db.execute(
         f"INSERT INTO documents(id, uri, {', '.join(columns)}) VALUES(?, ?{', ?' * len(columns)})"
         f" ON CONFLICT(id) DO UPDATE SET {', '.join(f'{c} = excluded.{c}' for c in columns)} RETURNING number",
-        (identity, text.uri, *rest),
+        (identity, text.uri, text.sha256, *rest),
     ).fetchone()
     return int(row[0])
 
 
-def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, Numbers]:
-    """Make these the document's passages: new ones come in, missing ones go; the tokens of the new by number."""
+def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, list[str]]:
+    """Make these the document's passages: new ones come in, missing ones go; the terms of the new by number."""
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
     kept = {chunk.id for chunk in made.chunks}
     db.executemany("DELETE FROM chunks WHERE number = ?", [(number,) for i, number in old.items() if i not in kept])
     rows = []
-    added: dict[int, Numbers] = {}
-    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
+    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
     for chunk, terms in zip(made.chunks, made.terms, strict=True):
         if chunk.id in old:
             db.execute("UPDATE chunks SET ordinal = ? WHERE number = ?", (chunk.ordinal, old[chunk.id]))
-            continue
-        number = (last[0] if last else 0) + 1 + len(added)
-        added[number] = terms
-        rows.append((number, chunk.id, chunk.ordinal, chunk.section, document, chunk.text, len(terms)))
-    db.executemany("INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?, ?)", rows)
+        else:
+            rows.append((terms, chunk))
+    added = {number: terms for number, (terms, _) in enumerate(rows, last[0] + 1)}
+    db.executemany(
+        "INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?, ?)",
+        [(n, c.id, c.ordinal, c.section, document, c.text, len(t)) for n, (t, c) in zip(added, rows, strict=True)],
+    )
     return added
 
 
 def derive(db: sqlite3.Connection) -> int:
     """Make passages and postings again from the stored documents; the number of passages."""
-    for table in ("chunks", "postings", "segments", "placed"):
+    for table in ("chunks", "postings", "placed"):
         db.execute(f"DELETE FROM {table}")
     rows = db.execute("SELECT number, title, tags, body FROM documents")
     while some := rows.fetchmany(_BATCH):
-        vocabulary = shared()
-        texts = [Text("", "", title, "", "", "", tuple(tags.split()), _unpacked(body)) for _, title, tags, body in some]
-        made = counted([Cut.of(text) for text in texts], vocabulary)
-        added: dict[int, Numbers] = {}
-        for (number, *_), one in zip(some, made, strict=True):
-            added |= put_chunks(db, number, one)
-        postings.add_segment(db, vocabulary, added)
+        added: dict[int, list[str]] = {}
+        for number, title, tags, body in some:
+            text = Text("", "", title, "", "", "", tuple(tags.split()), _unpacked(body))
+            added |= put_chunks(db, number, Cut.of(text))
+        postings.add(db, added)
     set_meta(db, "derived", DERIVED)
     touch(db)
     return int(db.execute("SELECT COUNT(*) FROM chunks").fetchone()[0])
+
+
+def _packed(body: str) -> bytes:
+    return zlib.compress(body.encode("utf-8", "surrogatepass"), 1)
 
 
 def _unpacked(body: bytes) -> str:
     return zlib.decompress(body).decode("utf-8", "surrogatepass")
 
 
-def _upgrade(db: sqlite3.Connection) -> None:
+def _upgrade(db: sqlite3.Connection, version: int) -> None:
     """Make the tables; documents of the first version are kept, and so are vectors that another program paid for."""
-    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    documents, vectors = [], []
-    if "documents" in tables:
+    documents, vectors, dropped = [], [], ["postings", "segments"]
+    if version < 2 and db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
         documents = db.execute(
-            "SELECT id, uri, title, source, licence, arch, tags, sha256, body, added_at FROM documents"
+            "SELECT body, number, id, uri, sha256, title, source, licence, arch, tags, added_at FROM documents"
         ).fetchall()
         vectors = db.execute(
-            "SELECT v.embedder, d.title, c.section, c.text, v.vector FROM vectors v JOIN chunks c ON c.number = v.chunk"
+            "SELECT v.embedder, v.vector, d.title, c.section, c.text FROM vectors v JOIN chunks c ON c.number = v.chunk"
             " JOIN documents d ON d.number = c.document WHERE v.embedder NOT LIKE 'hash.%'"
         ).fetchall()
-    for table in ("postings", "vectors", "chunks", "documents"):
+        dropped += ["vectors", "chunks", "documents"]
+    for table in dropped:
         db.execute(f"DROP TABLE IF EXISTS {table}")
     for statement in _SCHEMA:
         db.execute(statement)
-    for identity, uri, title, source, licence, arch, tags, sha256, body, added_at in documents:
-        text = Text(uri, sha256, title, source, licence, arch, tuple(tags.split()), body)
-        put_document(db, identity, text, added_at)
-    rows = [(embedder, Chunk.name(title, section, text), vector) for embedder, title, section, text, vector in vectors]
+    places = ", ".join("?" * 11)
+    db.executemany(
+        f"INSERT INTO documents VALUES({places})", [(*rest, _packed(body), at) for body, *rest, at in documents]
+    )
+    rows = [(embedder, Chunk.name(*named), vector) for embedder, vector, *named in vectors]
     db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", rows)
     set_meta(db, "derived", "")
     db.execute(f"PRAGMA user_version = {VERSION}")

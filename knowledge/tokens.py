@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from functools import cache, lru_cache
+from itertools import chain, pairwise
 from pathlib import Path
 
 TOKENISER = 5  # part of every derived index: raise it when tokens change or weigh otherwise
@@ -23,6 +24,7 @@ _STOP = frozenset(
 )
 
 _CONCEPTS = Path(__file__).parent / "concepts.txt"
+MOST_WORDS = 300_000  # that are remembered at once, so that memory stays bounded
 KIN = "~"  # begins a group of words that only go together, and its concept, which counts less
 
 
@@ -93,3 +95,29 @@ def identifier(word: str) -> tuple[str, ...]:
         if len(pieces) > 1:
             found += [stem(piece) for piece in pieces if len(piece) > 1]
     return tuple(found)
+
+
+class _Known(dict[str, tuple[tuple[str, ...], tuple[str, ...]]]):
+    """What each word met so far stands for: its stems, and the parts of an identifier with the concepts."""
+
+    def __missing__(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        if len(self) >= MOST_WORDS:
+            self.clear()
+        stems = parts(word)
+        more = chain.from_iterable(concepts()[0].get(stem, ()) for stem in stems)
+        self[word] = made = stems, (*identifier(word), *more)
+        return made
+
+
+_KNOWN = _Known()
+
+
+def tokens(text: str) -> list[str]:
+    """The terms of a text, with repeats: stems, identifiers and their parts, and concepts of words and phrases."""
+    rows = list(map(_KNOWN.__getitem__, split(text)))
+    stems = [stem for row in rows for stem in row[0]]
+    found = stems + [term for row in rows for term in row[1]]
+    phrases = concepts()[1]
+    for pair in (pairwise(stems), zip(stems, stems[1:], stems[2:], strict=False)):
+        found += map(phrases.__getitem__, filter(phrases.__contains__, pair))
+    return found

@@ -6,27 +6,21 @@ import sqlite3
 import numpy as np
 
 from knowledge import postings
-from knowledge.vocabulary import Vocabulary, tokens
+from knowledge.tokens import tokens
 
 TEXTS = {1: "lds bank conflicts and padding of lds rows", 2: "the lds is small", 3: "matrix cores multiply tiles"}
 
 
-def add(db: sqlite3.Connection, number: int, text: str) -> None:
-    words = Vocabulary()
-    postings.add_segment(db, words, {number: words.terms([text])[0]})
-
-
 def made(texts: dict[int, str], arch: str = "") -> sqlite3.Connection:
-    """A database with each text in a segment of its own."""
+    """A database to which each text was added by itself."""
     db = sqlite3.connect(":memory:")
     db.execute("CREATE TABLE chunks(number INTEGER PRIMARY KEY, document INTEGER, length INTEGER)")
     db.execute("CREATE TABLE documents(number INTEGER PRIMARY KEY, arch TEXT, uri TEXT)")
-    for statement in postings.SCHEMA:
-        db.execute(statement)
+    db.execute(postings.SCHEMA)
     for number, text in texts.items():
         db.execute("INSERT INTO chunks VALUES(?, ?, ?)", (number, number, len(tokens(text))))
         db.execute("INSERT INTO documents VALUES(?, ?, ?)", (number, arch if number == 1 else "", f"/d/{number}"))
-        add(db, number, text)
+        postings.add(db, {number: tokens(text)})
     return db
 
 
@@ -44,12 +38,14 @@ def test_bm25_prefers_the_rarer_and_more_frequent_word() -> None:
     assert ranked(db, "nothing of this") == []
 
 
-def test_bm25_agrees_with_the_formula_over_any_segments() -> None:
-    """Many segments, merged on the way, and passages that went: the scores are those of the plain formula."""
+def test_bm25_agrees_with_the_formula_over_any_parts() -> None:
+    """Passages of several parts, and some that went: the scores are those of the plain formula."""
     draw = np.random.default_rng(3)
     texts = {n: " ".join(f"w{int(w)}" for w in draw.integers(0, 40, 5 + n % 11)) for n in range(1, 100)}
+    part = 1 << postings.PART_BITS
+    texts = {n if n < 60 else n % 3 * part + n: text for n, text in texts.items()}
     db = made(texts)
-    for gone in (7, 50, 99):
+    for gone in (7, 50, max(texts)):
         db.execute("DELETE FROM chunks WHERE number = ?", (gone,))
         del texts[gone]
     lengths = {n: len(tokens(t)) for n, t in texts.items()}
@@ -66,11 +62,12 @@ def test_bm25_agrees_with_the_formula_over_any_segments() -> None:
     found = ranked(db, "w3 w5 w5 w11")
     assert np.allclose([s for _, s in found], [wanted[n] for n in best])
     assert {n for n, _ in found} == set(best)
-    assert db.execute("SELECT COUNT(*) FROM segments").fetchone()[0] < 3 * postings.FAN
-    db.execute("DELETE FROM chunks WHERE number < 90")
-    for n in range(100, 140):
-        add(db, n, "other")  # a merge without the entries that are gone
-    assert not ranked(db, "w3") or min(n for n, _ in ranked(db, "w3")) >= 90
+    (rows,) = db.execute("SELECT COUNT(*) FROM postings WHERE term = 'w3'").fetchone()
+    assert rows == len({n >> postings.PART_BITS for n in texts if "w3" in tokens(texts[n])})
+    db.execute("DELETE FROM chunks WHERE number < ?", (part,))
+    postings.drop_dead(db)
+    assert db.execute("SELECT MIN(part) FROM postings").fetchone()[0] > 0
+    assert {n for n, _ in ranked(db, "w3")} and min(n for n, _ in ranked(db, "w3")) > part
 
 
 def test_facts_after_a_change_are_those_of_a_fresh_look() -> None:
@@ -100,5 +97,5 @@ def test_a_shipped_note_comes_before_a_page_and_a_history_after_it() -> None:
 
 def test_passages_of_stop_words_alone_are_kept_and_not_found() -> None:
     db = made({1: "a", 2: "the"})
-    assert db.execute("SELECT COUNT(*) FROM segments").fetchone()[0] == 0
+    assert db.execute("SELECT COUNT(*) FROM postings").fetchone()[0] == 0
     assert ranked(db, "lds") == []

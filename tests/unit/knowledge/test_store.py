@@ -72,6 +72,15 @@ def test_remove_by_a_beginning_of_the_id(store: KnowledgeStore, tmp_path: Path) 
     assert store.check() == []
 
 
+def test_the_last_document_may_go_while_others_have_its_words(store: KnowledgeStore, tmp_path: Path) -> None:
+    store.add([note(tmp_path, "a", "one zebra")])
+    (last,) = store.add([note(tmp_path, "b", "two zebras")])
+    store.remove(last.id)
+    assert [hit.title for hit in store.search("zebra")] == ["a"]
+    store.add([tmp_path / "b.md"])
+    assert len(store.search("zebra")) == 2
+
+
 def test_an_ambiguous_id_is_refused(store: KnowledgeStore, tmp_path: Path) -> None:
     ids = [store.add([note(tmp_path, f"n{i}", f"text {i}")])[0].id for i in range(17)]
     shared = next(i[0] for i in ids if sum(j[0] == i[0] for j in ids) > 1)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.tokens import KIN, concepts, stem
-from knowledge.vocabulary import tokens
+from knowledge.tokens import KIN, MOST_WORDS, concepts, stem, tokens
 
 ROOT = Path(__file__).parents[3]
 
@@ -59,7 +58,7 @@ def test_every_line_of_the_concepts_is_a_group_of_phrases() -> None:
     assert len(set(many)) == len(many)  # a phrase has one concept
     assert all(len(group) > 1 and all(group) and len(set(group)) == len(group) for group in groups)
     assert len({group[0] for group in groups}) == len(groups) > 50
-    assert all(len(phrase) <= 3 for phrase in concepts()[1])  # more do not fit the key of a phrase
+    assert all(len(phrase) <= 3 for phrase in concepts()[1])  # longer ones are not looked for
 
 
 def test_a_word_may_stand_for_several_concepts() -> None:
@@ -69,3 +68,18 @@ def test_a_word_may_stand_for_several_concepts() -> None:
 def test_unicode_forms_meet() -> None:
     assert tokens("U\u0308berlauf") == tokens("Überlauf") == tokens("ÜBERLAUF")
     assert tokens("") == tokens("?! … --") == []
+
+
+def test_a_phrase_counts_where_it_is_whole() -> None:
+    for text in ("shared", "local data", "8 bit", "local data share", "last level cache"):
+        assert tokens(text)
+    assert "=lds" not in tokens("local data") and "=lds" in tokens("the shared memory")
+    assert "=compute-unit" in tokens("memory of a streaming multiprocessor")
+    assert tokens("8-bit float in fp8").count("=fp8") == 2, "a phrase of three words, and a word"
+
+
+def test_what_is_remembered_of_words_is_bounded_and_changes_nothing() -> None:
+    words = "padding v_mfma_f32_32x32x8_f16 shared memory"
+    before = tokens(words)
+    tokens(" ".join(f"w{n:x}" for n in range(MOST_WORDS + 5)))
+    assert tokens(words) == before
