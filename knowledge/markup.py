@@ -113,11 +113,13 @@ def fence(code: str, language: str = "") -> str:
     return f"{mark}{language}\n{code}\n{mark}"
 
 
+_WORDS = str.split
 _BLOCKS = frozenset(
-    "p div section article main ul ol table tr blockquote dl dt dd figure figcaption details summary br hr li".split()  # noqa: SIM905
+    _WORDS("p div section article main ul ol table tr blockquote dl dt dd figure figcaption details summary br hr li")
+    + _WORDS("pre h1 h2 h3 h4 h5 h6")
 )
-_DROPPED = frozenset("script style noscript svg nav header footer aside form button template iframe select".split())  # noqa: SIM905
-_VOID = frozenset("br hr img input meta link area base col embed source track wbr".split())  # noqa: SIM905
+_DROPPED = frozenset(_WORDS("script style noscript svg nav header footer aside form button template iframe select"))
+_VOID = frozenset(_WORDS("br hr img input meta link area base col embed source track wbr"))
 
 
 class _Page(HTMLParser):
@@ -127,11 +129,11 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.title = ""
         self.out: list[str] = []
-        self._main: list[str] = []  # what lies in <main> or <article>, where there is one
+        self.main: list[str] = []  # what lies in <main> or <article>, where there is one
         self._dropped: list[str] = []
         self._depth = 0  # of main
-        self._heading = 0
         self._pre = 0
+        self._block = ""  # the tag that began the line
         self._in_title = False
         self._line: list[str] = []
 
@@ -143,22 +145,13 @@ class _Page(HTMLParser):
             if tag not in _VOID and (not self._dropped or tag == self._dropped[-1]):
                 self._dropped.append(tag)
             return
-        if tag in ("main", "article") or role == "main":
-            self._end_line()
-            self._depth += 1
-        if tag == "pre":
-            self._end_line()
-            self._pre += 1
-        elif re.fullmatch("h[1-6]", tag):
-            self._end_line()
-            self._heading = int(tag[1])
-        elif self._pre:
-            self._line += ["\n"] * (tag == "br")
-        elif tag in _BLOCKS:
-            self._end_line()
-            self._line += ["- "] if tag == "li" else []
-        elif tag in ("td", "th"):
-            self._line.append(" | ")
+        is_main = tag in ("main", "article") or role == "main"
+        if is_main or (tag in _BLOCKS and not (self._pre and tag != "pre")):
+            self._end_block(tag)
+        elif tag in ("td", "th", "br"):
+            self._line.append("\n" if tag == "br" else " | ")
+        self._depth += is_main
+        self._pre += tag == "pre"
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
@@ -167,15 +160,10 @@ class _Page(HTMLParser):
             if tag == self._dropped[-1]:
                 self._dropped.pop()
             return
-        if tag == "pre" and self._pre:
-            self._pre -= 1
-            code, self._line = "".join(self._line).strip("\n"), []
-            self._emit(fence(code)) if code.strip() else None
-        elif not self._pre and (re.fullmatch("h[1-6]", tag) or tag in _BLOCKS):
-            self._end_line()
-        if tag in ("main", "article") and self._depth:
-            self._end_line()
-            self._depth -= 1
+        if tag == "pre" or (tag in _BLOCKS and not self._pre):
+            self._end_block()
+        self._pre -= tag == "pre" and self._pre > 0
+        self._depth -= tag in ("main", "article") and self._depth > 0
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
@@ -185,31 +173,33 @@ class _Page(HTMLParser):
 
     def close(self) -> None:
         super().close()
-        self._end_line()
+        self._pre = 0
+        self._end_block()
 
-    def text(self) -> str:
-        """The main text: what lies in <main> or <article> where that says anything."""
-        body = "\n\n".join(self._main)
-        return body if len(body) > 200 else "\n\n".join(self.out)
-
-    def _end_line(self) -> None:
-        text = "".join(self._line).strip(" |¶#\n" if self._heading else " |\n")
-        self._line = []
-        if text and text != "-":
-            self._emit("#" * self._heading + " " + " ".join(text.split()) if self._heading else text)
-        self._heading = 0
-
-    def _emit(self, block: str) -> None:
-        self.out.append(block)
-        self._main += [block] * (self._depth > 0)
+    def _end_block(self, begun: str = "") -> None:
+        """Write the block that ends here; what `begun` says of the next one is its tag."""
+        text, self._line = "".join(self._line), []
+        block, self._block = self._block, begun
+        if self._pre:
+            text = text.strip("\n")
+            made = fence(text) if text.strip() else ""
+        elif re.fullmatch("h[1-6]", block):
+            text = " ".join(text.strip(" |¶#\n").split())
+            made = text and "#" * int(block[1]) + " " + text
+        else:
+            text = text.strip(" |\n")
+            made = text and "- " * (block == "li") + text
+        self.out += [made] * bool(made)
+        self.main += [made] * bool(made and self._depth)
 
 
 def from_html(text: str) -> tuple[str, str]:
-    """The page's title and its main text as Markdown."""
+    """The page's title and its main text as Markdown: what lies in <main> or <article> where that says anything."""
     page = _Page()
     page.feed(text)
     page.close()
-    return " ".join(page.title.split()), page.text()
+    main = "\n\n".join(page.main)
+    return " ".join(page.title.split()), main if len(main) > 200 else "\n\n".join(page.out)
 
 
 def from_notebook(name: str, text: str) -> str:
