@@ -98,7 +98,7 @@ def identifier(word: str) -> tuple[str, ...]:
 
 
 class _Known(dict[str, tuple[tuple[str, ...], tuple[str, ...]]]):
-    """What each word met so far stands for: its stems, and the parts of an identifier with the concepts."""
+    """The meaning of each word met so far: its stems, and the parts of an identifier with the concepts."""
 
     def __missing__(self, word: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if len(self) >= MOST_WORDS:
