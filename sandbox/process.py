@@ -33,7 +33,7 @@ from sandbox.cage.view import View
 from sandbox.process_tree import MARK
 from sandbox.started import StartedProgram
 
-__all__ = ["MARK", "Completed", "ProcessLimits", "clean", "run"]
+__all__ = ["MARK", "Completed", "ProcessLimits", "Stream", "clean", "converse", "run"]
 
 _CHUNK = 65536
 _TICK_S = 0.05
@@ -59,17 +59,21 @@ class Completed:
 
 
 @dataclass
-class _Stream:
+class Stream:
+    """The first `cap` bytes of what a program writes."""
+
     cap: int
     kept: bytearray = field(default_factory=bytearray)
     cut: int = 0
 
     def add(self, data: bytes) -> None:
+        """Keep what there is room for, and count the rest."""
         room = max(0, self.cap - len(self.kept))
         self.kept += data[:room]
         self.cut += max(0, len(data) - room)
 
     def text(self) -> str:
+        """It as text, with a note where it is cut."""
         text = clean(self.kept.decode("utf-8", errors="replace"))
         return f"{text}\n[{self.cut} more bytes were cut]\n" if self.cut else text
 
@@ -97,13 +101,13 @@ def run(
     be started, HostStarved when it got no processor for too long.
     """
     started = time.monotonic()
-    out, err = _Stream(output_cap), _Stream(output_cap)
+    out, err = Stream(output_cap), Stream(output_cap)
     with StartedProgram(argv, cwd, env, limits, cage, view) as launch:
         program = launch.begin()
         meter = None if program is None else Meter(program, limits, view.writable if view else ())
         deadline = None if timeout_s is None else started + timeout_s
         most = limits.output_bytes if cage else None
-        end = _converse(launch, stdin, (out, err), deadline, meter, most)
+        end = converse(launch, stdin, (out, err), deadline, meter, most)
         launch.end()
         returncode, cpu_s = launch.returned()
     killed_late = returncode == -signal.SIGKILL and cpu_s >= _SAMPLED * limits.cpu_s
@@ -113,10 +117,10 @@ def run(
     return Completed(returncode, out.text(), err.text(), late, time.monotonic() - started, end, cpu_s)
 
 
-def _converse(
+def converse(
     launch: StartedProgram,
     stdin: bytes,
-    kept: tuple[_Stream, _Stream],
+    kept: tuple[Stream, Stream],
     deadline: float | None,
     meter: Meter | None,
     most: int | None,
@@ -135,6 +139,7 @@ def _converse(
                 return met
             if most is not None and any(stream.cut > most for stream in kept):
                 return "output"
+            is_last = launch.has_ended and launch.is_swept  # asked first: all that was written then lies in the pipes
             events = selector.select(_TICK_S)
             for key, _ in events:
                 pipe = key.fileobj  # type: ignore[assignment]
@@ -142,9 +147,9 @@ def _converse(
                     rest = _write(selector, pipe, rest)
                 else:
                     _read(selector, pipe, key.data)
+            if is_last and not events:
+                return "ended"  # whoever holds the pipes open is out of our reach
             if launch.has_ended:
-                if launch.is_swept and not events:
-                    return "ended"  # whoever holds the pipes open is out of our reach
                 launch.sweep()
     while not launch.has_ended:  # it closed its pipes and runs on
         if met := _limit_met(deadline, meter):
@@ -174,7 +179,7 @@ def _write(selector: selectors.BaseSelector, pipe: IO[bytes] | None, rest: memor
     return rest
 
 
-def _read(selector: selectors.BaseSelector, pipe: IO[bytes] | None, stream: _Stream) -> None:
+def _read(selector: selectors.BaseSelector, pipe: IO[bytes] | None, stream: Stream) -> None:
     assert pipe is not None
     try:
         data = os.read(pipe.fileno(), _CHUNK)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from records.errors import MachineError
-from sandbox.process import MARK, ProcessLimits, clean, run
+from sandbox.process import MARK, ProcessLimits, Stream, clean, converse, run
+from sandbox.started import StartedProgram
 
 LIMITS = ProcessLimits(cpu_s=20)
 
@@ -103,3 +104,26 @@ def test_threads_do_not_disturb_each_other() -> None:
     with ThreadPoolExecutor(8) as pool:
         done = list(pool.map(lambda i: sh(f"sleep 0.05; echo {i}; exit {i % 5}"), range(40)))
     assert [(d.returncode, d.stdout) for d in done] == [(i % 5, f"{i}\n") for i in range(40)]
+
+
+class Held(StartedProgram):
+    """A program whose judge gets no processor until it has ended, from the second look on."""
+
+    looks = 0
+
+    @property
+    def has_ended(self) -> bool:
+        self.looks += 1
+        if self.looks > 1:
+            self.wait(20.0)
+        return super().has_ended
+
+    is_swept = True  # as in namespaces
+
+
+def test_what_a_program_wrote_while_its_judge_had_no_processor_is_read() -> None:
+    out, err = Stream(1 << 20), Stream(1 << 20)
+    script = "sleep 0.3; head -c 60000 /dev/zero | tr '\\0' x"
+    with Held(["/bin/sh", "-c", script], Path("/"), {}, LIMITS, None, None) as launch:
+        assert converse(launch, b"", (out, err), None, None, None) == "ended"
+    assert len(out.text()) == 60000
