@@ -12,7 +12,7 @@ from pathlib import Path
 
 from records.errors import DocumentError
 
-READER = 3  # part of a file's mark: raise it when a file would be read otherwise
+READER = 4  # part of a file's mark: raise it when a file would be read otherwise
 _FIELD = re.compile(r"[\"']?(\w[\w .-]*?)[\"']?\s*:\s*(?:[|>][+-]?\d?$)?(.*)")  # `|` or `>`: on the next lines
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(

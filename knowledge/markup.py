@@ -119,6 +119,7 @@ _BLOCKS = frozenset(
     + _WORDS("pre h1 h2 h3 h4 h5 h6")
 )
 _DROPPED = frozenset(_WORDS("script style noscript svg nav header footer aside form button template iframe select"))
+_FURNITURE = frozenset(_WORDS("navigation search banner contentinfo lineno linenos headerlink"))  # roles and classes
 _VOID = frozenset(_WORDS("br hr img input meta link area base col embed source track wbr"))
 
 
@@ -130,28 +131,36 @@ class _Page(HTMLParser):
         self.title = ""
         self.out: list[str] = []
         self.main: list[str] = []  # what lies in <main> or <article>, where there is one
-        self._dropped: list[str] = []
+        self._dropped: list[str] = []  # open tags of what is dropped, and of code: like ones may lie in one another
+        self._code: list[str] = []
         self._depth = 0  # of main
-        self._pre = 0
         self._block = ""  # the tag that began the line
-        self._in_title = False
+        self._in_title = self._in_cell = False
         self._line: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "title":
             self._in_title = not self.title
-        role = dict(attrs).get("role") or ""
-        if self._dropped or tag in _DROPPED or role in ("navigation", "search", "banner", "contentinfo"):
+        about = dict(attrs)
+        role, classes = about.get("role") or "", (about.get("class") or "").split()
+        if self._dropped or tag in _DROPPED or not _FURNITURE.isdisjoint([role, *classes]):
             if tag not in _VOID and (not self._dropped or tag == self._dropped[-1]):
                 self._dropped.append(tag)
             return
+        if self._code:
+            is_new_line = tag == "br" or (tag == "div" and not "".join(self._line[-1:]).endswith("\n"))
+            self._line += ["\n"] * is_new_line
+            self._code += [tag] * (tag == self._code[-1])
+            return
         is_main = tag in ("main", "article") or role == "main"
-        if is_main or (tag in _BLOCKS and not (self._pre and tag != "pre")):
+        is_code = tag == "pre" or "fragment" in classes  # the latter is Doxygen's
+        if is_main or is_code or (tag in _BLOCKS and not (tag == "p" and self._in_cell)):
             self._end_block(tag)
-        elif tag in ("td", "th", "br"):
-            self._line.append("\n" if tag == "br" else " | ")
+        elif tag in ("td", "th", "p"):
+            self._line.append(" " if tag == "p" else " | ")
+        self._in_cell = tag in ("td", "th") or (self._in_cell and tag not in ("tr", "table"))
+        self._code += [tag] * is_code
         self._depth += is_main
-        self._pre += tag == "pre"
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
@@ -160,34 +169,37 @@ class _Page(HTMLParser):
             if tag == self._dropped[-1]:
                 self._dropped.pop()
             return
-        if tag == "pre" or (tag in _BLOCKS and not self._pre):
+        self._in_cell = self._in_cell and tag not in ("td", "th", "tr", "table")
+        if self._code and tag == self._code[-1]:
+            if len(self._code) == 1:
+                self._end_block()
+            self._code.pop()
+        elif not self._code and tag in _BLOCKS and not (tag == "p" and self._in_cell):
             self._end_block()
-        self._pre -= tag == "pre" and self._pre > 0
         self._depth -= tag in ("main", "article") and self._depth > 0
 
     def handle_data(self, data: str) -> None:
         if self._in_title:
             self.title += data
         elif not self._dropped:
-            self._line.append(data if self._pre else re.sub(r"\s+", " ", data))
+            self._line.append(data if self._code else re.sub(r"\s+", " ", data))
 
     def close(self) -> None:
         super().close()
-        self._pre = 0
         self._end_block()
 
     def _end_block(self, begun: str = "") -> None:
         """Write the block that ends here; what `begun` says of the next one is its tag."""
         text, self._line = "".join(self._line), []
         block, self._block = self._block, begun
-        if self._pre:
+        if self._code:
             text = text.strip("\n")
             made = fence(text) if text.strip() else ""
         elif re.fullmatch("h[1-6]", block):
             text = " ".join(text.strip(" |¶#\n").split())
             made = text and "#" * int(block[1]) + " " + text
         else:
-            text = text.strip(" |\n")
+            text = re.sub(" {2,}", " ", text).strip(" |\n")
             made = text and "- " * (block == "li") + text
         self.out += [made] * bool(made)
         self.main += [made] * bool(made and self._depth)

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knowledge.documents import Citation, Text, decode, make_text, plain_body
+from knowledge.documents import Citation, Text, clean, decode, make_text, plain_body
 from records.errors import DocumentError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class DocumentReader:
         child = self._child or self._start()
         assert child.stdin and child.stdout
         try:
-            child.stdin.write(json.dumps(str(path)) + "\n")
+            child.stdin.write(json.dumps(str(path.absolute())) + "\n")  # it has a folder of its own
             child.stdin.flush()
             answer = child.stdout.readline()
         except OSError:
@@ -112,7 +112,7 @@ def _body(path: Path) -> str:
         if not pages:
             raise DocumentError(f"the document {path} has no text, only pictures; it cannot be added")
         return from_pages(path.stem, pages)
-    text = decode(path, data)
+    text = clean(decode(path, data))
     if suffix in HTML:
         title, body = from_html(text)
         if not body.strip():

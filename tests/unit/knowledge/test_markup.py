@@ -78,9 +78,21 @@ def test_the_main_text_of_a_page_is_kept_and_the_rest_is_not() -> None:
     assert [c.section for c in cut(title, body)] == ["LDS"]
 
 
+def test_tables_of_sphinx_keep_their_rows_and_code_of_doxygen_its_lines() -> None:
+    row = "<tr><td><p>__expf</p></td><td><p>2 ULP</p><ul><li>flushed</ul></td></tr><tr><td>next<p>after"
+    assert from_html(f"<table>{row}</table><p>a</p><p>b")[1] == "__expf | 2 ULP\n\n- flushed\n\nnext after\n\na\n\nb"
+    lines = "".join(
+        f'<div class="line"><a id="l{n}"></a><span class="lineno"> {n}</span>{text}</div>%s'
+        for n, text in enumerate(("<span>void</span> f()", "{ g&lt;1&gt;(); }"))
+    )
+    for between in ("", "\n"):
+        page = f'<p>Use</p><div class="fragment">{lines % (between, between)}</div><!-- fragment --><p>it'
+        assert from_html(page)[1] == "Use\n\n```\nvoid f()\n{ g<1>(); }\n```\n\nit"
+
+
 def test_a_page_without_structure_is_still_read() -> None:
     assert from_html("<p>just <i>text</p> and more &lt;b&gt; <nav>gone")[1] == "just text\n\nand more <b>"
-    assert from_html("<pre>a<br>b<div>  c</div></pre>")[1] == "```\na\nb  c\n```"
+    assert from_html("<pre>a<br>b<div>  c</div></pre>")[1] == "```\na\nb\n  c\n```"
     assert from_html("<div>" * 50_000 + "deep")[1] == "deep"
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -54,6 +55,14 @@ def test_what_a_format_holds_is_read_and_cited(tmp_path: Path) -> None:
         page_, code = reader.read(tmp_path / "a.html", source="docs/a.html"), reader.read(tmp_path / "k.cu")
     assert (page_.title, page_.source, page_.body) == ("The page", "docs/a.html", "# The page\n\nwaves")
     assert code.title == "k.cu" and "## f" in code.body
+
+
+def test_lines_may_end_as_on_windows_and_a_path_may_be_relative(tmp_path: Path) -> None:
+    path = tmp_path / "k.cu"
+    path.write_bytes(b"// one\r\nvoid f()\r\n{ }\r\n\r\n// two\r\nvoid g()\r\n{ }\r\n")
+    with DocumentReader() as reader:
+        body = reader.read(Path(os.path.relpath(path))).body
+    assert body == "# k.cu\n\n## f\n\n```cu\n// one\nvoid f()\n{ }\n```\n\n## g\n\n```cu\n// two\nvoid g()\n{ }\n```"
 
 
 HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
