@@ -126,7 +126,9 @@ def resolved(url: str, hosts: Sequence[str]) -> PageHost:
     numbers = {str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)}
     is_written = host in numbers and named in allowed
     if not numbers or not (is_written or all(is_public(number) for number in numbers)):
-        raise DocumentError(f"{url} is not fetched: {host} is an address of a private network")
+        raise DocumentError(
+            f"{url} is not fetched: {host} is an address of a private network; name it by its number and port"
+        )
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return PageHost(url, parts.scheme, host, port, min(numbers, key=lambda number: (":" in number, number)), path)
 
