@@ -29,10 +29,37 @@ def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] |
         return None
     folder = Path(settings.embedding_model).expanduser()
     if settings.embedding_model == CHROMA or folder.is_dir():
-        from knowledge.folder_embedder import FolderEmbedder, chroma_model
+        from knowledge.folder_embedder import FolderEmbedder
 
-        return FolderEmbedder(chroma_model() if settings.embedding_model == CHROMA else folder)
+        return FolderEmbedder(_chroma_model() if settings.embedding_model == CHROMA else folder)
     key = settings.api_key.get_secret_value() if settings.api_key else ""
     address = settings.embedding_base_url or settings.base_url or OPENAI
     asked = EndpointEmbedder(address, settings.embedding_model, key)
     return paid(asked) if paid else asked
+
+
+def _chroma_model() -> Path:
+    """The folder of Chroma's own model, all-MiniLM-L6-v2, which Chroma fetches once and checks.
+
+    Raises:
+        EmbedderError: it is not here and cannot be fetched.
+    """
+    from knowledge.embedder import EmbedderError
+
+    folder = Path.home() / ".cache" / "chroma" / "onnx_models" / "all-MiniLM-L6-v2" / "onnx"
+    if not ((folder / "model.onnx").is_file() and (folder / "tokenizer.json").is_file()):
+        import tarfile
+
+        import httpx
+        from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
+
+        asked = ONNXMiniLM_L6_V2()
+        asked.DOWNLOAD_PATH = folder.parent  # it read HOME when it was imported
+        try:
+            asked(["a"])  # which makes it fetch the model
+        except (httpx.HTTPError, OSError, ValueError, tarfile.TarError) as error:
+            said = (str(error).splitlines() or [""])[0][:100]
+            raise EmbedderError(
+                f"Chroma's embedding model cannot be fetched ({type(error).__name__}: {said}); name a folder"
+            ) from error
+    return folder

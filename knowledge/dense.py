@@ -13,6 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ class DenseIndex:
         self._client: ClientAPI | None = None
         self._collection: Collection | None = None
         self._epoch = ""
-        self._asked: dict[str, NDArray[np.float32]] = {}
+        self._vector = lru_cache(256)(lambda query: checked(embedder, [query])[0])
 
     def missing(self) -> int:
         """The number of passages without a vector."""
@@ -113,13 +114,6 @@ class DenseIndex:
         if self._client is not None:
             self._client.close()  # type: ignore[attr-defined]
         self._client = self._collection = None
-
-    def _vector(self, query: str) -> NDArray[np.float32]:
-        if query not in self._asked:
-            if len(self._asked) >= 256:
-                self._asked.clear()
-            self._asked[query] = checked(self.embedder, [query])[0]
-        return self._asked[query]
 
     def _require_dimension(self, db: sqlite3.Connection, dimension: int) -> None:
         query = "SELECT LENGTH(vector) FROM vectors WHERE embedder = ? LIMIT 1"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from records.errors import KnowledgeError
 
 if TYPE_CHECKING:
     import numpy as np
-    from langchain_openai import OpenAIEmbeddings
     from numpy.typing import NDArray
+    from openai import OpenAI
 
 
 class EmbedderError(KnowledgeError):
@@ -28,16 +29,14 @@ class Embedder(Protocol):
 
 
 class EndpointEmbedder:
-    """A model behind an endpoint, asked by the client of langchain-openai."""
+    """A model behind an endpoint, asked by OpenAI's own client: LangChain's drops what was used."""
 
     def __init__(self, base_url: str, model: str, api_key: str, timeout_s: float = 60.0, retries: int = 2) -> None:
         """Nothing is asked yet. Vectors of one model at two addresses count as two embedders'."""
         self.id = f"{model} at {re.sub('^https?://', '', base_url)}"
         self.model = model
         self.tokens = 0  # of all answers so far
-        self._base_url, self._api_key = base_url, api_key
-        self._timeout_s, self._retries = timeout_s, retries
-        self._client: OpenAIEmbeddings | None = None
+        self._base_url, self._api_key, self._timeout_s, self._retries = base_url, api_key, timeout_s, retries
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One request for all texts."""
@@ -50,8 +49,7 @@ class EndpointEmbedder:
         from openai import OpenAIError
 
         try:
-            # The client's own embed_documents() drops the usage.
-            answer = self._made().client.create(model=self.model, input=list(texts))
+            answer = self._client.embeddings.create(model=self.model, input=list(texts))
             vectors = np.array([row.embedding for row in answer.data], dtype=np.float32)
             told = getattr(answer.usage, "prompt_tokens", 0)
             tokens = told if isinstance(told, int) and told > 0 else most_tokens(texts)
@@ -62,21 +60,12 @@ class EndpointEmbedder:
             said = (str(error).splitlines() or [""])[0][:200]
             raise EmbedderError(f"the embedder {self.id} gave no vectors ({type(error).__name__}: {said})") from error
 
-    def _made(self) -> OpenAIEmbeddings:
-        if self._client is None:
-            from langchain_openai import OpenAIEmbeddings
-            from pydantic import SecretStr
+    @cached_property
+    def _client(self) -> OpenAI:
+        from openai import OpenAI
 
-            self._client = OpenAIEmbeddings(
-                model=self.model,
-                base_url=self._base_url,
-                api_key=SecretStr(self._api_key or "none"),
-                check_embedding_ctx_length=False,  # else it downloads a tokeniser and sends numbers for text
-                timeout=self._timeout_s,
-                max_retries=self._retries,
-                chunk_size=1000,
-            )
-        return self._client
+        key = self._api_key or "none"
+        return OpenAI(base_url=self._base_url, api_key=key, timeout=self._timeout_s, max_retries=self._retries)
 
 
 def most_tokens(texts: Sequence[str]) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tarfile
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,29 +18,6 @@ if TYPE_CHECKING:
 MOST_TOKENS = 512  # of a passage, or fewer where the model's folder says so; the rest does not count
 PART = 8  # texts that the model reads at once
 _END_BYTES = 1 << 20  # at either end of the model, by which it is told from others
-
-
-def chroma_model() -> Path:
-    """The folder of Chroma's own model, all-MiniLM-L6-v2, which Chroma fetches once and checks.
-
-    Raises:
-        EmbedderError: it is not here and cannot be fetched.
-    """
-    folder = Path.home() / ".cache" / "chroma" / "onnx_models" / "all-MiniLM-L6-v2" / "onnx"
-    if not ((folder / "model.onnx").is_file() and (folder / "tokenizer.json").is_file()):
-        import httpx
-        from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
-
-        asked = ONNXMiniLM_L6_V2()
-        asked.DOWNLOAD_PATH = folder.parent  # it read HOME when it was imported
-        try:
-            asked(["a"])  # which makes it fetch the model
-        except (httpx.HTTPError, OSError, ValueError, tarfile.TarError) as error:
-            said = (str(error).splitlines() or [""])[0][:100]
-            raise EmbedderError(
-                f"Chroma's embedding model cannot be fetched ({type(error).__name__}: {said}); name a folder"
-            ) from error
-    return folder
 
 
 class FolderEmbedder:

@@ -9,14 +9,11 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from knowledge.documents import Citation, Text, clean, decode, make_text, plain_body
 from records.errors import DocumentError
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 PLAIN = (".md", ".markdown", ".mdx", ".rst", ".rest", ".txt")
 HTML, NOTEBOOK, PDF = (".html", ".htm", ".xhtml"), (".ipynb",), (".pdf",)
@@ -35,7 +32,7 @@ def most_bytes(path: Path) -> int:
     return _MEGABYTES.get(path.suffix.lower(), TEXT_MEGABYTES) * 10**6
 
 
-class DocumentReader:
+class DocumentReader(AbstractContextManager["DocumentReader"]):
     """Reads files, and owns the child that does so for formats other than plain text. Use it in a `with` block."""
 
     def __init__(self, cpu_s: float = CPU_S) -> None:
@@ -43,10 +40,7 @@ class DocumentReader:
         self._cpu_s = cpu_s
         self._child: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> DocumentReader:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._child is not None:
             self._end(self._child)
 

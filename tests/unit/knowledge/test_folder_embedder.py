@@ -11,7 +11,7 @@ import pytest
 from app.configured_store import make_store
 from app.settings import load_settings
 from knowledge.embedder import EmbedderError
-from knowledge.folder_embedder import FolderEmbedder, chroma_model
+from knowledge.folder_embedder import FolderEmbedder
 from knowledge.store import KnowledgeStore
 
 WORDS = ["[UNK]", "[PAD]", "zebra", "stripes", "bank", "conflicts"]
@@ -101,7 +101,7 @@ def test_chromas_own_model_is_used_where_it_is_and_asked_for_where_it_is_not(
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody answers there
     with pytest.raises(EmbedderError, match=r"Chroma's embedding model cannot be fetched \(\w+: .*\); name a folder"):
-        chroma_model()
+        make_store(load_settings(knowledge_folder=tmp_path / "store", embedding_model="chroma"))
     place = tmp_path / ".cache/chroma/onnx_models/all-MiniLM-L6-v2"
     place.mkdir(parents=True, exist_ok=True)
     export(place / "onnx")
