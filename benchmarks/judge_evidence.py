@@ -1,22 +1,18 @@
 """The evidence for the lab's judge, all of it, spread over the cores of a large machine.
 
-    python3 -m benchmarks.judge_evidence OUT [--seconds 540] [--pairs 8] [--repeats 140] [--trials 8]    collects
-    python -m benchmarks.judge_evidence                                                                  what is stored
+    python3 -m benchmarks.judge_evidence OUT [--seconds 540] [--repeats 140] [--trials 8]    collects
+    python -m benchmarks.judge_evidence                                                      what is stored
 
 Every exploit and every honest twin by two seeds, mutants, faults, right kernels in many ways of writing, right kernels
 judged again on new inputs, errors planted in benchmark cases, and the whole execution of each benchmark case, each by
-one thread. Meanwhile the load test runs on pairs of cores: on each pair 16 busy processes and the lab. The collector
-needs what the lab needs, pydantic, pydantic-settings and rich.
+one thread. The collector needs what the lab needs, pydantic, pydantic-settings and rich.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import secrets
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -31,8 +27,6 @@ from benchmarks.false_rejects import upper_bound
 from benchmarks.figure import Figure, report
 from benchmarks.many_gpus import processor
 from benchmarks.planted_errors import DEAR, HOSTS, KINDS, TARGET
-from benchmarks.under_load import busy, chosen, right_ones, wrong_ones
-from benchmarks.under_load import judged as under_load
 from records.errors import ScientistError
 from sandbox.lab.lab import Lab
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -48,7 +42,6 @@ from tests.support.compiler_cache import COMPILED, toolchain
 FILE = "judge_evidence_32_cores.json"
 SEEDS = (1123, 77)
 WHOLE_S = 60.0  # of one execution; a longer one is estimated
-LOAD = 200  # right kernels, and as many wrong ones
 LEFT_S = 10.0  # before the end, when no more is waited for
 
 Job = tuple[str, str, tuple[Any, ...]]
@@ -167,35 +160,14 @@ def done(job: Job) -> Row:
     return {"kind": kind, "name": name, **row}
 
 
-def load(share: int, shares: int, cores: Sequence[int], until: float) -> list[Row]:
-    """One part of the load test, on these cores only."""
-    os.sched_setaffinity(0, cores)
-    rng = random.Random(7)
-    pairs = zip(*(chosen(group, LOAD, rng) for group in (right_ones(), wrong_ones())), strict=True)
-    rows = []
-    with busy(16):
-        for at, one in list(enumerate(one for pair in pairs for one in pair))[share::shares]:
-            if time.monotonic() > until:
-                break
-            said = under_load(evaluator(at // 2 % 4, cores=2), one, secrets.randbits(30))
-            rows.append({"kind": "load", "name": one.name, **said})
-    return rows
-
-
 def collect(words: Sequence[str]) -> int:
     """Run all there is time for, and write it."""
     c = Collection(Path(words[0]), FILE, number(words, "--seconds", 540))
     c.about["device"] = processor()
     toolchain()
     todo = jobs(int(number(words, "--trials", 8)), int(number(words, "--repeats", 140)))
-    cpus, pairs = sorted(os.sched_getaffinity(0)), int(number(words, "--pairs", 8))
-    until, rows = time.monotonic() + c.left_s() - 3 * LEFT_S, list[Row]()
-    fork = get_context("fork")
-    loaded = fork.Pool(max(1, pairs))
-    parts = [loaded.apply_async(load, (at, pairs, cpus[2 * at : 2 * at + 2], until)) for at in range(pairs)]
-    rest = cpus[2 * pairs :] or cpus
-    os.sched_setaffinity(0, rest)
-    with fork.Pool(len(rest)) as pool:
+    rows, fork = list[Row](), get_context("fork")
+    with fork.Pool(len(os.sched_getaffinity(0))) as pool:
         made = pool.imap_unordered(done, todo, 1)
         while len(rows) < len(todo):
             try:
@@ -204,10 +176,8 @@ def collect(words: Sequence[str]) -> int:
                 break
             if rows[-1]["said"]:
                 c.say(f"{rows[-1]['kind']} {rows[-1]['name']}: {rows[-1]['said']}")
-    for part in parts:
-        rows += part.get(timeout=max(0.1, c.left_s()))
     c.save(summary(rows))
-    c.say(f"{len(rows)} of {len(todo)} and the load test")
+    c.say(f"{len(rows)} of {len(todo)}")
     return 0
 
 
@@ -219,12 +189,11 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
         "wrong": sorted([row["kind"], row["name"], row["said"]] for row in rows if row.get("said")),
         "planted": [row["row"] for row in rows if row["kind"] == "planted" and "row" in row],
         "whole": [row["row"] for row in rows if row["kind"] == "whole" and "row" in row],
-        "load": [{k: v for k, v in row.items() if k != "kind"} for row in rows if row["kind"] == "load"],
     }
 
 
 def figures(data: dict[str, Any]) -> list[Figure]:
-    """Shares as they must be, the load test, what planted errors are found by, and the longest whole executions."""
+    """Shares as they must be, what planted errors are found by, and the longest whole executions."""
     given, wrong = data["given"], Counter(kind for kind, _, _ in data["wrong"])
     made = [
         Figure(f"judge_evidence.{name}", wrong[kind], "verdicts", f"verdicts on {of}", given[kind], "<= 0", FILE)
@@ -241,12 +210,6 @@ def figures(data: dict[str, Any]) -> list[Figure]:
     made.append(
         Figure("judge_evidence.upper_bound", bound, "of verdicts", "one in a thousand", 0.001, "<= 0.005", FILE)
     )
-    for is_right, name, of in ((True, "load_right_refused", "right"), (False, "load_wrong_accepted", "wrong")):
-        mine = [row for row in data["load"] if row["is_right"] == is_right]
-        bad = sum(row["wrong"] for row in mine)
-        made.append(Figure(f"judge_evidence.{name}", bad, "kernels", f"{of} kernels", len(mine), "<= 0", FILE))
-    absent = sum(row["absent"] for row in data["load"])
-    made.append(Figure("judge_evidence.load_no_verdict", absent, "kernels", "kernels", len(data["load"]), "<= 0", FILE))
     for kind in KINDS:
         mine = [row for row in data["planted"] if row["kind"] == kind]
         for step in ("verified", "confirmed"):
@@ -266,8 +229,6 @@ def main(words: Sequence[str]) -> int:
     data = stored(FILE, "python3 -m benchmarks.judge_evidence OUT")
     for kind, name, said in data["wrong"]:
         print(f"not as it should be: {kind} {name}: {said}")
-    for row in (row for row in data["load"] if row["wrong"] or row["absent"]):
-        print(f"not as it should be under load: {json.dumps(row)}")
     return report("What the lab's judge is measured by", figures(data))
 
 

@@ -1,11 +1,13 @@
 """Verdicts while 16 busy processes share the machine: right kernels refused, wrong ones accepted.
 
-    python -m benchmarks.under_load [--number N] [--busy N] [--workers N] [--seconds N]
+    python3 -m benchmarks.under_load [--number N] [--busy N] [--workers N] [--seconds N] [--out FOLDER]    collects
+    python -m benchmarks.under_load --stored                                          prints what is stored
 
 Right kernels are the honest twins of the exploits, the shipped seeds and the other right kernels of each task; wrong
 ones are exploits that must be rejected and mutants. Each gets a constant and a comment of its own, so that no cache
 knows it, and every round a judge with another seed. What verification accepts of the wrong ones is confirmed too. A
-machine too busy for a verdict is asked again. An interrupted run goes on when it is started again.
+machine too busy for a verdict is asked again. An interrupted run goes on when it is started again. The collector needs
+what the lab needs, pydantic, pydantic-settings and rich; on two cores it takes more than an hour.
 """
 
 from __future__ import annotations
@@ -20,12 +22,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from app.settings import load_settings
+from benchmarks.collection import Collection, stored
 from benchmarks.figure import Figure, report
 from benchmarks.kept_rows import KeptRows, Row, say
+from benchmarks.many_gpus import processor
 from records.errors import ScientistError
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.lab.lab_evaluator import LabEvaluator
@@ -35,6 +40,7 @@ from tests.kernels.exploits.exploits import exploits
 from tests.kernels.mutants.mutants import SMALL, mutants, right_kernels, small
 
 INCLUDE = "#include <hip/hip_runtime.h>\n"
+FILE = "under_load_16_cores.json"
 TRIES = 3
 BUSY = "while True: pass"
 
@@ -103,7 +109,8 @@ def busy(count: int) -> Iterator[None]:
 
 def judged(evaluator: LabEvaluator, subject: Subject, number: int) -> Row:
     """One verdict; what is not as it must be is told at once."""
-    begun, row = time.monotonic(), {"is_right": subject.is_right, "again": 0, "wrong": 0, "absent": 0}
+    begun = time.monotonic()
+    row: Row = {"name": subject.name, "is_right": subject.is_right, "again": 0, "wrong": 0, "absent": 0}
     for left in reversed(range(TRIES)):
         try:
             prepared = evaluator.prepare(varied(subject.source, number), subject.task, dict(subject.tunables) or None)
@@ -144,14 +151,30 @@ def chosen(subjects: Sequence[Subject], number: int, rng: random.Random) -> list
 
 
 def main() -> int:
-    """Judge both groups in turns and print the figures."""
+    """Judge both groups in turns, or take what is stored, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=200, metavar="N", help="right kernels, and as many wrong ones")
     parser.add_argument("--busy", type=int, default=16, metavar="N", help="busy processes")
     parser.add_argument("--seed", type=int, default=7, help="of the choice")
     parser.add_argument("--seconds", type=float, default=0.0, metavar="N", help="after which no more is begun; 0: none")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="judges side by side")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"where {FILE} is written")
+    parser.add_argument("--stored", action="store_true", help="print what is stored, judge nothing")
     wanted = parser.parse_args()
+    if wanted.stored:
+        data = stored(FILE, "python3 -m benchmarks.under_load --workers 12 --out FOLDER")
+        return shown(data["rows"], data["busy"], FILE)
+    kept = KeptRows("under_load", [wanted.number, wanted.busy, wanted.seed], wanted.seconds)
+    rows = collected(kept, wanted)
+    if kept.is_whole and wanted.out:
+        made = Collection(wanted.out, FILE, 0.0)
+        made.about["device"] = processor()
+        made.save({"busy": wanted.busy, "workers": wanted.workers, "rows": rows})
+    return kept.code(shown(rows, wanted.busy))
+
+
+def collected(kept: KeptRows, wanted: argparse.Namespace) -> list[Row]:
+    """The verdicts beside the busy processes."""
     settings, target, rng = load_settings(), load_target("mi300x"), random.Random(wanted.seed)
     toolchain, cache = find_toolchain(settings.cache_folder / "toolchain"), settings.cache_folder / "kernels"
     cores = settings.cores if wanted.workers == 1 else max(1, (os.cpu_count() or 1) // wanted.workers)
@@ -163,11 +186,15 @@ def main() -> int:
         for number, pair in enumerate(pairs)
         for one in pair
     ]
-    kept = KeptRows("under_load", [wanted.number, wanted.busy, wanted.seed], wanted.seconds)
     with busy(wanted.busy):
-        rows = kept.collect(steps, wanted.workers)
+        return kept.collect(steps, wanted.workers)
+
+
+def shown(rows: Sequence[Row], count: int, file: str = "") -> int:
+    """Print the figures beside so many busy processes, and the file of stored rows."""
     tallies = (tally_of(rows, is_right=group) for group in (True, False))
-    return kept.code(report(f"Verdicts beside {wanted.busy} busy processes", figures(*tallies)))
+    found = [replace(figure, stored=file) for figure in figures(*tallies)]
+    return report(f"Verdicts beside {count} busy processes", found)
 
 
 def figures(right: Tally, wrong: Tally) -> list[Figure]:
