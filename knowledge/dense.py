@@ -8,6 +8,7 @@ under SQLite's write lock, and a mark lies in it while it is written: who finds 
 from __future__ import annotations
 
 import hashlib
+import secrets
 import shutil
 import sqlite3
 import threading
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.embedder import Embedder, EmbedderError, checked
-from knowledge.tables import Tables, get_meta
+from knowledge.tables import Tables, get_meta, set_meta
 from records.errors import KnowledgeError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 EXACT = 50_000  # passages that are compared one by one where the collection falls short
 BATCH = 64  # texts a request: what is lost when one fails, and a commit each
-_OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for more and filter here
+_OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for up to so many times more and filter here
 _PLACES = 2000  # vectors handed to Chroma at once
 Near = tuple[int, float]  # a passage and its cosine
 
@@ -47,7 +48,7 @@ class DenseIndex:
         self._lock = threading.Lock()
         self._client: ClientAPI | None = None
         self._collection: Collection | None = None
-        self._epoch = ""
+        self._state, self._seen = f"placed by {embedder.id}", ""  # what the collection held when it was opened
         self._vector = lru_cache(256)(lambda query: checked(embedder, [query])[0])
 
     def missing(self) -> int:
@@ -62,11 +63,14 @@ class DenseIndex:
             EmbedderError: no vectors came; those of earlier batches are kept and the next call goes on from there.
         """
         done = 0
-        while True:
+        with self._tables.reading() as db:
+            missing = [row[0] for row in db.execute(_MISSING, (self.embedder.id,))]
+        for start in range(0, len(missing), BATCH):
+            part = missing[start : start + BATCH]
             with self._tables.reading() as db:
-                rows = db.execute(f"{_MISSING} LIMIT ?", (self.embedder.id, BATCH)).fetchall()
-            if not rows:
-                break
+                rows = db.execute(_TEXTS % ", ".join("?" * len(part)), part).fetchall()
+            if not rows:  # another program has taken them out
+                continue
             vectors = checked(self.embedder, [text for _, text in rows])
             with self._tables.changing() as db:
                 self._require_dimension(db, vectors.shape[1])
@@ -95,13 +99,16 @@ class DenseIndex:
             rows = [(self.embedder.id, number) for number, _ in added]
             db.executemany("INSERT INTO placed VALUES(?, ?)", rows)
             db.executemany("DELETE FROM placed WHERE embedder = ? AND chunk = ?", [(self.embedder.id, n) for n in gone])
+            set_meta(db, self._state, secrets.token_hex(8))
             self._mark.unlink()
 
     def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[Near]:
         """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
         vector = self._vector(query)
+        self._require_dimension(db, len(vector))
         wanted = min(k, int(allowed.sum()))
-        near = self._from_collection(db, vector, k * _OVERFETCH)
+        share = max(float(allowed.mean()) if len(allowed) else 1.0, 1 / _OVERFETCH)
+        near = self._from_collection(db, vector, int(k * min(_OVERFETCH, 1.5 / share)))
         found = [(n, cosine) for n, cosine in near if n < len(allowed) and allowed[n]][:k]
         return found if len(found) >= wanted else self._exactly(db, vector, allowed, k) or found
 
@@ -125,7 +132,7 @@ class DenseIndex:
         """None where it is being written, was left half written or cannot be read: the exact search serves then."""
         with self._lock:
             try:
-                collection = self._opened(get_meta(db, "epoch"))
+                collection = self._opened(get_meta(db, self._state))
                 if collection is None:
                     return []
                 with _chroma_errors(self.folder):
@@ -136,15 +143,15 @@ class DenseIndex:
             distances = (found["distances"] or [[]])[0]
             return [(int(name), 1.0 - float(d)) for name, d in zip(found["ids"][0], distances, strict=True)]
 
-    def _opened(self, epoch: str) -> Collection | None:
-        if self._collection is None or self._epoch != epoch:
+    def _opened(self, state: str) -> Collection | None:
+        if self._collection is None or self._seen != state:
             with self._tables.changing(wait_s=0.0), _chroma_errors(self.folder):
                 self._close()
                 if not self.folder.exists() or self._mark.exists():
                     return None
                 self._client = _client(self.folder)
                 self._collection = self._client.get_collection("passages", embedding_function=None)
-                self._epoch = epoch
+                self._seen = state
         return self._collection
 
     def _forget(self, db: sqlite3.Connection) -> None:
@@ -191,9 +198,12 @@ class DenseIndex:
 
 
 _MISSING = (
+    "SELECT DISTINCT c.id FROM chunks c LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id"
+    " WHERE v.id IS NULL AND c.length > 0"
+)
+_TEXTS = (
     "SELECT c.id, d.title || char(10) || c.section || char(10) || c.text FROM chunks c"
-    " JOIN documents d ON d.number = c.document LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id"
-    " WHERE v.id IS NULL AND c.length > 0 GROUP BY c.id"
+    " JOIN documents d ON d.number = c.document WHERE c.id IN (%s) GROUP BY c.id"
 )
 _UNPLACED = (
     "SELECT c.number, v.vector FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"

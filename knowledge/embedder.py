@@ -50,7 +50,8 @@ class EndpointEmbedder:
 
         try:
             answer = self._client.embeddings.create(model=self.model, input=list(texts))
-            vectors = np.array([row.embedding for row in answer.data], dtype=np.float32)
+            rows = sorted(answer.data, key=lambda row: row.index)  # a server that works in parallel may mix them
+            vectors = np.array([row.embedding for row in rows], dtype=np.float32)
             told = getattr(answer.usage, "prompt_tokens", 0)
             tokens = told if isinstance(told, int) and told > 0 else most_tokens(texts)
             self.tokens += tokens
@@ -77,9 +78,12 @@ def checked(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
     """Vectors of length 1, one for each text; EmbedderError for any other number or what is not finite."""
     import numpy as np
 
-    rows = np.asarray(embedder.embed(texts), dtype=np.float32)
+    try:
+        rows = np.asarray(embedder.embed(texts), dtype=np.float32)
+    except (ValueError, TypeError) as error:
+        raise EmbedderError(f"the embedder {embedder.id} gave no rows of numbers ({error})") from error
     if rows.ndim != 2 or len(rows) != len(texts) or rows.shape[1] == 0 or not np.isfinite(rows).all():
         raise EmbedderError(f"the embedder {embedder.id} gave {rows.shape} numbers for {len(texts)} texts")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)  # squares may be beyond float32
     unit: NDArray[np.float32] = (rows / np.where(lengths == 0.0, 1.0, lengths)).astype(np.float32)
     return unit

@@ -18,6 +18,7 @@ class WordEmbedder:
         self.fails_at = fails_at
         self.calls = 0
         self.texts: list[str] = []
+        self.answer: object = ()  # given in place of vectors where it is anything else
 
     def embed(self, texts: Sequence[str]) -> Any:
         import numpy as np
@@ -26,6 +27,8 @@ class WordEmbedder:
         if self.calls >= self.fails_at:
             raise EmbedderError("the endpoint is away")
         self.texts += texts
+        if self.answer != ():
+            return self.answer
         rows = np.zeros((len(texts), self.dimension), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in text.lower().split():

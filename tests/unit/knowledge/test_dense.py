@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import subprocess
+import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -85,6 +88,44 @@ def test_a_model_of_another_size_under_the_same_name_is_refused(tmp_path: Path) 
     store = KnowledgeStore(tmp_path, embedder=WordEmbedder(dimension=8), wait_s=0.0)
     store.add_text("d", "more")
     with pytest.raises(EmbedderError, match="now gives 8 numbers, not 32"):
+        store.embed()
+    assert store.search("giraffe", k=1)[0].title == "c"  # by words
+    store.close()
+
+
+ANOTHER = """
+import sys
+from knowledge.store import KnowledgeStore
+from tests.unit.knowledge.fakes import WordEmbedder
+store = KnowledgeStore(sys.argv[1], embedder=WordEmbedder())
+store.add_text("d", "hippopotamus")
+input()
+store.embed()
+store.close()
+"""
+
+
+@pytest.mark.long
+def test_what_another_program_places_is_found_by_one_that_has_searched(tmp_path: Path) -> None:
+    store = filled(tmp_path, WordEmbedder())
+    command = [sys.executable, "-c", ANOTHER, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as other:
+        while not store.search("hippopotamus", k=1)[0].text == "hippopotamus":
+            time.sleep(0.05)
+        other.communicate("\n")
+    assert other.returncode == 0
+    assert store.search("hippoupotamoos", k=1)[0].title == "d"
+    store.close()
+
+
+@pytest.mark.parametrize("answer", ["abc", None, [[1.0], [1.0, 2.0]], [[float("nan")] * 32]])
+def test_an_answer_that_is_no_list_of_vectors_is_refused_and_words_alone_decide(tmp_path: Path, answer: object) -> None:
+    embedder = WordEmbedder()
+    store = filled(tmp_path, embedder)
+    embedder.answer = answer
+    assert store.search("zebra", k=1)[0].title == "b"
+    store.add_text("d", "more")
+    with pytest.raises(EmbedderError, match="the embedder words gave"):
         store.embed()
     store.close()
 
