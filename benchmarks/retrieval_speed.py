@@ -14,11 +14,12 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import chromadb
 import numpy as np
+from chromadb.config import Settings
 from numpy.typing import NDArray
 
 from benchmarks.figure import Figure, report
@@ -28,6 +29,7 @@ from knowledge.chunks import LOW
 from knowledge.store import DENSE, NOTES, KnowledgeStore
 
 A_PAGE = 10  # passages
+Asked = Callable[[str, int], Sequence[object]]  # passages in any form
 
 
 def pages(passages: int) -> list[tuple[str, list[str]]]:
@@ -72,7 +74,7 @@ class WordVectors:
 
 def chroma_where(folder: Path, made: Sequence[tuple[str, list[str]]], embedder: WordVectors) -> Search:
     """A search of Chroma alone over the same passages, with its own filter by GPU."""
-    client = chromadb.PersistentClient(str(folder), settings=chromadb.Settings(anonymized_telemetry=False))
+    client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
     collection = client.create_collection("pages", embedding_function=None)
     rows = [(text, {"arch": "sm_90" if n % 2 else "gfx942"}) for n, (_, texts) in enumerate(made) for text in texts]
     for start in range(0, len(rows), 2000):
@@ -116,7 +118,7 @@ def main() -> int:
         store.add([Path(folder, "pages")])
         again_s = spent(start)
         disk = sum(file.stat().st_size for file in Path(folder, "store").iterdir() if file.is_file())
-        others: list[tuple[str, Search]] = list(rivals([text for _, texts in made for text in texts]))
+        others: list[tuple[str, Asked]] = [*rivals([text for _, texts in made for text in texts])]
         if numbers:
             store.embed()
             others += [("hybrid", lambda question, k: store.search(question, k, "gfx942"))]
@@ -124,13 +126,7 @@ def main() -> int:
         for _, search in others:
             search(questions[0], 10)
         times = searched(store, others, questions)
-        changes = []
-        for weight in [0.0] + [DENSE] * bool(numbers):
-            store.weight = weight
-            store.add_text(f"new {weight}", "A zebra.")
-            start = time.process_time()
-            store.search("zebra")
-            changes.append(spent(start))
+        changes = after_change(store, [0.0] + [DENSE] * bool(numbers))
         store.close()
     return report(
         f"Retrieval, {stored} passages",
@@ -151,8 +147,20 @@ def main() -> int:
     )
 
 
+def after_change(store: KnowledgeStore, weights: Sequence[float]) -> list[float]:
+    """Processor seconds of the first search after a document came in, at each weight of vectors."""
+    made = []
+    for weight in weights:
+        store.weight = weight
+        store.add_text(f"new {weight}", f"A zebra {weight}.")
+        start = time.process_time()
+        store.search("zebra")
+        made.append(spent(start))
+    return made
+
+
 def searched(
-    store: KnowledgeStore, others: Sequence[tuple[str, Search]], questions: Sequence[str]
+    store: KnowledgeStore, others: Sequence[tuple[str, Asked]], questions: Sequence[str]
 ) -> dict[str, list[float]]:
     """Processor seconds of each question, ours and every rival's in turn."""
     times: dict[str, list[float]] = {"words": [], **{name.lower().replace(" ", "_"): [] for name, _ in others}}

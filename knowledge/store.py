@@ -204,7 +204,7 @@ class KnowledgeStore:
         epoch = tables.get_meta(db, "epoch")
         facts = self._facts
         if facts is None or facts.epoch != epoch:
-            facts = self._facts = postings.read_facts(db, epoch, facts)
+            facts = self._facts = postings.read_facts(db, epoch)
         return facts
 
     def _put(self, items: Sequence[Item], shipped: str = "") -> list[Added]:

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
 
-TOKENISER = 5  # part of every derived index: raise it when tokens change or weigh otherwise
+TOKENISER = 6  # part of every derived index: raise it when tokens or postings change
 
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")

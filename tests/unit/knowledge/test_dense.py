@@ -110,7 +110,7 @@ def test_what_another_program_places_is_found_by_one_that_has_searched(tmp_path:
     store = filled(tmp_path, WordEmbedder())
     command = [sys.executable, "-c", ANOTHER, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as other:
-        while not store.search("hippopotamus", k=1)[0].text == "hippopotamus":
+        while store.search("hippopotamus", k=1)[0].text != "hippopotamus":
             time.sleep(0.05)
         other.communicate("\n")
     assert other.returncode == 0

@@ -70,16 +70,21 @@ def test_bm25_agrees_with_the_formula_over_any_parts() -> None:
     assert {n for n, _ in ranked(db, "w3")} and min(n for n, _ in ranked(db, "w3")) > part
 
 
-def test_facts_after_a_change_are_those_of_a_fresh_look() -> None:
+def test_facts_are_those_of_passages_that_can_be_found() -> None:
     db = made(TEXTS)
-    old = postings.read_facts(db, "1")
     db.execute("INSERT INTO chunks VALUES(6, 2, 9)")
-    grown = postings.read_facts(db, "2", old)
-    assert grown.lengths.tolist() == postings.read_facts(db, "2").lengths.tolist() and grown.lengths[6] == 9
-    assert postings.read_facts(db, "2", grown).documents.tolist() == [-1, 1, 2, 3, -1, -1, 2]
+    db.execute("INSERT INTO chunks VALUES(7, 2, 0)")  # only says where others come from
     db.execute("DELETE FROM chunks WHERE number = 2")
-    db.execute("INSERT INTO chunks VALUES(7, 1, 4)")
-    assert postings.read_facts(db, "3", grown).lengths.tolist() == postings.read_facts(db, "3").lengths.tolist()
+    facts = postings.read_facts(db, "")
+    assert np.flatnonzero(facts.allowed("")).tolist() == [1, 3, 6] and facts.living == 3
+    assert facts.documents[:8].tolist() == [0, 1, 0, 3, 0, 0, 2, 0] and len(facts.documents) == 1 << postings.PART_BITS
+
+
+def test_a_word_that_is_repeated_without_end_counts_as_often_as_can_be_kept() -> None:
+    db = made({1: "lds " * 15, 2: "lds " * 400, 3: "a tile"})
+    packed = [row[0] for row in db.execute("SELECT packed FROM postings WHERE term = 'lds'")]
+    assert packed == [bytes([1 << 4 | 15, 0, 2 << 4 | 15, 0])]
+    assert {n for n, _ in ranked(db, "lds")} == {1, 2}
 
 
 def test_a_word_that_only_goes_together_with_the_one_asked_for_counts_less() -> None:
