@@ -5,8 +5,8 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from knowledge.documents import READER, Added, storable
 from knowledge.reader import SUFFIXES
@@ -18,8 +18,7 @@ NO_DOCUMENTS = ("cmakelists.txt", "requirements.txt", "license.txt", "licence.tx
 _TICK_NS, _SECOND_NS = 50_000_000, 10**9  # more than a tick of any kernel's clock; what some file systems count in
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """A file to read, or one that is not to be, with the reason."""
 
     path: str

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from records.errors import DocumentError
 
@@ -59,8 +60,7 @@ class Text:
     body: str
 
 
-@dataclass(frozen=True)
-class Added:
+class Added(NamedTuple):
     """The outcome of adding one file."""
 
     id: str  # empty where it was skipped

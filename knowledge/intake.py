@@ -6,9 +6,9 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from knowledge import tables
 from knowledge.document_files import Found
@@ -25,8 +25,7 @@ _KNOWN = (
 )
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One file, ready to be stored, or its outcome where there is nothing to store."""
 
     uri: str
@@ -42,12 +41,12 @@ class Item:
 def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: DocumentReader) -> Iterator[Item]:
     """Read what has changed since it was last looked at; outside of any lock."""
     with store.reading() as db:
-        known = {row[0]: row[1:] for row in db.execute(_KNOWN)}
+        known = {row[0]: row for row in db.execute(_KNOWN)}
     suffix = f"-{storable(str(given))}" if str(given) else ""
     for one in found:
         uri, mark = one.uri, one.mark and one.mark + suffix
-        if mark and uri in known and known[uri][0] == mark:
-            _, why, identity, title, chunks = known[uri]
+        if mark and uri in known and known[uri][1] == mark:
+            _, _, why, identity, title, chunks = known[uri]
             status = "skipped" if why else "unchanged"
             yield Item(uri, "", Added(identity or "", title or uri, chunks, status, why))
             continue
