@@ -75,11 +75,11 @@ async def check_list(client: Any) -> None:
         assert tool.annotations.read_only_hint is (tool.name in READING)
 
 
-async def check_verdicts(call: Caller, seed: str) -> None:
+async def check_verdicts(call: Caller, task: str, seed: str) -> None:
     found: dict[str, dict[str, Any]] = {}
 
     async def checked(name: str, source: str) -> None:
-        found[name] = await call("check", task="transpose", source=source)
+        found[name] = await call("check", task=task, source=source)
 
     async with anyio.create_task_group() as group:  # several at once, each with its own answer
         group.start_soon(checked, "right", seed)
@@ -93,7 +93,6 @@ async def check_verdicts(call: Caller, seed: str) -> None:
 
 
 async def check_run(call: Caller, folder: Path) -> None:
-    short_task("transpose", folder / "short", rows=256, cols=256)
     run = (await call("run", task="short", tunings=4, generations=9))["run_id"]
     assert f"{run} is at work, and no more may be" in await refusal(call.client, "run", task="transpose")
     while not (await call("status", run=run))["result"][0]["best"]:
@@ -125,9 +124,10 @@ def test_a_client_lists_and_calls_every_tool(tmp_path: Path, compiler_cache: Pat
             assert sheet["benchmarks"] and "transpose" in sheet["seed_source"] and "def reference" in sheet["reference"]
             seed = sheet["seed_source"]
             (tmp_path / "mine.hip").write_text(seed)
-            await check_verdicts(call, seed)
+            short_task("transpose", tmp_path / "short", rows=256, cols=256)
+            await check_verdicts(call, "short", seed)
             assert "global_load" in (await call("isa", task="transpose", file="mine.hip"))["text"]
-            both = await call("compare", task="transpose", left_file="mine.hip", right_source=seed + "// the same\n")
+            both = await call("compare", task="short", left_file="mine.hip", right_source=seed + "// the same\n")
             assert (both["verdict"], both["speedup"]) == ("same", 1.0) and both["text"]
             assert "barrier" in (await call("explain", about="race"))["text"]
             notes = await call("search_notes", query="lds bank conflict", k=2)

@@ -17,6 +17,7 @@ from app.cli import run_command
 from sandbox.worker import main
 from tasks.loader import load_task
 from tests.support.compiler_cache import share_toolchain
+from tests.support.short_task import short_task
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = ROOT / "tasks" / "row_softmax" / "seed.hip"
@@ -50,18 +51,19 @@ def check(*arguments: str) -> int:
 def test_a_kernel_is_judged_through_a_folder(
     capsys: pytest.CaptureFixture[str], place: Path, compiler_cache: Path
 ) -> None:
-    through = (str(SEED), "--task", "row_softmax", "--on", "spool:there")
+    task = short_task("row_softmax", place / "short", rows=256, cols=96)
+    through = (str(SEED), "--task", str(task), "--on", "spool:there")
     assert check(*through) == 1
     assert "waiting for 1 result in" in capsys.readouterr().err
-    done = worker(compiler_cache, "--spool", str(place / "there"), "--once", "--on", "lab")
+    done = worker(compiler_cache, "--spool", str(place / "there"), "--once", "--on", "lab", "--allow-tasks")
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert "1 request done" in done.stderr
     assert check(*through) == 0
     spooled = json.loads(capsys.readouterr().out)
-    assert check(str(SEED), "--task", "row_softmax") == 0
+    assert check(str(SEED), "--task", str(task)) == 0
     here = json.loads(capsys.readouterr().out)
-    task = load_task("row_softmax")
-    listed = {case.name for case in (*task.tests, *task.benchmarks)}
+    known = load_task(str(task))
+    listed = {case.name for case in (*known.tests, *known.benchmarks)}
     for said in (spooled, here):  # each process draws inputs and shapes that are not listed itself
         said["cases"] = [(c["name"], c["correct"]) for c in said["cases"] if c["name"] in listed]
     assert {name for name, _ in here["cases"]} == listed

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from benchmarks.under_load import Tally, busy, chosen, figures, right_ones, varied, wrong_ones
 from sandbox.candidate.prepare import prepare
@@ -29,9 +30,11 @@ def test_more_than_there_are_begin_again() -> None:
 
 def test_a_verdict_beside_a_busy_process_is_the_same() -> None:
     subject = next(one for one in right_ones() if one.name.startswith("transpose: "))
+    case = replace(subject.task.benchmarks[0], name="rows=256,cols=96", dims={"rows": 256, "cols": 96})
+    task = replace(subject.task, tests=subject.task.tests[:2], benchmarks=(case,), digest="7" * 64)
     with busy(1):
         lab = evaluator(7)
-        assert lab.verify(lab.prepare(varied(subject.source, 5), subject.task)).verdict.accepted
+        assert lab.verify(lab.prepare(varied(subject.source, 5), task)).verdict.accepted
 
 
 def test_one_wrong_verdict_misses_the_goal() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -108,6 +109,8 @@ class SilentLab(Lab):
 
 def test_a_candidate_without_an_estimate_or_a_confirmation_is_rejected_and_ends_no_run() -> None:
     task, cache, target = load_task("transpose"), COMPILED, load_target("mi300x")
+    case = replace(task.benchmarks[0], name="rows=256,cols=96", dims={"rows": 256, "cols": 96})
+    task = replace(task, tests=task.tests[:2], benchmarks=(case,), digest="8" * 64)
     evaluator = lab_evaluator(7)
     evaluator._compiler = Silent(toolchain(), cache, target)
     evaluator._lab = SilentLab(toolchain(), cache, target)
