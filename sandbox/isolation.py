@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+import time
 from pathlib import Path
 
-from records.errors import MachineError
+from records.errors import HostStarved, MachineError
 from sandbox.cage.confinement import Cage, candidates
 from sandbox.cage.meter import ProcessLimits
 from sandbox.cage.view import View
 from sandbox.process import run
 
+_TRIES, _PAUSE_S = 3, 1.0  # a moment without free process numbers must not cost a level
 _LIMITS = ProcessLimits(cpu_s=5, idle_s=5.0, patience_s=120.0)
 
 
@@ -28,7 +30,20 @@ def choose_cage(launcher: Path) -> Cage:
 
 
 def failure(cage: Cage, launcher: Path) -> str:
-    """The reason for which this level does not hold here; "" where it does.
+    """The reason for which this level does not hold here; "" where it does. A starved machine is asked again."""
+    tries = _TRIES
+    while True:
+        tries -= 1
+        try:
+            return _failure(cage, launcher)
+        except MachineError as error:
+            if not isinstance(error, HostStarved) or not tries:
+                return str(error)
+            time.sleep(_PAUSE_S)
+
+
+def _failure(cage: Cage, launcher: Path) -> str:
+    """As `failure`, once; MachineError where the probe cannot be started.
 
     The probe, which is part of the launcher, must run and must neither read nor write a file outside, nor make a socket
     or a process. Of `limits` only the last two are asked.
@@ -38,10 +53,7 @@ def failure(cage: Cage, launcher: Path) -> str:
         secret.write_text("secret", encoding="utf-8")
         view = View(executable=(launcher,), writable=(Path(inside),))
         probe = [str(launcher), "probe", str(secret), str(os.getpid())]
-        try:
-            done = run(probe, cwd=Path(inside), env={}, limits=_LIMITS, cage=cage, view=view)
-        except MachineError as error:
-            return str(error)
+        done = run(probe, cwd=Path(inside), env={}, limits=_LIMITS, cage=cage, view=view)
         got_out = set(done.stdout.split()) - ({"read", "write"} if cage.level == "limits" else set())
         if got_out:
             return f"the probe could {', '.join(sorted(got_out))}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import resource
 import secrets
@@ -15,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from records.errors import MachineError
+from records.errors import HostStarved, MachineError
 from sandbox.cage.confinement import Cage
 from sandbox.cage.meter import ProcessLimits
 from sandbox.cage.view import View
@@ -23,6 +24,7 @@ from sandbox.process_tree import MARK, ProcessTree, processes
 
 _REPORT_BYTES = 4096
 _STEP_S = 0.002
+_PASSING = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE)  # processes, memory, open files of all users together
 _GRACE_S = 5.0  # for the launcher to see the last process inside end
 
 
@@ -38,7 +40,7 @@ class StartedProgram:
         cage: Cage | None,
         view: View | None,
     ) -> None:
-        """Start it; MachineError when it cannot be started."""
+        """Start it; MachineError when it cannot be started, HostStarved where that may pass."""
         self._cage, self._name = cage, argv[0]
         # In namespaces of its own nobody can stay behind, so nobody needs to be found again.
         before = frozenset[tuple[str, int]]() if self._has_namespaces else processes()
@@ -66,7 +68,7 @@ class StartedProgram:
             )
         except OSError as error:
             self._close()
-            raise MachineError(f"{argv[0]} cannot be started: {error.strerror or error}") from None
+            raise _failure(f"{argv[0]} cannot be started: {error.strerror or error}", error.errno) from None
         finally:
             if write >= 0:
                 os.close(write)
@@ -165,13 +167,18 @@ class StartedProgram:
     def _refuse_failure(self) -> None:
         for line in self._said.split(b"\n"):
             if line.startswith(b"failed "):
-                why = line[7:].decode("utf-8", errors="replace")
-                raise MachineError(f"{self._name} cannot be started in its cage ({why})")
+                _, number, why = line.decode("utf-8", errors="replace").split(" ", 2)
+                raise _failure(f"{self._name} cannot be started in its cage ({why})", int(number))
 
     def _close(self) -> None:
         if self._read >= 0:
             os.close(self._read)
             self._read = -1
+
+
+def _failure(text: str, number: int | None) -> MachineError:
+    """What keeps a program from being started; what others hold and give back is no fault of the machine's for long."""
+    return HostStarved(f"{text}; let this machine do less at a time") if number in _PASSING else MachineError(text)
 
 
 def _limit(pid: int, limits: ProcessLimits) -> None:

@@ -63,7 +63,7 @@ def main(words: Sequence[str]) -> int:
             seccomp.install(seccomp.from_words(filtered), os.getpid())
         os.execv(program[0], program)
     except OSError as error:
-        os.write(report, f"failed {error.strerror or error}\n".encode())
+        os.write(report, f"failed {error.errno or 0} {error.strerror or error}\n".encode())
     return 71
 
 

@@ -76,13 +76,17 @@ class Meter:
         now = time.monotonic()
         if not self._fits():  # from the first moment: gigabytes a second can be written where files are in memory
             return "folder"
-        if now - self._started < _FIRST_LOOK_S:
-            return None
         try:
+            threads = sorted(os.listdir(f"/proc/{self._pid}/task"))  # noqa: PTH208 - a Path for each takes longer
+            if (
+                len(threads) > self._limits.threads
+            ):  # or in a fifth of a second the machine has no number left for another
+                return "threads"
+            if now - self._started < _FIRST_LOOK_S:
+                return None
             cpu_s = time.clock_gettime(self._clock)
             fields = _words(f"/proc/{self._pid}/statm")
             anonymous = (int(fields[1]) - int(fields[2])) * _PAGE
-            threads = sorted(os.listdir(f"/proc/{self._pid}/task"))  # noqa: PTH208 - a Path for each takes longer
         except (OSError, IndexError):
             return None  # it has just ended
         passed, ran = now - self._seen, cpu_s - self._cpu_s
@@ -94,8 +98,6 @@ class Meter:
             return "cpu"
         if anonymous > limits.resident_bytes:
             return "memory"
-        if len(threads) > limits.threads:
-            return "threads"
         if self._idle_s > limits.idle_s:
             return "stalled"
         if now - self._started > limits.patience_s:

@@ -3,7 +3,7 @@
 //
 //   n              own namespaces: user, mount, process, network, IPC, host name, cgroup
 //   p PID          the process that must still be the parent
-//   R FD           where to report: "pid N", "failed WHAT", "ended exit|signal CODE CPU_US RESIDENT_KB"
+//   R FD           where to report: "pid N", "failed ERRNO WHAT", "ended exit|signal CODE CPU_US RESIDENT_KB"
 //   k FS NET SCOPE Landlock's masks
 //   r|x|w|d PATH   a path that is readable, executable, writable, a device
 //   l KIND SOFT HARD, f HEX, c FOLDER, i FD   a limit, the filter of system calls, the working folder, a descriptor kept
@@ -36,7 +36,7 @@ static void report(const struct Order* order, const char* text) {
 
 void die(const struct Order* order, const char* what) {
     char text[512];
-    snprintf(text, sizeof text, "failed %s: %s\n", what, strerror(errno));
+    snprintf(text, sizeof text, "failed %d %s: %s\n", errno, what, strerror(errno));
     report(order, text);
     _exit(71);
 }

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,3 +46,14 @@ def test_a_launcher_that_does_not_start_is_no_rung(launcher: Path, tmp_path: Pat
         assert failure(replace(cage, launcher=(str(tmp_path / "none"),)), launcher)
     with pytest.raises(MachineError, match="no program can be confined"):
         choose_cage(tmp_path / "none")
+
+
+def test_a_moment_without_a_free_process_number_costs_no_level(launcher: Path, tmp_path: Path) -> None:
+    for cage in candidates(launcher):
+        late = tmp_path / f"late-{cage.level}"
+        said = f"echo 'failed {errno.EAGAIN} fork: none is free' >/proc/self/fd/$4"
+        first = f"if ! test -e {late}.tried; then : >{late}.tried; {said}; exit 71; fi"
+        late.write_text(f'#!/bin/sh\n{first}\nexec {launcher} "$@"\n')
+        late.chmod(0o500)
+        assert failure(replace(cage, launcher=(str(late),)), launcher) == failure(cage, launcher)
+        assert Path(f"{late}.tried").exists()

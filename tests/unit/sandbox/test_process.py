@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from records.errors import MachineError
+from records.errors import HostStarved, MachineError
+from sandbox.cage.confinement import Cage
+from sandbox.cage.view import View
 from sandbox.process import MARK, ProcessLimits, Stream, clean, converse, run
 from sandbox.started import StartedProgram
 
@@ -98,6 +101,18 @@ def test_escapes_and_controls_are_stripped() -> None:
 def test_a_missing_program_is_a_fault_of_the_machine() -> None:
     with pytest.raises(MachineError, match="/no/such/program cannot be started: No such file"):
         run(["/no/such/program"], cwd=Path("/"), env={}, timeout_s=1, limits=LIMITS)
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [(errno.EAGAIN, HostStarved), (errno.ENOMEM, HostStarved), (errno.ENOENT, MachineError)]
+)
+def test_a_start_that_fails_for_want_of_what_others_hold_may_be_tried_again(
+    number: int, kind: type[MachineError], tmp_path: Path
+) -> None:
+    launcher = ("/bin/sh", "-c", f"echo 'failed {number} fork: its words' >/proc/self/fd/$3; exit 71")
+    with pytest.raises(MachineError, match=r"cannot be started in its cage \(fork: its words\)") as raised:
+        run(["/bin/true"], cwd=tmp_path, env={}, limits=LIMITS, cage=Cage("landlock", launcher), view=View())
+    assert type(raised.value) is kind
 
 
 def test_threads_do_not_disturb_each_other() -> None:

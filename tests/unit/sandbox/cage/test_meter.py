@@ -71,6 +71,17 @@ def test_a_folder_is_full_by_size_or_by_number(tmp_path: Path) -> None:
     assert watched(busy, replace(WIDE, folder_files=3, folder_bytes=1 << 20), (tmp_path,), looks=25) is None
 
 
+def test_threads_are_counted_from_the_first_look_on() -> None:
+    begin = "for _ in range(9): threading.Thread(target=time.sleep, args=(300,)).start()"
+    program = f"import threading, time\n{begin}\nprint(flush=True)"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert Meter(process.pid, replace(WIDE, threads=8), ()).look() == "threads"
+        assert Meter(process.pid, replace(WIDE, threads=10), ()).look() is None
+        process.kill()
+
+
 def test_a_program_that_has_ended_meets_no_limit() -> None:
     with child("") as pid:
         time.sleep(0.3)
