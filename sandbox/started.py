@@ -177,7 +177,7 @@ class StartedProgram:
 
 
 def _failure(text: str, number: int | None) -> MachineError:
-    """What keeps a program from being started; what others hold and give back is no fault of the machine's for long."""
+    """The reason for which a program cannot be started; what others hold now, and give back, may be had later."""
     return HostStarved(f"{text}; let this machine do less at a time") if number in _PASSING else MachineError(text)
 
 

@@ -25,7 +25,6 @@ APART = {
     "cluster.resource_unit": FULL,
     "graph.recollections": FULL,
     "knowledge.scoring": FULL,
-    "sandbox.isolation": "tries the levels of confinement on this machine; its importer is the compiler",
     "sandbox.lab.cost.matrix_cores": "the reader of a data file of the same name",
     "sandbox.lab.build.saturation": "a rewriting of a module on its own, which the other probes do not read",
     "sandbox.lab.suspects": FULL,
