@@ -9,12 +9,13 @@ from functools import cache, lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
 
-TOKENISER = 6  # part of every derived index: raise it when tokens or postings change
+TOKENISER = 7  # part of every derived index: raise it when tokens or postings change
 
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 _VOWEL = re.compile(r"[aeiouy]")
 _SHAPE = re.compile(r"\d+x\d+(?:x\d+)?")
+_AMERICAN, _BRITISH = re.compile(r"(?<=[a-z]{2}[iy])z(?=(?:at|ation|er)?$)"), re.compile("(?<=[a-z]{4})our$")
 _STOP = frozenset(
     """
     a an and are as at be been but by can do does for from get has have how i if in into is it its may me my not of on
@@ -30,7 +31,10 @@ KIN = "~"  # begins a group of words that only go together, and its concept, whi
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Fold plural and verb endings of a lower-case word, so that `padding` meets `pad` and `caches` meets `cache`."""
+    """Fold plural and verb endings of a lower-case word, so that `padding` meets `pad` and `caches` meets `cache`.
+
+    British and American spellings meet, too: `quantize` and `quantise`, `behaviour` and `behavior`.
+    """
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     if word.endswith("ies"):
@@ -43,7 +47,8 @@ def stem(word: str) -> str:
             break
     if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
         word = word[:-1]
-    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+    word = word[:-1] if len(word) > 3 and word.endswith("e") else word
+    return _AMERICAN.sub("s", word) if "z" in word else _BRITISH.sub("or", word)
 
 
 @cache

@@ -83,3 +83,13 @@ def test_what_is_remembered_of_words_is_bounded_and_changes_nothing() -> None:
     before = tokens(words)
     tokens(" ".join(f"w{n:x}" for n in range(MOST_WORDS + 5)))
     assert tokens(words) == before
+
+
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [("quantised", "quantizing"), ("synchronisation", "synchronizations"), ("optimiser", "optimizers"),
+     ("analyse", "analyzes"), ("behaviour", "behaviors")],
+)  # fmt: skip
+def test_british_and_american_spellings_meet(british: str, american: str) -> None:
+    assert stem(british) == stem(american)
+    assert [stem(word) for word in ("size", "hour", "lazy", "puzzle")] == ["siz", "hour", "lazy", "puzzl"]
