@@ -13,7 +13,7 @@ LOW, HIGH = 800, 1500  # characters: a new section starts a new passage above LO
 HEADING = 200  # characters that are kept of one: each passage below repeats it
 ORIGIN = "Provenance"  # a section that says what the others rest on and answers no question itself
 
-_ATX = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
+_ATX = re.compile(r"(#{1,6})\s+(?=\S)")
 _UNDERLINE = re.compile(r"([=\-~^\"'`+*])\1{2,}")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
 _TICKS, _RULES = ("`", "~"), tuple("=-~^\"'`+*")
@@ -100,9 +100,9 @@ def _blocks(body: str) -> Iterator[_Block]:
             yield from flush()
             fence = mark[1]
             lines.append(line)
-        elif first == "#" and (heading := _ATX.fullmatch(line)):
+        elif first == "#" and (heading := _ATX.match(line)):
             yield from flush()
-            names = _enter(path, len(heading[1]), heading[2])
+            names = _enter(path, len(heading[1]), line[heading.end() :].rstrip().rstrip("#"))
         elif len(lines) == 1 and first in _RULES and _is_under(line.strip(), lines[0]):
             names = _enter(path, 1 if first == "=" else 2, lines.pop().strip())
         elif first:

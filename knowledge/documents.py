@@ -14,11 +14,11 @@ from typing import NamedTuple
 from records.errors import DocumentError
 
 READER = 4  # part of a file's mark: raise it when a file would be read otherwise
-_FIELD = re.compile(r"[\"']?(\w[\w .-]*?)[\"']?\s*:\s*(?:[|>][+-]?\d?$)?(.*)")  # `|` or `>`: on the next lines
+_FIELD = re.compile(r"[\"']?(\w[\w .-]{,80}?)[\"']?\s{,20}:\s*(?:[|>][+-]?\d?$)?(.*)")  # `|` or `>`: on the next lines
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})(?s:.*?)(?:^[ \t]*\1|\Z)"  # code between fences
-    r"|^\#\s+(.+)$|^(\w.*)\n=+[ \t]*$|^[ \t]*<h1\b[^>]*>(?s:(.{,1000}?))</h1>",
+    r"|^\#\s+(.+)$|^(\w.*)\n=+[ \t]*$|^[ \t]*<h1\b[^>]{,300}>(?s:(.{,1000}?))</h1>",
     re.MULTILINE,
 )
 _DECLARED = re.compile(rb"(?:charset|coding)\s*[=:]\s*[\"']?([\w.:-]+)")  # in HTML, XML and source code
@@ -240,7 +240,7 @@ def _machine_written(text: str) -> tuple[dict[str, str], str]:
 def _first_heading(body: str) -> str:
     """The first title outside of code: marked, underlined, or as READMEs write it in HTML."""
     titles = (match[2] or match[3] or match[4] for match in _TITLE.finditer(body))
-    return re.sub(r"<[^>]*>", "", next(filter(None, titles), "")).strip(" #")
+    return re.sub(r"<[^<>]*>", "", next(filter(None, titles), "")).strip(" #")
 
 
 def _names(text: str) -> list[str]:

@@ -18,8 +18,8 @@ _RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}")
 _UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1+")
 _OPTION = re.compile(r"\s+:[\w-]+:(?:\s|$)")
 _DIRECTIVE = re.compile(r"( *)\.\. (?:[\w|-]+ )?([\w:+-]+)::(.*)")
-_ROLE = re.compile(r":[\w:+.-]+:`([^`<]+?)\s*(?:<[^>`]*>)?`")
-_LINK = re.compile(r"`([^`<]+?)\s*<[^>`]+>`__?")
+_ROLE = re.compile(r":[\w:+.-]{1,60}:`([^`<]*[^`<\s])\s*(?:<[^>`]*>)?`")  # linear in the longest of lines
+_LINK = re.compile(r"`([^`<]*[^`<\s])\s*<[^>`]+>`__?")
 _HIDDEN = ("meta", "toctree", "contents", "image", "figure", "raw", "only", "include", "highlight", "grid", "index")
 _CODE = ("code-block", "code", "sourcecode", "parsed-literal", "prompt", "highlight")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.chunks import cut
 from knowledge.reader import DocumentReader, most_bytes
 from records.errors import DocumentError
 
@@ -95,6 +96,24 @@ def test_a_hostile_file_is_refused_in_one_sentence_or_read(name: str, tmp_path: 
         assert str(path) in str(caught.value) and "\n" not in str(caught.value)
         (tmp_path / "good.html").write_text("<p>still read</p>")
         assert reader.read(tmp_path / "good.html").body.endswith("still read")
+
+
+WIDE = b" " * 300_000  # a pattern that looks at each pair of places in it takes an hour
+LONG = {
+    "a.md": b"---\na%sb\n---\n# a%sb ##\n\n# %s\n\n%s" % (WIDE, WIDE, b"<" * 300_000, b"<h1 \n" * 300_000),
+    "a.rst": b"a :r:`b%sc` d\n\n%s `x\n\n`a%sb\n\n`e%s<f>`_" % (WIDE, b":a" * 300_000, WIDE, WIDE),
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_lines_of_marks_and_spaces_are_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(LONG[name])
+    with DocumentReader() as reader:
+        read = reader.read(path)
+    assert read.title == ("a b" if name == "a.md" else "a")
+    assert cut(read.title, read.body)
+    assert name == "a.md" or ("a `b" in read.body and read.body.endswith("\n\ne"))
 
 
 def test_a_file_that_is_too_large_is_not_even_opened(tmp_path: Path) -> None:
