@@ -70,7 +70,7 @@ class LaunchText:
         yield f"const long long block_[3] = {{{block}}};"
         yield f"const long long lds_ = {in_cpp(launch.lds, names)};"
         yield from declared
-        yield from _called(self.kernels[launch.kernel], len(launch.args))
+        yield from _called(self.kernels[launch.kernel], len(launch.args), "_TOGETHER" if launch.cooperative else "")
 
     def _step(self, launch: Launch) -> Iterator[str]:
         to, given = (str(each) for each in launch.args[:2])
@@ -94,13 +94,13 @@ def step_text(launches: Sequence[Launch]) -> str:
     return f"namespace {{\nnamespace plan {{\n{text}}}  // namespace plan\n}}  // namespace\n" if text else ""
 
 
-def _called(kernel: str, count: int) -> Iterator[str]:
+def _called(kernel: str, count: int, how: str = "") -> Iterator[str]:
     yield "if (!plan::fits(grid_, block_, lds_)) return KERNEL_BAD_VALUE;"
     yield f"void* arguments_[] = {{{', '.join(f'&argument{at}_' for at in range(count))}}};"
     yield f"const void* kernel_ = reinterpret_cast<const void*>({kernel});"
     yield "KERNEL_STATUS status_ = lds_ > 48 * 1024 ? KERNEL_ALLOW(kernel_, static_cast<int>(lds_)) : KERNEL_OK;"
     yield "if (status_ != KERNEL_OK) return status_;"
-    yield "status_ = KERNEL_LAUNCH(kernel_, dim3(grid_[0], grid_[1], grid_[2]),"
+    yield f"status_ = KERNEL_LAUNCH{how}(kernel_, dim3(grid_[0], grid_[1], grid_[2]),"
     yield "                        dim3(block_[0], block_[1], block_[2]), arguments_, lds_, stream_);"
     yield "if (status_ != KERNEL_OK) return status_;"
 

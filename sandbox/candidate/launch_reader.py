@@ -8,6 +8,7 @@ fill   = {count = 0}                 # optional, before the launch: every elemen
 kernel = "ops::scan<float, BLOCK>"   # a function, or an instantiation of a template
 grid   = ["ceil_div(n, BLOCK)"]
 block  = ["BLOCK"]
+cooperative = true                   # optional: all workgroups run at once; found where the text waits for the grid
 args   = ["x", "y + i", 0, 1.5, "null", "n * 4:i64", ["n", 1]]   # a list is a struct by value
 [[launch.body]]                      # in place of kernel: several launches in one loop
 """
@@ -15,6 +16,7 @@ args   = ["x", "y + i", 0, 1.5, "null", "n * 4:i64", ["n", 1]]   # a list is a s
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from reprlib import repr as shown
 from typing import Any
@@ -27,16 +29,24 @@ from tasks.expressions import MAX_LENGTH
 MAX_ARGS = 64
 MAX_LOOPS = 4
 MAX_DEPTH = 3  # of structs within each other
-_KEYS = frozenset({"kernel", "grid", "block", "lds", "args", "for", "when", "fill", "copy", "body"})
+_KEYS = frozenset({"kernel", "grid", "block", "lds", "args", "for", "when", "fill", "copy", "body", "cooperative"})
 _BODY = _KEYS - {"body"}
+_GRID = re.compile(r"(\w+)\s*(?:=|\(|\{)\s*[\w:]*\bthis_grid\s*\(|\bgrid_group\s*&?\s*(\w+)")
 _LAUNCHED = ("kernel", "grid", "block", "args")
+
+
+def waits_for_grid(source: str) -> bool:
+    """True where the text has a barrier of cooperative groups' grid."""
+    names = "|".join({name for pair in _GRID.findall(source) for name in pair if name} | {r"this_grid\s*\(\s*\)"})
+    return bool(re.search(rf"\b(?:{names})\s*(?:\.|->)\s*sync\s*\(|\bsync\s*\(\s*[\w:]*\b(?:{names})", source))
 
 
 class LaunchReader:
     """Reads the tables of one plan."""
 
-    def __init__(self, lines: PlanLines) -> None:
+    def __init__(self, lines: PlanLines, source: str = "") -> None:
         self._lines = lines
+        self._waits_for_grid = waits_for_grid(source)
         self._loops = 0
 
     def launches(self, tables: list[Any]) -> tuple[Launch, ...]:
@@ -91,7 +101,14 @@ class LaunchReader:
             loops,
             when,
             index,
+            self._cooperative(table, index),
         )
+
+    def _cooperative(self, table: Mapping[str, Any], index: int) -> bool:
+        said = table.get("cooperative", self._waits_for_grid)
+        if not isinstance(said, bool):
+            raise PlanError(f"launch {index + 1}: cooperative is true or false", self._line("cooperative", index))
+        return said
 
     def _step(
         self, step: str, key: str, name: str, value: Any, index: int, loops: tuple[Loop, ...], when: str

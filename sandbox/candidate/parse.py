@@ -130,7 +130,7 @@ class _PlanReader:
     def __init__(self, text: str, first_line: int, source: str) -> None:
         self._source = source
         self.table, self.lines = read_toml(text, first_line)
-        self._launches = LaunchReader(self.lines)
+        self._launches = LaunchReader(self.lines, source)
         self._expression = self._launches.expression
 
     def plan(self) -> Plan:

@@ -33,6 +33,7 @@ class Launch:
     loops: tuple[Loop, ...] = ()  # around it, the first outside
     when: str = ""  # a condition; empty: always
     table: int = field(default=0, compare=False)  # number of its [[launch]], from 0
+    cooperative: bool = False  # all its workgroups run at once, so that they can wait for each other
 
     @property
     def structs(self) -> int:

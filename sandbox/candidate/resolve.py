@@ -34,6 +34,7 @@ class ResolvedLaunch:
     lds_bytes: int
     args: tuple[ResolvedArg, ...]
     line: int | None = None  # where [[launch]] stands in the file
+    cooperative: bool = False  # all its workgroups run at once
 
     @property
     def threads(self) -> int:
@@ -47,6 +48,11 @@ class ResolvedPlan:
 
     launches: tuple[ResolvedLaunch, ...]
     workspaces: Mapping[str, tuple[str, tuple[int, ...]]]
+
+    @property
+    def has_parts(self) -> bool:
+        """True where a workgroup can be executed without the others: nothing passes from one to another."""
+        return len(self.launches) == 1 and not self.workspaces and not self.launches[0].cooperative
 
 
 def resolve(candidate: Candidate, task: Task, case: Case, tunables: Mapping[str, int] | None = None) -> ResolvedPlan:
@@ -123,6 +129,7 @@ class _Resolver:
                 lds,
                 args,
                 launch.line,
+                launch.cooperative,
             )
         except PlanError as error:
             if error.line is not None:

@@ -154,7 +154,9 @@ class CaseBuffers:
                 if launch.lds_bytes:
                     kernel.allow_dynamic(launch.lds_bytes)
                 arguments = [self._argument(given, number) for given in launch.args]
-                call.append(kernel.prepared(launch.grid, launch.block, launch.lds_bytes, arguments))
+                call.append(
+                    kernel.prepared(launch.grid, launch.block, launch.lds_bytes, arguments, together=launch.cooperative)
+                )
             made.append(call)
         return made
 

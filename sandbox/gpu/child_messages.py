@@ -41,6 +41,7 @@ class KernelLaunch:
     block: tuple[int, int, int]
     lds_bytes: int  # dynamic
     args: tuple[LaunchArgument, ...]
+    cooperative: bool = False  # all its blocks run at once
 
 
 Launches = tuple[KernelLaunch, ...]

@@ -46,6 +46,7 @@ class CompiledCandidate:
                 launch.block,
                 launch.lds_bytes,
                 tuple(map(_argument, launch.args)),
+                launch.cooperative,
             )
             for launch in self.prepared.plan(case).launches
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from records.evaluation import Finding
+from sandbox.candidate.resolve import ResolvedPlan
+from sandbox.lab.asked_workgroups import together
 from sandbox.lab.executor_request import Buffer, MemoryLayout, Work
 from sandbox.process import ProcessLimits
 
@@ -16,6 +18,8 @@ RECORDS_BYTES = 3 << 29  # of the accesses of a few workgroups, when counting
 COUNTED_BYTES = 1 << 30  # at most, of what is written when counting
 WORKSPACE_BYTES, WORKSPACE_SHARE = 128 << 20, 4  # and times the task's own buffers
 POISONED_BYTES_S = 2e8  # at least
+TOGETHER, TOGETHER_ITEMS = 608, 304 << 10  # workgroups that wait for each other, and their work-items: 2.5 GB of stacks
+WORKERS_BYTES = 4 << 30  # at most, of all workers
 
 
 def executor_limits(work: Work, layout: MemoryLayout, count: bool) -> ProcessLimits:
@@ -30,10 +34,26 @@ def executor_limits(work: Work, layout: MemoryLayout, count: bool) -> ProcessLim
     return ProcessLimits(
         cpu_s=int(2 * work.deadline_s + layout.memory / POISONED_BYTES_S) + 10,
         file_bytes=64 << 20,
-        resident_bytes=BASE_BYTES + work.workers * WORKER_BYTES + watched + len(layout.regions) * REGION_BYTES,
+        resident_bytes=BASE_BYTES
+        + min(work.workers * WORKER_BYTES, WORKERS_BYTES)
+        + watched
+        + len(layout.regions) * REGION_BYTES,
         folder_bytes=layout.memory + layout.masks + (256 << 20),
         threads=work.workers + 8,
     )
+
+
+def too_many_together(plan: ResolvedPlan) -> Finding | None:
+    """The reason not to execute a plan of which more workgroups must run at once than can."""
+    for launch, count in zip(plan.launches, together(plan), strict=True):
+        if count > TOGETHER or count * launch.threads > TOGETHER_ITEMS:
+            message = (
+                f"{count} workgroups of {launch.kernel} must run at once to wait for each other, at most {TOGETHER} "
+                f"of {TOGETHER_ITEMS // TOGETHER} work-items can; let each do more, or say cooperative = false in a "
+                "launch that never waits for the grid"
+            )
+            return Finding("over_limit", message, launch.line)
+    return None
 
 
 def unwatchable(buffers: Sequence[Buffer]) -> Finding | None:

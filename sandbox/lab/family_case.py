@@ -39,8 +39,7 @@ class FamilyCase:
     def has_parts(self) -> bool:
         """True where a few workgroups of its plan can be executed alone."""
         plan = self.judge.built.prepared.plan(self.case)
-        shares = len(plan.launches) > 1 or plan.workspaces or self.judge.task.initials
-        return not shares and bool(self.inputs.dims)
+        return plan.has_parts and not self.judge.task.initials and bool(self.inputs.dims)
 
     @property
     def timed(self) -> TimedCase:

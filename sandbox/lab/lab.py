@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from records.errors import LabError, NoAnswer
+from records.errors import NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.toolchain import Toolchain
 from sandbox.cage.view import View
@@ -24,10 +24,11 @@ from sandbox.candidate.plan import Candidate
 from sandbox.candidate.resolve import ResolvedPlan
 from sandbox.evidence import Evidence
 from sandbox.lab import executor_request, executor_result, sentences
+from sandbox.lab.asked_workgroups import chosen_of, together
 from sandbox.lab.build.program import Builder, LabProgram
 from sandbox.lab.cost.counters import LaunchCounters, launch_counters
 from sandbox.lab.cost.phases import lane_groups
-from sandbox.lab.executor_limits import executor_limits, unwatchable
+from sandbox.lab.executor_limits import executor_limits, too_many_together, unwatchable
 from sandbox.lab.executor_request import Buffer
 from sandbox.lab.executor_result import Asked, NoResult, check_files, has_owners, is_slow, read_outputs, read_result
 from sandbox.lab.memory_folder import memory_folder, prefix
@@ -139,13 +140,14 @@ class Lab:
     def execute(self, request: ExecutionRequest) -> Execution:
         """Run all launches in order."""
         started = time.monotonic()
-        if not request.count and (refused := unwatchable(request.buffers)):
+        refused = too_many_together(request.plan) or (None if request.count else unwatchable(request.buffers))
+        if refused:
             return Execution({}, {}, (refused,), 0.0, (), False, (), 0.0)
         work, program, plan = self._work(request), request.program, request.plan
         totals = [math.prod(launch.grid) for launch in plan.launches]
         regions, seen, outputs = self._once(request, work)
         kinds = {row["kind"] for row in seen["findings"]}
-        if work.workers > 1 and "race" in kinds and "timeout" not in kinds:
+        if work.workers > 1 and "race" in kinds and "timeout" not in kinds and not any(together(plan)):
             # Whether two workgroups leave the same value cannot be told while both are at it: one at a time decides.
             regions, seen, outputs = self._once(request, replace(work, workers=1))
         scene = sentences.Scene(program, plan, regions, request.deadline_s, self._target.wave)
@@ -174,12 +176,12 @@ class Lab:
 
     def _work(self, request: ExecutionRequest) -> executor_request.Work:
         totals = tuple(math.prod(launch.grid) for launch in request.plan.launches)
-        chosen = _chosen(request, totals)
+        chosen, lists = chosen_of(request.plan, request.blocks, request.workgroups)
         memory = self._target.memory
         return executor_request.Work(
             blocks=chosen,
             recorded_blocks=request.recorded if request.count else 0,
-            workers=min(self.cores, max(chosen)),
+            workers=max(min(self.cores, max(chosen)), *together(request.plan)),
             deadline_s=request.deadline_s,
             l1_lines=max(1, int(memory["l1_bytes"] // memory["line_bytes"] // request.l1_sharers)),
             line_bytes=int(memory["line_bytes"]),
@@ -189,7 +191,7 @@ class Lab:
             checks=_checks(request.checks, request.count, len(totals) > 1 and chosen != totals),
             device=_device(self._target),
             phases=lane_groups(self._target.vendor, self._target.wave),
-            workgroups=request.workgroups,
+            workgroups=lists,
         )
 
     def _once(
@@ -259,20 +261,6 @@ class Lab:
             if self._stored is None or self._stored.task is not task:
                 self._stored = StoredInputs(task, memory_folder(self._cache, 0))
             return self._stored
-
-
-def _chosen(request: ExecutionRequest, totals: Sequence[int]) -> tuple[int, ...]:
-    """Workgroups of each launch to execute; LabError when a list of them does not fit its launch."""
-    lists = request.workgroups or (None,) * len(totals)
-    if len(lists) != len(totals):
-        raise LabError(f"{len(lists)} lists of workgroups for {len(totals)} launches; give one for each")
-    for numbers, total in zip(lists, totals, strict=True):
-        if numbers is not None and (not numbers or len(set(numbers)) != len(numbers)):
-            raise LabError("a list of workgroups is empty or names one twice; give each number once")
-        if numbers is not None and not (min(numbers) >= 0 and max(numbers) < total):
-            raise LabError(f"a workgroup is not in its grid of {total}; give numbers of this launch")
-    even = [total if request.blocks is None else min(total, max(1, request.blocks)) for total in totals]
-    return tuple(n if numbers is None else len(numbers) for n, numbers in zip(even, lists, strict=True))
 
 
 def executor_view(program: Path, folder: Path, *stored: Path) -> View:

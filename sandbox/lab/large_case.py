@@ -52,5 +52,4 @@ class LargeCase:
 
 def has_parts(prepared: Prepared, inputs: SessionInputs) -> bool:
     """True where a few workgroups of a plan can be executed alone, and their part of the reference be computed."""
-    launches, workspaces = prepared.plans[0].launches, prepared.plans[0].workspaces
-    return len(launches) == 1 and not workspaces and not prepared.task.initials and bool(inputs.dims)
+    return prepared.plans[0].has_parts and not prepared.task.initials and bool(inputs.dims)

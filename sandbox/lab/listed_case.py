@@ -37,7 +37,7 @@ class ListedCase:
     def run(self) -> Rows:
         """Execute and compare it; findings are empty when it is right."""
         plan = self.judge.built.prepared.plan(self.case)
-        if len(plan.launches) > 1 or plan.workspaces or self.judge.task.initials:
+        if not plan.has_parts or self.judge.task.initials:
             return self._at_once(self.judge)  # a later launch reads what earlier ones wrote: a share shows it nothing
         judge, (launch,) = self.judge, plan.launches
         is_light = math.prod(launch.grid) * math.prod(launch.block) <= MOST_ITEMS

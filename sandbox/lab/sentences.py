@@ -189,6 +189,11 @@ def _input_written(scene: Scene, row: Mapping[str, Any]) -> str:
 
 
 def _barrier(scene: Scene, row: Mapping[str, Any]) -> str:
+    if row["write"]:
+        return (
+            f"{_who(row)} waits for the whole grid, and another workgroup has ended without it; let every workgroup "
+            "reach every barrier of the grid"
+        )
     if row["detail"]:
         return (
             f"{_who(row)} waits at a barrier that {row['detail']} work-items of its workgroup never reach because "
@@ -232,6 +237,11 @@ def _division(scene: Scene, row: Mapping[str, Any]) -> str:
 
 
 def _timeout(scene: Scene, row: Mapping[str, Any]) -> str:
+    if row["write"] and row["size"]:
+        return (
+            f"{_who(row)} waits for the whole grid in a launch of which not all workgroups run at once; "
+            "say cooperative = true in the launch"
+        )
     state = f" while {row['detail']} others wait for it at a barrier or wave operation" if row["detail"] else ""
     return (
         f"{_who(row)} was here{state} when {scene.deadline_s:.3g} s had passed; look for a loop that does not end or "

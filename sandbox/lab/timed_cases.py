@@ -89,7 +89,7 @@ class TimedCase:
         """Execute a few workgroups and compare; more, or all, where these leave a question."""
         if cost(self.judge.task, self.case.dims) <= SMALL:
             return self.whole()
-        if len(self.plan.launches) > 1 or self.plan.workspaces or self.judge.task.initials:
+        if not self.plan.has_parts or self.judge.task.initials:
             return self.scaled()
         sample = self.nothing()
         for ends in (0, ENDS):  # the ends come last: they are known, so their cost must not decide anything

@@ -154,6 +154,9 @@ class DriverChecks:
         bench.kernel("scale").launch((4, 1, 1), (256, 1, 1), 0, [x, y, ctypes.c_float(2.5), ctypes.c_int(999)])
         found = y.read(np.float32, (1000,))
         assert np.array_equal(found[:999], np.float32(2.5) * values[:999]) and found[999] == 0
+        numbers = (ctypes.c_float(2), ctypes.c_int(1000))
+        bench.kernel("scale").prepared((4, 1, 1), (256, 1, 1), 0, [x, y, *numbers], together=True)()
+        assert np.array_equal(y.read(np.float32, (1000,)), 2 * values)
         x.free()
         y.free()
 

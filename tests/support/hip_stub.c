@@ -167,6 +167,11 @@ int hipModuleLaunchKernel(struct function* f, unsigned gx, unsigned gy, unsigned
                NULL, 0, NULL);
 }
 
+int hipModuleLaunchCooperativeKernel(struct function* f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                     unsigned by, unsigned bz, unsigned dynamic, void* stream, void** parameters) {
+    return hipModuleLaunchKernel(f, gx, gy, gz, bx, by, bz, dynamic, stream, parameters, NULL);
+}
+
 const char* hipGetErrorName(int status) {
     static char name[32];
     snprintf(name, sizeof name, "hipError%d", status);

@@ -61,6 +61,7 @@ CUDA = Symbols(
         "set_kernel_attribute": "cuFuncSetAttribute",
         "blocks_per_unit": "cuOccupancyMaxActiveBlocksPerMultiprocessor",
         "launch": "cuLaunchKernel",
+        "launch_together": "cuLaunchCooperativeKernel",
         "synchronize": "cuCtxSynchronize",
         "create_event": "cuEventCreate",
         "destroy_event": "cuEventDestroy_v2",

@@ -215,16 +215,22 @@ class DeviceKernel:
         self.prepared(grid, block, dynamic_bytes, arguments)()
 
     def prepared(
-        self, grid: Extent, block: Extent, dynamic_bytes: int, arguments: Sequence[Argument]
+        self, grid: Extent, block: Extent, dynamic_bytes: int, arguments: Sequence[Argument], *, together: bool = False
     ) -> Callable[[], None]:
-        """A launch that can be started again and again at little cost: between two events every microsecond shows."""
+        """A launch that can be started again and again at little cost: between two events every microsecond shows.
+
+        `together`: the driver refuses it unless all its blocks fit on the device at the same time.
+        """
         values = [POINTER(a.address) if isinstance(a, DeviceMemory) else a for a in arguments]
         pointers = (ctypes.c_void_p * max(1, len(values)))(*(ctypes.addressof(v) for v in values))
 
         def start(_alive: object = values) -> None:
             self.device.driver.call("launch", self._handle, *grid, *block, dynamic_bytes, None, pointers, None)
 
-        return start
+        def start_together(_alive: object = values) -> None:
+            self.device.driver.call("launch_together", self._handle, *grid, *block, dynamic_bytes, None, pointers)
+
+        return start_together if together else start
 
 
 class DeviceEvent:

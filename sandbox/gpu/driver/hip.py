@@ -78,6 +78,7 @@ HIP = Symbols(
         "kernel_attribute": "hipFuncGetAttribute",
         "blocks_per_unit": "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor",
         "launch": "hipModuleLaunchKernel",
+        "launch_together": "hipModuleLaunchCooperativeKernel",
         "synchronize": "hipDeviceSynchronize",
         "create_event": "hipEventCreateWithFlags",
         "destroy_event": "hipEventDestroy",

@@ -49,7 +49,7 @@ class CallFailed(MachineError):
     """A call returned a status that is not success."""
 
     def __init__(self, symbols: Symbols, verb: str, status: int, said: str) -> None:
-        blamed = symbols.faults.get(status) or (symbols.refusals.get(status) if verb == "launch" else None)
+        blamed = symbols.faults.get(status) or (symbols.refusals.get(status) if verb.startswith("launch") else None)
         self.call = symbols.functions[verb]
         self.status = status
         self.fault: FindingKind | None = blamed[0] if blamed else None  # the kind of finding, when a kernel caused it

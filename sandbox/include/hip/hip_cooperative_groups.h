@@ -21,6 +21,31 @@ KS_INLINE unsigned ks_lane_of(unsigned long long mask, unsigned rank) {
     return mask ? static_cast<unsigned>(__builtin_ctzll(mask)) : 0;
 }
 
+// All workgroups run at once, or this never ends. Whoever comes last lets the others go.
+#ifndef KS_LAB
+static __device__ unsigned ks_grid_come, ks_grid_rounds;
+KS_INLINE void ks_grid_sync() {
+    const unsigned round = __hip_atomic_load(&ks_grid_rounds, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    const unsigned come = __hip_atomic_fetch_add(&ks_grid_come, 1u, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
+    if (come + 1 == gridDim.x * gridDim.y * gridDim.z) {
+        __hip_atomic_store(&ks_grid_come, 0u, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+        __hip_atomic_fetch_add(&ks_grid_rounds, 1u, __ATOMIC_RELEASE, __HIP_MEMORY_SCOPE_AGENT);
+    }
+    while (__hip_atomic_load(&ks_grid_rounds, __ATOMIC_ACQUIRE, __HIP_MEMORY_SCOPE_AGENT) == round)
+        __builtin_amdgcn_s_sleep(1);
+}
+#endif
+KS_GROUP void ks_grid_barrier() {
+    __threadfence();
+    __syncthreads();
+    if (ks_block_rank() == 0) {
+        __threadfence();
+        ks_grid_sync();
+        __threadfence();
+    }
+    __syncthreads();
+}
+
 // Any of the groups below, as a value: what it is, its size, and the lanes of one that is part of a wave.
 class thread_group {
   protected:
@@ -45,7 +70,7 @@ class thread_group {
         if (kind == ks_kind::block)
             __syncthreads();
         else if (kind == ks_kind::grid)
-            __builtin_trap();
+            ks_grid_barrier();
         else
             ks_wave_sync();
     }
@@ -134,17 +159,10 @@ class coalesced_group : public thread_group {
 };
 KS_INLINE coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-// Ranks only: nothing launches a whole grid at once here, so that it could wait for itself. A kernel that does is refused
-// where the plan launches it.
-#ifdef KS_LAB
-#define KS_NO_GRID_BARRIER ks_no_grid_barrier
-#else
-#define KS_NO_GRID_BARRIER __builtin_trap
-#endif
 class grid_group : public thread_group {
   public:
     KS_GROUP grid_group() : thread_group(ks_kind::grid, num_blocks() * ks_block_size(), 0) {}
-    KS_GROUP static void sync() { KS_NO_GRID_BARRIER(); }
+    KS_GROUP static void sync() { ks_grid_barrier(); }
     KS_GROUP static unsigned num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
     KS_GROUP static unsigned block_rank() { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
     KS_GROUP static dim3 block_index() { return blockIdx; }

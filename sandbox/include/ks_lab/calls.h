@@ -33,6 +33,8 @@ KS_CALL void ks_sparse_matrix(unsigned shape, unsigned modifiers, unsigned index
 // The caller saves its registers: it knows which ones it needs behind the barrier.
 KS_CALL __attribute__((preserve_none)) void ks_barrier();
 extern "C" void ks_sleep();
+// One work-item of each workgroup waits until one of every other workgroup does.
+extern "C" void ks_grid_sync();
 // What the work-item waits for or makes visible: 1 its LDS accesses, 2 those of buffers, 4 to other workgroups;
 // 8: the next atomic access is none for other workgroups; 16: a barrier follows at once (only sealed_calls.py says so).
 #ifdef KS_PLAIN  // without checks

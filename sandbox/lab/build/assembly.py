@@ -24,8 +24,6 @@ _NOTHING = re.compile(
 )
 _WAIT = re.compile(r"(vmcnt|lgkmcnt)\((\d+)\)")
 _SYMBOL = re.compile(r'@("[^"]*"|[-\w$.]+)')
-_GRID_BARRIER = "ks_no_grid_barrier"
-_GRID_SYNC = re.compile(r"\bg\w*\s*(?:\.|->)\s*sync\s*\(|this_grid\s*\(\s*\)\s*\.\s*sync|\bsync\s*\(\s*g")
 _UNKNOWN = re.compile(r"ks_unknown_asmILi(\d+)E")
 _PLACED = re.compile(r"[ \t]*(?:\.|[\w$.\"]+[ \t]*:(?!:))")  # a directive or a label
 _ESCAPE = re.compile(r"\\(?:([ntr])|([\\\"'?]))")
@@ -59,12 +57,12 @@ def translate(source: str) -> Translated:
     return Translated("".join([*pieces, source[at:]]), tuple(refused), tuple(unknown))
 
 
-def reached(unknown: Sequence[Finding], module: str, source: str = "") -> tuple[Finding, ...]:
-    """The findings of what a kernel can reach by calls and the lab cannot execute: statements, a barrier of the grid.
+def reached(unknown: Sequence[Finding], module: str) -> tuple[Finding, ...]:
+    """The findings of what a kernel can reach by calls and the lab cannot execute.
 
     `module` is LLVM's text before any optimisation.
     """
-    if not unknown and _GRID_BARRIER not in module:
+    if not unknown:
         return ()
     uses, entry = dict[str, list[str]](), list[str]()
     for line in module.split("\n"):
@@ -78,11 +76,6 @@ def reached(unknown: Sequence[Finding], module: str, source: str = "") -> tuple[
         if name not in seen:
             seen.add(name)
             fresh += uses.get(name, ())
-    if any(_GRID_BARRIER in name for name in seen):
-        where = next((n for n, row in enumerate(source.split("\n"), 1) if _GRID_SYNC.search(row)), None)
-        return (
-            refusal("no launch here is cooperative: part the kernel at grid.sync() into two launches", where, "B.1"),
-        )
     numbers = sorted({int(match[1]) for name in seen if (match := _UNKNOWN.search(name))})
     return tuple(unknown[number] for number in numbers if number < len(unknown))
 

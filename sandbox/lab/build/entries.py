@@ -23,6 +23,7 @@ ENTRIES = {  # signatures as `ir_types.signature` writes them
     "ks_sparse_matrix": "void (i32, i32, i32, ptr, ptr, ptr)",
     "ks_barrier": "preserve_nonecc void ()",
     "ks_sleep": "void ()",
+    "ks_grid_sync": "void ()",
     "ks_fence": "void (i32)",
     "ks_mask": "void (i64)",
     "ks_trap": "void ()",

@@ -172,7 +172,7 @@ class Builder:
         if done.returncode != 0:
             return compiler_findings(done, candidate.source)
         module = read_output(work / "candidate.ll").decode("utf-8") if checks else ""
-        if checks and (refused := reached(made.unknown, module, candidate.source)):
+        if checks and (refused := reached(made.unknown, module)):
             return refused
         prepared = prepare_object(read_output(work / "candidate.o"))
         if prepared.start_up:

@@ -77,6 +77,7 @@ static void work_off(Worker& worker, uint32_t index) {
         const uint64_t turn = g_request.head.backwards ? launch.blocks - 1 - k : k;
         run_workgroup(worker, launch.linear(turn, g_request.head.recording));
         const uint64_t own = t_hot.accesses - before;
+        if (launch.blocks <= g_request.head.workers) leave_grid();
         if (recorder) close_recorder(worker, own);
         worker.recorder = nullptr;
         t_hot.recording = false;
@@ -205,6 +206,7 @@ static struct timespec next_look() {
 static bool run_launch(uint32_t index) {
     set_dynamic_lds(g_request.launches[index].lds_bytes);
     g_next.set(0);
+    open_grid();
     const uint64_t started = now_ns(), spent = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     pthread_mutex_lock(&g_mutex);
     g_launch = index;

@@ -1,6 +1,9 @@
 #include "waiting.h"
 
+#include <pthread.h>
 #include <time.h>
+
+#include "global_shadow.h"
 
 namespace ks {
 
@@ -77,5 +80,63 @@ void pause_lane() {
 }
 
 extern "C" void ks_sleep() { pause_lane(); }
+
+// The barrier of the whole grid: each workgroup has a worker of its own, which sleeps until the last one has come.
+static pthread_mutex_t g_grid_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t g_grid_changed = PTHREAD_COND_INITIALIZER;
+static uint64_t g_come, g_rounds, g_ended;
+constexpr uint64_t kGridFlag = 4;    // an address that no buffer has, where each workgroup hands on what it knows
+constexpr long kGridLook = 5000000;  // nanoseconds
+
+void open_grid() { g_come = g_rounds = g_ended = 0; }
+
+void leave_grid() {
+    pthread_mutex_lock(&g_grid_mutex);
+    g_ended++;
+    pthread_mutex_unlock(&g_grid_mutex);
+}
+
+// False where the round cannot end: a workgroup has ended without it, or with a finding.
+static bool meet_the_grid(uint64_t workgroups) {
+    pthread_mutex_lock(&g_grid_mutex);
+    const uint64_t round = g_rounds;
+    if (++g_come == workgroups) {
+        g_come = 0;
+        g_rounds++;
+        pthread_cond_broadcast(&g_grid_changed);
+    }
+    g_asleep.add(1);
+    while (g_rounds == round && !g_ended && !finding_count()) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += kGridLook;
+        if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+        pthread_cond_timedwait(&g_grid_changed, &g_grid_mutex, &until);
+    }
+    g_asleep.add(-1);
+    const bool has_met = g_rounds != round;
+    pthread_mutex_unlock(&g_grid_mutex);
+    return has_met;
+}
+
+extern "C" void ks_grid_sync() {
+    Worker& worker = *t_worker;
+    const Launch& launch = *worker.launch;
+    const bool is_whole = launch.blocks == launch.total() && launch.blocks <= worker.request->head.workers;
+    if (t_hot.shadow) meet_at_flag(kGridFlag, true, true);
+    if (is_whole && meet_the_grid(launch.blocks)) {
+        if (t_hot.shadow) meet_at_flag(kGridFlag, true, false);
+        return;
+    }
+    if (finding_count()) abandon();
+    Finding finding = {};
+    finding.kind = is_whole ? kDivergentBarrier : kTimeout;
+    finding.write = true;
+    finding.size = !is_whole;
+    finding.region = ~0u;
+    describe_here(finding, (uint64_t)__builtin_return_address(0) - 1);
+    add_finding(finding);
+    abandon();
+}
 
 }  // namespace ks

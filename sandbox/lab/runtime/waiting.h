@@ -11,5 +11,7 @@ bool is_polling(Worker& worker, uint64_t address, uint64_t place);
 void note_look(Worker& worker, uint64_t address, uint64_t size, bool is_read, bool again);
 void work_begins();  // once a launch in each worker
 void work_ends();
+void open_grid();   // a launch begins
+void leave_grid();  // a workgroup has ended
 
 }  // namespace ks

@@ -38,3 +38,8 @@ inline hipError_t hipLaunchKernel(const void* kernel, dim3 g, dim3 b, void** arg
     printf("\n");
     return hipSuccess;
 }
+inline hipError_t hipLaunchCooperativeKernel(const void* kernel, dim3 g, dim3 b, void** args, unsigned lds,
+                                             hipStream_t stream) {
+    printf("together ");
+    return hipLaunchKernel(kernel, g, b, args, lds, stream);
+}

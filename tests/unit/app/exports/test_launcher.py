@@ -44,6 +44,7 @@ args = ["x", "part", "other", "rows", "cols:i64", "ROWS", "eps"]
 kernel = "second"
 grid = ["rows % 7 + 1"]
 block = [64]
+cooperative = true
 args = ["part", "other", "y", "rows", "scale"]
 
 [workspace]
@@ -167,7 +168,7 @@ def lines(plan: ResolvedPlan, buffers: Sequence[str], symbols: dict[str, str]) -
             else:
                 values.append(f"{argument.value:.17g}" if argument.dtype == "f64" else str(argument.value))
         sizes = [*launch.grid, *launch.block, launch.lds_bytes]
-        rows.append(" ".join([symbols[launch.kernel], *map(str, sizes), *values]))
+        rows.append("together " * launch.cooperative + " ".join([symbols[launch.kernel], *map(str, sizes), *values]))
     return rows
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from records.errors import PlanError
 from sandbox.candidate.fit import check
+from sandbox.candidate.launch_reader import waits_for_grid
 from sandbox.candidate.parse import parse
 from sandbox.candidate.plan import Launch, Loop
 from sandbox.candidate.resolve import resolve
@@ -46,6 +47,28 @@ def test_copies_and_fills_come_before_the_launch_and_may_stand_alone() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "waits"),
+    [
+        ("auto grid = cg::this_grid(); grid.sync();", True),
+        ("cooperative_groups::this_grid().sync();", True),
+        ("void f(cg::grid_group& all) { cg::sync(all); }", True),
+        ("cg::grid_group *g = nullptr; cg::grid_group all{cg::this_grid()}; all.sync();", True),
+        ("auto grid = cg::this_grid(); auto block = f(); block.sync(); y[grid.thread_rank()] = 1;", False),
+        ("block.sync(); __syncthreads();", False),
+    ],
+)
+def test_a_launch_is_cooperative_where_it_says_so_or_the_text_waits_for_the_grid(text: str, waits: bool) -> None:
+    assert waits_for_grid(text) == waits
+    for said in ("true", "false"):
+        (launch,) = launches(one(cooperative=said))
+        assert launch.cooperative == (said == "true")
+        assert (
+            resolve(parse(source(one(cooperative=said))), TASK, TASK.tests[0]).launches[0].cooperative
+            == launch.cooperative
+        )
+
+
 def test_a_body_stands_in_the_loops_around_it() -> None:
     plan = (
         '[[launch]]\nfor = "i in range(2)"\n[[launch.body]]\nfor = ["j in range(i, 3)"]\n'
@@ -65,6 +88,7 @@ def test_a_body_stands_in_the_loops_around_it() -> None:
     ("plan", "part"),
     [
         (one(kernel='"a b"'), "kernel must be the name"),
+        (one(cooperative="1"), "cooperative is true or false"),
         (one(kernel='"k<int>; x"'), "kernel must be the name"),
         (one(kernel='"ks_fill"'), "the name ks_fill belongs to the judge"),
         (one(kernel='"k<1"'), "kernel must be the name"),

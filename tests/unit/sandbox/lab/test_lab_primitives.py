@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.lab_bench import HEAD, build, execute, launch
+from tests.support.lab_bench import HEAD, execute, launch
 
 THREADS = 192  # three waves
 SOURCE = f"""{HEAD}#include <hipcub/hipcub.hpp>
@@ -83,22 +83,6 @@ def test_block_and_warp_primitives() -> None:
     odd = (x & 1).reshape(-1, 64)
     ranks = 1000 * odd.sum(axis=1, keepdims=True) + np.cumsum(odd, axis=1) - 1
     assert (y[11] == np.where(odd, ranks, -1).ravel()).all()
-
-
-def test_a_barrier_of_the_grid_is_refused_in_one_sentence() -> None:
-    source = f"""{HEAD}#include <hip/hip_cooperative_groups.h>
-extern "C" __global__ void k(int* y) {{
-  auto grid = cooperative_groups::this_grid();
-  y[grid.thread_rank()] = grid.size();
-  grid.sync();
-}}
-"""
-    (finding,) = build(source, [launch("k", ["y"])])
-    assert "two launches" in finding.message
-    done = execute(
-        source.replace("grid.sync();", ""), [launch("k", ["y"], grid=[3])], {}, {"y": np.zeros(192, np.int32)}
-    )
-    assert (done.outputs["y"] == 192).all()
 
 
 def test_storage_used_again_without_a_barrier_is_a_race() -> None:
