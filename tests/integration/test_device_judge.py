@@ -143,6 +143,7 @@ def test_a_wrong_kernel_is_refused_for_what_it_does(
     assert not verdict.accepted and (verdict.stage, verdict.findings[0].kind) == (stage, kind), verdict
 
 
+@pytest.mark.long
 def test_a_driver_that_aborts_still_names_the_candidate(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     stub.world.aborts = True
     verdict = judge.verify(judge.prepare(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task)).verdict
@@ -160,6 +161,7 @@ def test_a_process_that_ends_each_time_one_kernel_runs_is_that_kernels_fault(
     assert judge.verify(judge.prepare(source(), task)).verdict.accepted
 
 
+@pytest.mark.long
 def test_what_the_driver_cannot_name_is_the_kernels_fault_when_it_comes_each_time_it_runs(
     judge: GpuEvaluator, stub: Stub, task: Task
 ) -> None:
@@ -215,6 +217,7 @@ def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: GpuEval
     assert judge.verify(judge.prepare(small, task)).verdict.accepted
 
 
+@pytest.mark.long
 def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
     stub: Stub, small_caches: Target, task: Task, tmp_path: Path
 ) -> None:

@@ -86,6 +86,7 @@ def test_nothing_is_sent_unless_asked_even_with_a_key(
     assert collector.paths == []
 
 
+@pytest.mark.long
 def test_the_environment_can_ask_too(tmp_path: Path, collector: Collector) -> None:
     (tmp_path / ".env").write_text(f"LANGSMITH_TRACING=true\nLANGSMITH_ENDPOINT={collector.url}\n")
     run(tmp_path, "quiet")

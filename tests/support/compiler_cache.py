@@ -33,6 +33,7 @@ FOLDER = usable(
 )
 COMPILED = FOLDER / "kernels"
 _OWN = FOLDER / "toolchain"
+_USERS = os.environ.get("KERNEL_SCIENTIST_CACHE_FOLDER", "")  # read before a test takes it away
 _WITHHELD: list[bool] = []
 
 
@@ -85,6 +86,8 @@ def share_toolchain(cache: Path) -> Path:
 def _users_toolchain() -> Path:
     from app.settings import Settings  # here, because a GPU box that runs tests/gpu has no pydantic
 
+    if _USERS:
+        return Path(_USERS) / "toolchain"
     folder: Path = Settings.model_fields["cache_folder"].get_default(call_default_factory=True)
     return folder / "toolchain"
 

@@ -109,7 +109,11 @@ ONCE = "if (blockIdx.x == 400) for (volatile int i = 1; i; ) {}"
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("early", "kinds"),
-    [(SLOWLY, []), (ONCE, ["timeout"]), pytest.param(SLOWLY + ONCE, ["timeout"], marks=pytest.mark.long)],
+    [
+        pytest.param(SLOWLY, [], marks=pytest.mark.long),
+        (ONCE, ["timeout"]),
+        pytest.param(SLOWLY + ONCE, ["timeout"], marks=pytest.mark.long),
+    ],
 )
 def test_many_slow_workgroups_are_sampled_and_one_that_hangs_is_found(
     evaluator: LabEvaluator, early: str, kinds: list[str]
