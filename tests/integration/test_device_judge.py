@@ -143,7 +143,6 @@ def test_a_wrong_kernel_is_refused_for_what_it_does(
     assert not verdict.accepted and (verdict.stage, verdict.findings[0].kind) == (stage, kind), verdict
 
 
-@pytest.mark.long
 def test_a_driver_that_aborts_still_names_the_candidate(judge: GpuEvaluator, stub: Stub, task: Task) -> None:
     stub.world.aborts = True
     verdict = judge.verify(judge.prepare(source("if (i < n) y[i + (1 << 28)] = factor * x[i];"), task)).verdict
@@ -218,7 +217,7 @@ def test_memory_that_the_judge_itself_lacks_is_the_machines_fault(judge: GpuEval
 
 
 @pytest.mark.long
-def test_memory_that_another_process_of_the_judge_still_has_is_waited_for(
+def test_memory_that_another_process_holds_is_waited_for(
     stub: Stub, small_caches: Target, task: Task, tmp_path: Path
 ) -> None:
     waits: list[int] = []
@@ -270,9 +269,7 @@ def test_a_time_that_our_own_clock_does_not_know_is_void(
 
 
 @pytest.mark.long
-def test_clocks_that_disagree_on_the_judges_own_kernel_blame_nobody(
-    judge: GpuEvaluator, stub: Stub, task: Task, tmp_path: Path
-) -> None:
+def test_clocks_that_disagree_blame_nobody(judge: GpuEvaluator, stub: Stub, task: Task, tmp_path: Path) -> None:
     stub.world.launch_us |= {"scale": 158.0, "trusted_sweep": 0.001}  # the stub needs far longer for both
     stub.world.host_us["trusted_sweep"] = 1000.0  # on a busy machine too: it does nothing else for this kernel
     before = stub.world.launched.count("trusted_sweep")
