@@ -33,6 +33,7 @@ OTHERS = (4, 459)  # at drawn places, which are executed beside them: 1 % of the
 WIDE = 2.0**22  # operations plus bytes of the task that these stand for
 MANY = 48  # at drawn places, recorded, where those few do not represent the work
 DEADLINE_S = 15.0
+SLACK, LONGEST_S = 4.0, 60.0  # times what the first ones took, which more of them may take, and its limit
 FEWER, MORE = 0.8, 1.2  # of a buffer's bytes: what the recorded workgroups explain
 READ = 0.5  # of an input's bytes
 SURE = 3.0  # standard errors
@@ -76,7 +77,7 @@ class CountedCase:
         if seen.is_waiting:
             seen = self._whole(MANY)
         elif not seen.findings and not self._is_handed_out(seen):
-            seen = self._execute(DEADLINE_S, MANY, self._drawn())
+            seen = self._execute(self._deadline_s(seen), MANY, self._drawn())
         if not seen.findings:
             seen = self._beside_idle(seen) or seen
         if seen.findings:
@@ -130,18 +131,31 @@ class CountedCase:
         """Every workgroup, so many of them recorded."""
         return self._execute(DEADLINE_S, recorded)
 
-    def _beside_idle(self, seen: Execution) -> Execution | None:
-        """The launches of which nothing was seen at work, executed whole beside the rest; None where one does work.
+    def _deadline_s(self, seen: Execution) -> float:
+        """Seconds for more workgroups of launches of which some ended: a busy machine is not their fault."""
+        each_s = (spent / c.spread.executed for spent, c in zip(seen.launch_cpu_s, seen.launches, strict=True))
+        return max(DEADLINE_S, min(LONGEST_S, SLACK * MANY * sum(each_s)))
 
-        A plan may have a launch that returns at once on some shapes, such as one that adds parts where there is one.
+    def _beside_idle(self, seen: Execution) -> Execution | None:
+        """The launches of which nothing was seen at work, at more places, then whole, beside the rest; None if in vain.
+
+        A plan may have a launch that does little or nothing on some shapes, such as one that adds parts.
         """
-        idle = [not c.spread.busy and c.spread.executed < n for c, n in zip(seen.launches, self._totals, strict=True)]
+        totals, deadline_s = self._totals, self._deadline_s(seen)
+        idle = [not c.spread.busy and c.spread.executed < n for c, n in zip(seen.launches, totals, strict=True)]
         if not any(idle) or all(idle):
             return None
-        places = (None if is_idle else some for is_idle, some in zip(idle, self._drawn(), strict=True))
-        found = self._execute(DEADLINE_S, MANY, tuple(places))
-        at_work = [c.spread.busy for c, is_idle in zip(found.launches, idle, strict=True) if is_idle]
-        return None if found.findings or any(at_work) else found
+        some, rng, launches = self._drawn(), np.random.default_rng(self.seed + 3), self.plan.launches
+        for is_whole in (False, True):
+            more = (None if is_whole else drawn(each.grid, OTHERS[1], 0, rng, frozenset()) for each in launches)
+            places = tuple(b if is_idle else a for is_idle, a, b in zip(idle, some, more, strict=True))
+            found = self._execute(deadline_s, MANY if is_whole else OTHERS[1], places)
+            if found.findings:
+                return None
+            at_work = [c.spread.busy for c, is_idle in zip(found.launches, idle, strict=True) if is_idle]
+            if all(at_work) if not is_whole else not any(at_work):
+                return found
+        return None
 
     def _represents(self, seen: Execution) -> bool:
         """The recorded work explains what is written and read, and others do as much."""

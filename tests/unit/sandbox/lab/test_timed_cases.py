@@ -99,6 +99,18 @@ def test_idle_workgroups_of_a_grid_larger_than_needed_are_no_fault(evaluator: La
     assert made.verdict.accepted, made.verdict
 
 
+def test_a_case_in_question_whose_deadline_comes_though_nothing_hangs_is_sampled(evaluator: LabEvaluator) -> None:
+    task = load_task("row_softmax")
+    grid = "ceil_div(rows, 64) * 5"
+    prepared = evaluator.prepare(HEAD.format(early="", factor="", grid=grid), task)
+    evaluation, built = evaluator._build(prepared)
+    assert evaluation.verdict.accepted and built is not None
+    inputs = evaluator._inputs_of(task)
+    judge = Judge(evaluator._lab, built, Patience(deadline_s=0.05))
+    row, findings = TimedCase(judge, task.benchmarks[0], inputs.of(task.benchmarks[0]), inputs.rng).run()
+    assert judge.moving and findings == () and row.correct and not row.is_whole
+
+
 def test_a_leader_is_executed_whole_and_one_wrong_row_is_found(evaluator: LabEvaluator, short: Task) -> None:
     two = replace(
         short, digest="2" * 64, variants=None, variant_names=(), plant=()
