@@ -12,6 +12,7 @@ import secrets
 import shutil
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -32,6 +33,7 @@ EXACT = 50_000  # passages that are compared one by one where the collection fal
 BATCH = 64  # texts a request: what is lost when one fails, and a commit each
 _OVERFETCH = 4  # Chroma's own filter scans every vector, so ask for up to so many times more and filter here
 _PLACES = 2000  # vectors handed to Chroma at once
+REST_S = 60.0  # for which an embedder that failed is not asked about queries again
 Near = tuple[int, float]  # a passage and its cosine
 
 
@@ -49,6 +51,7 @@ class DenseIndex:
         self._client: ClientAPI | None = None
         self._collection: Collection | None = None
         self._state, self._seen = f"placed by {embedder.id}", ""  # what the collection held when it was opened
+        self._rests_until = 0.0
         self._vector = lru_cache(256)(lambda query: checked(embedder, [query])[0])
 
     def missing(self) -> int:
@@ -79,6 +82,7 @@ class DenseIndex:
             done += len(rows)
             if report:
                 report(done)
+        self._rests_until = 0.0
         self.place()
         return done
 
@@ -104,13 +108,23 @@ class DenseIndex:
 
     def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[Near]:
         """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
-        vector = self._vector(query)
+        vector = self._asked(query)
         self._require_dimension(db, len(vector))
         wanted = min(k, int(allowed.sum()))
         share = max(float(allowed.mean()) if len(allowed) else 1.0, 1 / _OVERFETCH)
         near = self._from_collection(db, vector, int(k * min(_OVERFETCH, 1.5 / share)))
         found = [(n, cosine) for n, cosine in near if n < len(allowed) and allowed[n]][:k]
         return found if len(found) >= wanted else self._exactly(db, vector, allowed, k) or found
+
+    def _asked(self, query: str) -> NDArray[np.float32]:
+        """The query's vector; a search does not wait again for an embedder that has just failed."""
+        if time.monotonic() < self._rests_until:
+            raise EmbedderError(f"the embedder {self.embedder.id} failed a moment ago")
+        try:
+            return self._vector(query)
+        except EmbedderError:
+            self._rests_until = time.monotonic() + REST_S
+            raise
 
     def close(self) -> None:
         """Close Chroma's files."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from openai import OpenAI
 
 
+MOST_SHOWN = 7  # letters of a key that is none: servers on one's own machine take any word, which errors may have too
+
+
 class EmbedderError(KnowledgeError):
     """The embedder gave no usable vectors; what was embedded before is kept."""
 
@@ -31,8 +34,11 @@ class Embedder(Protocol):
 class EndpointEmbedder:
     """A model behind an endpoint, asked by OpenAI's own client: LangChain's drops what was used."""
 
-    def __init__(self, base_url: str, model: str, api_key: str, timeout_s: float = 60.0, retries: int = 2) -> None:
-        """Nothing is asked yet. Vectors of one model at two addresses count as two embedders'."""
+    def __init__(self, base_url: str, model: str, api_key: str, timeout_s: float = 10.0, retries: int = 2) -> None:
+        """Nothing is asked yet. An answer may take `timeout_s`, and a second more for each text.
+
+        Vectors of one model at two addresses count as two embedders'.
+        """
         self.id = f"{model} at {re.sub('^https?://', '', base_url)}"
         self.model = model
         self.tokens = 0  # of all answers so far
@@ -49,8 +55,9 @@ class EndpointEmbedder:
         from openai import OpenAIError
 
         try:
-            answer = self._client.embeddings.create(model=self.model, input=list(texts))
-            rows = sorted(answer.data, key=lambda row: row.index)  # a server that works in parallel may mix them
+            most_s = self._timeout_s + len(texts)
+            answer = self._client.embeddings.create(model=self.model, input=list(texts), timeout=most_s)
+            rows = sorted(answer.data, key=lambda row: row.index or 0)  # a server that works in parallel may mix them
             vectors = np.array([row.embedding for row in rows], dtype=np.float32)
             told = getattr(answer.usage, "prompt_tokens", 0)
             tokens = told if isinstance(told, int) and told > 0 else most_tokens(texts)
@@ -59,6 +66,7 @@ class EndpointEmbedder:
         except (OpenAIError, httpx.HTTPError, ValueError, TypeError, AttributeError) as error:
             # The last three are the client's, for an answer that is no list of vectors.
             said = (str(error).splitlines() or [""])[0][:200]
+            said = said.replace(self._api_key, "...") if len(self._api_key) > MOST_SHOWN else said
             raise EmbedderError(f"the embedder {self.id} gave no vectors ({type(error).__name__}: {said})") from error
 
     @cached_property
@@ -66,7 +74,7 @@ class EndpointEmbedder:
         from openai import OpenAI
 
         key = self._api_key or "none"
-        return OpenAI(base_url=self._base_url, api_key=key, timeout=self._timeout_s, max_retries=self._retries)
+        return OpenAI(base_url=self._base_url, api_key=key, max_retries=self._retries)
 
 
 def most_tokens(texts: Sequence[str]) -> int:

@@ -9,7 +9,10 @@ from typing import Any
 
 
 class EmbeddingEndpoint(HTTPServer):
-    """Answers each text with the vector (3, 4) and counts a token a character; a text `bad` gets no vectors at all."""
+    """Answers each text with the vector (3, 4) and counts a token a character; a text `bad` gets no vectors at all.
+
+    `mixed` turns the rows round, `plain` leaves out their places, `key` is answered with the caller's key.
+    """
 
     def __init__(self, counts: bool = True) -> None:
         """Serves from the `with` on. `counts`: answers name the tokens."""
@@ -39,13 +42,20 @@ class _Answers(BaseHTTPRequestHandler):
         self.server.asked.append(asked["input"])
         rows = [{"object": "embedding", "index": i, "embedding": [3.0, 4.0]} for i, _ in enumerate(asked["input"])]
         answer: dict[str, Any] = {"data": rows, "model": asked["model"], "object": "list"}
+        rows[0]["embedding"] = [4.0, 3.0] if "mixed" in asked["input"] else [3.0, 4.0]
+        if "mixed" in asked["input"]:
+            rows.reverse()
+        if "plain" in asked["input"]:
+            answer["data"] = [{"object": "embedding", "embedding": row["embedding"]} for row in rows]
         if "bad" in asked["input"]:
             answer["data"] = []
         tokens = sum(map(len, asked["input"]))
         if self.server.counts:
             answer["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
         body = json.dumps(answer).encode()
-        self.send_response(200)
+        if "key" in asked["input"]:
+            body = json.dumps({"error": {"message": f"no such key: {self.headers['Authorization']}"}}).encode()
+        self.send_response(401 if "key" in asked["input"] else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

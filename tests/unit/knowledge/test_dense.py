@@ -78,8 +78,11 @@ def test_a_failing_embedder_leaves_what_was_bought_and_search_by_words(tmp_path:
         store.embed()
     assert rows(tmp_path, "vectors") == BATCH
     assert store.search("zebra3", k=1)[0].title == "n3"
+    calls = weak.calls
+    assert store.search("zebra4", k=1)[0].title == "n4" and weak.calls == calls  # one that fails may take long
     weak.fails_at = 10**9
     assert store.embed() == 5
+    assert store.search("zebra5", k=1)[0].title == "n5" and weak.calls == calls + 2
     store.close()
 
 

@@ -151,9 +151,13 @@ def test_what_is_given_counts_as_a_change(store: KnowledgeStore, tmp_path: Path)
 
 def test_an_endpoint_is_asked_for_vectors(tmp_path: Path) -> None:
     with EmbeddingEndpoint() as server:
-        embedder = EndpointEmbedder(server.address, "tiny", "key", retries=0)
+        embedder = EndpointEmbedder(server.address, "tiny", "key-of-mine", retries=0)
         assert np.allclose(checked(embedder, ["a", "b"]), [[0.6, 0.8]] * 2) and embedder.tokens == 2
+        assert np.allclose(checked(embedder, ["mixed", "b"]), [[0.8, 0.6], [0.6, 0.8]])
+        assert np.allclose(checked(embedder, ["plain", "b"]), [[0.6, 0.8]] * 2)
         with pytest.raises(EmbedderError, match="tiny at 127"):
             checked(embedder, ["bad"])
+        with pytest.raises(EmbedderError, match=r"no such key: Bearer \.\.\."):
+            checked(embedder, ["key"])
     with pytest.raises(EmbedderError, match="gave no vectors"):
         embedder.embed(["a"])
