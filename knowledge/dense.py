@@ -121,7 +121,8 @@ class DenseIndex:
         if time.monotonic() < self._rests_until:
             raise EmbedderError(f"the embedder {self.embedder.id} failed a moment ago")
         try:
-            return self._vector(query)
+            vector: NDArray[np.float32] = self._vector(query)
+            return vector
         except EmbedderError:
             self._rests_until = time.monotonic() + REST_S
             raise

@@ -80,15 +80,15 @@ class KnowledgeStore:
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
 
-        One is named by its id, else by its source and page, else by its text. An empty one, as a page of pictures
-        gives, is skipped; DocumentError where all are.
+        One with an id replaces the one that had it; the others are told apart by source, page and text, for a splitter
+        makes many of one page. An empty one, as a page of pictures gives, is skipped; DocumentError where all are.
         """
         items: list[Item] = []
-        for name, text, given in map(_named, documents):
+        for name, text, given, key in map(_named, documents):
             try:
-                items.append(_item(name, text, given))
+                items.append(_item(name, text, given, key))
             except DocumentError as error:
-                items.append(Item(_GIVEN + name, "", Added("", name, 0, "skipped", str(error))))
+                items.append(Item(_GIVEN + key, "", Added("", name, 0, "skipped", str(error))))
         outcomes = self._put(items)
         require_any(outcomes)
         return outcomes
@@ -227,14 +227,14 @@ class KnowledgeStore:
         return outcomes
 
 
-def _item(name: str, text: str, given: Citation) -> Item:
+def _item(name: str, text: str, given: Citation, key: str = "") -> Item:
     if not (isinstance(name, str) and isinstance(text, str)):
         raise UsageError(f"a document is a name and a text, both str; {name!r} is none")
-    made = make_text(_GIVEN + name, name, text.encode("utf-8", "surrogatepass"), text, given)
+    made = make_text(_GIVEN + (key or name), name, text.encode("utf-8", "surrogatepass"), text, given)
     return Item(made.uri, "", Cut.of(made))
 
 
-def _named(document: LangDocument) -> tuple[str, str, Citation]:
+def _named(document: LangDocument) -> tuple[str, str, Citation, str]:
     if not isinstance(getattr(document, "page_content", None), str):
         raise UsageError(f"a LangChain document has a page_content that is text; {str(document)[:80]!r} has none")
     about = {str(key).lower(): value for key, value in document.metadata.items()}
@@ -248,7 +248,8 @@ def _named(document: LangDocument) -> tuple[str, str, Citation]:
     )
     place = f"{given.source}#{about.get('page', '')}" if given.source else ""
     digest = hashlib.sha256(document.page_content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    return str(document.id or place or digest), document.page_content, given
+    name = str(document.id or place or digest)
+    return name, document.page_content, given, name if document.id or not place else f"{place}#{digest}"
 
 
 def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:

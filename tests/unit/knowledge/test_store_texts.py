@@ -45,6 +45,15 @@ def test_langchain_documents_go_in_and_come_out(store: KnowledgeStore) -> None:
     assert found[0].id == found[0].metadata["passage"]
 
 
+def test_the_pieces_that_a_splitter_makes_of_one_page_are_all_kept(store: KnowledgeStore) -> None:
+    pieces = [Document(f"zebra {n}", metadata={"source": "a.txt"}) for n in range(3)]
+    store.add_documents(pieces[:2])
+    assert [a.status for a in store.add_documents(pieces[1:])] == ["unchanged", "added"]
+    assert sorted(d.page_content for d in store.as_retriever().invoke("zebra")) == ["zebra 0", "zebra 1", "zebra 2"]
+    store.add_documents([Document("zebra 4", id="mine"), Document("zebra 5", id="mine")])
+    assert [d.title for d in store.documents(mine=True)] == ["a", "a", "a", "mine"]
+
+
 def test_an_empty_langchain_document_is_skipped_and_what_is_none_is_refused(store: KnowledgeStore) -> None:
     pages = [Document(f"Zebra {n}", metadata={"source": "a.pdf", "page": n}) for n in (1, 3)]
     pages.insert(1, Document(" ", metadata={"source": "a.pdf", "page": 2}))
