@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gc
 import os
 from collections.abc import Generator, Iterator
@@ -41,12 +43,28 @@ def holds_folders(place: Path) -> bool:
     return not found.f_flag & os.ST_NOEXEC and found.f_bavail * found.f_frsize >= ROOMY_BYTES
 
 
+@contextlib.contextmanager
+def after_another() -> Iterator[None]:
+    """In a fresh clone one process compiles the files of tests, and the others wait for what it has compiled."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or (Path(__file__).parent / "integration" / "__pycache__").exists():
+        yield
+        return
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (FOLDER / "collection.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collected tests live to the end: no look for cycles while they are made, and none among them afterwards."""
     gc.disable()
     try:
-        return (yield)
+        with after_another():
+            return (yield)
     finally:
         gc.freeze()
         gc.enable()

@@ -104,7 +104,7 @@ def test_the_readable_verdict_says_that_times_are_predicted(capsys: pytest.Captu
     assert re.search(r"^  rows=512,cols=1024 .*\d\*", out, re.MULTILINE)  # the star marks what binds
 
 
-FEW = ["--generations", "1", "--picks", "1", "--tunings", "2", "--limit", "explorations=3", "--limit", "dispatch=0"]
+FEW = ["--generations", "1", "--picks", "1", "--tunings", "2", "--limit", "explorations=1", "--limit", "dispatch=0"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from records.evaluation import CODES, FINDING_KINDS
 from records.experiment import Pause
@@ -18,26 +18,26 @@ REWORDED = f"from tests.support.reworded import install; install(); {PLAIN}"
 MEASURED = {"below_roofline", "nondeterministic", "timeout", "stack_overflow", "divergent_barrier"}
 
 
-def started(program: str, folder: Path) -> subprocess.Popen[bytes]:
+def decided(program: str, folder: Path) -> Any:
     folder.mkdir()
     code = program.format(folder=str(folder))
     environment = {**os.environ, "KERNEL_SCIENTIST_RUNS_FOLDER": str(folder / "none")}
-    return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment, stdout=-1, stderr=-1)
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-4000:]
+    return json.loads(done.stdout)
 
 
 def test_other_messages_change_no_decision(tmp_path: Path) -> None:
     """One test, because the decisions take seconds to make and test processes share no fixtures."""
-    children = started(PLAIN, tmp_path / "plain"), started(REWORDED, tmp_path / "reworded")
-    said = [child.communicate(timeout=300) for child in children]
-    for child, (_, errors) in zip(children, said, strict=True):
-        assert child.returncode == 0, errors.decode()[-4000:]
-    plain, reworded = (json.loads(output) for output, _ in said)
+    plain = decided(PLAIN, tmp_path / "plain")
+    reworded = decided(REWORDED, tmp_path / "reworded")  # afterwards: it finds compiled what the other has compiled
     for part, rows in plain.items():
         assert list(rows) == list(reworded[part])
-        for name, (decided, messages) in rows.items():
-            assert decided == reworded[part][name][0], (part, name)
+        for name, (decision, messages) in rows.items():
+            assert decision == reworded[part][name][0], (part, name)
             check_messages(messages, reworded[part][name][1], (part, name))
-    check_whole(json.dumps({part: [decided for decided, _ in rows.values()] for part, rows in plain.items()}))
+    check_whole(json.dumps({part: [decision for decision, _ in rows.values()] for part, rows in plain.items()}))
 
 
 def check_messages(plain: list[str], reworded: list[str], where: tuple[str, str]) -> None:

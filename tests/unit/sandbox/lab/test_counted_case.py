@@ -198,7 +198,13 @@ def after(body: str, times: int) -> str:
     return f"{made.replace('+++*/', launch, 1)}{head}\n    const int b = blockIdx.x;\n    {body}\n}}\n"
 
 
-@pytest.mark.parametrize("has_work", ["cols > 64", "b % 199 == 7"], ids=["none", "one in two hundred"])
+@pytest.mark.parametrize(
+    "has_work",
+    [
+        pytest.param("cols > 64", id="none", marks=pytest.mark.long),
+        pytest.param("b % 199 == 7", id="one in two hundred"),
+    ],
+)
 def test_a_launch_with_little_to_do_on_a_shape_is_beside_one_that_is_too_long_to_count_whole(has_work: str) -> None:
     idle = counted(after(f"if ({has_work}) row(x, y, b, cols);", 3_000))
     assert idle.verdict.accepted, idle.verdict.findings
