@@ -36,6 +36,7 @@ _LIBRARY = frozenset(
         *("mt19937", "default_random_engine", "random_device", "torch", "pybind11", "thrust"),
     }
 )
+_CLOCKS = ["using", "namespace", "std", "::", "chrono", ";"]
 _MARKS = frozenset(
     {
         *("__global__", "__device__", "__shared__", "__constant__", "__managed__"),
@@ -62,6 +63,8 @@ def without_host_half(text: str) -> str:
     library = _LIBRARY - {name for d in declarations for name in (d.type_name, "" if d.is_function else d.name)}
 
     def is_hosts(tokens: Sequence[Token]) -> bool:
+        if [token.text for token in tokens] == _CLOCKS:
+            return False  # types that are named only so
         return _asks_runtime(tokens) or _uses(library, tokens)
 
     host = _host(declarations, marks, _named(defined, {"__host__"}), _interface(defined), is_hosts)

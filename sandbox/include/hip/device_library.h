@@ -4,6 +4,7 @@
 
 #include <hip/device_functions.h>
 #include <hip/double_functions.h>
+#include <hip/further_functions.h>
 #include <hip/math_functions.h>
 #include <hip/special_functions.h>
 #include <hip/warp_functions.h>
@@ -38,10 +39,36 @@ KS_OCML_1(trunc, truncf, trunc)
 KS_OCML_1(rint, rintf, rint)
 KS_OCML_1(round, roundf, round)
 KS_OCML_1(fabs, fabsf, fabs)
+KS_OCML_1(acos, acosf, acos)
+KS_OCML_1(asin, asinf, asin)
+KS_OCML_1(atan, atanf, atan)
+KS_OCML_1(acosh, acoshf, acosh)
+KS_OCML_1(asinh, asinhf, asinh)
+KS_OCML_1(atanh, atanhf, atanh)
+KS_OCML_1(cbrt, cbrtf, cbrt)
+KS_OCML_1(cosh, coshf, cosh)
+KS_OCML_1(sinh, sinhf, sinh)
+KS_OCML_1(exp10, exp10f, exp10)
+KS_OCML_1(nearbyint, nearbyintf, nearbyint)
+KS_OCML_1(rcbrt, rcbrtf, rcbrt)
+KS_OCML_1(lgamma, lgammaf, lgamma)
+KS_OCML_1(tgamma, tgammaf, tgamma)
+KS_OCML_1(erfinv, erfinvf, erfinv)
+KS_OCML_1(erfcinv, erfcinvf, erfcinv)
+KS_OCML_1(sinpi, sinpif, sinpi)
+KS_OCML_1(cospi, cospif, cospi)
+KS_OCML_1(logb, logbf, logb)
 KS_OCML_2(pow, powf, pow)
 KS_OCML_2(fmin, fminf, fmin)
 KS_OCML_2(fmax, fmaxf, fmax)
 KS_OCML_2(fmod, fmodf, fmod)
+KS_OCML_2(atan2, atan2f, atan2)
+KS_OCML_2(hypot, hypotf, hypot)
+KS_OCML_2(copysign, copysignf, copysign)
+KS_OCML_2(fdim, fdimf, fdim)
+KS_OCML_2(remainder, remainderf, remainder)
+KS_OCML_2(nextafter, nextafterf, nextafter)
+KS_OCML_2(rhypot, rhypotf, rhypot)
 #undef KS_OCML_1
 #undef KS_OCML_2
 KS_LIBRARY float __amd_ocml_fma_f32(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
@@ -103,6 +130,58 @@ KS_LIBRARY float __amd_ocml_native_sqrt_f32(float x) { return __builtin_amdgcn_s
 #define __ocml_fmax_f64 __amd_ocml_fmax_f64
 #define __ocml_fmod_f32 __amd_ocml_fmod_f32
 #define __ocml_fmod_f64 __amd_ocml_fmod_f64
+#define __ocml_acos_f32 __amd_ocml_acos_f32
+#define __ocml_acos_f64 __amd_ocml_acos_f64
+#define __ocml_asin_f32 __amd_ocml_asin_f32
+#define __ocml_asin_f64 __amd_ocml_asin_f64
+#define __ocml_atan_f32 __amd_ocml_atan_f32
+#define __ocml_atan_f64 __amd_ocml_atan_f64
+#define __ocml_acosh_f32 __amd_ocml_acosh_f32
+#define __ocml_acosh_f64 __amd_ocml_acosh_f64
+#define __ocml_asinh_f32 __amd_ocml_asinh_f32
+#define __ocml_asinh_f64 __amd_ocml_asinh_f64
+#define __ocml_atanh_f32 __amd_ocml_atanh_f32
+#define __ocml_atanh_f64 __amd_ocml_atanh_f64
+#define __ocml_cbrt_f32 __amd_ocml_cbrt_f32
+#define __ocml_cbrt_f64 __amd_ocml_cbrt_f64
+#define __ocml_cosh_f32 __amd_ocml_cosh_f32
+#define __ocml_cosh_f64 __amd_ocml_cosh_f64
+#define __ocml_sinh_f32 __amd_ocml_sinh_f32
+#define __ocml_sinh_f64 __amd_ocml_sinh_f64
+#define __ocml_exp10_f32 __amd_ocml_exp10_f32
+#define __ocml_exp10_f64 __amd_ocml_exp10_f64
+#define __ocml_nearbyint_f32 __amd_ocml_nearbyint_f32
+#define __ocml_nearbyint_f64 __amd_ocml_nearbyint_f64
+#define __ocml_rcbrt_f32 __amd_ocml_rcbrt_f32
+#define __ocml_rcbrt_f64 __amd_ocml_rcbrt_f64
+#define __ocml_lgamma_f32 __amd_ocml_lgamma_f32
+#define __ocml_lgamma_f64 __amd_ocml_lgamma_f64
+#define __ocml_tgamma_f32 __amd_ocml_tgamma_f32
+#define __ocml_tgamma_f64 __amd_ocml_tgamma_f64
+#define __ocml_erfinv_f32 __amd_ocml_erfinv_f32
+#define __ocml_erfinv_f64 __amd_ocml_erfinv_f64
+#define __ocml_erfcinv_f32 __amd_ocml_erfcinv_f32
+#define __ocml_erfcinv_f64 __amd_ocml_erfcinv_f64
+#define __ocml_sinpi_f32 __amd_ocml_sinpi_f32
+#define __ocml_sinpi_f64 __amd_ocml_sinpi_f64
+#define __ocml_cospi_f32 __amd_ocml_cospi_f32
+#define __ocml_cospi_f64 __amd_ocml_cospi_f64
+#define __ocml_logb_f32 __amd_ocml_logb_f32
+#define __ocml_logb_f64 __amd_ocml_logb_f64
+#define __ocml_atan2_f32 __amd_ocml_atan2_f32
+#define __ocml_atan2_f64 __amd_ocml_atan2_f64
+#define __ocml_hypot_f32 __amd_ocml_hypot_f32
+#define __ocml_hypot_f64 __amd_ocml_hypot_f64
+#define __ocml_copysign_f32 __amd_ocml_copysign_f32
+#define __ocml_copysign_f64 __amd_ocml_copysign_f64
+#define __ocml_fdim_f32 __amd_ocml_fdim_f32
+#define __ocml_fdim_f64 __amd_ocml_fdim_f64
+#define __ocml_remainder_f32 __amd_ocml_remainder_f32
+#define __ocml_remainder_f64 __amd_ocml_remainder_f64
+#define __ocml_nextafter_f32 __amd_ocml_nextafter_f32
+#define __ocml_nextafter_f64 __amd_ocml_nextafter_f64
+#define __ocml_rhypot_f32 __amd_ocml_rhypot_f32
+#define __ocml_rhypot_f64 __amd_ocml_rhypot_f64
 #define __ocml_fma_f32 __amd_ocml_fma_f32
 #define __ocml_fma_f64 __amd_ocml_fma_f64
 #define __ocml_native_exp_f32 __amd_ocml_native_exp_f32

@@ -82,8 +82,11 @@ KS_INLINE __hip_bfloat16 __short_as_bfloat16(short x) { return __ushort_as_bfloa
 KS_INLINE __hip_bfloat162 make_bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return __hip_bfloat162(x, y); }
 KS_INLINE __hip_bfloat162 __halves2bfloat162(__hip_bfloat16 x, __hip_bfloat16 y) { return __hip_bfloat162(x, y); }
 KS_INLINE __hip_bfloat162 __bfloat162bfloat162(__hip_bfloat16 x) { return __hip_bfloat162(x, x); }
-KS_INLINE __hip_bfloat162 __float2bfloat162_rn(float x) { return __hip_bfloat162(__hip_bfloat16(x)); }
-KS_INLINE __hip_bfloat162 __floats2bfloat162_rn(float x, float y) {
+// Templates: HIP has lacked them, and files that make their own mean theirs.
+template <int = 0> KS_INLINE __hip_bfloat162 __float2bfloat162_rn(float x) {
+    return __hip_bfloat162(__hip_bfloat16(x));
+}
+template <int = 0> KS_INLINE __hip_bfloat162 __floats2bfloat162_rn(float x, float y) {
     return __hip_bfloat162(__hip_bfloat16(x), __hip_bfloat16(y));
 }
 KS_INLINE __hip_bfloat162 __float22bfloat162_rn(float2 v) { return __floats2bfloat162_rn(v.x, v.y); }
@@ -92,6 +95,10 @@ KS_INLINE float2 __bfloat1622float2(__hip_bfloat162 v) {
 }
 KS_INLINE __hip_bfloat16 __low2bfloat16(__hip_bfloat162 v) { return v.x; }
 KS_INLINE __hip_bfloat16 __high2bfloat16(__hip_bfloat162 v) { return v.y; }
+KS_INLINE __hip_bfloat162 __low2bfloat162(__hip_bfloat162 v) { return __hip_bfloat162(v.x, v.x); }
+KS_INLINE __hip_bfloat162 __high2bfloat162(__hip_bfloat162 v) { return __hip_bfloat162(v.y, v.y); }
+KS_INLINE __hip_bfloat162 __lows2bfloat162(__hip_bfloat162 a, __hip_bfloat162 b) { return __hip_bfloat162(a.x, b.x); }
+KS_INLINE __hip_bfloat162 __highs2bfloat162(__hip_bfloat162 a, __hip_bfloat162 b) { return __hip_bfloat162(a.y, b.y); }
 KS_INLINE float __low2float(__hip_bfloat162 v) { return static_cast<float>(v.x); }
 KS_INLINE float __high2float(__hip_bfloat162 v) { return static_cast<float>(v.y); }
 

@@ -185,6 +185,62 @@ KS_HALF_PAIRS(__hgt, __hbgt2)
 KS_HALF_PAIRS(__hge, __hbge2)
 #undef KS_HALF_PAIRS
 
+// Where one of both is no number these hold.
+#define KS_HALF_UNORDERED(name, both)                                                                                 \
+    KS_INLINE bool name##u(__half a, __half b) { return a.data != a.data || b.data != b.data || name(a, b); }         \
+    KS_INLINE __half2 name##u2(__half2 a, __half2 b) {                                                                \
+        return __half2(__half(static_cast<float>(name##u(a.x, b.x))), __half(static_cast<float>(name##u(a.y, b.y)))); \
+    }                                                                                                                 \
+    KS_INLINE bool both(__half2 a, __half2 b) { return name##u(a.x, b.x) && name##u(a.y, b.y); }
+KS_HALF_UNORDERED(__heq, __hbequ2)
+KS_HALF_UNORDERED(__hne, __hbneu2)
+KS_HALF_UNORDERED(__hlt, __hbltu2)
+KS_HALF_UNORDERED(__hle, __hbleu2)
+KS_HALF_UNORDERED(__hgt, __hbgtu2)
+KS_HALF_UNORDERED(__hge, __hbgeu2)
+#undef KS_HALF_UNORDERED
+KS_INLINE __half2 __hisnan2(__half2 a) {
+    return __half2(__half(static_cast<float>(__hisnan(a.x))), __half(static_cast<float>(__hisnan(a.y))));
+}
+KS_INLINE __half2 __hisinf2(__half2 a) {
+    return __half2(__half(static_cast<float>(__hisinf(a.x))), __half(static_cast<float>(__hisinf(a.y))));
+}
+KS_INLINE __half __hmax_nan(__half a, __half b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmax(a, b); }
+KS_INLINE __half __hmin_nan(__half a, __half b) { return __hisnan(a) ? a : __hisnan(b) ? b : __hmin(a, b); }
+
+// Between 0 and 1; what is no number becomes 0.
+KS_INLINE __half __clamp_01(__half x) {
+    return x.data > static_cast<_Float16>(0) ? __hmin(x, __half(1.0f)) : __half(0.0f);
+}
+#define KS_HALF_SATURATED(name, pair)                                                  \
+    KS_INLINE __half name##_sat(__half a, __half b) { return __clamp_01(name(a, b)); } \
+    KS_INLINE __half2 pair##_sat(__half2 a, __half2 b) { return __half2(name##_sat(a.x, b.x), name##_sat(a.y, b.y)); }
+KS_HALF_SATURATED(__hadd, __hadd2)
+KS_HALF_SATURATED(__hsub, __hsub2)
+KS_HALF_SATURATED(__hmul, __hmul2)
+#undef KS_HALF_SATURATED
+KS_INLINE __half __hfma_sat(__half a, __half b, __half c) { return __clamp_01(__hfma(a, b, c)); }
+KS_INLINE __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c) {
+    return __half2(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));
+}
+
+#define KS_OF_HALF(name, T)                                                                                \
+    KS_INLINE T __half2##name##_rd(__half x) { return static_cast<T>(__builtin_floorf(__half2float(x))); } \
+    KS_INLINE T __half2##name##_ru(__half x) { return static_cast<T>(__builtin_ceilf(__half2float(x))); }
+#define KS_OF_HALF_NEAR(name, T)                                                                          \
+    KS_OF_HALF(name, T)                                                                                   \
+    KS_INLINE T __half2##name##_rn(__half x) { return static_cast<T>(__builtin_rintf(__half2float(x))); } \
+    KS_INLINE T __half2##name##_rz(__half x) { return static_cast<T>(__half2float(x)); }                  \
+    KS_INLINE __half __##name##2half_rn(T x) { return __half(static_cast<_Float16>(x)); }
+KS_OF_HALF(int, int)
+KS_OF_HALF(uint, unsigned)
+KS_OF_HALF_NEAR(short, short)
+KS_OF_HALF_NEAR(ushort, unsigned short)
+KS_OF_HALF_NEAR(ll, long long)
+KS_OF_HALF_NEAR(ull, unsigned long long)
+#undef KS_OF_HALF
+#undef KS_OF_HALF_NEAR
+
 // The hardware's own add of both halves: memory must be ordinary device memory.
 KS_INLINE __half2 unsafeAtomicAdd(__half2* p, __half2 v) {
     return __half2(__builtin_amdgcn_flat_atomic_fadd_v2f16(reinterpret_cast<ks_half2_native*>(p),

@@ -18,6 +18,7 @@
 #include <hip/device_functions.h>
 #include <hip/warp_functions.h>
 #include <hip/atomic_functions.h>
+#include <hip/further_functions.h>
 
 // Hands out a property: `threadIdx.x` is an `unsigned`, not an object that converts to one.
 #define KS_INDEX(type, object, get_x, get_y, get_z)                                        \

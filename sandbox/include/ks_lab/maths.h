@@ -47,6 +47,15 @@ KS_INLINE float __builtin_amdgcn_cosf(float turns) {
 KS_INLINE float __builtin_amdgcn_fractf(float x) { return x - __builtin_floorf(x); }
 KS_INLINE float __builtin_amdgcn_ldexpf(float x, int e) { return __builtin_ldexpf(x, e); }
 KS_INLINE double __builtin_amdgcn_ldexp(double x, int e) { return __builtin_ldexp(x, e); }
+KS_INLINE double __builtin_amdgcn_frexp_mant(double x) {
+    int e;
+    return __builtin_isfinite(x) ? __builtin_frexp(x, &e) : x;
+}
+KS_INLINE int __builtin_amdgcn_frexp_exp(double x) {
+    int e = 0;
+    if (__builtin_isfinite(x)) __builtin_frexp(x, &e);
+    return e;
+}
 KS_INLINE float __builtin_amdgcn_frexp_mantf(float x) {
     int e;
     return __builtin_frexpf(x, &e);

@@ -1,0 +1,3 @@
+// C++ reads <complex> under this name.
+#pragma once
+#include <complex>
