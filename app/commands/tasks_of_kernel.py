@@ -100,10 +100,11 @@ def _reference_place(wish: KernelWish) -> ImportPlace | None:
 
 def _refuse_missing(path: Path, found: HostPlan, place: ImportPlace | None, more: list[str], wish: KernelWish) -> None:
     """One sentence with everything that is missing."""
-    shapes = [m for m in found.missing if m.startswith("the shape of ")]
     outputs = {b.name for b in found.outputs}
-    missing = [m for m in found.missing if m not in shapes]
-    missing += [m for m in shapes if m.removeprefix("the shape of ") not in outputs and place is None]
+    missing = [f"the size {name}" for name in found.sizeless]
+    if not outputs:
+        missing.append("which buffer is the output")
+    missing += [f"the shape of {name}" for name in found.shapeless if name not in outputs and place is None]
     missing += more
     if place is None:
         missing.append("what it computes (--reference FILE.py, a NumPy or PyTorch function of its inputs)")
@@ -113,7 +114,7 @@ def _refuse_missing(path: Path, found: HostPlan, place: ImportPlace | None, more
             f"{path} cannot become a task: its sizes cannot change ({fixed}), so no case but its own could be judged"
         )
     if missing:
-        sizes = ",".join(f"{m.removeprefix('the size ')}=N" for m in missing if m.startswith("the size "))
+        sizes = ",".join(f"{name}=N" for name in found.sizeless)
         hint = f"; sizes are given with --size {sizes}" if sizes else ""
         raise UsageError(f"{path} does not say {_listed(missing)}{hint}")
 

@@ -30,7 +30,8 @@ class HostPlan:
     reals: Mapping[str, float]  # floating-point numbers of the host by name
     wholes: Mapping[str, int]  # names of whole numbers with their values
     decisions: tuple[str, ...]
-    missing: tuple[str, ...]  # sizes and shapes that are not in the file
+    sizeless: tuple[str, ...]  # sizes whose values are not in the file
+    shapeless: tuple[str, ...]  # buffers whose shapes are not
     fixed: Mapping[str, int]  # sizes that cannot change
     others: Mapping[str, str] = field(default_factory=dict)  # sizes that follow from the dims
 
@@ -144,12 +145,7 @@ def _found(
     if is_launcher:
         given = [n for n in sizes if n in frame.variables and n not in frozen and n not in dims]
         dims += [n for n in given if any(n in e.names for s in steps for e in _amounts(s))]
-    missing = [
-        f"the size {n}" for n in dict.fromkeys((*dims, *sorted(frozen), *sorted(memory.needed))) if sizes.get(n) is None
-    ]
-    missing += [f"the shape of {b.name}" for b in used if b.count is None]
-    if not outputs:
-        missing.append("which buffer is the output")
+    asked = dict.fromkeys((*dims, *sorted(frozen), *sorted(memory.needed)))
     wholes = {n: v for n, v in sizes.items() if v is not None}
     reals = {n: v.value for n, v in frame.variables.items() if isinstance(v, Real) and v.value is not None}
     multiples = {n: v for n, v in memory.multiples.items() if n in dims}
@@ -164,7 +160,8 @@ def _found(
         reals,
         wholes,
         tuple(memory.decisions),
-        tuple(missing),
+        tuple(n for n in asked if sizes.get(n) is None),
+        tuple(b.name for b in used if b.count is None),
         {n: v for n, v in wholes.items() if n in frozen and any(b.count and n in b.count.names for b in tensors)},
     )
 

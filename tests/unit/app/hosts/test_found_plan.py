@@ -98,7 +98,7 @@ def tensors(found: HostPlan) -> list[str]:
 )
 def test_the_plan_of_a_host_half(name: str, dims: dict[str, int], said: list[str], lines: list[str]) -> None:
     found, text = plan_of(name)
-    assert (found.dims, tensors(found), found.missing) == (dims, said, ())
+    assert (found.dims, tensors(found), found.sizeless, found.shapeless) == (dims, said, (), ())
     assert [line for line in lines if line not in text.splitlines()] == []
     assert parse(f"/*+++\n{text}\n+++*/\n{(FOLDER / name).read_text()}").plan.launches
 
@@ -111,7 +111,7 @@ def test_sizes_come_with_what_they_must_be_multiples_of() -> None:
 
 def test_what_a_launcher_alone_does_not_say_is_named_at_once() -> None:
     found, _ = plan_of("shift_rows.cpp")
-    assert found.missing == ("the size rows", "the size cols", "the shape of x", "the shape of shift", "the shape of y")
+    assert (found.sizeless, found.shapeless) == (("rows", "cols"), ("x", "shift", "y"))
     found, text = plan_of("shift_rows.cpp", sizes={"rows": 512, "cols": 400})
     assert found.dims == {"rows": 512, "cols": 400} and 'when = "(cols > 512)"' in text
     assert 'kernel = "shift_rows<64>"' in text and 'args = ["x", "shift", "y", "rows:i64", "cols"]' in text
@@ -192,7 +192,7 @@ def test_a_main_that_asks_for_arguments_is_read_behind_that() -> None:
     }
     """
     found = found_plan(KERNEL + host)
-    assert found.missing == ("the size n",)
+    assert (found.sizeless, found.shapeless) == (("n",), ())
     assert [found.text(s.block[0]) for s in found_plan(KERNEL + host, "", {"n": 100}).steps if s.block] == ["64", "128"]
 
 
