@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import glob
 import os
+import tomllib
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from knowledge.documents import READER, Added, storable
+from knowledge.documents import READER, Added, Citation, storable
 from knowledge.reader import SUFFIXES
 from records.errors import DocumentError
 from records.quantity import counted
 
 IGNORED = ("__pycache__", "node_modules", "_build", "site-packages")  # folders, beside hidden ones
 NO_DOCUMENTS = ("cmakelists.txt", "requirements.txt", "license.txt", "licence.txt", "notice.txt", "robots.txt")
+RULE = "documents.toml"  # says of a folder what its documents do not say themselves
+NO_RULE = Citation()
 _TICK_NS, _SECOND_NS = 50_000_000, 10**9  # more than a tick of any kernel's clock; what some file systems count in
 
 
@@ -27,6 +31,7 @@ class Found(NamedTuple):
     changed_ns: int = 0  # when its bytes or its times were last written, by the file system's clock
     why: str = ""
     address: str = ""  # where the file was fetched from; its path is for now only
+    rule: Citation = NO_RULE  # of its folder
 
     @property
     def uri(self) -> str:
@@ -69,13 +74,29 @@ def find_files(paths: str | Path | Iterable[str | Path | Found]) -> list[Found]:
     return list(found.values())
 
 
-def _found(path: str, source: str, stat: os.stat_result) -> Found:
+def _found(path: str, source: str, stat: os.stat_result, rule: Citation = NO_RULE) -> Found:
     mark = f"{READER}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}-{stat.st_ino}"
-    return Found(path, source, mark, stat.st_ctime_ns)
+    mark = mark if rule is NO_RULE else f"{mark}-{storable(str(rule))}"
+    return Found(path, source, mark, stat.st_ctime_ns, rule=rule)
+
+
+def read_rule(path: str, above: Citation) -> Citation:
+    """Read a `documents.toml`; what it leaves out is the folder above's. ValueError where it is no such file."""
+    with open(path, "rb") as file:  # noqa: PTH123 - the folder was listed by name
+        made = tomllib.loads(file.read(100_000).decode())
+    made["licence"] = made.get("licence", made.get("license"))
+    said = {name: made.get(name) for name in ("source", "licence", "arch", "tags")}
+    listed = {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in said.items()}
+    return replace(above, **{name: value for name, value in listed.items() if isinstance(value, str)})
 
 
 def _named(path: Path) -> Found:
-    return _found(os.path.realpath(path), path.name, path.stat())
+    place = Path(os.path.realpath(path))
+    try:
+        rule = read_rule(str(place.parent / RULE), NO_RULE)
+    except (OSError, ValueError, RecursionError):  # there is none; of a broken one the folder speaks
+        rule = NO_RULE
+    return _found(str(place), path.name, path.stat(), rule)
 
 
 def require_any(outcomes: list[Added]) -> None:
@@ -105,9 +126,9 @@ def _inside(folder: Path) -> Iterator[Found]:
     """The documents in a folder; a link that leads out of it is none of its documents."""
     root = os.path.realpath(folder)
     name = Path(root).name
-    waiting = [root]
+    waiting = [(root, NO_RULE)]
     while waiting:
-        place = waiting.pop()
+        place, rule = waiting.pop()
         try:
             with os.scandir(place) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
@@ -115,6 +136,11 @@ def _inside(folder: Path) -> Iterator[Found]:
             yield Found(place, "", why=f"cannot be read: {error.strerror}")
             continue
         folders = []
+        if any(entry.name == RULE for entry in entries):
+            try:
+                rule = read_rule(os.path.join(place, RULE), rule)  # noqa: PTH118 - as above
+            except (OSError, ValueError, RecursionError):
+                yield Found(os.path.join(place, RULE), "", why="cannot be read as TOML; its folder is read without it")  # noqa: PTH118
         for entry in entries:
             if entry.name.startswith("."):
                 continue
@@ -129,9 +155,9 @@ def _inside(folder: Path) -> Iterator[Found]:
                         continue
                 try:
                     if entry.is_file():
-                        yield _found(path, source, entry.stat())
+                        yield _found(path, source, entry.stat(), rule)
                     else:
                         yield Found(entry.path, source, why="is no file, or a link to none")
                 except OSError as error:  # a link to itself, or a file that has just gone
                     yield Found(entry.path, source, why=f"cannot be read: {error.strerror}")
-        waiting += reversed(folders)
+        waiting += [(path, rule) for path in reversed(folders)]

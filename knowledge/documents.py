@@ -84,12 +84,14 @@ class Citation:
         return "\0".join((self.title, self.source, self.licence, self.arch, self.tags)).strip("\0")
 
 
-def make_text(uri: str, name: str, data: bytes, body: str, given: Citation | None = None, source: str = "") -> Text:
+def make_text(
+    uri: str, name: str, data: bytes, body: str, given: Citation | None = None, rest: Citation | None = None
+) -> Text:
     """A document from its bytes and its Markdown; DocumentError where there is not a word in it.
 
-    `source` is cited where neither the person nor the document says what to cite.
+    `rest` counts where neither the person nor the document says anything.
     """
-    given = given or Citation()
+    given, rest = given or Citation(), rest or Citation()
     fields, body = _front_matter(clean(body))
     if not body.strip():
         raise DocumentError(f"the document {name} is empty; there is nothing to add")
@@ -97,10 +99,12 @@ def make_text(uri: str, name: str, data: bytes, body: str, given: Citation | Non
         uri=storable(uri),
         sha256=hashlib.sha256(data + str(given).encode("utf-8", "surrogatepass")).hexdigest(),
         title=_one_line(given.title or fields.get("title") or _first_heading(body) or Path(name).stem),
-        source=_one_line(given.source or fields.get("source") or source or Path(name).name),
-        licence=_one_line(given.licence or fields.get("licence") or fields.get("license") or "not stated"),
-        arch=" ".join(_names(given.arch or fields.get("arch", ""))).lower(),
-        tags=tuple(_names(f"{given.tags or fields.get('tags', '')} {fields.get('asks', '')}")),
+        source=_one_line(given.source or fields.get("source") or rest.source or Path(name).name),
+        licence=_one_line(
+            given.licence or fields.get("licence") or fields.get("license") or rest.licence or "not stated"
+        ),
+        arch=" ".join(_names(given.arch or fields.get("arch", rest.arch))).lower(),
+        tags=tuple(_names(f"{given.tags or fields.get('tags', rest.tags)} {fields.get('asks', '')}")),
         body=body,
     )
 

@@ -6,13 +6,14 @@ import hashlib
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from knowledge import tables
 from knowledge.document_files import Found
-from knowledge.documents import Added, Citation, storable
+from knowledge.documents import Added, Citation, Text, storable
 from knowledge.reader import DocumentReader
 from knowledge.tables import Cut, Tables
 from records.errors import DocumentError
@@ -54,10 +55,18 @@ def prepared(store: Tables, found: Sequence[Found], given: Citation, reader: Doc
         try:
             if one.why:
                 raise DocumentError(f"the document {uri} {one.why}")
-            yield Item(uri, mark, Cut.of(reader.read(Path(one.path), given, one.source, uri)))
+            yield Item(uri, mark, Cut.of(_read(one, given, reader)))
         except DocumentError as error:
             why = str(error).replace(one.path, uri) if one.address else str(error)
             yield Item(uri, mark, Added("", uri, 0, "skipped", storable(why).replace("\n", "\\n")))  # a line each
+
+
+def _read(one: Found, given: Citation, reader: DocumentReader) -> Text:
+    rule = one.rule
+    rest = replace(rule, source=f"{rule.source}: {one.source}" if rule.source else one.source)
+    text = reader.read(Path(one.path), given, rest, one.uri)
+    key = f"{text.sha256}{rule}"  # another rule makes another document
+    return replace(text, sha256=hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()) if str(rule) else text
 
 
 def batches(items: Iterable[Item]) -> Iterator[list[Item]]:

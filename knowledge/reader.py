@@ -44,7 +44,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         if self._child is not None:
             self._end(self._child)
 
-    def read(self, path: Path, given: Citation | None = None, source: str = "", uri: str = "") -> Text:
+    def read(self, path: Path, given: Citation | None = None, rest: Citation | None = None, uri: str = "") -> Text:
         """The document in a file; DocumentError, in one sentence, where there is none."""
         try:
             size = path.stat().st_size
@@ -57,7 +57,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
             raise DocumentError(f"the document {path} is empty; there is nothing to add")
         is_child = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in PLAIN
         body = self._asked(path) if is_child else plain_body(path, data)
-        return make_text(uri or str(path), str(path), data, body, given, source)
+        return make_text(uri or str(path), str(path), data, body, given, rest)
 
     def _asked(self, path: Path) -> str:
         child = self._child or self._start()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from knowledge.documents import Citation
 from knowledge.store import KnowledgeStore
 from records.errors import DocumentError, KnowledgeError, UsageError
 
@@ -100,6 +101,31 @@ def test_a_bad_file_is_skipped_and_listed_and_the_rest_comes_in(store: Knowledge
     assert [a.status for a in store.add([tmp_path])] == ["unchanged", "skipped", "skipped"]
     with pytest.raises(DocumentError, match=r"b\.md is binary"):
         store.add([tmp_path / "b.md"])
+
+
+def test_a_folder_says_what_its_documents_do_not(store: KnowledgeStore, tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    (docs / "sub").mkdir(parents=True)
+    rule = docs / "documents.toml"
+    rule.write_text('licence = "MIT"\narch = ["gfx942", "gfx90a"]\nsource = "The book"\n')
+    (docs / "sub" / "documents.toml").write_text('license = "BSD"\nsize = 3\n')
+    (docs / "a.md").write_text("zebra one")
+    (docs / "sub" / "b.md").write_text("---\narch: sm_90\n---\nzebra two")
+
+    def said() -> list[tuple[str, str, str]]:
+        return sorted((d.source, d.licence, d.arch) for d in store.documents(mine=True))
+
+    store.add([docs])
+    assert said() == [("The book: docs/a.md", "MIT", "gfx942 gfx90a"), ("The book: docs/sub/b.md", "BSD", "sm_90")]
+    assert {a.status for a in store.add([docs])} == {"unchanged"}
+    rule.write_text('arch = "gfx942"')
+    assert {a.status for a in store.add([docs])} == {"replaced"}
+    assert said() == [("docs/a.md", "not stated", "gfx942"), ("docs/sub/b.md", "BSD", "sm_90")]
+    store.add([docs / "a.md"], Citation(licence="Apache-2.0"))
+    assert said()[0] == ("a.md", "Apache-2.0", "gfx942")
+    rule.write_text("arch = ")
+    assert sorted(a.status for a in store.add([docs])) == ["replaced", "replaced", "skipped"]
+    assert said()[0] == ("docs/a.md", "not stated", "")
 
 
 def test_arch_leaves_out_documents_for_other_gpus(store: KnowledgeStore, tmp_path: Path) -> None:
