@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from app.hosts.host_syntax import (
     Binary,
@@ -174,22 +174,16 @@ class ExpressionReader(WordReader):
 
     def _expanded(self, macro: Macro) -> Node:
         """A macro's expression; where it has none, that of its first argument that is one."""
-        given = self.raw_list()
-        parameters = macro.parameters or ()
-        if (
-            "__VA_ARGS__" not in {w.text for w in macro.body}
-            and len(given) >= len(parameters)
-            and self.depth < MOST_DEPTH
-        ):
-            held = {name: words for name, words in zip(parameters, given, strict=False)}
-            body = [w for word in macro.body for w in (held.get(word.text) or [word])]
-            inner = ExpressionReader(body, self.macros, self.types, depth=self.depth + 1)
-            try:
-                value = inner.expression()
-                if inner.at == len(body):
-                    return value
-            except ValueError:
-                pass
+        given, parameters = self.raw_list(), macro.parameters or ()
+        if len(given) >= len(parameters) - ("__VA_ARGS__" in parameters) and self.depth < MOST_DEPTH:
+            for body in _expressions(_filled(macro, given)):
+                inner = ExpressionReader(body, self.macros, self.types, depth=self.depth + 1)
+                try:
+                    value = inner.expression()
+                    if inner.at == len(body):
+                        return value
+                except ValueError:
+                    pass
         for words in given:
             inner = ExpressionReader(words, self.macros, self.types, depth=self.depth + 1)
             try:
@@ -271,3 +265,33 @@ def _number(text: str) -> int | float:
         return float(plain.rstrip("fl"))
     whole = plain.rstrip("ulz")
     return int(whole, 8) if len(whole) > 1 and whole.startswith("0") else int(whole)
+
+
+def _filled(macro: Macro, given: Sequence[list[Word]]) -> list[Word]:
+    """A macro's words with the arguments in their places."""
+    parameters = macro.parameters or ()
+    named = [name for name in parameters if name != "__VA_ARGS__"]
+    held = dict(zip(named, given, strict=False))
+    rest = given[len(named) :]
+    held["__VA_ARGS__"] = [w for at, words in enumerate(rest) for w in ([Word(",", "mark", 0)] if at else []) + words]
+    found = list[Word]()
+    for word in macro.body:
+        if word.text == "__VA_ARGS__" and not rest and found and found[-1].text in (",", "##"):
+            found = found[: -2 if found[-1].text == "##" else -1]
+        found += held.get(word.text, [word])
+    return [word for word in found if word.text != "##"]
+
+
+def _expressions(body: list[Word]) -> Iterator[list[Word]]:
+    """All of a macro's words, or of several statements the one that launches."""
+    plain = body[:-1] if body and body[-1].text == ";" else body
+    if [w.text for w in plain[:2]] == ["do", "{"]:
+        plain = plain[2 : closing(plain, 1)]
+    elif plain and plain[0].text == "{":
+        plain = plain[1 : closing(plain, 0)]
+    pieces = [list[Word]()]
+    for word in plain:
+        pieces += [[]] if word.text == ";" else []
+        pieces[-1] += [word] if word.text != ";" else []
+    launching = [p for p in pieces if any(w.text == "<<<" or "LaunchKernel" in w.text for w in p)]
+    yield from launching[:1] or [plain]

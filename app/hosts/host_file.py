@@ -87,6 +87,8 @@ def read_host_file(text: str) -> HostFile:
             records |= set() if found else {declared.type_name}
         elif declared.type_name:
             records.add(declared.type_name)
+            for member in _static_members(declared):
+                functions.setdefault(member.name, member)
         elif not is_device and not declared.is_prototype:
             constants |= _constants(declared, macros, frozenset(types) | records)
     return HostFile(kernels, functions, constants, macros, types, frozenset(records), _closed(used, macros), both)
@@ -104,6 +106,14 @@ def _scopes(tokens: Sequence[Token]) -> dict[int, str]:
         elif any(open_):
             found[token.start] = "::".join(name for name in open_ if name)
     return found
+
+
+def _static_members(declared: Declaration) -> list[Function]:
+    """The functions of a class that need no object of it."""
+    texts = [t.text for t in declared.tokens]
+    inner = declared.tokens[texts.index("{") + 1 : -2] if "{" in texts else ()
+    members = declarations_of([t for t in inner if t.text not in ("public", "private", "protected")], set()) or []
+    return [_function(m) for m in members if m.is_function and "static" in [t.text for t in m.tokens[: m.head]]]
 
 
 def _closed(used: set[str], macros: Mapping[str, Macro]) -> frozenset[str]:

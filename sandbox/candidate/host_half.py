@@ -36,6 +36,10 @@ _LIBRARY = frozenset(
         *("mt19937", "default_random_engine", "random_device", "torch", "pybind11", "thrust"),
     }
 )
+_CONTAINERS = _LIBRARY | {  # names that mean nothing else behind `std::`
+    *("list", "deque", "queue", "stack", "priority_queue", "multimap", "unordered_set", "multiset", "function"),
+    *("ostream", "istream", "ostringstream", "istringstream", "exception", "runtime_error", "basic_string"),
+}
 _CLOCKS = ["using", "namespace", "std", "::", "chrono", ";"]
 _MARKS = frozenset(
     {
@@ -210,7 +214,7 @@ def _asks_runtime(tokens: Sequence[Token]) -> bool:
 def _names_containers(tokens: Sequence[Token]) -> bool:
     """True for what no device code can have, such as `std::string`; the word alone may be anything."""
     words = [token.text for token in tokens]
-    return any(words[at : at + 2] == ["std", "::"] and word in _LIBRARY for at, word in enumerate(words[2:]))
+    return any(words[at : at + 2] == ["std", "::"] and word in _CONTAINERS for at, word in enumerate(words[2:]))
 
 
 def _uses(library: Collection[str], tokens: Sequence[Token]) -> bool:

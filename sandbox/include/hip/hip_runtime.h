@@ -67,6 +67,14 @@ KS_INDEX(ks_grid_extent, gridDim, KS_GRID(x, 0), KS_GRID(y, 1), KS_GRID(z, 2))
 #define hipGridDim_z (gridDim.z)
 
 // Of the host: declarations among device code may name these.
+struct hipPitchedPtr {
+    void* ptr;
+    size_t pitch, xsize, ysize;
+};
+struct hipExtent {
+    size_t width, height, depth;
+};
+typedef long time_t, clock_t;
 typedef struct ihipStream_t* hipStream_t;
 typedef struct ihipEvent_t* hipEvent_t;
 enum hipError_t : int;

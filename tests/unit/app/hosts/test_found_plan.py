@@ -230,3 +230,30 @@ def test_a_loop_has_the_turns_of_c(loop: str, turns: list[int]) -> None:
     numbers = range(*(evaluate(found.text(a), {"n": 10}) for a in (start, stop, by)))
     argument = step.arguments[2][0]
     assert [evaluate(argument.text, {"n": 10, name: i}) for i in numbers] == turns  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("before", "launched"),
+    [
+        ("#define GO(kernel, g, b, ...) kernel<<<g, b>>>(__VA_ARGS__)\n", "GO(k, (n + 63) / 64, 64, x, y, n);"),
+        (
+            "#define GO(kernel, g, ...) do { kernel<<<dim3(g), dim3(64)>>>(__VA_ARGS__); CHECK(last()); } while (0)\n",
+            "GO(k, (n + 63) / 64, x, y, n);",
+        ),
+        (
+            "#define GO(kernel, g, b, ...) { hipLaunchKernelGGL(kernel, g, b, 0, 0, ##__VA_ARGS__); }\n",
+            "GO(k, (n + 63) / 64, 64, x, y, n);",
+        ),
+        (
+            "struct Go { static void on(const float* x, float* y, int m) { k<<<(m + 63) / 64, 64>>>(x, y, m); } };\n",
+            "Go::on(x, y, n);",
+        ),
+    ],
+)
+def test_macros_and_static_functions_of_classes_launch(before: str, launched: str) -> None:
+    host = "int main() { int n = 1000; float *x, *y; hipMalloc(&x, 4 * n); hipMalloc(&y, 4 * n);\n"
+    copies = "hipMemcpy(x, from, 4 * n, hipMemcpyHostToDevice); {} hipMemcpy(to, y, 4 * n, hipMemcpyDeviceToHost); }}\n"
+    found = found_plan(KERNEL + before + host + copies.replace("{}", launched, 1).replace("}}", "}"))
+    text = plan_text(found, {b: b.name for b in (*found.inputs, *found.outputs)}, found.steps)
+    for line in ('grid = ["ceil_div(n, 64)"]', "block = [64]", 'args = ["x", "y", "n"]'):
+        assert line in text.split("\n"), text

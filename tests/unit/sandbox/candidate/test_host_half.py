@@ -155,3 +155,9 @@ def test_variables_of_the_host_go_and_those_that_device_code_names_stay() -> Non
 def test_an_aligned_type_without_a_name_is_no_function() -> None:
     text = "typedef struct __align__(4) { unsigned char r, g; } Pixel;\n" + KERNEL.replace("float", "Pixel")
     assert without_host_half(text + MAIN) == text + "\n" * 6
+
+
+def test_functions_that_name_containers_of_the_standard_library_are_the_hosts() -> None:
+    for name in ("list<int>", "queue<float>", "function<void()>", "runtime_error"):
+        text = KERNEL + MAIN + f"int count(std::{name}& all) {{ return 1; }}\n// end\n"
+        assert "count" not in without_host_half(text) and "__global__" in without_host_half(text)
