@@ -26,7 +26,7 @@ def host_program(source: Path) -> Path:
         f"-I{FAKE_HIP}",
     ]
     done = subprocess.run(
-        tools.command("cc", *STATIC, *words, str(source), "-o", str(made)),
+        tools.command("cc", "-target", "x86_64-linux-musl", *STATIC, *words, str(source), "-o", str(made)),
         env=tools.environment(),
         capture_output=True,
         text=True,

@@ -162,7 +162,7 @@ def lines(plan: ResolvedPlan, buffers: Sequence[str], symbols: dict[str, str]) -
             if isinstance(argument, BufferArg):
                 values.append(hex(places[argument.name] + argument.offset))
             elif isinstance(argument, NullArg):
-                values.append("(nil)")
+                values.append("0")
             elif argument.dtype == "f32":
                 values.append(f"{ctypes.c_float(argument.value).value:.9g}")
             else:
