@@ -82,7 +82,9 @@ def _found(path: str, source: str, stat: os.stat_result, rule: Citation = NO_RUL
 
 def read_rule(path: str, above: Citation) -> Citation:
     """Read a `documents.toml`; what it leaves out is the folder above's. ValueError where it is no such file."""
-    with open(path, "rb") as file:  # noqa: PTH123 - the folder was listed by name
+    if not os.path.isfile(path):  # noqa: PTH113 - the folder was listed by name; to open a pipe would wait for ever
+        raise ValueError("no file")
+    with open(path, "rb") as file:  # noqa: PTH123
         made = tomllib.loads(file.read(100_000).decode())
     made["licence"] = made.get("licence", made.get("license"))
     said = {name: made.get(name) for name in ("source", "licence", "arch", "tags")}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -126,6 +127,9 @@ def test_a_folder_says_what_its_documents_do_not(store: KnowledgeStore, tmp_path
     rule.write_text("arch = ")
     assert sorted(a.status for a in store.add([docs])) == ["replaced", "replaced", "skipped"]
     assert said()[0] == ("docs/a.md", "not stated", "")
+    rule.unlink()
+    os.mkfifo(rule)
+    assert sorted(a.status for a in store.add([docs])) == ["skipped", "unchanged", "unchanged"]
 
 
 def test_arch_leaves_out_documents_for_other_gpus(store: KnowledgeStore, tmp_path: Path) -> None:
