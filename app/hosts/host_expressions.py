@@ -25,7 +25,7 @@ from app.hosts.host_syntax import (
 )
 from app.hosts.memory import HostMemory, HostUnclear
 from app.hosts.types import Type, type_of
-from app.hosts.values import Address, Extents, Frame, HostArray, Pointer, Real, Title, Value, address_of
+from app.hosts.values import Address, Extents, Frame, HostArray, Pointer, Real, Record, Title, Value, address_of
 
 MOST_WORK = 200_000
 
@@ -182,9 +182,11 @@ class HostExpressions:
             whole = self.value(target.whole, frame)
             if isinstance(whole, Pointer):
                 self.memory.touched(whole)
-        elif isinstance(target, MemberAccess) and target.name in "xyz":
+        elif isinstance(target, MemberAccess):
             whole = self.value(target.whole, frame)
-            if isinstance(whole, Extents) and isinstance(value, Amount):
+            if isinstance(whole, Record):
+                self.assign(target.whole, whole.with_field(target.name, value), frame)
+            if isinstance(whole, Extents) and isinstance(value, Amount) and target.name in "xyz":
                 parts = {"x": whole.x, "y": whole.y, "z": whole.z, target.name: value}
                 self.assign(target.whole, Extents(**parts), frame)
 
@@ -247,6 +249,10 @@ class HostExpressions:
                 return NOTHING
             x, y, z = [*[a for a in amounts if a is not None], ONE, ONE, ONE][:3]
             return Extents(x, y, z)
+        layout = () if kind.stars else self.file.layouts.get(kind.base, ())
+        if layout and not (len(items) == 1 and isinstance(items[0], Record)):
+            given = [*items, *[NOTHING] * len(layout)] if len(items) <= len(layout) else [NOTHING] * len(layout)
+            return Record(kind.base, tuple((f.name, v) for f, v in zip(layout, given, strict=False)))
         if len(items) == 1:
             return self.cast(kind if kind.base else None, items[0])
         return NOTHING
@@ -282,6 +288,8 @@ class HostExpressions:
 
     def _part(self, node: MemberAccess, frame: Frame) -> Value:
         whole = self.value(node.whole, frame)
+        if isinstance(whole, Record):
+            return whole.field(node.name)
         if isinstance(whole, Extents) and node.name in ("x", "y", "z"):
             return {"x": whole.x, "y": whole.y, "z": whole.z}[node.name]
         return NOTHING

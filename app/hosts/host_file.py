@@ -49,6 +49,7 @@ class HostFile:
     types: Mapping[str, Type]
     records: frozenset[str]  # structs and classes
     device_names: frozenset[str]  # that device code uses
+    layouts: Mapping[str, tuple[HostParameter, ...]] = field(default_factory=dict)  # fields of plain structs
     both: Mapping[str, Function] = field(default_factory=dict)  # device functions without side effects that hosts call
 
     def statements(self, function: Function) -> tuple[Statement, ...]:
@@ -66,7 +67,7 @@ def read_host_file(text: str) -> HostFile:
         plain = tuple(w.text for w in macro.body)
         if macro.parameters is None and plain and (meant := type_of(plain, types)).dtype:
             types[name] = meant
-    scopes = _scopes(tokens)
+    scopes, layouts = _scopes(tokens), dict[str, tuple[HostParameter, ...]]()
     for declared in declarations:
         texts = [t.text for t in declared.tokens]
         head = texts[: declared.head]
@@ -87,11 +88,14 @@ def read_host_file(text: str) -> HostFile:
             records |= set() if found else {declared.type_name}
         elif declared.type_name:
             records.add(declared.type_name)
+            layouts |= _layout(declared, types)
             for member in _static_members(declared):
                 functions.setdefault(member.name, member)
         elif not is_device and not declared.is_prototype:
             constants |= _constants(declared, macros, frozenset(types) | records)
-    return HostFile(kernels, functions, constants, macros, types, frozenset(records), _closed(used, macros), both)
+    return HostFile(
+        kernels, functions, constants, macros, types, frozenset(records), _closed(used, macros), layouts, both
+    )
 
 
 def _scopes(tokens: Sequence[Token]) -> dict[int, str]:
@@ -106,6 +110,23 @@ def _scopes(tokens: Sequence[Token]) -> dict[int, str]:
         elif any(open_):
             found[token.start] = "::".join(name for name in open_ if name)
     return found
+
+
+def _layout(declared: Declaration, types: Mapping[str, Type]) -> dict[str, tuple[HostParameter, ...]]:
+    """The fields of a struct that has nothing but numbers and pointers."""
+    words = words_of(declared.tokens)
+    texts = [w.text for w in words]
+    if texts[:1] not in (["struct"], ["typedef"]) or "{" not in texts or not {"(", "[", "=", ":"}.isdisjoint(texts):
+        return {}
+    start, found = texts.index("{") + 1, list[HostParameter]()
+    for part in " ".join(texts[start : closing(words, start - 1)]).split(";"):
+        first, *others = part.split(",")
+        kind = first.split()[:-1]
+        found += [HostParameter(row.split()[-1], tuple(kind)) for row in (first, *others) if row.split()]
+        if others and "*" in part:
+            return {}
+    plain = all(type_of(f.words, types).dtype or type_of(f.words, types).stars for f in found)
+    return {declared.type_name: tuple(found)} if found and plain else {}
 
 
 def _static_members(declared: Declaration) -> list[Function]:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from app.hosts.amounts import Amount
 from app.hosts.expression_reader import ExpressionReader
 from app.hosts.host_expressions import HostExpressions
-from app.hosts.host_file import Function
+from app.hosts.host_file import Function, HostParameter
 from app.hosts.host_syntax import Name
 from app.hosts.memory import HostUnclear
 from app.hosts.types import Type, type_of
-from app.hosts.values import Frame, Pointer, Real, Value
+from app.hosts.values import Frame, Pointer, Real, Record, Value
 from app.hosts.words import Word, closing, words_of
 from sandbox.candidate.pp_tokens import scan
 
@@ -73,30 +73,42 @@ def _constant(host: HostExpressions, text: str, kernel: str, frame: Frame) -> st
 
 def arguments_of(
     host: HostExpressions, function: Function, types: Mapping[str, Type], given: tuple[Value, ...]
-) -> tuple[tuple[Value, Type], ...]:
-    """The values with the types of the parameters; HostUnclear for one that no plan can pass."""
+) -> tuple[tuple[tuple[Value, Type], ...], tuple[tuple[int, int], ...]]:
+    """The values with the types of the parameters, and structs among them; HostUnclear for what no plan can pass."""
     known = {**host.file.types, **types}
     found = list[tuple[Value, Type]]()
     if len(given) != len(function.parameters):
         raise HostUnclear(
             f"{function.name} is launched with {len(given)} arguments and takes {len(function.parameters)}"
         )
+    structs = list[tuple[int, int]]()
     for parameter, value in zip(function.parameters, given, strict=True):
-        kind = type_of(parameter.words, known)
-        if isinstance(value, Pointer):
-            if kind.stars and not kind.is_constant and only_reads(function.body, parameter.name):
-                kind = replace(kind, is_constant=True)
-            _use(value, kind, parameter.name)
-        elif (isinstance(value, Amount) and kind.is_real) or (isinstance(value, Real) and kind.is_whole):
-            value = host.cast(kind, value)
-        if not isinstance(value, (Pointer, Amount, Real)) or (not kind.stars and not kind.dtype):
-            what = "a value" if kind.dtype or kind.stars else f"a {kind.base}"
-            raise HostUnclear(
-                f"the argument {parameter.name or len(found) + 1} of {function.name} is {what}, which is not found in "
-                "its host half"
-            )
-        found.append((value, kind))
-    return tuple(found)
+        leaves = [(parameter, value)]
+        if isinstance(value, Record):
+            fields = host.file.layouts[value.name]
+            leaves = [(field, held) for field, (_, held) in zip(fields, value.fields, strict=True)]
+            structs.append((len(found), len(fields)))
+        for named, held in leaves:
+            found.append(_passed(host, function, named, held, type_of(named.words, known), len(found) + 1))
+    return tuple(found), tuple(structs)
+
+
+def _passed(
+    host: HostExpressions, function: Function, parameter: HostParameter, value: Value, kind: Type, place: int
+) -> tuple[Value, Type]:
+    """One argument, or one field of a struct."""
+    if isinstance(value, Pointer):
+        if kind.stars and not kind.is_constant and only_reads(function.body, parameter.name):
+            kind = replace(kind, is_constant=True)
+        _use(value, kind, parameter.name)
+    elif (isinstance(value, Amount) and kind.is_real) or (isinstance(value, Real) and kind.is_whole):
+        value = host.cast(kind, value)
+    if not isinstance(value, (Pointer, Amount, Real)) or (not kind.stars and not kind.dtype):
+        what = "a value" if kind.dtype or kind.stars else f"a {kind.base}"
+        raise HostUnclear(
+            f"the argument {parameter.name or place} of {function.name} is {what}, which is not found in its host half"
+        )
+    return value, kind
 
 
 def only_reads(body: Sequence[Word], name: str) -> bool:

@@ -71,8 +71,10 @@ def _body(found: HostPlan, names: Mapping[DeviceBuffer, str], step: HostStep) ->
     ]
     if step.lds.constant != 0:
         lines.append(f"lds = {json.dumps(found.text(step.lds))}")
-    arguments = ", ".join(json.dumps(_argument(found, names, value, kind)) for value, kind in step.arguments)
-    return [*lines, f"args = [{arguments}]"]
+    texts = [json.dumps(_argument(found, names, value, kind)) for value, kind in step.arguments]
+    for start, count in reversed(step.structs):
+        texts[start : start + count] = [f"[{', '.join(texts[start : start + count])}]"]
+    return [*lines, f"args = [{', '.join(texts)}]"]
 
 
 def _list(found: HostPlan, amounts: Sequence[Amount]) -> str:

@@ -261,8 +261,8 @@ class HostRuntime(HostLoops):
         if not isinstance(lds, Amount):
             raise HostUnclear(f"the dynamic shared memory of {kernel.text} is not known")
         title, types = instance_of(self, function, kernel, given, frame)
-        arguments = arguments_of(self, function, types, given)
-        self.memory.add(HostStep("launch", line, title, grid, block, lds, arguments))
+        arguments, structs = arguments_of(self, function, types, given)
+        self.memory.add(HostStep("launch", line, title, grid, block, lds, arguments, structs=structs))
 
     def _extents(self, node: Node, frame: Frame) -> tuple[Amount, ...] | None:
         value = self.value(node, frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.hosts.amounts import Amount
 from app.hosts.types import Type
@@ -69,6 +69,22 @@ class Address:
 
 
 @dataclass(frozen=True)
+class Record:
+    """A struct of plain fields, by their names."""
+
+    name: str
+    fields: tuple[tuple[str, Value], ...]
+
+    def field(self, name: str) -> Value:
+        """The value of a field."""
+        return dict(self.fields).get(name, Nothing())
+
+    def with_field(self, name: str, value: Value) -> Record:
+        """The same with another value of one."""
+        return replace(self, fields=tuple((n, value if n == name else v) for n, v in self.fields))
+
+
+@dataclass(frozen=True)
 class Title:
     """A name that is no variable: a kernel, a function, an enumerator."""
 
@@ -81,7 +97,7 @@ class Nothing:
     """A value that is not known."""
 
 
-Value = Amount | Real | Pointer | Extents | HostArray | Address | Title | Nothing
+Value = Amount | Real | Pointer | Extents | HostArray | Address | Record | Title | Nothing
 
 
 @dataclass(eq=False)
@@ -114,6 +130,7 @@ class HostStep:
     number: int | float = 0  # that fills
     loops: tuple[tuple[str, Amount, Amount, Amount], ...] = ()  # name, start, stop, step
     when: str = ""  # a condition
+    structs: tuple[tuple[int, int], ...] = ()  # of the arguments: where one begins, and how many are its fields
 
 
 def address_of(name: str, frame: Frame) -> Address:

@@ -78,7 +78,7 @@ class HostVariables(HostExpressions):
             frame.variables[name] = self._empty(kind)
 
     def _empty(self, kind: Type) -> Value:
-        return self.made(kind, []) if kind.base == "dim3" else NOTHING
+        return self.made(kind, []) if kind.base == "dim3" or kind.base in self.file.layouts else NOTHING
 
     def _array(self, declared: DeclaredVariable, kind: Type, items: list[Value], frame: Frame) -> HostArray:
         count: Amount | None = None

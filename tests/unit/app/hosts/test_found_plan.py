@@ -257,3 +257,37 @@ def test_macros_and_static_functions_of_classes_launch(before: str, launched: st
     text = plan_text(found, {b: b.name for b in (*found.inputs, *found.outputs)}, found.steps)
     for line in ('grid = ["ceil_div(n, 64)"]', "block = [64]", 'args = ["x", "y", "n"]'):
         assert line in text.split("\n"), text
+
+
+@pytest.mark.parametrize(
+    "filled",
+    [
+        "Shape s; s.n = n; s.a = 2.0f; s.from = x; Shape* unused;",
+        "Shape s{n, 2.0f, x};",
+        "Shape s = {n, 2.0f, x};",
+        "Shape other{n, 1.0f, x}; other.a = 2.0f; Shape s = other;",
+        "Shape s = made(x, n);",
+    ],
+)
+def test_a_struct_of_plain_fields_is_passed_by_value(filled: str) -> None:
+    text = (
+        "struct Shape { int n; float a; const float* from; };\n"
+        "Shape made(float* x, int n) { Shape s; s.n = n; s.from = x; s.a = 2.0f; return s; }\n"
+        "__global__ void k(float* y, Shape s) { if (threadIdx.x < s.n) y[threadIdx.x] = s.a * s.from[threadIdx.x]; }\n"
+        "int main() { int n = 1000; float *x, *y; hipMalloc(&x, 4 * n); hipMalloc(&y, 4 * n);\n"
+        f"hipMemcpy(x, a, 4 * n, hipMemcpyHostToDevice); {filled} k<<<(n + 63) / 64, 64>>>(y, s);\n"
+        "hipMemcpy(b, y, 4 * n, hipMemcpyDeviceToHost); }\n"
+    )
+    found = found_plan(text)
+    said = plan_text(found, {b: b.name for b in (*found.inputs, *found.outputs)}, found.steps)
+    assert said.split("\n")[-1] == 'args = ["y", ["n", 2.0, "x"]]'
+    assert tensors(found) == [">x:f32[n]", "<y:f32[n]"]
+
+
+def test_a_struct_with_more_than_that_is_refused_in_one_sentence() -> None:
+    text = (
+        "struct Shape { int n[4]; };\n__global__ void k(float* y, Shape s) { }\n"
+        "int main() { float* y; hipMalloc(&y, 400); Shape s; k<<<1, 64>>>(y, s); }\n"
+    )
+    with pytest.raises(HostUnclear, match="the argument s of k is a Shape"):
+        found_plan(text)
