@@ -157,7 +157,7 @@ def _show(folder: Path, task: Any, notes: tuple[str, ...]) -> None:
         f", and every element within {tolerance.rtol:g} of its size plus {tolerance.atol:g}" if tolerance.rtol else ""
     )
     say(f"  tolerance: {tolerance.ratio:g} times the error of the same in the task's own types{gate}")
-    say(f"{folder}: sound; next: kernel-scientist run ./{folder}")
+    say(f"{folder}: sound; next: kernel-scientist run {folder if folder.is_absolute() else f'./{folder}'}")
 
 
 def _place(source: str) -> ImportPlace:

@@ -94,8 +94,9 @@ def test_a_machine_without_pytorch_is_told_how_to_get_it(place: Path, capsys: py
 @needs_torch
 def test_a_pytorch_function_becomes_a_task_with_a_seed(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "f.py").write_text(BIAS_GELU)
-    assert run_command(["tasks", "new", "bias_gelu", "--from", "f.py:bias_gelu", *SHAPES]) == 0
-    assert "sound" in capsys.readouterr().out
+    out = place / "bias_gelu"
+    assert run_command(["tasks", "new", "bias_gelu", "--from", "f.py:bias_gelu", "--out", str(out), *SHAPES]) == 0
+    assert f"{out}: sound; next: kernel-scientist run {out}\n" in capsys.readouterr().out
     made = {path.name: path.read_text() for path in (place / "bias_gelu").iterdir()}
     assert set(made) == {"task.toml", "reference.py", "seed.hip", "original.py"} and made["original.py"] == BIAS_GELU
     stored = Path(__file__).parents[1] / "support" / "bias_gelu"
