@@ -93,7 +93,7 @@ async def check_verdicts(call: Caller, task: str, seed: str) -> None:
 
 
 async def check_run(call: Caller, folder: Path) -> None:
-    run = (await call("run", task="short", tunings=4, generations=9))["run_id"]
+    run = (await call("run", task="short", tunings=2, picks=1, generations=9))["run_id"]
     assert f"{run} is at work, and no more may be" in await refusal(call.client, "run", task="transpose")
     while not (await call("status", run=run))["result"][0]["best"]:
         await anyio.sleep(0.2)
