@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,12 +21,16 @@ from app.imports.sizing import Sizing, listed_dims, sized
 from app.imports.source_file import Instance, Source
 from app.imports.summing_order import NARROW, ratio_of
 from records.errors import TaskError
+from tasks.dtypes import size_bytes
 from tasks.expressions import evaluate
 from tasks.linter import lint
 from tasks.loader import load_task
 from tasks.origin import Origin
 
 COST = 2.0**22  # operations plus bytes of the largest test
+
+
+MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ def make(wanted: Wanted, folder: Path) -> Made:
     dims = list(sizing.base)
     _refuse_clashes(graph, dims)
     shapes, left = _shapes(graph, sizing, source, scalars)
+    _refuse_heavy(graph, shapes)
     notes = [*graph.notes, *_said(sizing, original), *source.notes(), *left]
     seed, why = _seed(graph, dims, list(scalars))
     notes += [why] if why else []
@@ -87,6 +93,16 @@ def make(wanted: Wanted, folder: Path) -> Made:
         tuple(source.arguments()),
         {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers},
     )
+
+
+def _refuse_heavy(graph: Graph, shapes: Shapes) -> None:
+    """Refuse weights that are heavy at the file's own sizes, however light those of the trials are."""
+    weights = [t for t in graph.inputs if t.parameter]
+    for case in shapes.benchmarks:
+        dims = {name: int(value) for name, value in case.items()}
+        lengths = (size_bytes(t.dtype) * math.prod(int(evaluate(str(e), dims)) for e in t.shape) for t in weights)
+        if sum(lengths) > MOST_OWN_BYTES:
+            raise ImportRefused(f"its weights take more than {MOST_OWN_BYTES >> 30} GiB at its own sizes")
 
 
 @dataclass

@@ -41,6 +41,14 @@ BAD = {
         HEAD + MODULE.format("self.l = nn.Linear(50000, 50000)") + "        return self.l(x)\n" + TAIL + INIT,
         "GiB",
     ),
+    "heavy_by_name": (
+        HEAD.replace("64", "50000")
+        + MODULE.format("self.l = nn.Linear(rows, rows)")
+        + "        return self.l(x)\n"
+        + TAIL.replace("rows, 32", "8, rows")
+        + INIT,
+        "8 GiB at its own sizes",
+    ),
     "endless": (HEAD + "while True:\n    pass\n" + TAIL, "it does not end within 60 s of processor time"),
     "hoard": (
         HEAD + "kept = []\nwhile True:\n    kept.append(b'a' * (1 << 24))\n" + TAIL,
