@@ -23,6 +23,8 @@ NEAR = 1 / 64  # of their size that values may be apart
 BEYOND_HALF = 2.0**17  # times a value of the usual size: float16 ends below 2**16
 BELOW_HALF = 2.0**-30  # float16's least is 2**-24
 HARDLY = "near"  # the family of such values
+EXCEPT = "few differ"  # the family of places that are alike but for
+FEW = 1 / 256  # of the values
 TURN = 256  # a power of two, the largest stride of which values that belong together are put
 FAR = 0.25  # of the lines hold nothing but values near the least
 
@@ -168,6 +170,19 @@ def _repeated(x: Array, rng: Rng) -> Array:
     return np.take(x, np.where(rng.random(places.size) < 0.5, rng.permutation(places), places), axis=axis)
 
 
+def _few_differ(x: Array, rng: Rng) -> Array:
+    """Along one axis all places hold what stands at one of them, but for one value at least and a few more."""
+    axes = [axis for axis, size in enumerate(x.shape) if size > 1]
+    if not axes:
+        return x
+    axis = int(rng.choice(axes))
+    base, kept = int(rng.integers(x.shape[axis])), np.asarray(rng.random(x.shape) < FEW)
+    place = [int(rng.integers(size)) for size in x.shape]
+    place[axis] = (base + 1 + int(rng.integers(x.shape[axis] - 1))) % x.shape[axis]
+    kept[tuple(place)] = True
+    return np.where(kept, x, np.take(x, [base], axis=axis))
+
+
 def _outliers(x: Array, rng: Rng) -> Array:
     """In each line one value 16 to 64 times as large as drawn."""
     if not x.ndim:
@@ -233,6 +248,7 @@ MAKERS: Mapping[str, Make] = {
     HARDLY: _near,
     "gathered": _gathered,
     "repeats": _repeated,
+    EXCEPT: _few_differ,
     "outliers": _outliers,
     "far apart": _far_apart,
     "extremes": _extremes,

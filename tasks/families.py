@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from records.errors import TaskError
-from tasks.changed_inputs import HARDLY, MAKERS, MOVED, NEAR, Make, Rng, lowered, not_finite, planted, raised
+from tasks.changed_inputs import EXCEPT, HARDLY, MAKERS, MOVED, NEAR, Make, Rng, lowered, not_finite, planted, raised
 from tasks.compare import compare
 from tasks.dtypes import is_float, numpy_dtype, spacing_at, to_float64
 from tasks.held_out import SMALL, cost
@@ -25,7 +25,7 @@ from tasks.task import Array, Case, Task, Tensors, TensorSpec
 from tasks.tolerance import Tolerance
 
 WIDER = 16.0  # times the task's tolerance for families made here, whose rounding its standard does not stand for
-ALIKE = frozenset({"one value", "equal rows", HARDLY, "sorted", "gathered"})  # neighbours in a sum are alike
+ALIKE = frozenset({"one value", "equal rows", EXCEPT, HARDLY, "sorted", "gathered"})  # neighbours in a sum are alike
 ONE_WAY = 1024.0  # units of a float32 output of these: one rounding after the other may go the same way
 UNITS = 16.0  # of the last place of a float32 output that any element may be off
 LONG = 1 << 18  # the cost of a case at most on which sums in order are tried
@@ -83,7 +83,7 @@ class InputFamilies:
             return replace(own, least=max(own.least, FLUSHED))
         wider = None if own.rtol is None else WIDER * own.rtol
         # A variance in one pass loses the square of what one in two passes does where values hardly differ.
-        cancels = 1 / NEAR if family in (HARDLY, HARDLY + TOGETHER) else 1.0
+        cancels = 1 / NEAR if family.removesuffix(TOGETHER) in (EXCEPT, HARDLY) else 1.0
         return replace(
             own,
             ratio=WIDER * cancels * own.ratio,

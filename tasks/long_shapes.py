@@ -1,7 +1,8 @@
-"""Shapes drawn in secret in which one dim is long, or two are equal, and the others are little.
+"""Shapes drawn in secret in which one dim is long, two are equal, or one is next to its least; the others are little.
 
 Families of inputs are met on small shapes, so a shortcut on data that begins at some length would pass: each dim is
-long once. And what is wrong where two dims are equal shows on no shape of which all differ.
+long once. What is wrong where two dims are equal shows on no shape of which all differ. And kernels that read several
+elements at once, or turn an index over at a row's end once, are wrong on rows of two or three, and right on one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from math import ceil, lcm
 import numpy as np
 
 from tasks.domain import admits
+from tasks.gaps import COST as NARROW_COST
 from tasks.gaps import little
 from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
@@ -40,6 +42,26 @@ def equal_cases(task: Task, rng: np.random.Generator) -> tuple[Case, ...]:
     pairs = [pair for pair in combinations(task.tests[0].dims, 2) if any(_counts(task, pair))]
     cases = (_stretched(task, pair, SMALL / len(pairs), rng) for pair in pairs)
     return tuple({case.name: case for case in cases if case}.values())
+
+
+def narrow_cases(task: Task, rng: np.random.Generator) -> tuple[Case, ...]:
+    """For each dim a case in which it is one step above the least listed length, and one with all of them two above."""
+    lengths = {name: [case.dims[name] for case in (*task.tests, *task.benchmarks)] for name in task.tests[0].dims}
+    steps = {name: task.multiples.get(name, 1) for name in lengths}
+    free = [name for name in lengths if max(lengths[name]) - min(lengths[name]) >= 2 * steps[name]]
+    limit = max(NARROW_COST, min(cost(task, case.dims) for case in task.tests))
+    known = {case.name for case in (*task.tests, *task.benchmarks)}
+    found = dict[str, Case]()
+    for count, names in [*((1, [name]) for name in free), (2, free)]:
+        short = {name: (min(lengths[name]) // steps[name] + count) * steps[name] for name in names}
+        for _ in range(TRIES):
+            dims = {name: short.get(name) or little(task, name, rng) for name in lengths}
+            name = case_name(dims)
+            if name not in known and cost(task, dims) <= limit and admits(task, dims):
+                seed = int(rng.integers(2**32))
+                found[name] = replace(task.tests[0], name=name, dims=dims, seed=seed, weight=1.0, role="held_out")
+                break
+    return tuple(found.values())
 
 
 def _stretched(task: Task, names: Names, limit: float, rng: np.random.Generator) -> Case | None:

@@ -34,7 +34,8 @@ def cases_met(
     some, others for each candidate.
     """
     task, prepared = judge.task, judge.built.prepared
-    shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *inputs.gaps, *inputs.equal)
+    drawn = (*inputs.gaps, *inputs.equal, *inputs.narrow)
+    shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *drawn)
     written = written_cases(prepared, seed, (*task.tests, *shapes))
     derived = {case.name: case for case in (*shapes, *written)}
     for case in (*task.tests, *derived.values()):

@@ -14,7 +14,7 @@ from sandbox.lab.timed_inputs import TimedInputs
 from tasks.families import longest_line
 from tasks.gaps import gap_cases
 from tasks.independence import Independent, independent_dims
-from tasks.long_shapes import equal_cases, long_cases
+from tasks.long_shapes import equal_cases, long_cases, narrow_cases
 from tasks.task import Case, Task
 
 MOST_BYTES = 512 << 20  # of files that are kept
@@ -45,6 +45,11 @@ class SessionInputs:
     def equal(self) -> tuple[Case, ...]:
         """Shapes in which two dims are equal."""
         return equal_cases(self.task, self.rng)
+
+    @cached_property
+    def narrow(self) -> tuple[Case, ...]:
+        """Shapes with dims next to their least lengths."""
+        return narrow_cases(self.task, self.rng)
 
     @cached_property
     def long(self) -> tuple[Case, ...]:

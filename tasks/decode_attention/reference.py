@@ -34,11 +34,12 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Scores beyond the range of exp, and queries of which every place gets much the same."""
+    """Scores beyond the range of exp, much the same score at every place, and one far above such others."""
     q, kv = inputs["q"], inputs["kv"]
     return {
         "peaked": {"q": (q.astype(np.float32) * 40).astype(q.dtype), "kv": kv},
         "even": {"q": (q.astype(np.float32) * np.float32(0.01)).astype(q.dtype), "kv": kv},
+        "crest": _crest(q.astype(np.float32) * np.float32(0.01), np.abs(kv.astype(np.float32)), case, rng),
     }
 
 
@@ -55,6 +56,16 @@ def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
         "the mean of the cache": np.broadcast_to(kv[:, :, :latent].mean(axis=1)[:, None], (*q.shape[:2], latent)),
     }
     return {name: {"y": y.astype(ml_dtypes.bfloat16)} for name, y in found.items()}
+
+
+def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """One place of each cache, whose values are zero, scores so far above the others that these weigh little each."""
+    batch, place = np.arange(len(kv)), rng.integers(kv.shape[1], size=len(kv))
+    kv[:, :, -1] = 0
+    kv[batch, place, : case.dims["latent"]] = 0
+    kv[batch, place, -1] = 1
+    q[:, :, -1] = rng.uniform(9, 15) / SCALE
+    return {"q": q.astype(ml_dtypes.bfloat16), "kv": kv.astype(ml_dtypes.bfloat16)}
 
 
 def _attended(q: Array, kv: Array, latent: int) -> Array:

@@ -6,6 +6,8 @@ import numpy as np
 
 from tasks.task import Array, Case, Tensors
 
+FEW = 1 / 256
+
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
     """Half of the values spread evenly, half close to a random one of them."""
@@ -26,10 +28,11 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """One value everywhere, so that all work-items meet, and all values equally often."""
+    """One value everywhere, so that all work-items meet, or nearly everywhere, and all values equally often."""
     n, bins = case.dims["n"], case.dims["bins"]
     return {
         "one_value": {"values": np.full(n, rng.integers(bins), np.int32)},
+        "few_differ": {"values": np.where(rng.random(n) < FEW, inputs["values"], rng.integers(bins)).astype(np.int32)},
         "even": {"values": rng.permutation(np.arange(n) % bins).astype(np.int32)},
     }
 

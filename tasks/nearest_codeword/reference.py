@@ -31,13 +31,14 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Vectors far from their codeword, or from all; codewords much shorter than others; large values."""
+    """Vectors far from their codeword, or from all; codewords much shorter than others; large and small values."""
     short = dict(_drawn(case, rng, 1.0))
     return {
         "far": _drawn(case, rng, 2.0),
         "short": {**short, **_scaled(short, rng)},
         "away": _away(_drawn(case, rng, 1.0), rng),
         "large": {name: np.float32(LARGE) * array for name, array in _drawn(case, rng, 1.0).items()},
+        "small": {name: array / np.float32(LARGE) for name, array in _drawn(case, rng, 1.0).items()},
     }
 
 
@@ -70,6 +71,8 @@ def _drawn(case: Case, rng: np.random.Generator, spread: float) -> dict[str, Arr
     codebook = np.stack([centres - step, centres + step], axis=1).reshape(-1, width)[:codes]
     order = rng.permutation(codes)
     wanted = rng.integers(codes, size=rows)
+    ends = rng.choice(rows, min(2, rows), replace=False)  # of the search: the last codeword is seldom drawn
+    wanted[ends] = order[[-1, 0][: len(ends)]]
     pair, side = wanted // 2, (wanted % 2 * 2 - 1).astype(np.float32)
     noise = np.float32(0.25 * spread) * rng.uniform(-1, 1, (rows, width)).astype(np.float32)
     noise[np.arange(rows), axis[pair]] = side * rng.uniform(0.25, 0.5, rows).astype(np.float32)

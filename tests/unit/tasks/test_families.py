@@ -61,7 +61,7 @@ def test_a_sum_of_like_terms_may_round_each_time_in_the_same_direction() -> None
     want = np.asarray(terms.astype(np.float64).sum())
     one_by_one = np.asarray(np.cumsum(terms, dtype=np.float32)[-1])
     in_half = np.asarray(np.cumsum(terms, dtype=np.float16)[-1], np.float32)
-    for family in ("one value", "equal rows", "near", "sorted", "gathered"):
+    for family in ("one value", "equal rows", "few differ", "near", "sorted", "gathered"):
         allowed = families.tolerance(output, family)
         assert compare(one_by_one, want, want.astype(np.float32), allowed).correct
         assert not compare(in_half, want, want.astype(np.float32), allowed).correct
@@ -104,6 +104,9 @@ def test_each_family_is_what_its_name_says(softmax: Task) -> None:
         for x in draws(softmax, "repeats")
     ]
     assert sum(share < 1 for share in repeated) > 10
+    for x in draws(softmax, "few differ"):
+        usual = [np.take(np.sort(x, axis=axis), [x.shape[axis] // 2], axis=axis) for axis in (0, 1)]
+        assert 0 < min((x != most).mean() for most in usual) < 0.1
     outliers = draws(softmax, "outliers")
     plain = draws(softmax, "permuted")
     assert max(np.abs(x).max() for x in outliers) > 8 * max(np.abs(x).max() for x in plain)
@@ -157,7 +160,7 @@ def test_whole_numbers_are_never_planted_and_a_task_may_say_what_is(softmax: Tas
     with pytest.raises(TaskError, match="names 'z', which is no input of a floating type"):
         read_manifest(path, text.replace("[[input]]", 'plant = ["z"]\n[[input]]', 1))
     assert load_task("histogram").plant == ()
-    assert InputFamilies(load_task("histogram")).names == ("one_value", "even")
+    assert InputFamilies(load_task("histogram")).names == ("one_value", "few_differ", "even")
 
 
 def test_rounding_passes_where_a_family_leaves_almost_nothing(softmax: Task) -> None:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tasks.domain import within
+from tasks.gaps import COST as NARROW_COST
 from tasks.held_out import SMALL, cost
 from tasks.loader import load_task, task_names
-from tasks.long_shapes import COST, NEARLY, equal_cases, long_cases
+from tasks.long_shapes import COST, NEARLY, equal_cases, long_cases, narrow_cases
 from tasks.task import Task
 
 SHIPPED = [load_task(name) for name in task_names()]
@@ -53,3 +54,31 @@ def test_a_part_of_a_task_gets_what_it_serves() -> None:
     rng = np.random.default_rng(1)
     cases = (*long_cases(part, rng), *equal_cases(part, rng))
     assert cases and all(case.dims["cols"] <= 2000 for case in cases)
+
+
+@pytest.mark.parametrize("name", task_names())
+def test_each_dim_is_once_one_step_above_its_least_length(name: str) -> None:
+    task = load_task(name)
+    limit = max(NARROW_COST, min(cost(task, case.dims) for case in task.tests))
+    cases, listed = narrow_cases(task, np.random.default_rng(1)), (*task.tests, *task.benchmarks)
+    for case in cases:
+        assert case.role == "held_out" and cost(task, case.dims) <= limit
+        assert case.name not in {each.name for each in listed}
+        for dim, value in case.dims.items():
+            lengths = [each.dims[dim] for each in listed]
+            assert min(lengths) <= value <= max(lengths) and value % task.multiples.get(dim, 1) == 0
+    for dim in task.tests[0].dims:
+        lengths, step = [each.dims[dim] for each in listed], task.multiples.get(dim, 1)
+        affordable = {**{d: min(c.dims[d] for c in listed) for d in task.tests[0].dims}, dim: min(lengths) + step}
+        if max(lengths) >= min(lengths) + 2 * step and cost(task, affordable) <= limit / 4:
+            assert any(case.dims[dim] == min(lengths) + step for case in cases), dim
+
+
+def test_rows_of_two_and_of_three_stand_beside_many_and_few() -> None:
+    cases = narrow_cases(load_task("bias_gelu"), np.random.default_rng(1))
+    assert [(case.dims["rows"] < 4, case.dims["cols"]) for case in cases][1:] == [(False, 2), (True, 3)]
+
+
+def test_a_part_of_a_task_keeps_its_condition_beside_the_least_lengths() -> None:
+    part = within(load_task("row_softmax"), "cols >= 64")
+    assert all(case.dims["cols"] >= 64 for case in narrow_cases(part, np.random.default_rng(1)))
