@@ -91,7 +91,8 @@ def cluster_places(settings: Settings, target: Target, on: str) -> list[tuple[Pl
 
     cache_folder = str(settings.cache_folder) if on == LOCAL else settings.ray_cache
     link = cluster_link(settings, on, target.name)
-    return link.open(spec_of(target.name, cache_folder, settings.isolation, settings.trust_tasks))
+    allowed = settings.trust_tasks, settings.task_seconds, settings.task_gib
+    return link.open(spec_of(target.name, cache_folder, settings.isolation, *allowed))
 
 
 def cluster_place(settings: Settings, target: Target, on: str, place_id: str = "") -> Place:

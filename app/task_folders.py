@@ -21,9 +21,7 @@ def open_task(settings: Settings, name_or_path: str, target: str | None = None) 
     """The task for a target, its first one when not given; TaskError or SettingsError in one sentence."""
     from tasks.loader import load_task
 
-    return load_task(
-        name_or_path, target, lambda path, code: _host(settings.cache_folder, settings.trust_tasks)(path, code)
-    )
+    return load_task(name_or_path, target, lambda path, code: _host_of(settings)(path, code))
 
 
 def open_sound_task(settings: Settings, name_or_path: str, target: str | None = None) -> Task:
@@ -50,7 +48,7 @@ def task_cage(settings: Settings) -> Cage:
     """The confinement of strangers' Python; SettingsError where none holds that would keep it from the user's files."""
     from records.errors import SettingsError
 
-    cage = _host(settings.cache_folder, settings.trust_tasks).cage
+    cage = _host_of(settings).cage
     if not cage.is_strict and not settings.trust_tasks:
         raise SettingsError(
             f"this machine cannot keep a stranger's code from your files ({cage.text}); read the file, then set "
@@ -59,9 +57,17 @@ def task_cage(settings: Settings) -> Cage:
     return cage
 
 
+def _host_of(settings: Settings) -> TaskHost:
+    return _host(settings.cache_folder, settings.trust_tasks, settings.task_seconds, settings.task_gib)
+
+
 @cache
-def _host(folder: Path, is_trusted: bool) -> TaskHost:
+def _host(folder: Path, is_trusted: bool, seconds: int, gib: float) -> TaskHost:
     """One for this process, so that a task's process is started once."""
+    from sandbox.task_child import limits
     from sandbox.task_host import TaskHost
 
-    return TaskHost(folder, lambda text: note(f"kernel-scientist: {text}"), is_trusted=is_trusted)
+    def say(text: str) -> None:
+        note(f"kernel-scientist: {text}")
+
+    return TaskHost(folder, say, is_trusted=is_trusted, limits=limits(seconds, gib))

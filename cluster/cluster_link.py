@@ -269,10 +269,12 @@ class _Channel:
         self._connection.close()
 
 
-def spec_of(target: str, cache: str, isolation: str, trusts_tasks: bool) -> dict[str, Any]:
+def spec_of(
+    target: str, cache: str, isolation: str, trusts_tasks: bool, task_seconds: int = 60, task_gib: float = 1.5
+) -> dict[str, Any]:
     """The stations that a run needs, as `open` takes them."""
     from cluster.station import StationSpec
 
-    found = asdict(StationSpec(target, "", cache, isolation, trusts_tasks))
+    found = asdict(StationSpec(target, "", cache, isolation, trusts_tasks, task_seconds, task_gib))
     del found["kind"]
     return found

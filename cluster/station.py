@@ -22,6 +22,7 @@ from sandbox.remote.message import Request, pack, unpack
 from sandbox.remote.pool import WorkerPool, gpu_indices, make_bench
 from sandbox.remote.spool import worker_id
 from sandbox.target import load_target
+from sandbox.task_child import limits
 from sandbox.task_host import TaskHost
 
 AT_A_GPU = 3  # candidates that are compiled, waited for and compared at once; the GPU itself has one at a time
@@ -37,6 +38,8 @@ class StationSpec:
     cache: str  # a folder of the node; `~` is its user's home
     isolation: str = "strict"  # or limits
     trusts_tasks: bool = False  # runs the code of strangers' tasks even where it cannot be confined
+    task_seconds: int = 60  # that one question to it may take
+    task_gib: float = 1.5
 
 
 class Station:
@@ -101,5 +104,6 @@ class Station:
         made = make_bench(
             worker_id(platform.node() or "node"), spec.kind, target, cache, gpus, cores, False, spec.isolation
         )
-        host = TaskHost(cache, lambda text: None, is_trusted=spec.trusts_tasks)
+        allowed = limits(spec.task_seconds, spec.task_gib)
+        host = TaskHost(cache, lambda text: None, is_trusted=spec.trusts_tasks, limits=allowed)
         return WorkerPool(made.worker, made.place, made.slots, lambda request: task_of(request, cache, host))

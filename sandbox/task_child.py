@@ -15,6 +15,7 @@ import secrets
 import shutil
 import tempfile
 import threading
+import time
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -34,23 +35,33 @@ from tasks.served import MOST_ANSWER_BYTES, joined, split
 from tasks.task import Array, Case, Tensors
 
 PACKAGES = ("numpy", "ml_dtypes", "records", "tasks")
-LIMITS = ProcessLimits(
-    cpu_s=300,  # of one process, whose successor may have as much again for one question
-    file_bytes=8 << 30,
-    resident_bytes=16 << 30,
-    folder_bytes=16 << 30,
-    threads=32,
-    idle_s=60.0,
-    patience_s=86400.0,
-)
+SECONDS, GIB = 60, 1.5  # of one process; a user may allow more
+FRESH_S = 5.0  # spent on earlier questions, after which the next one has a process to itself
 TRIES = 2
+_HIGHER = "; where it needs more, set KERNEL_SCIENTIST_TASK_"
 _ENDS = {
-    "cpu": f"takes more than {LIMITS.cpu_s} s of processor time",
-    "memory": f"takes more than {LIMITS.resident_bytes >> 30} GiB of memory",
     "folder": "fills its folder",
     "threads": "starts too many threads",
     "stalled": "waits for something that never comes",
 }
+
+
+def limits(seconds: int = SECONDS, gib: float = GIB) -> ProcessLimits:
+    """Limits of a task's process."""
+    resident = int(gib * (1 << 30))
+    return ProcessLimits(
+        cpu_s=seconds,
+        data_bytes=resident + (400 << 20),  # asked for, in use or not
+        file_bytes=8 << 30,
+        resident_bytes=resident,
+        folder_bytes=16 << 30,
+        threads=32,
+        idle_s=30.0,
+        patience_s=86400.0,
+    )
+
+
+LIMITS = limits()
 
 
 class _Process:
@@ -60,6 +71,7 @@ class _Process:
         self.folder = Path(tempfile.mkdtemp(prefix="ks-task-"))
         self.completed: Completed | None = None
         self.fault: ScientistError | None = None
+        self.spent_s = 0.0  # on questions that it has answered
         read, self._ask = os.pipe()
         self._tell, write = os.pipe()
         view, argv = python_child(PACKAGES, "tasks.served", str(read), str(write))
@@ -80,6 +92,7 @@ class _Process:
 
     def exchange(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
         """The answer; None when the process has ended. ValueError for one that is none."""
+        started = time.monotonic()
         with contextlib.suppress(BrokenPipeError):
             os.write(self._ask, json.dumps(question).encode() + b"\n")
         said = bytearray()
@@ -94,6 +107,7 @@ class _Process:
         answer = json.loads(said)
         if not isinstance(answer, dict):
             raise ValueError("its answer is of no known form")
+        self.spent_s += time.monotonic() - started
         return answer
 
     def end(self) -> None:
@@ -184,9 +198,9 @@ class TaskChild:
         return self._patiently(put), found
 
     def _patiently(self, put: Callable[[_Process], dict[str, Any] | None]) -> dict[str, Any]:
-        """Ask, and once more in a new process where the first has ended: it may have used up its time before."""
+        """Ask, and once more in a new process where the first has ended for another reason than its limits."""
         for _ in range(TRIES):
-            process = self._process()
+            process, asked = self._process(), time.monotonic()
             try:
                 answer = put(process)
             except (ValueError, OSError, RecursionError) as error:
@@ -197,13 +211,28 @@ class TaskChild:
                     raise TaskError(_plain(answer["error"]))
                 return answer
             _end_all(self._held)
+            if process.completed is not None and process.completed.end in ("cpu", "memory"):
+                break  # it began with nearly all that it may take
+            if time.monotonic() - asked > self._limits.idle_s / 2:
+                break  # nor was it ended for what came before the question
         if process.fault is not None:
             raise process.fault
         done = process.completed
-        how = _ENDS.get(done.end, "") if done is not None else ""
+        how = self._limit(done.end) if done is not None else ""
         raise self._fault(how or f"ended its process with status {done.returncode if done else 'unknown'}")
 
+    def _limit(self, end: str) -> str:
+        """The limit that has ended a process, in words; empty where none has."""
+        if end == "cpu":
+            return f"takes more than {self._limits.cpu_s} s of processor time{_HIGHER}SECONDS"
+        if end == "memory":
+            gib = self._limits.resident_bytes / (1 << 30)
+            return f"takes more than {gib:.3g} GiB of memory{_HIGHER}GIB"
+        return _ENDS.get(end, "")
+
     def _process(self) -> _Process:
+        if self._held and self._held[0].spent_s > FRESH_S:
+            _end_all(self._held)
         if not self._held:
             answers = self._path.with_name(FILE)
             process = _Process(self._cage, self._limits, [answers] if answers.is_file() else [])

@@ -12,15 +12,21 @@ from records.errors import LedgerError, SettingsError, ToolchainError
 from records.files import write_whole
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.cage.confinement import Cage, candidates
-from sandbox.task_child import TaskChild
+from sandbox.process import ProcessLimits
+from sandbox.task_child import LIMITS, TaskChild
 
 
 class TaskHost:
     """Gives `load_task` the functions of a folder that is not shipped, without executing any of it in this process."""
 
-    def __init__(self, cache: Path, note: Callable[[str], None], *, is_trusted: bool = False) -> None:
-        """`cache` remembers which were seen; `is_trusted`: also where files of the user cannot be put out of reach."""
-        self._cache, self._note, self._is_trusted = cache, note, is_trusted
+    def __init__(
+        self, cache: Path, note: Callable[[str], None], *, is_trusted: bool = False, limits: ProcessLimits = LIMITS
+    ) -> None:
+        """`cache` remembers which were seen; `is_trusted`: also where files of the user cannot be put out of reach.
+
+        `limits` are for each process.
+        """
+        self._cache, self._note, self._is_trusted, self._limits = cache, note, is_trusted, limits
         self._children: dict[str, tuple[TaskChild, Mapping[str, Any]]] = {}
 
     @cached_property
@@ -41,7 +47,7 @@ class TaskHost:
                     f"({self.cage.text}); read it, then set KERNEL_SCIENTIST_TRUST_TASKS=1"
                 )
             self._introduce(path, code)
-            child = TaskChild(path, code, self.cage)
+            child = TaskChild(path, code, self.cage, self._limits)
             self._children[digest] = child, child.functions()
         return self._children[digest][1]
 

@@ -12,10 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.imports.confined import LIMITS as IMPORTS
 from records.errors import TaskError
 from sandbox.cage.confinement import Cage
 from sandbox.process import ProcessLimits
 from sandbox.task_child import LIMITS, TaskChild
+from sandbox.task_child import limits as task_limits
 from tasks.linter import lint
 from tasks.loader import FOLDER, load_task, task_names
 from tasks.task import Case
@@ -186,6 +188,27 @@ def test_what_goes_wrong_in_there_is_one_sentence(child: Callable[..., TaskChild
     assert len(str(caught.value)) < 700
     assert str(caught.value).isprintable()
     assert made["baseline"]({"x": np.ones(3, np.float32)}, CASE)["y"].tolist() == [2.0, 2.0, 2.0], "it goes on"
+
+
+def test_what_the_limits_end_is_not_tried_again_and_the_sentence_names_the_setting(
+    child: Callable[..., TaskChild],
+) -> None:
+    """A bomb in any question costs its limit once, however much the questions before it have taken."""
+    body = "sum(range(1 << 62)) if case.dims['n'] > 3 else None\n    return {'y': inputs['x'] * 2.0}"
+    made = child(f"{SOUND}\ndef reference(inputs, case):\n    {body}\n", replace(SMALL, cpu_s=1)).functions()
+    x = {"x": np.ones(3, np.float32)}
+    made["reference"](x, CASE)
+    before = os.times()
+    with pytest.raises(TaskError, match=r"1 s of processor time; .* KERNEL_SCIENTIST_TASK_SECONDS"):
+        made["reference"](x, replace(CASE, dims={"n": 4}))
+    after = os.times()
+    assert after.children_user - before.children_user < 1.6
+    made["reference"](x, CASE)
+
+
+def test_the_usual_limits_are_those_of_an_import() -> None:
+    assert (LIMITS.cpu_s, LIMITS.resident_bytes) == (IMPORTS.cpu_s, IMPORTS.resident_bytes)
+    assert (task_limits(7, 2).cpu_s, task_limits(7, 2).resident_bytes) == (7, 2 << 30)
 
 
 def test_links_it_leaves_in_its_folder_are_not_written_through(child: Callable[..., TaskChild], tmp_path: Path) -> None:
