@@ -69,7 +69,7 @@ def test_a_sample_of_each_benchmark_is_compared_and_said(evaluator: LabEvaluator
     rows = [row for row in made.cases if row.role == "benchmark"]
     assert [row.name for row in rows] == [case.name for case in softmax.benchmarks]
     for row in rows:
-        assert row.correct and 2 <= row.workgroups < row.grid and 1 <= row.drawn <= row.workgroups
+        assert row.correct and 1 <= row.drawn <= row.workgroups < row.grid  # one alone where it is the one at the end
         assert row.executed == pytest.approx(row.workgroups / row.grid)
         assert 0 < row.compared < 1 and 0 < row.miss_chance < 1 and row.error is not None
 
