@@ -136,7 +136,7 @@ def test_a_run_makes_a_verified_kernel_and_can_be_looked_at(
     assert json.loads(capsys.readouterr().out)["best"] == best
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_begins_with_several_files_and_goes_on_beyond_its_end(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:

@@ -27,6 +27,7 @@ def host_program(source: Path) -> Path:
     ]
     done = subprocess.run(
         tools.command("cc", "-target", "x86_64-linux-musl", *STATIC, *words, str(source), "-o", str(made)),
+        cwd=source.parent,  # in a folder around its own installation the compiler builds its libraries again
         env=tools.environment(),
         capture_output=True,
         text=True,
