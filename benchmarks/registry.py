@@ -120,7 +120,7 @@ BENCHMARKS = (
         "Speed of retrieval",
         "Adding documents, searching them and searching after a change, beside other searches.",
         4,
-        arguments=("--passages", "100000"),
+        arguments=("--passages", "100000", "--vectors", "384"),
     ),
     Benchmark(
         "own_kernels",
