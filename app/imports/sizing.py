@@ -89,7 +89,7 @@ def _smaller(original: Mapping[str, int]) -> list[Dims]:
     """Sizes to try, cheap ones first: all of them cut to one number, or all of them divided by one."""
     largest = max(original.values())
     cut = [{n: min(v, t) for n, v in original.items()} for t in TARGETS]
-    divided = [{n: max(1, v * t // largest) for n, v in original.items()} for t in IN_PROPORTION if t < largest]
+    divided = [{n: max(min(v, 2), v * t // largest) for n, v in original.items()} for t in IN_PROPORTION if t < largest]
     made = {math.prod(dims.values()): dims for dims in [*cut, *divided]}
     return [made[size] for size in sorted(made) if size <= MOST_TRIED]
 
