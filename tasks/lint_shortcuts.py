@@ -102,12 +102,15 @@ def _is_the_operation(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> boo
     Then it makes none to the same values in another order either; an input that only happens to hide it does not stay
     as lucky.
     """
-    if not shortcut.asks_the_reference:
-        return False
     rng = np.random.default_rng(0)
     for sample in cases:
-        inputs = _shuffled(task, sample.inputs, rng)
-        other = replace(sample, inputs=inputs, reference=task.reference(inputs, sample.case))
+        inputs = _shuffled(task, sample.inputs, rng) if shortcut.asks_the_reference else _redrawn(task, sample, rng)
+        if inputs is None:
+            return False
+        try:
+            other = replace(sample, inputs=inputs, reference=task.reference(inputs, sample.case))
+        except (TaskError, *TASK_FAULTS):
+            return False
         for each in (sample, other):
             answer = shortcut.answer(each)
             if answer is None:
@@ -115,6 +118,18 @@ def _is_the_operation(task: Task, shortcut: Shortcut, cases: CasesOfTask) -> boo
             if not all(_agree(each.reference[s.name], answer[s.name], shortcut.rounding) for s in task.outputs):
                 return False
     return True
+
+
+def _redrawn(task: Task, sample: Sample, rng: np.random.Generator) -> Tensors | None:
+    """Numbers that owe nothing to the task's own; None where no input may be any number.
+
+    A part of the output that stays as it is with them, such as zeros that no element of an input reaches, is no chance.
+    """
+    free = [s.name for s in task.inputs if s.name in sample.inputs and is_float(sample.inputs[s.name].dtype)]
+    if not free or not task.mix or any(s.structure for s in task.inputs):
+        return None
+    new = {n: rng.standard_normal(sample.inputs[n].shape).astype(sample.inputs[n].dtype) for n in free}
+    return {**sample.inputs, **new}
 
 
 def _shuffled(task: Task, inputs: Tensors, rng: np.random.Generator) -> Tensors:
