@@ -128,7 +128,7 @@ def _redrawn(task: Task, sample: Sample, rng: np.random.Generator) -> Tensors | 
     free = [s.name for s in task.inputs if s.name in sample.inputs and is_float(sample.inputs[s.name].dtype)]
     if not free or not task.mix or any(s.structure for s in task.inputs):
         return None
-    new = {n: rng.standard_normal(sample.inputs[n].shape).astype(sample.inputs[n].dtype) for n in free}
+    new = {n: np.asarray(rng.standard_normal(sample.inputs[n].shape), sample.inputs[n].dtype) for n in free}
     return {**sample.inputs, **new}
 
 

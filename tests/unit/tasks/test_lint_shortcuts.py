@@ -21,7 +21,7 @@ LAZY = {  # what the task computes, from which inputs, and a shortcut that they 
     "one row again": ("np.cumsum(x, axis=0)", f"np.tile({NORMAL}[:1], (case.dims['rows'], 1))", "element along axis 0"),
     "a short period": ("x * x", f"np.resize({NORMAL}[0, :16], {NORMAL}.shape)", "the first 16 elements along axis 1"),
     "zeros behind": ("x.sum(axis=1)", f"{NORMAL} * (np.arange(case.dims['cols']) < 9)", "the first 16 elements"),
-    "zeros at the end": ("x * x", f"{NORMAL} * (np.arange(case.dims['cols']) < 69)", "last element along axis 1 of the out"),
+    "zeros at the end": ("x * x", f"{NORMAL} * (np.arange(case.dims['cols']) < 69)", "last element along axis 1 of"),
     "nothing below zero": ("x * x * x", f"np.abs({NORMAL})", ""),
 }
 SOUND = ["x * x", "np.abs(x)", "x.sum(axis=1)", "x.max(axis=1)", "np.cumsum(x, axis=1)", "np.sort(x, axis=1)", "x * 2"]
