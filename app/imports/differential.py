@@ -55,7 +55,7 @@ def _compare(
     updated = {n: t.clone() for n, t in state.items()}
     torch.set_default_dtype(torch.float64)
     try:
-        with torch.no_grad(), _Double():
+        with torch.no_grad(), Double():
             made = instance.call(updated, arguments)
     except FAULTS as error:
         raise ImportRefused(f"it does not run in double precision: {type(error).__name__}: {error}"[:300]) from None
@@ -67,12 +67,13 @@ def _compare(
     got = compute(inputs, case)
     written = {n: a.numpy() for n, a in zip(instance.names, arguments, strict=True) if isinstance(a, torch.Tensor)}
     for at, (spec, _) in enumerate(graph.outputs):
-        right = written.get(spec.initial or spec.name, want[at] if at < len(want) else None)
-        if not agree(got[spec.name], news[spec.name] if right is None else right):
+        right = want[at] if at < len(want) else written.get(spec.initial or spec.name, news.get(spec.name))
+        assert right is not None
+        if not agree(got[spec.name], right.reshape(1) if spec.shape == (1,) and right.size == 1 else right):
             raise ImportDiffers(WRONG)
 
 
-class _Double(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
+class Double(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
     """Gives a file double precision for every real type that it asks for: the reference rounds to none between."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

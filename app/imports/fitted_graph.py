@@ -12,7 +12,7 @@ from app.imports.drawing import drawn_graph, structured
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph, uses
 from app.imports.idle_weights import idle_weights, without
-from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused
+from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused, ImportUnfitted
 from app.imports.sizing import Sizing
 from app.imports.source_file import Instance, Source
 
@@ -50,7 +50,7 @@ def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step:
         try:
             return source.build({**original, **sizing.constants(config), **values(at)})
         except FAULTS as error:
-            raise ImportRefused(f"it does not run for {named(config)}: {short(error)}") from None
+            raise ImportUnfitted(f"it does not run for {named(config)}: {short(error)}") from None
 
     for left in reversed(range(FITS)):
         instances = [built(config, at) for at, config in enumerate(configs)]
@@ -95,9 +95,9 @@ def _fitted(
         try:
             traces.append(traced_graph.trace(instance, {*config, *(scalars[0] if scalars else ())}))
         except FAULTS as error:
-            raise ImportRefused(f"it does not run for {named(config)}: {short(error)}") from None
+            raise ImportUnfitted(f"it does not run for {named(config)}: {short(error)}") from None
     if any(t.key != traces[0].key for t in traces):
-        raise ImportRefused("its operations change with its sizes, so one graph cannot stand for all")
+        raise ImportUnfitted("its operations change with its sizes, so one graph cannot stand for all")
     graph = traced_graph.unified(traces, fitting)
     drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
     return graph if drawn is None else structured(graph, instances), drawn

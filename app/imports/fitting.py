@@ -12,6 +12,7 @@ from tasks.expressions import evaluate
 
 MOST_FACTORS = 4
 MOST_STEP, MOST_SHIFT = 8, 40
+GROUPS = (16, 32, 64, 128, 256)  # of which there may be one that is not full
 CLOSE = 1e-12
 MOST_KNOWN = 12  # expressions found before that a product may take as a factor
 
@@ -121,6 +122,9 @@ class Fitting:
                 for shift in range(-MOST_SHIFT, MOST_SHIFT + 1):
                     if all((c + shift) // step == v for c, v in zip(column, values, strict=True)):
                         yield f"({name} {'+' if shift >= 0 else '-'} {abs(shift)}) // {step}"
+            for step in GROUPS:
+                if all(-(-c // step) == v for c, v in zip(column, values, strict=True)):
+                    yield f"({name} + {step - 1}) // {step}"
 
 
 def _is_close(one: float, two: float) -> bool:

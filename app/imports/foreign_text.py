@@ -46,10 +46,12 @@ def parsed(path: str, text: str) -> ast.Module:
         raise ImportRefused(f"{path} is not Python: {error}") from None
 
 
-def executed(path: str, text: str, tree: ast.Module | None = None) -> dict[str, Any]:
-    """The names that the text defines, or what was made of its tree."""
+def executed(path: str, text: str, tree: ast.Module | None = None, name: str = "imported") -> dict[str, Any]:
+    """The names that the text defines, or what was made of its tree; `name` is the module's."""
     tree = ast.fix_missing_locations(OnProcessor().visit(tree or parsed(path, text)))
-    space: dict[str, Any] = {"__name__": "imported", "__file__": path}
+    module = sys.modules[name] = types.ModuleType(name)  # dataclasses look their own module up there
+    space = module.__dict__
+    space["__file__"] = path
     linecache.cache[path] = (len(text), None, text.splitlines(True), path)
     exec(compile(tree, path, "exec"), space)
     return space
@@ -73,5 +75,7 @@ class Neighbours(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Its names."""
-        found = executed(f"{module.__name__}.py", self._texts[module.__name__])
-        module.__dict__.update({n: v for n, v in found.items() if n not in ("__name__", "__file__")})
+        name = module.__name__
+        found = executed(f"{name}.py", self._texts[name], name=name)
+        module.__dict__.update({n: v for n, v in found.items() if not n.startswith("__")})
+        sys.modules[name] = module

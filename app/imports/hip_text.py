@@ -12,6 +12,13 @@ from app.imports.hip_values import C_TYPES, SCALARS, c_expression, place_in
 from app.imports.node_arguments import plain
 
 STORAGE = {**C_TYPES, "f16": "_Float16", "bf16": "__bf16", "i16": "short", "i8": "signed char", "u8": "unsigned char"}
+EIGHT_BITS = {
+    "e4m3fn": "__hip_fp8_e4m3",
+    "e5m2": "__hip_fp8_e5m2",
+    "e4m3fnuz": "__hip_fp8_e4m3_fnuz",
+    "e5m2fnuz": "__hip_fp8_e5m2_fnuz",
+}
+STORAGE |= EIGHT_BITS
 THREADS = 256
 
 
@@ -50,7 +57,9 @@ def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) ->
             f'block = ["{THREADS}"]',
             f"args = {_toml([*names, *(f'{d}:i64' for d in dims), *scalars])}",
         ]
-    lines = [*head, "+++*/", "#include <hip/hip_runtime.h>", "", "struct Arguments {"]
+    narrow = any(kind in EIGHT_BITS.values() for _, kind, _ in buffers)
+    headers = ["#include <hip/hip_runtime.h>", *(["#include <hip/hip_fp8.h>"] if narrow else [])]
+    lines = [*head, "+++*/", *headers, "", "struct Arguments {"]
     lines += [f"    {const}{kind}* {name};" for name, kind, const in buffers]
     lines += [f"    long long {name};" for name in dims]
     lines += [f"    float {name};" for name in scalars]

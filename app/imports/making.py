@@ -16,8 +16,9 @@ from app.imports.hip_text import seed_text
 from app.imports.manifest_text import Shapes, flops, manifest_text, moved
 from app.imports.names import is_reserved
 from app.imports.numpy_text import LAWS, SAID, reference_text
-from app.imports.refusal import FAULTS, ImportRefused
-from app.imports.sizing import Sizing, listed_dims, sized
+from app.imports.own_sizes import refuse_other_shapes
+from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted
+from app.imports.sizing import MOST_FIXED, Sizing, common, listed_dims, sized
 from app.imports.source_file import Instance, Source
 from app.imports.summing_order import NARROW, ratio_of
 from records.errors import TaskError
@@ -30,6 +31,7 @@ from tasks.origin import Origin
 COST = 2.0**22  # operations plus bytes of the largest test
 
 
+MOST_HELD = 3  # sizes that are tried as the one that cannot change
 MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
 
@@ -60,12 +62,11 @@ def make(wanted: Wanted, folder: Path) -> Made:
     original = source.constants()
     tried = Trials(source, original)
     try:
-        sizing = sized(original, tried)
+        sizing, graph, drawn, scalars = _followed(source, original, tried)
     except ImportRefused:
         if tried.error and not tried.has_run:
             raise ImportRefused(f"it does not run: {tried.error}") from None
         raise
-    graph, drawn, scalars = graphs_of(source, sizing, original)
     dims = list(sizing.base)
     _refuse_clashes(graph, dims)
     shapes, left = _shapes(graph, sizing, source, scalars)
@@ -93,6 +94,37 @@ def make(wanted: Wanted, folder: Path) -> Made:
         tuple(source.arguments()),
         {**{n: str(v) for n, v in sizing.fixed.items()}, **sizing.followers},
     )
+
+
+def _followed(
+    source: Source, original: Mapping[str, int], tried: Trials
+) -> tuple[Sizing, Graph, Graph | None, Mapping[str, float]]:
+    """The graph under sizes that it fits: any, or the steps of the listed cases, or those with what all cases share."""
+    listed = source.cases()
+    ways: list[tuple[Mapping[str, int] | None, list[str]]] = [(None, [])]
+    if listed:
+        shared = [n for n in original if len({case[n] for case in listed}) == 1 and original[n] <= MOST_FIXED]
+        ways.append((common([*listed, *source.tests()], original), []))
+        for held in [*([n] for n in sorted(shared, key=lambda n: original[n])[:MOST_HELD]), shared]:
+            alike = [case for case in source.tests() if all(case[n] == original[n] for n in held)]
+            ways.append((common([*listed, *alike], original), held))
+    first: ImportUnfitted | None = None
+    for steps, held in ways:
+        if not held and steps is not None and max(steps.values()) == 1:
+            continue
+        try:
+            sizing = sized(original, tried, steps, held)
+            graph, drawn, scalars = graphs_of(source, sizing, original)
+            refuse_other_shapes(graph, source, sizing, original)
+        except ImportUnfitted as error:
+            first = first or error
+        except ImportRefused:
+            if first is None:
+                raise
+        else:
+            return sizing, graph, drawn, scalars
+    assert first is not None
+    raise first
 
 
 def _refuse_heavy(graph: Graph, shapes: Shapes) -> None:

@@ -152,6 +152,13 @@ class NumpyWriter(NumpyViews):
     def _constant(self, node: Operation) -> str:
         return f"np.asarray({node.args[0]!r}, {kind(node.dtype)})"
 
+    def _bincount(self, node: Operation) -> str:
+        given = {"weights": None, "minlength": 0} | dict(zip(("x", "weights", "minlength"), node.args, strict=False))
+        given |= node.kwargs
+        if node.shape != (given["minlength"],) or given["weights"] is not None:
+            raise ImportRefused(f"{node.op} has a translation to NumPy for all counts of minlength alone; {RECORDS}")
+        return f"np.bincount({self.text(node.args[0])}.reshape(-1), minlength={given['minlength']})"
+
     def _full(self, node: Operation) -> str:
         return f"np.full({self.shape(node)}, {self.text(node.args[1])}, {kind(node.dtype)})"
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from app.imports.graph import Graph, Operation, Ref, Size, Tensor
 from app.imports.node_arguments import plain, tuple_of
 from app.imports.numpy_helpers import HELPERS
 from app.imports.numpy_ops import NumpyWriter
+from tasks.dtypes import numpy_dtype
 
 WHOLE = {"i64": "np.int64", "i32": "np.int32", "i16": "np.int16", "i8": "np.int8", "u8": "np.uint8", "bool": "bool"}
 LAWS: Mapping[str, str] = {
@@ -94,8 +97,8 @@ def _body(graph: Graph, writer: NumpyWriter) -> str:
 
 
 def _ends(graph: Graph) -> str:
-    names = ", ".join(f'"{spec.name}": "{_stored(spec.dtype)}"' for spec, _ in graph.outputs)
-    narrow = any(spec.dtype in ("f16", "bf16") for spec, _ in graph.outputs)
+    names = ", ".join(f'"{spec.name}": {_stored(spec.dtype)}' for spec, _ in graph.outputs)
+    narrow = any("ml_dtypes" in _stored(spec.dtype) for spec, _ in graph.outputs)
     rows = [
         *(["import ml_dtypes", "", ""] if narrow else []),
         f"TYPES = {{{names}}}",
@@ -112,14 +115,13 @@ def _ends(graph: Graph) -> str:
         "        found = compute(inputs, case, np.float32)",
         "    return {n: np.ascontiguousarray(x).astype(TYPES[n]).reshape(np.shape(x)) for n, x in found.items()}",
     ]
-    text = "\n".join(rows)
-    return text.replace('"bf16"', "ml_dtypes.bfloat16") if narrow else text
+    return "\n".join(rows)
 
 
 def _stored(dtype: str) -> str:
-    return {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bf16"}.get(
-        dtype, {"bool": "bool", "u8": "uint8"}.get(dtype, f"int{dtype[1:]}")
-    )
+    """The NumPy type of an output, as text."""
+    stored = numpy_dtype(dtype)
+    return f'"{stored.name}"' if hasattr(np, stored.name) else f"ml_dtypes.{stored.name}"
 
 
 def _inputs(graph: Graph, drawn: Graph | None) -> tuple[str, set[str]]:

@@ -117,7 +117,7 @@ class PopcornSource(Source):
             made = space["ref_kernel"](_filled(data, iter(given)))
             return list(_leaves(made)) if isinstance(made, (tuple, list, dict)) else made
 
-        return Instance(call, {}, {}, arguments, names, lambda: tuple(_leaves(draw())))
+        return Instance(call, {}, {}, arguments, names, lambda: tuple(_leaves(draw())), hands_out=True)
 
     def _names(self, data: Any, count: int) -> tuple[str, ...]:
         """The names that ref_kernel takes the parts of its data apart by."""

@@ -7,7 +7,11 @@ class ImportRefused(Exception):
     """One sentence for the person who asked."""
 
 
-class ImportDiffers(ImportRefused):
+class ImportUnfitted(ImportRefused):
+    """Sizes that are not those that a source can have; others may be."""
+
+
+class ImportDiffers(ImportUnfitted):
     """A translation that does not give what the original gives."""
 
 

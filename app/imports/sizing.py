@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -60,8 +60,18 @@ class Sizing:
         return [*found, {n: v + steps[n] * int(rng.integers(2, 8)) for n, v in base.items()}]
 
 
-def sized(original: Mapping[str, int], runs: Runs) -> Sizing:
-    """Try constants out; ImportRefused where the function runs with none but its own sizes."""
+def common(cases: Sequence[Mapping[str, float]], names: Iterable[str]) -> Dims:
+    """The step that a dim has in all cases that a source lists."""
+    return {n: math.gcd(*(int(case[n]) for case in cases)) for n in names}
+
+
+def sized(
+    original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None = None, held: Collection[str] = ()
+) -> Sizing:
+    """Try constants out; ImportRefused where the function runs with none but its own sizes.
+
+    With `steps` each dim comes in these alone; those that are `held` keep their values.
+    """
     if not original:
         raise ImportRefused(
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
@@ -76,12 +86,24 @@ def sized(original: Mapping[str, int], runs: Runs) -> Sizing:
                 break
     if base is None:
         raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
-    found = Sizing(_shrunk(base, runs), {})
+    if held:
+        return _with_held(original, runs, steps or {}, held)
+    found = Sizing(_shrunk(base, runs) if not steps else base, {})
     for name in list(base):
         if name in found.base and name not in found.steps:
-            _settle(name, original, found, runs)
+            _settle(name, original, found, runs, (steps[name],) if steps else STEPS)
     if not found.base:
         raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
+    return found
+
+
+def _with_held(original: Mapping[str, int], runs: Runs, steps: Mapping[str, int], held: Collection[str]) -> Sizing:
+    """The others by their steps, from one on; ImportRefused where that does not run."""
+    free = [n for n in original if n not in held]
+    found = Sizing({n: steps[n] for n in free}, {n: steps[n] for n in free}, {n: original[n] for n in held})
+    tried = [found.base, *({**found.base, n: k * steps[n]} for n in free for k in (2, 3))]
+    if not free or not all(runs(found.constants(dims)) for dims in tried):
+        raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
     return found
 
 
@@ -110,10 +132,10 @@ def _has_room(dims: Mapping[str, int], runs: Runs) -> bool:
     return runs({n: max(1, v // 2) for n, v in dims.items()})
 
 
-def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs) -> None:
+def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs, steps: Sequence[int] = STEPS) -> None:
     """The step of one dim, or the dim that it follows, or its value where it cannot change."""
     base = found.base
-    for step in STEPS:
+    for step in steps:
         value = max(step, -(-base[name] // step) * step)
         if step > 1 and (original[name] % step or step > original[name]):
             continue

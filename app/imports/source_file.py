@@ -33,6 +33,7 @@ class Instance:
     names: tuple[str, ...]
     redraw: Callable[[], tuple[Any, ...]] | None  # draws the arguments again
     outputs: tuple[str, ...] = ()  # their names, where the source has some
+    hands_out: bool = False  # buffers for results may be among the arguments and stay unused
 
 
 @dataclass(frozen=True)

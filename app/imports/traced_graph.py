@@ -13,10 +13,12 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from app.imports.exact_constants import exact
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph, Number, Operation, Ref, Tensor
+from app.imports.handed import with_handed
 from app.imports.names import free_name
-from app.imports.refusal import RECORDS, ImportRefused
+from app.imports.refusal import RECORDS, ImportRefused, ImportUnfitted
 from app.imports.source_file import Instance
 
 DTYPES = {
@@ -102,15 +104,19 @@ def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
         ends_of.append(len(ends))
         return ends
 
+    def traced(values: Sequence[Any]) -> Any:
+        made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
+        made.graph.eliminate_dead_code()
+        return made
+
     values = [*instance.state.values(), *(instance.arguments[i] for i in tensors)]
     with torch.no_grad():
         try:
-            made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
+            made = traced(values)
         except RuntimeError as error:
             if READ_VALUE in str(error):
                 raise ImportRefused(f"its operations depend on the values of its inputs; {RECORDS}") from None
             raise
-    made.graph.eliminate_dead_code()
     names = [f"w_{n.replace('.', '_')}" for n in state_names] + [instance.names[i] for i in tensors]
     updates = _updates(made.graph, names)
     nodes, constants = [], {}
@@ -127,7 +133,7 @@ def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
         elif node.op == "call_function":
             _refuse_random(node)
             nodes.append(node)
-    return Trace(nodes, names, ends, updates, instance, constants)
+    return Trace(nodes, names, ends, updates, instance, exact(constants, values, traced))
 
 
 def _updates(graph: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
@@ -189,7 +195,8 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
             notes.append(f"{name} is counted up by the host and is no output")
             continue
         outputs.append((Tensor(f"new_{name}", value.shape, value.dtype), end.name))
-    return _used(Graph(tuple(inputs), tuple(nodes), tuple(outputs), tuple(notes)))
+    graph = Graph(tuple(inputs), tuple(nodes), tuple(outputs), tuple(notes))
+    return _used(with_handed(graph) if first.instance.hands_out else graph)
 
 
 def _free(title: str, names: Sequence[str]) -> str:
@@ -226,7 +233,7 @@ class Sizes:
         """A whole number; ImportRefused where it follows from the dims in no simple way."""
         found = self.fitting.integer([int(v) for v in values])
         if found is None:
-            raise ImportRefused(
+            raise ImportUnfitted(
                 f"a size of it follows from the sizes of its inputs in no simple way: {list(values)[:4]}"
             )
         return found
@@ -276,7 +283,7 @@ def _merged(values: Sequence[Any], sizes: Sizes) -> Any:
         real = sizes.fitting.real(values)
         if real is None:
             if len(set(values)) > 1 and not any(math.isnan(v) for v in values):
-                raise ImportRefused(f"a number of it follows from the sizes in no simple way: {list(values)[:4]}")
+                raise ImportUnfitted(f"a number of it follows from the sizes in no simple way: {list(values)[:4]}")
             return first
         return Number(real, True) if isinstance(real, str) else real
     return str(first)

@@ -21,7 +21,7 @@ from records.errors import UsageError
 from tasks.compare import compare
 from tasks.linter import lint
 from tasks.loader import load_task
-from tests.support.boards import FOLDERS, is_close, write_board
+from tests.support.boards import FOLDERS, HANDED, is_close, write_board
 from tests.support.robust_folder import CONFIG, FUNCTION, write_robust
 from tests.support.trace_sets import DEFINITIONS, write_trace_set
 
@@ -200,6 +200,22 @@ def test_a_submission_takes_its_data_in_the_order_of_the_board(tmp_path: Path) -
         compile(text, name, "exec")
     made = load_task(tmp_path / "tasks" / "update")
     assert made.initials == {"state": "new_state"} and lint(made) == ()
+
+
+@needs_torch
+@pytest.mark.long
+def test_boards_hand_buffers_in_and_have_sizes_that_go_together(tmp_path: Path) -> None:
+    refused = imports(tmp_path / "tasks", {name: write_board(tmp_path, name) for name in HANDED})
+    assert set(refused) == {"blocks"} and "scale has the shape (1024, 32), where small sizes lead to" in str(refused)
+    shapes = {"grey": ("output", ("size", "size")), "total": ("output", ("1",))}
+    shapes["groups"] = ("largest", ("tokens", "width // 128"))
+    for name, (output, shape) in shapes.items():
+        task = load_task(tmp_path / "tasks" / name)
+        assert lint(task) == () and [t.name for t in task.outputs] == [output]
+        assert tuple(str(e) for e in task.outputs[0].shape) == shape and [t.name for t in task.inputs] != [output]
+        exported(tmp_path / "tasks" / name, "gpumode", tmp_path / f"{name}.py", "mi300x")
+        assert f"{output}, = given_\n" in (tmp_path / f"{name}.py").read_text()
+    assert "0.2989, 0.587, 0.114]" in (tmp_path / "tasks/grey/reference.py").read_text()
 
 
 BAD = {

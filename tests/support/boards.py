@@ -84,6 +84,74 @@ FOLDERS = {
         "- {n: 1048576, scale: 0.25, use_abs: true, seed: 3}",
     ),
 }
+GREY = (
+    HEAD
+    + """def generate_input(size: int, seed: int):
+    return torch.rand(size, size, 3, device="cuda"), torch.empty(size, size, device="cuda")
+
+
+def ref_kernel(data):
+    data, output = data
+    parts = torch.tensor([0.2989, 0.5870, 0.1140], device=data.device, dtype=data.dtype)
+    output[...] = torch.sum(data * parts, dim=-1)
+    return output
+"""
+)
+TOTAL = (
+    HEAD
+    + """from dataclasses import dataclass
+
+
+@dataclass
+class Given:
+    size: "int"
+
+
+def generate_input(size: int, seed: int):
+    return torch.randn(Given(size).size, device="cuda"), torch.empty(1, device="cuda")
+
+
+def ref_kernel(data):
+    data, output = data
+    output = data.to(torch.float64).sum().to(torch.float32)
+    return output
+"""
+)
+GROUPS = (
+    HEAD
+    + """def generate_input(tokens: int, width: int, group: int, seed: int):
+    x = torch.randn(tokens, width, device="cuda")
+    return x, torch.empty(tokens, width // group, device="cuda")
+
+
+def ref_kernel(data):
+    x, largest = data
+    group = x.shape[1] // largest.shape[1]
+    largest[...] = x.reshape(x.shape[0], largest.shape[1], group).abs().amax(dim=-1).clamp(min=1e-10)
+    return largest
+"""
+)
+BLOCKS = (
+    HEAD
+    + """def generate_input(rows: int, cols: int, seed: int):
+    return torch.randn(rows, cols, device="cuda"), torch.randn(rows, -(-cols // 128), device="cuda")
+
+
+def ref_kernel(data):
+    x, scale = data
+    return x * scale.sum(dim=1, keepdim=True) if scale.shape[1] > 1 else x + scale
+"""
+)
+HANDED = {  # results in buffers that are not written, constants of the file, sizes that only go together
+    "grey": (GREY, "- {size: 128, seed: 1}", "- {size: 4096, seed: 3}"),
+    "total": (TOTAL, "- {size: 1023, seed: 1}", "- {size: 1048576, seed: 3}"),
+    "groups": (
+        GROUPS,
+        "- {tokens: 4, width: 512, group: 64, seed: 1}\n- {tokens: 8, width: 512, group: 128, seed: 2}",
+        "- {tokens: 256, width: 4096, group: 128, seed: 3}\n- {tokens: 256, width: 8192, group: 128, seed: 4}",
+    ),
+    "blocks": (BLOCKS, "- {rows: 4, cols: 64, seed: 1}", "- {rows: 1024, cols: 4096, seed: 3}"),
+}
 TASK = """files:
   - {{name: submission.py, source: "@SUBMISSION@"}}
   - {{name: task.py, source: task.py}}
@@ -104,8 +172,8 @@ ranking_by: geom
 
 
 def write_board(root: Path, name: str) -> Path:
-    """The folder of one of FOLDERS below the root, with the files beside it."""
-    reference, tests, benchmarks = FOLDERS[name]
+    """The folder of one of FOLDERS or HANDED below the root, with the files beside it."""
+    reference, tests, benchmarks = {**FOLDERS, **HANDED}[name]
     folder = root / name
     folder.mkdir(parents=True)
     (root / "utils.py").write_text(UTILS)
