@@ -18,6 +18,8 @@ APART = {
     "app.exports.original_definition": FULL,
     "app.hosts.local_headers": FULL,
     "app.imports.board_folder": "a file format that others define",
+    "app.imports.exact_constants": FULL,
+    "app.imports.handed": FULL,
     "app.imports.idle_weights": "a change of the graph of its own, which the loop that fits graphs tries",
     "app.imports.source_kinds": "a table that grows with each form",
     "app.imports.torch_numpy": FULL,
