@@ -46,6 +46,8 @@ from app.commands import (
 )
 from app.screen import emit, hush, is_unread, note
 from records.errors import MachineError, ScientistError
+from records.scratch_folder import leave
+from records.stopping import stoppable
 
 INTERRUPTED = 130
 GARBAGE = 50_000  # new objects between two looks for cycles: libraries make many at their import, and few cycles
@@ -97,7 +99,11 @@ def main() -> None:
     # Threads of numpy's BLAS that have nothing to do sleep at once; they would spin first, at its import too.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it reads about every package to look for some
-    code = run_command(sys.argv[1:])
+    signals = list[str]()
+    with stoppable(lambda: signals.append("one")):  # not told from the handler: it may come in the middle of a line
+        code = run_command(sys.argv[1:])
+    if signals and code == INTERRUPTED:  # `serve` ends so in order
+        note(f"{NAME}: interrupted")
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -106,7 +112,7 @@ def main() -> None:
     hush()
     gc.freeze()  # the interpreter would look through all that is left for cycles, more than once, at its end
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
-        os._exit(code)
+        leave(code)
     sys.exit(code)
 
 
@@ -134,7 +140,6 @@ def _run(arguments: Sequence[str]) -> int:
             emit({"error": said, "exit_code": error.exit_code})
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        note(f"{NAME}: interrupted")
         return INTERRUPTED
     except Exception as error:  # the outermost edge: the only place that catches everything
         if isinstance(error, BrokenPipeError) and is_unread():

@@ -12,8 +12,6 @@ import contextlib
 import json
 import os
 import secrets
-import shutil
-import tempfile
 import threading
 import time
 import weakref
@@ -25,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from records import scratch_folder
 from records.errors import ScientistError, TaskError
 from sandbox.cage.confinement import Cage
 from sandbox.cage.python_child import ENVIRONMENT, python_child
@@ -68,7 +67,7 @@ class _Process:
     """One caged process and the thread that watches it."""
 
     def __init__(self, cage: Cage, limits: ProcessLimits, readable: Sequence[Path]) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="ks-task-"))
+        self.folder = scratch_folder.make("task")
         self.completed: Completed | None = None
         self.fault: ScientistError | None = None
         self.spent_s = 0.0  # on questions that it has answered
@@ -117,7 +116,7 @@ class _Process:
         self._thread.join()
         with contextlib.suppress(OSError):
             os.close(self._tell)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        scratch_folder.remove(self.folder)
 
 
 class TaskChild:

@@ -20,6 +20,7 @@ import numpy as np
 from records.codec import to_plain
 from records.errors import MachineError, ScientistError, SpoolError, UsageError
 from records.quantity import counted
+from records.stopping import INTERRUPTED, stoppable
 from sandbox.amdgcn.toolchain import find_toolchain
 from sandbox.base import HARNESS
 from sandbox.cage.confinement import candidates, require
@@ -28,7 +29,6 @@ from sandbox.remote.message import Request
 from sandbox.remote.pool import WorkerPool, WorkerSlot, make_bench
 from sandbox.remote.server import Server
 from sandbox.remote.spool import LEASE_S, MOST_TRIES, Claim, Spool, worker_id
-from sandbox.stopping import INTERRUPTED, stoppable
 from sandbox.target import load_target
 
 POLL_S = 1.0

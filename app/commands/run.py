@@ -118,7 +118,7 @@ def drive(
     """Run a session with progress on the screen; Ctrl-C leaves a run that can be resumed, and says how."""
     from app.approval import asking
     from app.progress import Watcher
-    from sandbox.stopping import INTERRUPTED, stoppable
+    from records.stopping import INTERRUPTED, stoppable
 
     run = session.context.run
     tell = note if json else say

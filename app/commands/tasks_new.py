@@ -6,7 +6,7 @@ import re
 from hashlib import sha256
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,7 +16,7 @@ from records.errors import UsageError
 
 if TYPE_CHECKING:
     from app.imports.readers import ImportPlace
-    from app.settings import Settings
+    from tasks.task import Task
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[([A-Za-z_][\w, ]*)\]")
@@ -87,19 +87,21 @@ def command(
     json: Json = False,
 ) -> None:
     """Make a task folder of a file: reference, cases, tolerance and, where possible, a naive kernel that passes."""
+    from app.commands.new_folder import refuse_taken, whole_or_none
     from app.commands.tasks_of_kernel import KernelWish, make_of_kernel
     from app.exports.gpumode_submission import ARGUMENTS
     from app.imports.confined import imported
     from app.imports.readers import KERNELS, form_of
     from app.settings import load_settings
-    from app.task_folders import task_cage
+    from app.task_folders import open_sound_task, task_cage
 
-    folder = _new_folder(name, out)
+    folder = _folder_of(name, out)
+    refuse_taken(folder)
     place = _place(source)
     settings = load_settings()
     if place.path.suffix in KERNELS:
         said = (reference, _specs(input_), _sizes(size), output or [], _origin(place, licence, commit), golden)
-        _said(settings, folder, make_of_kernel(settings, KernelWish(name, place, *said), folder), json)
+        _said(folder, *make_of_kernel(settings, KernelWish(name, place, *said), folder), json)
         return
     if reference or output:
         raise UsageError(f"--reference and --output are for HIP files, and {place.path} is none")
@@ -115,10 +117,12 @@ def command(
     note(f"executing {found.path.name} once, confined: without network and without your files")
     made = imported(request, task_cage(settings))
     kept = {**found.kept, **({ARGUMENTS: dumps(made.arguments).encode()} if made.arguments else {})}
-    for file, content in {**made.files, **kept}.items():
-        (folder / file).parent.mkdir(parents=True, exist_ok=True)
-        (folder / file).write_bytes(content)
-    _said(settings, folder, made.notes, json)
+    with whole_or_none(folder):
+        for file, content in {**made.files, **kept}.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(content)
+        task = open_sound_task(settings, str(folder.absolute()))
+    _said(folder, task, made.notes, json)
 
 
 def _origin(place: ImportPlace, licence: str, commit: str) -> dict[str, str]:
@@ -126,10 +130,7 @@ def _origin(place: ImportPlace, licence: str, commit: str) -> dict[str, str]:
     return {"source": place.path.name, "licence": licence, "commit": commit, "digest": digest}
 
 
-def _said(settings: Settings, folder: Path, notes: tuple[str, ...], json: bool) -> None:
-    from app.task_folders import open_sound_task
-
-    task = open_sound_task(settings, str(folder.absolute()))
+def _said(folder: Path, task: Task, notes: tuple[str, ...], json: bool) -> None:
     if json:
         seeds = [p.name for p in task.seeds]
         emit({"folder": str(folder), "name": task.name, "notes": list(notes), "seeds": seeds})
@@ -137,16 +138,13 @@ def _said(settings: Settings, folder: Path, notes: tuple[str, ...], json: bool) 
     _show(folder, task, notes)
 
 
-def _new_folder(name: str, out: Path | None) -> Path:
+def _folder_of(name: str, out: Path | None) -> Path:
     if not NAME.fullmatch(name):
         raise UsageError(f"the name of a task is letters, digits and underscores, not {name!r}")
-    folder = out or Path(name)
-    if folder.exists():
-        raise UsageError(f"{folder} is there already: choose another name, or another place with --out")
-    return folder
+    return out or Path(name)
 
 
-def _show(folder: Path, task: Any, notes: tuple[str, ...]) -> None:
+def _show(folder: Path, task: Task, notes: tuple[str, ...]) -> None:
     from app.commands.tasks_command import detail
 
     detail(task, task.targets[0])

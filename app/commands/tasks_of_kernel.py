@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from app.imports.confined import Imported
     from app.imports.readers import ImportPlace, Specs
     from app.settings import Settings
+    from tasks.task import Task
 
 PLAIN_RATIO, MARGIN = 2.0, 0.7  # of every import; the share of it that a kernel may need, since draws differ
 RATIOS = (4.0, 8.0, 16.0)  # tolerances that are tried for a kernel that is right and less accurate than the standard
@@ -37,14 +37,15 @@ class KernelWish:
     is_golden: bool
 
 
-def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[str, ...]:
-    """Write the folder, with the file as a seed that passes `check`; sentences about it. UsageError says why not."""
+def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[Task, tuple[str, ...]]:
+    """Write the folder, with the file as a seed that passes `check`: the task, and notes. UsageError says why not."""
+    from app.commands.new_folder import whole_or_none
     from app.hosts.local_headers import with_headers
     from app.hosts.memory import HostUnclear
     from app.imports.confined import imported
     from app.imports.kernel_request import matched, parameters_of, request_of, shapes_of
     from app.imports.readers import text_of
-    from app.task_folders import task_cage
+    from app.task_folders import open_sound_task, task_cage
 
     path = wish.place.path
     text, absent = with_headers(path, wish.place.head, text_of)
@@ -66,7 +67,7 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
     }
     request = {
         "name": wish.name,
-        "title": path.stem.replace("_", " "),
+        "title": wish.name.replace("_", " "),
         "source": {**source, "function": function, "kernel": wish.place.head},
         "origin": {**wish.origin, "form": "hip"},
         "gate": None,
@@ -74,10 +75,12 @@ def make_of_kernel(settings: Settings, wish: KernelWish, folder: Path) -> tuple[
     }
     note(f"executing {place.path.name} once, confined: without network and without your files")
     made = imported(request, task_cage(settings))
-    said = _written(settings, folder, made, found, match, text, place)
+    with whole_or_none(folder):
+        said = _written(settings, folder, made, found, match, text, place)
+        task = open_sound_task(settings, str(folder.absolute()))
     notes = [f"{header} is not beside the file and is left out" for header in absent]
     notes += [f"taken as for the file's own sizes: {d}" for d in found.decisions]
-    return (*said, *made.notes, *notes)
+    return task, (*said, *made.notes, *notes)
 
 
 def _plan_of(wish: KernelWish, text: str) -> HostPlan:
@@ -126,29 +129,21 @@ def _listed(parts: list[str]) -> str:
 def _written(
     settings: Settings, folder: Path, made: Imported, found: HostPlan, match: Any, text: str, place: ImportPlace
 ) -> tuple[str, ...]:
-    """The folder with the first seed that passes; nothing is left where none does."""
+    """The folder with the first seed that passes; UsageError where none does."""
     from app.imports.kernel_seed import seeds_of
 
-    folder.mkdir(parents=True)
-    is_kept = False
-    try:
-        for file, content in made.files.items():
-            if file != "seed.hip":
-                (folder / file).write_bytes(content)
-        (folder / "original_reference.py").write_text(place.head, encoding="utf-8")
-        seeds = list(seeds_of(found, match, made.files["task.toml"].decode(), made.others, text))
-        note("checking the file's own kernel against its reference")
-        said, finding = _accepted(settings, folder, seeds)
-        if finding:
-            raise UsageError(
-                f"{place.path.name} does not say what the file computes, or its launch plan was not understood: "
-                f"{finding}"
-            )
-        is_kept = True
-        return said
-    finally:
-        if not is_kept:
-            shutil.rmtree(folder, ignore_errors=True)
+    for file, content in made.files.items():
+        if file != "seed.hip":
+            (folder / file).write_bytes(content)
+    (folder / "original_reference.py").write_text(place.head, encoding="utf-8")
+    seeds = list(seeds_of(found, match, made.files["task.toml"].decode(), made.others, text))
+    note("checking the file's own kernel against its reference")
+    said, finding = _accepted(settings, folder, seeds)
+    if finding:
+        raise UsageError(
+            f"{place.path.name} does not say what the file computes, or its launch plan was not understood: {finding}"
+        )
+    return said
 
 
 def _accepted(settings: Settings, folder: Path, seeds: Sequence[str]) -> tuple[tuple[str, ...], str]:

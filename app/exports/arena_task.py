@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from app.exports.launcher import Launcher
-from app.exports.provenance import Provenance, lines_of
+from app.exports.provenance import Provenance, lines_of, spoken
 from records.errors import UsageError
 from sandbox.candidate.parse import listing
 from sandbox.target import Target
@@ -147,13 +147,13 @@ def arena_task(launcher: Launcher, target: Target, provenance: Provenance, sourc
     said = lines_of(provenance)
     texts = {
         "config.yaml": _CONFIG.format(
-            description=json.dumps(" ".join([task.title, *said])), entrypoints=entry, arch=target.arch
+            description=json.dumps(" ".join([f"{spoken(task.title)}.", *said])), entrypoints=entry, arch=target.arch
         ),
         "workloads.json": json.dumps(known, indent=2) + "\n",
         "scripts/arena_eval.py": _RUNNER,
         KERNEL: source,
         "README.md": _README.format(
-            title=task.title.rstrip("."),
+            title=spoken(task.title),
             said="\n\n".join(said),
             on="on the GPU" if is_measured else "in the lab, which needs no GPU",
             times=""

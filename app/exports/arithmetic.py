@@ -10,23 +10,23 @@ from records.errors import PlanError
 FUNCTIONS = """\
 namespace plan {
 // The arithmetic of the launch plan. A division by zero gives 0.
-inline long long floor_div(long long a, long long b) {
+[[maybe_unused]] inline long long floor_div(long long a, long long b) {
     return b == 0 ? 0 : a / b - (a % b != 0 && (a % b < 0) != (b < 0));
 }
-inline long long floor_mod(long long a, long long b) { return b == 0 ? 0 : a - floor_div(a, b) * b; }
-inline long long ceil_div(long long a, long long b) { return b == 0 ? 0 : -floor_div(-a, b); }
-inline bool is_before(long long a, long long b, long long step) { return step > 0 ? a < b : a > b; }
-inline long long left(long long a, long long by) {
+[[maybe_unused]] inline long long floor_mod(long long a, long long b) { return b == 0 ? 0 : a - floor_div(a, b) * b; }
+[[maybe_unused]] inline long long ceil_div(long long a, long long b) { return b == 0 ? 0 : -floor_div(-a, b); }
+[[maybe_unused]] inline bool is_before(long long a, long long b, long long step) { return step > 0 ? a < b : a > b; }
+[[maybe_unused]] inline long long left(long long a, long long by) {
     return by < 0 || by > 63 ? 0 : static_cast<long long>(static_cast<unsigned long long>(a) << by);
 }
-inline long long right(long long a, long long by) { return by < 0 || by > 63 ? 0 : a >> by; }
-inline long long log2(long long a) {
+[[maybe_unused]] inline long long right(long long a, long long by) { return by < 0 || by > 63 ? 0 : a >> by; }
+[[maybe_unused]] inline long long log2(long long a) {
     long long bits = -1;
     for (; a > 0; a >>= 1) ++bits;
     return bits;
 }
-inline long long least(long long a, long long b) { return a < b ? a : b; }
-inline long long most(long long a, long long b) { return a > b ? a : b; }
+[[maybe_unused]] inline long long least(long long a, long long b) { return a < b ? a : b; }
+[[maybe_unused]] inline long long most(long long a, long long b) { return a > b ? a : b; }
 }  // namespace plan
 """
 _PLAIN: Mapping[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}

@@ -148,10 +148,10 @@ def _provenance(kernel: ExportedKernel, digest: str, target: str) -> Provenance:
 
     made = kernel.evaluation
     if made is None:
-        return Provenance(kernel.task, target, digest, kernel.run)
+        return Provenance(Path(kernel.task).name, target, digest, kernel.run)
     kind = made.time_kind or ""
     where = "on a GPU" if kind == "measured" else "by execution in the lab, which emulates the GPU's functions on a CPU"
-    return Provenance(kernel.task, target, digest, kernel.run, where, made.geomean_us, kind)
+    return Provenance(Path(kernel.task).name, target, digest, kernel.run, where, made.geomean_us, kind)
 
 
 def write_new(files: Mapping[Path, bytes], force: bool) -> None:

@@ -14,7 +14,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from app.exports.inline_module import compiled_inline
 from app.exports.original_definition import OriginalDefinition, original_of
-from app.exports.provenance import Provenance, lines_of
+from app.exports.provenance import Provenance, lines_of, spoken
 from app.exports.python_reference import called_with_tensors, standalone
 from app.exports.safetensors_file import safetensors_file
 from app.exports.signature import Extent, refuse_beyond
@@ -46,7 +46,8 @@ _SOLUTION = '''\
 
 import math
 
-{environment}from torch.utils.cpp_extension import load_inline
+{environment}import torch
+from torch.utils.cpp_extension import load_inline
 
 {compiled}
 
@@ -194,7 +195,7 @@ class _Trace:
         names = self._parameters()
         environment = "" if made.is_cuda else f'import os\n\nos.environ["PYTORCH_ROCM_ARCH"] = "{made.target.arch}"\n\n'
         return _SOLUTION.format(
-            title=task.title.rstrip(".") + ".",
+            title=spoken(task.title) + ".",
             said="\n".join(said),
             environment=environment,
             compiled=compiled_inline(made, "into", made.kernel(), made.function("into")),

@@ -10,7 +10,7 @@ import json
 import re
 
 from app.exports.inline_module import compiled_inline
-from app.exports.provenance import Provenance, lines_of
+from app.exports.provenance import Provenance, lines_of, spoken
 from app.exports.refused_words import without
 from app.exports.signature import refuse_beyond
 from app.exports.torch_operator import TorchOperator
@@ -20,7 +20,7 @@ from records.quantity import counted
 MOST_BYTES = 1_000_000
 ARGUMENTS = "original_arguments.json"  # beside an imported task: the names of the values of its data
 FORBIDDEN = re.compile("stream", re.I)
-_LAUNCHED = re.compile(r"(?m)^#define KERNEL_(STREAM|LAUNCH)\b.*$")
+_LAUNCHED = re.compile(r"(?m)^#define KERNEL_(STREAM|LAUNCH|LAUNCH_TOGETHER)\b(?:.*\\\n)*.*$")
 _SUBMISSION = '''\
 """{title}
 
@@ -69,7 +69,7 @@ def gpumode_submission(made: TorchOperator, provenance: Provenance) -> str:
     inputs = counted(len(order), "input") + (f" and then {counted(len(fresh), 'output')} or none" if fresh else "")
     whole = len(order) + len(fresh)
     text = _SUBMISSION.format(
-        title=made.launcher.task.title.rstrip(".") + ".",
+        title=spoken(made.launcher.task.title) + ".",
         said="\n".join(lines_of(provenance)),
         environment="" if made.is_cuda else _ON_AMD.format(arch=made.target.arch) + "\n",
         compiled=compiled_inline(made, "into", kernel, operator),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from string import ascii_lowercase, digits
 
-from app.exports.provenance import Provenance, lines_of
+from app.exports.provenance import Provenance, lines_of, spoken
 from app.exports.torch_operator import TYPES, TorchOperator
 
 _BUILD = """\
@@ -26,7 +26,7 @@ src = ["{folder}/{name}.cu", "{folder}/{name}_operator.cu"]
 """
 _FLAKE = """\
 {{
-  description = "{title}";
+  description = "{title}.";
 
   inputs.kernel-builder.url = "github:huggingface/kernels";
 
@@ -54,7 +54,7 @@ TORCH_LIBRARY_EXPAND(TORCH_EXTENSION_NAME, ops) {{
 REGISTER_EXTENSION(TORCH_EXTENSION_NAME)
 """
 _PACKAGE = '''\
-"""{title}
+"""{title}.
 
 {said}
 """
@@ -71,7 +71,7 @@ def _fake({names}):
 
 
 def {name}({parameters}):
-    """{title}
+    """{title}.
 
     {arguments}
     """
@@ -129,14 +129,14 @@ def hf_kernel(made: TorchOperator, provenance: Provenance) -> dict[str, str]:
     """The files by path."""
     name, backend = made.name, "cuda" if made.is_cuda else "rocm"
     package, folder = name.lower(), f"{name}_{backend}"
-    said, title = lines_of(provenance), made.launcher.task.title.rstrip(".") + "."
+    said, title = lines_of(provenance), spoken(made.launcher.task.title)
     signature = made.signature
     comment = "\n".join(f"// {line}" for line in said)
     return {
         "build.toml": _BUILD.format(
             hub=package.replace("_", "-"), backend=backend, name=name, folder=folder, flags=_flags(made)
         ),
-        "flake.nix": _FLAKE.format(title=title.replace('"', "'").replace("${", "$ {")),
+        "flake.nix": _FLAKE.format(title=title.replace("${", "$ {")),
         "CARD.md": _CARD.format(title=title, said="\n\n".join(said), package=package, name=name),
         f"{folder}/{name}.cu": f"{comment}\n{made.kernel()}",
         f"{folder}/{name}_operator.cu": f"{comment}\n{made.function('returns')}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.exports.launcher import PLATFORM, Launcher
-from app.exports.provenance import Provenance, lines_of
+from app.exports.provenance import Provenance, lines_of, spoken
 from app.exports.self_check import program, stored_cases
 from records.errors import UsageError
 from sandbox.candidate.parse import listing
@@ -160,7 +160,7 @@ class _Project:
         values = ", ".join(f"{scalar.name} = {scalar.value}" for scalar in fixed)
         scalars = f"The task's scalars have the values that the kernel was verified with: {values}.\n" if values else ""
         return _README.format(
-            title=self._task.title.rstrip("."),
+            title=spoken(self._task.title),
             said="\n\n".join(self._said),
             name=name,
             suffix=suffix,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 
-from app.exports.torch_module import quoted
+from app.exports.torch_module import platform_guard, quoted
 from app.exports.torch_operator import OperatorForm, TorchOperator
 
 _COMPILED = '''\
+{guard}
+
 KERNEL = r"""
 {kernel}
 """
@@ -29,9 +31,10 @@ COMPILED = load_inline(  # once for this text, then kept in PyTorch's folder of 
 
 
 def compiled_inline(made: TorchOperator, form: OperatorForm, kernel: str, operator: str) -> str:
-    """The lines, after which `COMPILED.SYMBOL` can be called; the module must have imported `load_inline`."""
+    """The lines, after which `COMPILED.SYMBOL` can be called; the module must have imported both names of PyTorch."""
     digest = sha256(f"{kernel}\0{operator}".encode()).hexdigest()[:12]  # two exports in one process never share a name
     return _COMPILED.format(
+        guard=platform_guard(made.target),
         kernel=quoted(kernel),
         operator=quoted(operator),
         name=f"{made.name}_{made.target.name}_{digest}",

@@ -6,7 +6,7 @@ import ast
 import re
 
 from app.exports.inline_module import compiled_inline
-from app.exports.provenance import Provenance, lines_of
+from app.exports.provenance import Provenance, lines_of, spoken
 from app.exports.refused_words import without
 from app.exports.signature import refuse_beyond
 from app.exports.torch_operator import TYPES, TorchOperator
@@ -54,7 +54,7 @@ def kernelbench_model(made: TorchOperator, provenance: Provenance) -> str:
     kernel = without(made.kernel(), REFUSED, "other", "KernelBench's static checks")
     constructor, parameters = _interface(made)
     return _MODEL.format(
-        said="\n".join(f"# {line}" for line in [made.launcher.task.title.rstrip(".") + ".", *lines_of(provenance)]),
+        said="\n".join(f"# {line}" for line in [spoken(made.launcher.task.title) + ".", *lines_of(provenance)]),
         environment="" if made.is_cuda else _ON_AMD + "\n",
         compiled=compiled_inline(made, "returns", kernel, made.function("returns")),
         constructor=constructor,

@@ -32,7 +32,7 @@ PLATFORM = """\
 #define KERNEL_OK cudaSuccess
 #define KERNEL_BAD_VALUE cudaErrorInvalidValue
 #define KERNEL_LAUNCH(f, grid, block, args, lds, stream) cudaLaunchKernel(f, grid, block, args, lds, stream)
-#define KERNEL_LAUNCH_TOGETHER(f, grid, block, args, lds, stream) \
+#define KERNEL_LAUNCH_TOGETHER(f, grid, block, args, lds, stream) \\
     cudaLaunchCooperativeKernel(f, grid, block, args, lds, stream)
 #define KERNEL_ALLOW(f, lds) cudaFuncSetAttribute(f, cudaFuncAttributeMaxDynamicSharedMemorySize, lds)
 #else
@@ -41,7 +41,7 @@ PLATFORM = """\
 #define KERNEL_OK hipSuccess
 #define KERNEL_BAD_VALUE hipErrorInvalidValue
 #define KERNEL_LAUNCH(f, grid, block, args, lds, stream) hipLaunchKernel(f, grid, block, args, lds, stream)
-#define KERNEL_LAUNCH_TOGETHER(f, grid, block, args, lds, stream) \
+#define KERNEL_LAUNCH_TOGETHER(f, grid, block, args, lds, stream) \\
     hipLaunchCooperativeKernel(f, grid, block, args, lds, stream)
 #define KERNEL_ALLOW(f, lds) hipFuncSetAttribute(f, hipFuncAttributeMaxDynamicSharedMemorySize, lds)
 #endif

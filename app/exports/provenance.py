@@ -18,10 +18,16 @@ class Provenance:
     time_kind: str = ""  # measured or predicted
 
 
+def spoken(text: str) -> str:
+    """A title or a name as one line that no comment, docstring or quoted string of an export ends at."""
+    printable = "".join(each if each.isprintable() else " " for each in text)
+    return " ".join(printable.replace("\\", "/").replace('"', "'").replace("*/", "* /").split()).rstrip(".")
+
+
 def lines_of(known: Provenance) -> list[str]:
     """Sentences of at most 110 characters."""
     rows = [
-        f"A kernel for the task {known.task} on the {known.target}, exported by GPU Kernel Scientist.",
+        f"A kernel for the task {spoken(known.task)} on the {known.target}, exported by GPU Kernel Scientist.",
         f"Source {known.digest[:16]}" + (f", of the run {known.run}." if known.run else "."),
         f"Verified: {known.verified_on}."
         if known.verified_on

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 
-from app.exports.provenance import Provenance, lines_of
+from app.exports.provenance import Provenance, lines_of, spoken
 from app.exports.torch_operator import TorchOperator
 from records.errors import UsageError
+from sandbox.target import Target
 
 _MODULE = '''\
 """{title}
@@ -22,6 +23,8 @@ from __future__ import annotations
 
 import torch
 from torch.utils.cpp_extension import load_inline
+
+{guard}
 
 KERNEL = r"""
 {kernel}
@@ -55,13 +58,21 @@ def {name}({parameters}) -> {result}:
 '''
 
 
+def platform_guard(target: Target) -> str:
+    """Lines of Python by which a module ends with one sentence where PyTorch is for other GPUs."""
+    build, platform = ("cuda", "CUDA") if target.vendor == "nvidia" else ("hip", "ROCm")
+    said = f"this kernel is for the {target.title} ({target.arch}): it needs a PyTorch that is built for {platform}"
+    return f'if torch.version.{build} is None:\n    raise ImportError("{said}")'
+
+
 def torch_module(made: TorchOperator, provenance: Provenance) -> str:
     """The module's text."""
     signature, space = made.signature, f"{made.name}_{made.target.name}"
     outputs = len(signature.outputs)
     return _MODULE.format(
-        title=made.launcher.task.title.rstrip(".") + ".",
+        title=spoken(made.launcher.task.title) + ".",
         said="\n".join(lines_of(provenance)),
+        guard=platform_guard(made.target),
         space=space,
         name=made.name,
         kernel=quoted(made.kernel()),

@@ -13,6 +13,7 @@ from app.exports.arithmetic import FUNCTIONS, in_cpp
 from app.exports.launcher import PLATFORM, Launcher
 from app.exports.signature import Extent
 from records.errors import UsageError
+from records.quantity import counted
 from sandbox.gpu.compile.dialect import headers
 from sandbox.target import Target
 from tasks.task import ScalarSpec, TensorSpec
@@ -201,7 +202,7 @@ def _checks(tensor: TensorSpec, first: str) -> list[str]:
     rows = [
         f'TORCH_CHECK({where}, "{tensor.name} must be on {place}");',
         f'TORCH_CHECK({name}.scalar_type() == {cpp}, "{tensor.name} must be {python}");',
-        f'TORCH_CHECK({name}.dim() == {axes}, "{tensor.name} must have {axes} dimensions");',
+        f'TORCH_CHECK({name}.dim() == {axes}, "{tensor.name} must have {counted(axes, "dimension")}");',
     ]
     return rows if tensor.strides else [*rows, f'TORCH_CHECK({dense}, "{tensor.name} must {said}");']
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import shutil
 import signal
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from records import scratch_folder
 from records.errors import MachineError, UsageError
 from sandbox.cage.output import UnusableOutput, read_output
 from sandbox.cage.python_child import ENVIRONMENT, python_child
@@ -95,7 +94,7 @@ def imported_all(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Impo
 
 def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | str]:
     """The outcomes of the first requests, one at least."""
-    folder = Path(tempfile.mkdtemp(prefix="ks-import-"))
+    folder = scratch_folder.make("import")
     try:
         (folder / "request.json").write_text(json.dumps(requests), encoding="utf-8")
         for name in ("cache", *(f"task-{n}" for n in range(len(requests)))):  # no process in the cage makes folders
@@ -115,7 +114,7 @@ def _some(requests: Sequence[Mapping[str, Any]], cage: Cage) -> list[Imported | 
             found.append(_refusal(requests[len(found)], ENDS.get(done.end) or _ended(done.returncode, done.stderr)))
         return found
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch_folder.remove(folder)
 
 
 def _ended(returncode: int, said: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from app.imports.graph import Graph, Operation, Ref, Size
 from app.imports.node_arguments import plain
@@ -103,18 +104,19 @@ def _steps(graph: Graph) -> str:
 
 def flops(graph: Graph) -> str:
     """Operations: of products and convolutions exactly, one for each element of the rest where that is short."""
-    heavy, light = [], []
+    heavy, light = list[str](), list[tuple[Size, ...]]()
     for node in graph.nodes:
         name = plain(node.op)
         if name in ("mm", "bmm"):
-            heavy.append(f"2 * {_elements(node.shape)} * {_one(graph.shape_of(node.args[0].name)[-1])}")
+            heavy.append(_times(2, [*node.shape, graph.shape_of(node.args[0].name)[-1]]))
         elif name == "convolution":
             weight = graph.shape_of(node.args[1].name)
             over = graph.shape_of(node.args[0].name) if node.args[6] else node.shape
-            heavy.append(f"2 * {_elements(over)} * {_elements(weight[1:])}")
+            heavy.append(_times(2, [*over, *weight[1:]]))
         elif node.dtype:
-            light.append(_elements(_widest(graph, node)))
-    parts = [*heavy, *(f"{light.count(text)} * {text}" for text in dict.fromkeys(light) if text != "1")]
+            light.append(tuple(_widest(graph, node)))
+    varied = [shape for shape in dict.fromkeys(light) if not all(isinstance(s, int) for s in shape)]
+    parts = [*heavy, *(_times(light.count(shape), shape) for shape in varied)]
     while parts and len(" + ".join(parts)) > MAX_LENGTH:
         parts.pop()
     return " + ".join(parts) or "1"
@@ -123,7 +125,10 @@ def flops(graph: Graph) -> str:
 def moved(graph: Graph) -> str:
     """Bytes of all inputs and outputs."""
     specs = [*graph.inputs, *(spec for spec, _ in graph.outputs)]
-    parts = [f"{size_bytes(s.dtype)} * {_elements(s.shape)}" for s in specs]
+    widths = dict[tuple[Size, ...], int]()
+    for spec in specs:
+        widths[tuple(spec.shape)] = widths.get(tuple(spec.shape), 0) + size_bytes(spec.dtype)
+    parts = [_times(width, shape) for shape, width in widths.items()]
     while len(" + ".join(parts)) > MAX_LENGTH:
         parts.pop(0)
     return " + ".join(parts)
@@ -136,8 +141,11 @@ def _widest(graph: Graph, node: Operation) -> Sequence[Size]:
     return shape if len(shape) > len(node.shape) else node.shape
 
 
-def _elements(shape: Sequence[Size]) -> str:
-    return " * ".join(_one(s) for s in shape) or "1"
+def _times(many: int, shape: Sequence[Size]) -> str:
+    """So many for each element of a shape: its constant sizes are one factor."""
+    count = many * prod(s for s in shape if isinstance(s, int))
+    sizes = [_one(s) for s in shape if not isinstance(s, int)]
+    return " * ".join([*([str(count)] if count != 1 or not sizes else []), *sizes])
 
 
 def _one(size: Size) -> str:

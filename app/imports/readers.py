@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,11 @@ class Gathered:
     kind: str = "file"  # a class of source
     more: Mapping[str, Any] = field(default_factory=dict)  # its further fields
     kept: Mapping[str, bytes] = field(default_factory=dict)  # copies in the task's folder, by name
+    is_named: bool = False  # the file's name says what it computes
 
     def request(self, name: str, function: str, specs: Specs, sizes: Mapping[str, int]) -> dict[str, Any]:
         """The part of an import's request that follows from the files."""
-        is_one = self.kind in ("file", "definition")
-        title = function or (self.path.stem if is_one else name).replace("_", " ").strip()
+        title = function or (self.path.stem if self.is_named else name).replace("_", " ").strip()
         source = {**self.more, "kind": self.kind, "path": self.path.name, "text": self.text}
         source |= {"function": function if self.kind == "file" else "", "specs": specs, "sizes": sizes}
         return {"name": name, "title": title, "source": source}
@@ -88,6 +88,10 @@ def text_of(path: Path) -> str:
 
 def _file(place: ImportPlace) -> Gathered:
     return Gathered(place.path, place.head)
+
+
+def _problem(place: ImportPlace) -> Gathered:
+    return replace(_file(place), is_named=True)
 
 
 def _is_kernelbench(place: ImportPlace) -> bool:
@@ -133,7 +137,7 @@ def _definition(place: ImportPlace) -> Gathered:
     path = definition_of(place.path, place.function)
     text = text_of(path)
     lines, kept = workloads_of(path, text)
-    return Gathered(path, text, "definition", {"more": lines}, kept)
+    return Gathered(path, text, "definition", {"more": lines}, kept, is_named=True)
 
 
 def _is_numpy(place: ImportPlace) -> bool:
@@ -144,7 +148,7 @@ FORMS = (
     ImportForm("robust-kbench", _is_robust, _robust, gate=(1e-5, 1e-5)),
     ImportForm("gpumode", _is_board, _board),
     ImportForm("flashinfer", _is_definition, _definition, gate=(1e-2, 1e-2)),
-    ImportForm("kernelbench", _is_kernelbench, _file, gate=(1e-4, 1e-4)),
+    ImportForm("kernelbench", _is_kernelbench, _problem, gate=(1e-4, 1e-4)),
     ImportForm("numpy", _is_numpy, _file),
     ImportForm("pytorch", lambda place: True, _file),
 )

@@ -218,7 +218,8 @@ def answered(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """One call: a line of JSON on standard input, a line on standard output. It ends when its input does."""
-    from sandbox.stopping import stoppable
+    from records.scratch_folder import leave
+    from records.stopping import stoppable
 
     output = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever else is printed goes where a server's messages go
@@ -240,4 +241,4 @@ def main() -> None:
     ):  # nobody waits for the answer of a call that was cancelled
         output.write(json.dumps(answered(asked)) + "\n")
         output.flush()
-    os._exit(0)  # the watching thread waits for input that does not come
+    leave(0)  # the watching thread waits for input that does not come

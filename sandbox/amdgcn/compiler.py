@@ -14,14 +14,13 @@ read, no network, no other process, limits, a deadline. So a bug of the compiler
 from __future__ import annotations
 
 import hashlib
-import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from records import scratch_folder
 from records.codec import dumps, loads
 from records.errors import NoAnswer, ToolchainError, UsageError
 from records.evaluation import Finding, Resources
@@ -153,7 +152,7 @@ class Compiler:
         try:
             for folder in (stored.parent, *(self.cache / name for name in ("objects", "assembled", "work"))):
                 folder.mkdir(parents=True, exist_ok=True)
-            work = kept or Path(tempfile.mkdtemp(dir=self.cache / "work"))
+            work = kept or scratch_folder.make_in(self.cache / "work")
             try:
                 budget = BuildBudget(spent_s=known.cpu_s if known else 0.0)
                 made = known or self._build(candidate, tunables, work, budget)
@@ -165,7 +164,7 @@ class Compiler:
                 return result
             finally:
                 if kept is None:
-                    shutil.rmtree(work, ignore_errors=True)
+                    scratch_folder.remove(work)
         except (UnusableOutput, *UNREADABLE) as error:
             raise NoAnswer(f"the compiler left nothing that can be read ({error})") from None
         except OSError as error:

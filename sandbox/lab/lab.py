@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from records import scratch_folder
 from records.errors import NoAnswer
 from records.evaluation import Finding
 from sandbox.amdgcn.toolchain import Toolchain
@@ -204,7 +203,7 @@ class Lab:
             request.buffers, count=request.count, sparse=any(request.workgroups), masks=request.masks
         )
         room = PIECES_BYTES if request.pieces else layout.memory
-        folder = Path(tempfile.mkdtemp(prefix=prefix(), dir=memory_folder(self._cache, room)))
+        folder = scratch_folder.make_in(memory_folder(self._cache, room), prefix())
         try:
             executor_request.write(folder, program, plan, layout, work)
             argv: list[str | Path] = [program.path, folder, *([stored] if stored else [])]
@@ -215,7 +214,7 @@ class Lab:
         finally:
             if self._evidence:
                 self._evidence.execution(folder, plan, {b.name: b.data.nbytes for b in request.buffers}, stored)
-            shutil.rmtree(folder, ignore_errors=True)
+            scratch_folder.remove(folder)
 
     def _answer(
         self,

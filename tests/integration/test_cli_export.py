@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,14 @@ def test_a_module_for_pytorch_and_an_answer_as_json(tmp_path: Path, capsys: pyte
     said = json.loads(capsys.readouterr().out)
     assert said["path"] == "row_softmax_torch.py" and said["form"] == "torch"
     compile((tmp_path / said["path"]).read_text(encoding="utf-8"), said["path"], "exec")
+
+
+def test_a_task_of_a_folder_is_named_and_its_place_on_this_machine_is_not(tmp_path: Path) -> None:
+    shutil.copytree(SEED.parent, tmp_path / "row_softmax")
+    words = ["export", str(SEED), "--task", str(tmp_path / "row_softmax"), "--unchecked", "--as", "torch"]
+    assert run_command(words) == 0
+    text = (tmp_path / "row_softmax_torch.py").read_text(encoding="utf-8")
+    assert "A kernel for the task row_softmax on" in text and str(tmp_path) not in text
 
 
 @pytest.mark.parametrize(

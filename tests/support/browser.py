@@ -7,6 +7,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -61,6 +62,7 @@ class Browser:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=environment,
+            start_new_session=True,
         )
         os.close(down)
         os.close(up)
@@ -86,11 +88,13 @@ class Browser:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._process.kill()
+        os.killpg(self._process.pid, signal.SIGKILL)  # its helpers too: they still write
         self._process.wait()
         os.close(self._send)
         os.close(self._receive)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        deadline = time.monotonic() + PATIENCE_S
+        while Path(self._folder).exists() and time.monotonic() < deadline:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """One command of the debugging protocol and its answer."""

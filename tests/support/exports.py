@@ -64,6 +64,7 @@ def torch_with(compiled: Callable[..., Any]) -> Iterator[list[dict[str, Any]]]:
     made["torch"].nn = made["torch.nn"]  # type: ignore[attr-defined]
     made["torch.nn"].Module = object  # type: ignore[attr-defined]
     made["torch.utils.cpp_extension"].load_inline = load_inline  # type: ignore[attr-defined]
+    made["torch"].version = SimpleNamespace(hip="7.0", cuda="13.0")  # type: ignore[attr-defined]
     for kind in ("float32", "float16", "int32", "int64"):
         setattr(made["torch"], kind, kind)
     sys.modules.update(made)

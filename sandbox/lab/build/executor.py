@@ -10,11 +10,11 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from records import scratch_folder
 from records.errors import LabError
 from sandbox.amdgcn.toolchain import STATIC, Toolchain
 from sandbox.process import ProcessLimits, run
@@ -81,7 +81,7 @@ def link_command(toolchain: Toolchain, cache: Path, candidate: str, program: str
 
 def _build(toolchain: Toolchain, folder: Path) -> list[str]:
     folder.parent.mkdir(parents=True, exist_ok=True)
-    work = Path(tempfile.mkdtemp(dir=folder.parent))
+    work = scratch_folder.make_in(folder.parent)
     try:
         for source in sorted(FOLDER.glob("*.cpp")):
             argv = ["c++", *FLAGS, "-idirafter", str(INCLUDE), "-c", str(source), "-o", f"{source.stem}.o"]
@@ -97,7 +97,7 @@ def _build(toolchain: Toolchain, folder: Path) -> list[str]:
                 "set KERNEL_SCIENTIST_CACHE_FOLDER to another place"
             ) from None
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        scratch_folder.remove(work)
     return words
 
 

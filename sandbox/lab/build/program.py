@@ -10,12 +10,12 @@ import hashlib
 import os
 import secrets
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from records import scratch_folder
 from records.codec import dumps, loads
 from records.errors import LabError, NoAnswer
 from records.evaluation import Finding
@@ -109,7 +109,7 @@ class Builder:
             if kept is None and (known := _known(folder)):
                 return known
         (self.cache / "lab" / "work").mkdir(parents=True, exist_ok=True)
-        work = kept or Path(tempfile.mkdtemp(dir=self.cache / "lab" / "work"))
+        work = kept or scratch_folder.make_in(self.cache / "lab" / "work")
         try:
             within = replace(self, budget=BuildBudget(spent_s=spent_s))
             read = Reader(within._tools, self.cache, within._checked, self.wave).read(
@@ -131,7 +131,7 @@ class Builder:
             raise LabError(f"the lab's cache {self.cache} cannot be used ({error.strerror})") from None
         finally:
             if kept is None:
-                shutil.rmtree(work, ignore_errors=True)
+                scratch_folder.remove(work)
 
     def warm(self) -> None:
         """Make what every program needs: the runtime and the precompiled header."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,14 @@ def test_names_with_the_word_get_another_one_and_comments_go() -> None:
     text = gpumode_submission(operator("row_softmax", source=SOURCE), KNOWN)
     assert "stream" not in text.lower()
     assert "struct Queueer { int queueed[QUEUES]; };" in text and "void upqueue(" in text and "(::upqueue)" in text
+
+
+def test_a_grid_that_waits_for_itself_is_launched_on_the_null_queue_too() -> None:
+    source = SOURCE.replace("block = [64]", "block = [64]\ncooperative = true")
+    text = gpumode_submission(operator("row_softmax", source=source), KNOWN)
+    (macro,) = re.findall(r"(?m)^#define KERNEL_LAUNCH_TOGETHER(?:.*\\\n)*.*hip.*$", text)
+    assert macro.endswith("hipLaunchCooperativeKernel(f, grid, block, args, lds, 0)"), "a void* is no queue in C++"
+    assert "KERNEL_LAUNCH_TOGETHER(kernel_" in text
 
 
 def test_a_word_that_cannot_be_replaced_is_refused() -> None:

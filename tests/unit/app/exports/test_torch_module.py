@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -39,6 +40,18 @@ def test_the_module_is_python_with_one_function_of_the_inputs(name: str, target:
     assert [a.arg for a in functions[name].args.args] == [t.name for t in task.inputs]
     assert f'TORCH_LIBRARY({name}_{target}, m) {{ m.def("{name}(' in text
     assert ("compute_90a" in text) is (target == "h200") and ("--offload-arch=gfx942" in text) is (target == "mi300x")
+
+
+@pytest.mark.parametrize(("target", "build", "platform"), [("mi300x", "hip", "ROCm"), ("h200", "cuda", "CUDA")])
+def test_a_pytorch_built_for_the_other_platform_is_refused_in_one_sentence(
+    target: str, build: str, platform: str
+) -> None:
+    tree = ast.parse(module("row_softmax", target))
+    (guard,) = [node for node in tree.body if isinstance(node, ast.If)]
+    assert ast.unparse(guard.test) == f"torch.version.{build} is None"
+    torch = SimpleNamespace(version=SimpleNamespace(hip="7.0" if target == "h200" else None, cuda=None))
+    with pytest.raises(ImportError, match=f"needs a PyTorch that is built for {platform}"):
+        exec(compile(ast.Module([guard], []), "guard", "exec"), {"torch": torch})
 
 
 def test_a_dim_that_no_input_shows_is_an_argument() -> None:

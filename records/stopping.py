@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from records.scratch_folder import leave
 
 INTERRUPTED = 130
 
@@ -18,7 +19,7 @@ def stoppable(tell: Callable[[], None] = lambda: None) -> Iterator[None]:
     def stop(number: int, frame: object) -> None:
         nonlocal asked
         if asked:
-            os._exit(INTERRUPTED)
+            leave(INTERRUPTED)
         asked = True
         tell()
         raise KeyboardInterrupt
