@@ -42,14 +42,16 @@ void die(const struct Order* order, const char* what) {
 }
 
 static void read_filter(struct Order* order, const char* hex) {
-    for (size_t n = 0; hex[0]; n++, hex += 16) {
+    size_t digits = strlen(hex);  // taken once: there are thousands
+    size_t count = digits / 16;
+    if (digits % 16 != 0 || count > kMostInstructions) _exit(72);
+    for (size_t n = 0; n < count; n++) {
         char word[17];
-        if (n == kMostInstructions || strlen(hex) < 16) _exit(72);
-        memcpy(word, hex, 16);
+        memcpy(word, hex + 16 * n, 16);
         word[16] = 0;
         order->instructions[n] = strtoull(word, NULL, 16);
-        order->instruction_count = n + 1;
     }
+    order->instruction_count = count;
 }
 
 // The words of one option behind its name; 0 for what is none.
