@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.own_embedder import address, is_left_open, remembered
+
 if TYPE_CHECKING:
     from app.settings import Settings
     from knowledge.embedder import Embedder, EndpointEmbedder
     from knowledge.store import KnowledgeStore
 
-OPENAI = "https://api.openai.com/v1"
+OFF = "off"  # as a model's name: words alone
 CHROMA = "chroma"  # as a model's name: the one that comes with Chroma
 
 
@@ -25,16 +27,16 @@ def make_store(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] 
 def _embedder(settings: Settings, paid: Callable[[EndpointEmbedder], Embedder] | None) -> Embedder | None:
     from knowledge.embedder import EndpointEmbedder
 
-    if not settings.embedding_model:
+    model = settings.embedding_model or (is_left_open(settings) and remembered(settings))
+    if not model or model == OFF:
         return None
-    folder = Path(settings.embedding_model).expanduser()
-    if settings.embedding_model == CHROMA or folder.is_dir():
+    folder = Path(model).expanduser()
+    if settings.embedding_model and (model == CHROMA or folder.is_dir()):
         from knowledge.folder_embedder import FolderEmbedder
 
-        return FolderEmbedder(_chroma_model() if settings.embedding_model == CHROMA else folder)
+        return FolderEmbedder(_chroma_model() if model == CHROMA else folder)
     key = settings.api_key.get_secret_value() if settings.api_key else ""
-    address = settings.embedding_base_url or settings.base_url or OPENAI
-    asked = EndpointEmbedder(address, settings.embedding_model, key)
+    asked = EndpointEmbedder(address(settings), model, key)
     return paid(asked) if paid else asked
 
 

@@ -192,14 +192,22 @@ def _knowledge(settings: Settings) -> Capability:
     if problems:
         return Capability("knowledge store", "warn", problems[0], "kernel-scientist knowledge check says more", True)
     return Capability(
-        "knowledge store", "ok", f"{counted(len(documents), 'document')}, found by {_found_by(settings)}", needed=True
+        "knowledge store", "ok", f"{counted(len(documents), 'document')}, found by {found_by(settings)}", needed=True
     )
 
 
-def _found_by(settings: Settings) -> str:
-    if not settings.embedding_model:
+def found_by(settings: Settings) -> str:
+    """Name what a search goes by: words, and vectors of whose."""
+    from app.configured_store import OFF
+    from app.own_embedder import is_left_open, remembered
+
+    own = remembered(settings) if is_left_open(settings) else ""
+    if own is None:
+        return "their words; `knowledge rebuild` asks the model's endpoint for vectors"
+    model = settings.embedding_model or (own and f"{own}, which the model's endpoint offers")
+    if not model or model == OFF:
         return "their words; KERNEL_SCIENTIST_EMBEDDING_MODEL adds vectors"
-    return f"their words and, at {settings.embedding_weight:g} of their weight, vectors of {settings.embedding_model}"
+    return f"their words and, at {settings.embedding_weight:g} of their weight, vectors of {model}"
 
 
 def _tracing(settings: Settings) -> Capability:
@@ -221,6 +229,7 @@ def _model(settings: Settings) -> Capability:
             "not needed for --author playbook; set OPENAI_API_KEY, or OPENAI_BASE_URL for another endpoint",
         )
     from agents.model.probe import probe
+    from app.own_embedder import embedding_models
     from app.wiring import make_endpoint
 
     try:
@@ -231,4 +240,5 @@ def _model(settings: Settings) -> Capability:
     text += f", JSON by {', '.join(found.json_modes) or 'no way'}"
     text += ", calls tools" if found.calls_tools else ", asks for tools in text"
     text += "" if found.counts_tokens else ", does not count tokens"
+    text += "".join(f", offers vectors by {name}" for name in embedding_models(found.models)[:1])
     return Capability("model", "warn" if found.advice else "ok", text, found.advice)

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from records.errors import SettingsError, UsageError
 
 PREFIX = "KERNEL_SCIENTIST_"
+OPENAI = "https://api.openai.com/v1"
 ROLES = ("selector", "retriever", "planner", "coder", "critic")
 
 
@@ -85,7 +86,7 @@ class Settings(BaseSettings):
     tries: int = Field(default=4, ge=0, le=12)
     """Kernels that the coder may check in one experiment unless `--tries` says otherwise; 0 is without tools."""
     embedding_model: str | None = None
-    """Model for vectors of the literature: a name, a folder with one, or `chroma`; words alone without one."""
+    """Model for vectors of the literature: a name, a folder, `chroma` or `off`; by default one of the endpoint's."""
     embedding_base_url: str | None = None
     """OpenAI-compatible endpoint of the embedding model; the model's own when not given."""
     embedding_weight: float = Field(default=0.2, ge=0, le=10)

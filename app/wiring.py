@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from app.configured_store import OPENAI, make_store
+from app.configured_store import make_store
 from app.event_log import EventLog
 from app.paid_embedder import PaidEmbedder
 from app.remembered import recalled_of, weights_kept, winners_of
 from app.sandboxes import LAB_VENDOR, make_sandbox, require_fence_of, require_isolation
-from app.settings import Settings
+from app.settings import OPENAI, Settings
 from app.starts import starts_of
 from app.task_folders import open_task
 from records.errors import LedgerError, NoRecords, SettingsError, UsageError

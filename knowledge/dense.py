@@ -109,6 +109,8 @@ class DenseIndex:
     def nearest(self, db: sqlite3.Connection, query: str, allowed: NDArray[np.bool_], k: int) -> list[Near]:
         """Allowed passages with their cosines, nearest first; EmbedderError where the query gets no vector."""
         vector = self._asked(query)
+        if not vector.any():
+            return []  # it is near to nothing
         self._require_dimension(db, len(vector))
         wanted = min(k, int(allowed.sum()))
         share = max(float(allowed.mean()) if len(allowed) else 1.0, 1 / _OVERFETCH)
@@ -200,7 +202,7 @@ class DenseIndex:
             return []
         stored = db.execute(
             "SELECT c.number, v.vector FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"
-            " WHERE c.length > 0 ORDER BY c.number",
+            f" WHERE c.length > 0 AND {_POINTS} ORDER BY c.number",
             (self.embedder.id,),
         )
         rows = [(number, packed) for number, packed in stored if number < len(allowed) and allowed[number]]
@@ -212,6 +214,8 @@ class DenseIndex:
         return [(rows[int(i)][0], float(cosines[i])) for i in order]
 
 
+# A vector of zeros was paid for and kept, but points nowhere: it is never compared.
+_POINTS = "v.vector <> ZEROBLOB(LENGTH(v.vector))"
 _MISSING = (
     "SELECT DISTINCT c.id FROM chunks c LEFT JOIN vectors v ON v.embedder = ? AND v.id = c.id"
     " WHERE v.id IS NULL AND c.length > 0"
@@ -222,9 +226,8 @@ _TEXTS = (
 )
 _UNPLACED = (
     "SELECT c.number, v.vector FROM chunks c JOIN vectors v ON v.embedder = ? AND v.id = c.id"
-    " LEFT JOIN placed p ON p.embedder = ? AND p.chunk = c.number WHERE p.chunk IS NULL AND c.length > 0"
+    f" LEFT JOIN placed p ON p.embedder = ? AND p.chunk = c.number WHERE p.chunk IS NULL AND c.length > 0 AND {_POINTS}"
 )
-
 
 _GONE = (
     "SELECT p.chunk FROM placed p LEFT JOIN chunks c ON c.number = p.chunk WHERE p.embedder = ? AND c.number IS NULL"

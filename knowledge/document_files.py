@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from knowledge.documents import READER, Added, Citation, storable
+from knowledge.given_values import require
 from knowledge.reader import SUFFIXES
-from records.errors import DocumentError
+from records.errors import DocumentError, UsageError
 from records.quantity import counted
 
 IGNORED = ("__pycache__", "node_modules", "_build", "site-packages")  # folders, beside hidden ones
@@ -54,19 +55,22 @@ def find_files(paths: str | Path | Iterable[str | Path | Found]) -> list[Found]:
     """Files to read, folders searched through and patterns expanded, each file once; what is found stays as it is.
 
     Raises:
-        DocumentError: a path is missing, a folder holds no document, or nothing was named.
+        DocumentError: a path is missing, or nothing was named.
     """
     found: dict[str, Found] = {}
-    for named in [paths] if isinstance(paths, str | Path) else paths:
+    several = [paths] if isinstance(paths, str | bytes | Path) or not isinstance(paths, Iterable) else paths
+    for named in several:
         if isinstance(named, Found):
             found.setdefault(named.uri, named)
             continue
+        require(isinstance(named, str | os.PathLike), "a document to add is named by its path, which is text", named)
         if not str(named).strip():  # an unset variable of a shell; Path("") would be the folder one stands in
             raise DocumentError("a path is empty; name a file or a folder")
         for path in _expanded(Path(named)):
             inside = list(_inside(path)) if path.is_dir() else [_named(path)]
-            if not inside:
-                raise DocumentError(f"the folder {path} holds no document; documents end in {', '.join(SUFFIXES)}")
+            if not inside:  # one of several, as a shell's pattern names them, may hold pictures only
+                why = f"is a folder that holds no document; documents end in {', '.join(SUFFIXES)}"
+                inside = [Found(str(path), "", why=why)]
             for one in inside:
                 found.setdefault(one.path, one)
     if not found:
@@ -108,10 +112,21 @@ def require_any(outcomes: list[Added]) -> None:
         raise DocumentError(outcomes[0].why + more)
 
 
+def expanded(path: Path) -> Path:
+    """The path with a user's own folder for a leading `~`; UsageError where there is no such user."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"there is no user's folder {path.parts[0]}; name the folder itself") from error
+
+
 def _expanded(path: Path) -> list[Path]:
-    path = path.expanduser()
-    if path.is_dir() or path.is_file():
-        return [path]
+    path = expanded(path)
+    try:
+        if path.is_dir() or path.is_file():
+            return [path]
+    except OSError as error:  # a name longer than any
+        raise DocumentError(f"the path {str(path)[:60]}... cannot be looked at: {error.strerror}") from error
     if path.exists() or path.is_symlink():
         raise DocumentError(f"{path} is neither a file nor a folder; name a document or a folder of them")
     if str(path).startswith(("http:/", "https:/")):  # a Path has lost the second stroke

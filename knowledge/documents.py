@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from knowledge.given_values import require
 from records.errors import DocumentError
 
 READER = 4  # part of a file's mark: raise it when a file would be read otherwise
@@ -79,6 +80,10 @@ class Citation:
     licence: str = ""
     arch: str = ""
     tags: str = ""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            require(isinstance(value, str), f"a citation's {name} is text", value)
 
     def __str__(self) -> str:
         return "\0".join((self.title, self.source, self.licence, self.arch, self.tags)).strip("\0")

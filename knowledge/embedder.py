@@ -83,13 +83,16 @@ def most_tokens(texts: Sequence[str]) -> int:
 
 
 def checked(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Vectors of length 1, one for each text; EmbedderError for any other number or what is not finite."""
+    """Vectors of length 1, or 0 where all numbers are; EmbedderError for too few or many, or what is not finite."""
     import numpy as np
 
     try:
-        rows = np.asarray(embedder.embed(texts), dtype=np.float32)
-    except (ValueError, TypeError) as error:
-        raise EmbedderError(f"the embedder {embedder.id} gave no rows of numbers ({error})") from error
+        with np.errstate(over="ignore"):  # what no float32 holds is infinite, and refused
+            rows = np.asarray(embedder.embed(texts), dtype=np.float32)
+    except (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
+        # A program's own embedder: its faults, and rows that are none.
+        said = (str(error).splitlines() or [""])[0][:200]
+        raise EmbedderError(f"the embedder {embedder.id} gave no vectors ({type(error).__name__}: {said})") from error
     if rows.ndim != 2 or len(rows) != len(texts) or rows.shape[1] == 0 or not np.isfinite(rows).all():
         raise EmbedderError(f"the embedder {embedder.id} gave {rows.shape} numbers for {len(texts)} texts")
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)  # squares may be beyond float32

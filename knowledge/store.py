@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING
 
 from knowledge import postings, tables
 from knowledge.dense import DenseIndex
-from knowledge.document_files import Found, find_files, require_any
-from knowledge.documents import Added, Citation, Document, make_text
+from knowledge.document_files import Found, expanded, find_files, require_any
+from knowledge.documents import Added, Citation, Document
 from knowledge.embedder import Embedder, EmbedderError
+from knowledge.given_texts import cited, document_items, text_items
+from knowledge.given_values import is_amount, is_count, is_text, require
 from knowledge.intake import Item, batches, prepared, put
 from knowledge.reader import DocumentReader
 from knowledge.scoring import fuse, spread
 from knowledge.tables import Cut, Hit, Tables
 from knowledge.tokens import tokens
-from records.errors import DocumentError, KnowledgeError, UsageError
+from records.errors import DocumentError, KnowledgeError
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as LangDocument
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 NOTES = Path(__file__).parent / "notes"
 DEPTH = 60  # places of each ranking that are fused
 DENSE = 0.2  # weight of vectors beside words, whose is 1; benchmarks/retrieval_quality.py tunes it
-_GIVEN = "text:"
+MOST_QUERY = 20_000  # characters, of which each further word would cost
 
 
 class KnowledgeStore:
@@ -39,7 +41,14 @@ class KnowledgeStore:
         self, folder: str | Path, *, embedder: Embedder | None = None, weight: float = DENSE, wait_s: float = 10.0
     ) -> None:
         """`wait_s`: how long a write waits for another process that is writing before it gives up."""
-        self.folder, self.embedder, self.weight = Path(folder).expanduser(), embedder, weight
+        is_place = isinstance(folder, Path) or (is_text(folder) and "\0" not in str(folder))
+        require(is_place, "a store's folder is a path", folder)
+        require(is_amount(weight), "the weight of vectors is a number of at least 0", weight)
+        require(is_amount(wait_s), "the wait for another process is a number of seconds of at least 0", wait_s)
+        if embedder is not None:
+            is_usable = is_text(getattr(embedder, "id", None)) and callable(getattr(embedder, "embed", None))
+            require(is_usable, "an embedder has an id, which is text, and a method embed", embedder)
+        self.folder, self.embedder, self.weight = expanded(Path(folder)), embedder, weight
         self._tables = Tables(self.folder, wait_s)
         self._dense = DenseIndex(self._tables, embedder) if embedder else None
         self._facts: postings.Facts | None = None
@@ -59,7 +68,7 @@ class KnowledgeStore:
             KnowledgeError: the store is locked by another process, damaged or not writable.
         """
         done: list[Added] = []
-        given = given or Citation()
+        given = cited(given)
         with DocumentReader() as reader:
             for batch in batches(prepared(self._tables, find_files(paths), given, reader)):
                 outcomes = self._put(batch)
@@ -71,11 +80,11 @@ class KnowledgeStore:
 
     def add_text(self, name: str, text: str, given: Citation | None = None) -> Added:
         """Add Markdown or plain text under a name; the same name again replaces it."""
-        return self.add_texts([(name, text, given or Citation())])[0]
+        return self.add_texts([(name, text, cited(given))])[0]
 
     def add_texts(self, texts: Iterable[tuple[str, str, Citation]]) -> list[Added]:
         """Add texts by name, in one commit; DocumentError, and nothing stored, where one is empty."""
-        return self._put([_item(name, text, given) for name, text, given in texts])
+        return self._put(text_items(texts))
 
     def add_documents(self, documents: Iterable[LangDocument]) -> list[Added]:
         """Add LangChain documents; `source`, `title`, `licence`, `arch` and `tags` of their metadata are kept.
@@ -83,13 +92,7 @@ class KnowledgeStore:
         One with an id replaces the one that had it; the others are told apart by source, page and text, for a splitter
         makes many of one page. An empty one, as a page of pictures gives, is skipped; DocumentError where all are.
         """
-        items: list[Item] = []
-        for name, text, given, key in map(_named, documents):
-            try:
-                items.append(_item(name, text, given, key))
-            except DocumentError as error:
-                items.append(Item(_GIVEN + key, "", Added("", name, 0, "skipped", str(error))))
-        outcomes = self._put(items)
+        outcomes = self._put(document_items(documents))
         require_any(outcomes)
         return outcomes
 
@@ -120,6 +123,7 @@ class KnowledgeStore:
         Raises:
             DocumentError: nothing, or more than one id, is meant.
         """
+        require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
         found = _meant(self.documents(), wanted)
         with self._tables.changing() as db:
             for document in found:
@@ -134,10 +138,10 @@ class KnowledgeStore:
         """The best passages. With `arch`, documents that name other GPUs only are left out.
 
         Raises:
-            UsageError: the query is empty or k is not positive.
+            UsageError: the query is empty or k is not positive. Of a long query the first MOST_QUERY characters count.
         """
-        if not query.strip() or k < 1:
-            raise UsageError("a search needs a query that is not empty and a number of passages of at least 1")
+        _require_question(query, k, arch)
+        query = query[:MOST_QUERY]
         with self._tables.reading() as db:
             db.execute("BEGIN")  # one state of the store for the whole search
             facts = self._known(db)
@@ -145,7 +149,7 @@ class KnowledgeStore:
             terms = tokens(query)
             if not allowed.any() or not terms:
                 return []
-            depth = max(DEPTH, 2 * k)
+            depth = min(max(DEPTH, 2 * k), facts.living)
             ranked = postings.rank(db, terms, facts, allowed, depth)
             if self._dense and self.weight:
                 try:
@@ -164,9 +168,15 @@ class KnowledgeStore:
         """
         return self._dense.fill(report) if self._dense else 0
 
+    def missing(self) -> int:
+        """The number of passages without a vector; 0 without an embedder."""
+        return self._dense.missing() if self._dense else 0
+
     def as_retriever(self, k: int = 5, arch: str | None = None) -> NotesRetriever:
         """A LangChain retriever of the best k passages, the shipped notes among them."""
         from knowledge.retriever import NotesRetriever
+
+        _require_question("a question", k, arch)
 
         def search(query: str) -> list[Hit]:
             self.ensure_shipped()
@@ -192,7 +202,7 @@ class KnowledgeStore:
             return [str(error)]
         if said != "ok" or orphans:
             return [f"{self._tables.path} is damaged ({said}); delete it and add the documents again"]
-        missing = self._dense.missing() if self._dense else 0
+        missing = self.missing()
         return [f"{missing} passages have no vector yet; `knowledge rebuild` buys them"] if missing else []
 
     def close(self) -> None:
@@ -227,29 +237,10 @@ class KnowledgeStore:
         return outcomes
 
 
-def _item(name: str, text: str, given: Citation, key: str = "") -> Item:
-    if not (isinstance(name, str) and isinstance(text, str)):
-        raise UsageError(f"a document is a name and a text, both str; {name!r} is none")
-    made = make_text(_GIVEN + (key or name), name, text.encode("utf-8", "surrogatepass"), text, given)
-    return Item(made.uri, "", Cut.of(made))
-
-
-def _named(document: LangDocument) -> tuple[str, str, Citation, str]:
-    if not isinstance(getattr(document, "page_content", None), str):
-        raise UsageError(f"a LangChain document has a page_content that is text; {str(document)[:80]!r} has none")
-    about = {str(key).lower(): value for key, value in document.metadata.items()}
-    tags = about.get("tags") or ""
-    given = Citation(
-        title=str(about.get("title") or ""),
-        source=str(about.get("source") or ""),
-        licence=str(about.get("licence") or about.get("license") or ""),
-        arch=str(about.get("arch") or ""),
-        tags=tags if isinstance(tags, str) else " ".join(map(str, tags)),
-    )
-    place = f"{given.source}#{about.get('page', '')}" if given.source else ""
-    digest = hashlib.sha256(document.page_content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    name = str(document.id or place or digest)
-    return name, document.page_content, given, name if document.id or not place else f"{place}#{digest}"
+def _require_question(query: object, k: object, arch: object) -> None:
+    require(is_text(query), "a search needs a query that is text and not empty", query)
+    require(is_count(k), "a search needs a number of passages of at least 1", k)
+    require(arch is None or isinstance(arch, str), "a search's arch is the name of a GPU", arch)
 
 
 def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
@@ -257,7 +248,7 @@ def _meant(documents: Sequence[Document], wanted: str) -> list[Document]:
     if len(found) > 1:
         raise DocumentError(f"{len(found)} documents have an id that starts with {wanted!r}; give more of it")
     if not found and set(wanted) & set("*?/"):
-        place = str(Path(wanted).expanduser().absolute())
+        place = str(expanded(Path(wanted)).absolute())
         shapes = (wanted, place, f"{place}/*")
         found = [d for d in documents if any(fnmatch(d.uri, shape) for shape in shapes)]
     if not found:

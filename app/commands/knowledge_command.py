@@ -38,6 +38,7 @@ def add(
     json: Json = False,
 ) -> None:
     """Add documents; the same content again changes nothing."""
+    from app.own_embedder import buy
     from app.page_download import is_address
     from knowledge.documents import Citation
 
@@ -45,7 +46,7 @@ def add(
     with TemporaryDirectory(prefix="kernel-scientist-") as folder:
         named = [_fetched(path, Path(folder)) if is_address(path) else path for path in paths]
         found = store.add(named, Citation(title, source, licence, arch), report=None if json else _progress())
-    _embed(store)
+    buy(store, is_asked=False)
     if json:
         emit([{"id": a.id, "title": a.title, "chunks": a.chunks, "status": a.status, "why": a.why} for a in found])
     elif len(found) > 1:
@@ -87,27 +88,6 @@ def _say_added(added: Added) -> None:
         note(f"skipped   {added.why}")
     elif added.status != "unchanged":
         say(f"{added.status:9} {added.id}  {added.title} ({counted(added.chunks, 'passage')})")
-
-
-def _embed(store: KnowledgeStore) -> None:
-    from knowledge.embedder import EmbedderError
-
-    try:
-        store.embed(lambda done: note(f"{counted(done, 'passage')} embedded"))
-    except EmbedderError as error:
-        note(f"{error}; the documents are in and found by their words, `knowledge rebuild` tries again")
-    finally:
-        _say_paid(store)
-
-
-def _say_paid(store: KnowledgeStore) -> None:
-    from app.settings import load_settings
-    from knowledge.embedder import EndpointEmbedder
-
-    embedder = store.embedder
-    if isinstance(embedder, EndpointEmbedder) and embedder.tokens:
-        usd = embedder.tokens * load_settings().usd_per_million_embedding_tokens / 1e6
-        say(f"paid      {embedder.tokens:,} tokens of {embedder.model}, ${usd:.4f}")
 
 
 @app.command("list")
@@ -177,9 +157,11 @@ def check(json: Json = False) -> None:
 @app.command()
 def rebuild(json: Json = False) -> None:
     """Make passages again from the stored documents, and buy the vectors that are missing."""
+    from app.own_embedder import buy
+
     store = _store(shipped=True)
     count = store.rebuild()
-    _embed(store)
+    buy(store, is_asked=True)
     if json:
         emit({"passages": count})
     else:

@@ -14,10 +14,10 @@ class EmbeddingEndpoint(HTTPServer):
     `mixed` turns the rows round, `plain` leaves out their places, `key` is answered with the caller's key.
     """
 
-    def __init__(self, counts: bool = True) -> None:
-        """Serves from the `with` on. `counts`: answers name the tokens."""
+    def __init__(self, counts: bool = True, models: tuple[str, ...] = ()) -> None:
+        """Serves from the `with` on. `counts`: answers name the tokens. `models`: those that it lists."""
         super().__init__(("127.0.0.1", 0), _Answers)
-        self.counts = counts
+        self.counts, self.models, self.listed = counts, models, 0
         self.asked: list[list[str]] = []
         self.address = f"http://127.0.0.1:{self.server_port}/v1"
         self._thread = threading.Thread(target=self.serve_forever)
@@ -52,10 +52,19 @@ class _Answers(BaseHTTPRequestHandler):
         tokens = sum(map(len, asked["input"]))
         if self.server.counts:
             answer["usage"] = {"prompt_tokens": tokens, "total_tokens": tokens}
-        body = json.dumps(answer).encode()
         if "key" in asked["input"]:
-            body = json.dumps({"error": {"message": f"no such key: {self.headers['Authorization']}"}}).encode()
-        self.send_response(401 if "key" in asked["input"] else 200)
+            answer = {"error": {"message": f"no such key: {self.headers['Authorization']}"}}
+        is_broken = asked["model"].startswith("broken")
+        self._answer(401 if "key" in asked["input"] else 404 if is_broken else 200, answer)
+
+    def do_GET(self) -> None:
+        self.server.listed += 1
+        rows = [{"id": name, "object": "model", "created": 0, "owned_by": "me"} for name in self.server.models]
+        self._answer(200, {"object": "list", "data": rows})
+
+    def _answer(self, status: int, answer: dict[str, Any]) -> None:
+        body = json.dumps(answer).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -5,8 +5,10 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -151,3 +153,30 @@ def test_a_lost_collection_is_searched_exactly_and_made_again(tmp_path: Path, da
         assert store.search("occupansee", k=1)[0].title == "a"
         assert not list(tmp_path.glob("chroma/*.writing"))
     store.close()
+
+
+def test_a_vector_of_zeros_is_near_to_nothing(tmp_path: Path) -> None:
+    class Partly(WordEmbedder):
+        def embed(self, texts: Sequence[str]) -> Any:
+            return super().embed(texts) * [["zebra" not in text] for text in texts]
+
+    store = filled(tmp_path, Partly())
+    assert store.embed() == 0 and store.check() == []  # they are paid for and not asked for again
+    assert "b" in [hit.title for hit in store.search("occupansee everywhere")]  # by its word
+    assert "b" not in [hit.title for hit in store.search("occupansee")]
+    shutil.rmtree(tmp_path / "chroma")  # one by one, too
+    again = KnowledgeStore(tmp_path, embedder=Partly())
+    assert "b" not in [hit.title for hit in again.search("occupansee")]
+    assert [hit.title for hit in again.search("zebra")] == ["b"]  # a question of zeros: words alone
+
+
+def test_an_embedder_that_raises_leaves_search_by_words(tmp_path: Path) -> None:
+    class Faulty(WordEmbedder):
+        def embed(self, texts: Sequence[str]) -> Any:
+            raise KeyError("no such model")
+
+    store = KnowledgeStore(tmp_path, embedder=Faulty())
+    store.add_text("a", TEXTS["a"])
+    with pytest.raises(EmbedderError, match="KeyError: 'no such model'"):
+        store.embed()
+    assert [hit.title for hit in store.search("waves")] == ["a"]

@@ -31,15 +31,23 @@ def test_patterns_are_expanded(tmp_path: Path) -> None:
 
 
 def test_missing_empty_and_odd_paths_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    for path, said in (("none.md", "no file or folder"), ("empty", "holds no document"), ("pipe", "neither")):
+    for path, said in (("none.md", "no file or folder"), ("a" * 300, "too long"), ("pipe", "neither")):
         with pytest.raises(DocumentError, match=said):
             find_files([tmp_path / path])
     with pytest.raises(DocumentError, match="no document was named"):
         find_files([])
     with pytest.raises(DocumentError, match="a path is empty"):
         find_files([""])
+
+
+def test_a_folder_without_documents_is_listed_beside_others(store: KnowledgeStore, tmp_path: Path) -> None:
+    write(tmp_path / "docs" / "a.md")
+    write(tmp_path / "pictures" / "b.png")
+    found = store.add([tmp_path / "docs", tmp_path / "pictures"])
+    assert [a.status for a in found] == ["added", "skipped"] and "holds no document" in found[1].why
+    with pytest.raises(DocumentError, match="holds no document"):
+        store.add(tmp_path / "pictures")
 
 
 def test_what_is_no_file_in_a_folder_is_listed(tmp_path: Path) -> None:

@@ -1,0 +1,131 @@
+"""Vectors that the knowledge command buys: of the embedder that is named, or of one that the model's endpoint offers.
+
+The latter is found once and remembered beside the store.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from app.screen import note
+from app.settings import OPENAI, load_settings
+from records.errors import ModelError
+from records.quantity import counted
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from knowledge.embedder import EndpointEmbedder
+    from knowledge.store import KnowledgeStore
+
+TRIED = 3  # of the models that are named like one
+UNASKED = 5000  # passages that are bought at once of an embedder that nobody named: some 2 million tokens
+LIST_S = 20.0  # for the list of models
+_NAMED = re.compile(r"embed|minilm|(?:^|[/_-])(?:bge|e5|gte)(?=[_-])")
+_NOT = re.compile(r"rerank|ocr|clip|vision")
+_FILE = "embedder.json"  # in the store's folder
+
+
+def is_left_open(settings: Settings) -> bool:
+    """True where an endpoint is named and no embedding model, nor `off`."""
+    return not settings.embedding_model and (settings.has_model or bool(settings.embedding_base_url))
+
+
+def address(settings: Settings) -> str:
+    """The endpoint that is asked for vectors."""
+    return settings.embedding_base_url or settings.base_url or OPENAI
+
+
+def remembered(settings: Settings) -> str | None:
+    """The model that this endpoint was found to offer, empty for none; None where it was not asked yet."""
+    try:
+        found = json.loads((settings.knowledge / _FILE).read_text(encoding="utf-8"))
+        model = found["model"] if found["address"] == address(settings) else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return model if isinstance(model, str) else None
+
+
+def buy(store: KnowledgeStore, is_asked: bool, most: int = UNASKED) -> None:
+    """Buy what is missing and say what it cost. `is_asked`: by the person, be it more than `most` passages."""
+    from knowledge.embedder import EmbedderError, EndpointEmbedder
+
+    settings = load_settings()
+    found = store if store.embedder else _own(settings, is_asked)
+    if found is None:
+        return
+    if not (is_asked or settings.embedding_model) and found.missing() > most:
+        note(f"{counted(found.missing(), 'passage')} found by words alone; `knowledge rebuild` buys their vectors")
+        return
+    try:
+        found.embed(lambda done: note(f"{counted(done, 'passage')} embedded"))
+    except EmbedderError as error:
+        note(f"{error}; the documents are in and found by their words, `knowledge rebuild` tries again")
+    finally:
+        if isinstance(found.embedder, EndpointEmbedder) and found.embedder.tokens:
+            usd = found.embedder.tokens * settings.usd_per_million_embedding_tokens / 1e6
+            note(f"paid      {found.embedder.tokens:,} tokens of {found.embedder.model}, ${usd:.4f}")
+
+
+def _own(settings: Settings, is_asked: bool) -> KnowledgeStore | None:
+    """The store with the embedder that the model's endpoint offers; an endpoint without one is not asked twice."""
+    from knowledge.store import KnowledgeStore
+
+    if not is_left_open(settings) or (remembered(settings) == "" and not is_asked):
+        return None
+    embedder = choose(settings)
+    if embedder is None:
+        return None
+    note(f"vectors   of {embedder.model}, of the model's endpoint; KERNEL_SCIENTIST_EMBEDDING_MODEL=off: words alone")
+    return KnowledgeStore(settings.knowledge, embedder=embedder, weight=settings.embedding_weight)
+
+
+def choose(settings: Settings) -> EndpointEmbedder | None:
+    """Ask the endpoint for its models, and one named like an embedder for the vector of a letter; remember what came.
+
+    The embedder that answered, which has counted its tokens; None where there is none, or no endpoint that answers.
+    """
+    from knowledge.embedder import EmbedderError, EndpointEmbedder
+
+    key = settings.api_key.get_secret_value() if settings.api_key else ""
+    try:
+        listed = _listed(settings)
+    except ModelError:
+        return None  # the next command asks again
+    named = embedding_models(listed)[:TRIED]
+    for name in named:
+        asked = EndpointEmbedder(address(settings), name, key, retries=1)
+        try:
+            asked.counted(["a"])
+        except EmbedderError:
+            continue
+        _remember(settings, name)
+        return asked
+    if not named:
+        _remember(settings, "")
+    return None
+
+
+def embedding_models(listed: Iterable[str]) -> list[str]:
+    """The names that say they make vectors of texts, small ones first: those are the cheap ones."""
+    found = [name for name in listed if _NAMED.search(name.lower()) and not _NOT.search(name.lower())]
+    return sorted(found, key=lambda name: (not re.search("small|mini", name.lower()), name))
+
+
+def _listed(settings: Settings) -> tuple[str, ...]:
+    from pydantic import SecretStr
+
+    from agents.model.endpoint import Endpoint
+    from agents.model.probe import listed_models
+    from agents.model.transport import Transport
+
+    asked = Endpoint(address(settings), settings.model, settings.api_key or SecretStr(""), timeout_s=LIST_S)
+    return listed_models(Transport(asked))
+
+
+def _remember(settings: Settings, model: str) -> None:
+    settings.knowledge.mkdir(parents=True, exist_ok=True)
+    made = json.dumps({"address": address(settings), "model": model})
+    (settings.knowledge / _FILE).write_text(made, encoding="utf-8")
