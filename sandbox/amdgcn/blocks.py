@@ -7,7 +7,7 @@ block they stand. Together they give the executions of a block, and with them th
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -56,9 +56,9 @@ class _Draft:
 
 def blocks_in(rows: Iterable[ListingRow]) -> dict[str, tuple[BasicBlock, ...]]:
     """Blocks of every function, by its symbol, in the order of the listing."""
-    found: dict[str, list[_Draft]] = {}
+    found: dict[str, list[_Draft]] = defaultdict(lambda: [_Draft()])
     for function, line, label, mnemonic, operands in rows:
-        drafts = found.setdefault(function, [_Draft()])
+        drafts = found[function]
         if label:
             drafts.append(_Draft(label=label))
         else:

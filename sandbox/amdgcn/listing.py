@@ -8,9 +8,10 @@ code object and that the driver believes. The reader knows the subset that LLVM'
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from sandbox.amdgcn.blocks import BasicBlock, ListingRow, blocks_in, walk
@@ -124,22 +125,23 @@ def _kernel(
 @dataclass
 class _Mix:
     total: Counter[str] = field(default_factory=Counter)
-    lines: dict[int, Counter[str]] = field(default_factory=dict)
+    lines: defaultdict[int, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
 
 def _mixes(rows: Iterable[ListingRow]) -> dict[str, _Mix]:
-    mixes: dict[str, _Mix] = {}
+    mixes: dict[str, _Mix] = defaultdict(_Mix)
     for function, line, label, mnemonic, _ in rows:
         if label:
             continue
-        mix = mixes.setdefault(function, _Mix())
+        mix = mixes[function]
         group = instruction_class(mnemonic)
         mix.total[group] += 1
         if line:
-            mix.lines.setdefault(line, Counter())[group] += 1
+            mix.lines[line][group] += 1
     return mixes
 
 
+@lru_cache(4096)  # a listing has thousands of few
 def instruction_class(mnemonic: str) -> str:
     """The issue class of one instruction: mfma, valu, trans, vmem, lds, smem, salu, branch, barrier, waitcnt."""
     if mnemonic.startswith(("v_mfma", "v_smfmac")):

@@ -17,7 +17,7 @@ from sandbox.amdgcn.blocks import BasicBlock
 from sandbox.candidate.resolve import ResolvedLaunch, ResolvedPlan
 from sandbox.lab.cost.counters import ATOMIC, LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE, LaunchCounters
 from sandbox.lab.cost.explanation import explain
-from sandbox.lab.cost.issue import issue_clocks, vector_clocks
+from sandbox.lab.cost.issue import ExecutedCode
 from sandbox.lab.cost.lone_workgroup import alone_clocks
 from sandbox.lab.cost.occupancy import Occupancy, occupancy
 from sandbox.lab.cost.spared_loads import without_spared
@@ -113,14 +113,15 @@ def _launch(
     c = without_spared(c, blocks)
     lds_bytes = (own.lds_bytes if own else 0) + launch.lds_bytes
     o = occupancy(c.blocks, c.threads, lds_bytes, own, target, c.heaviest)
-    alone = alone_clocks(c, o, blocks, target, max(0.0, compulsory - c.total("bytes", STORE)))
+    executed = ExecutedCode.of(c, blocks, target)
+    alone = alone_clocks(c, o, executed, target, max(0.0, compulsory - c.total("bytes", STORE)))
     return LaunchBound(
         c,
         o,
         {
             **traffic_us(c, o, target, compulsory),
             **_unit_us(c, o, target),
-            **_arithmetic_us(c, o, blocks, target, vector_flops),
+            **_arithmetic_us(c, o, executed, target, vector_flops),
             "latency": max(o.heaviest, o.blocks_on_busiest / o.resident_blocks) * alone / target.clock_mhz,
         },
     )
@@ -147,7 +148,7 @@ def _unit_us(c: LaunchCounters, o: Occupancy, target: Target) -> dict[str, float
 
 
 def _arithmetic_us(
-    c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock], target: Target, vector_flops: float
+    c: LaunchCounters, o: Occupancy, code: ExecutedCode, target: Target, vector_flops: float
 ) -> dict[str, float]:
     simds = min(target.limits["simd_per_unit"], o.waves_per_block * min(o.resident_blocks, o.blocks_on_busiest))
     matrix = sum(s.unit_clocks for s in c.sites if s.kind.startswith("matrix "))
@@ -156,6 +157,6 @@ def _arithmetic_us(
     floor = vector_flops / (target.peaks_tflops["fp32_vector"] * spread) / 1e6
     return {
         **found,
-        "valu": max(floor, _per_unit(vector_clocks(c, blocks, target) / simds, o, target)),
-        "issue": _per_unit(issue_clocks(c, blocks, o.waves_per_simd, target) / simds, o, target),
+        "valu": max(floor, _per_unit(code.vector_clocks() / simds, o, target)),
+        "issue": _per_unit(code.issue_clocks(o.waves_per_simd) / simds, o, target),
     }

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sandbox.amdgcn.blocks import BasicBlock
 from sandbox.lab.cost.counters import LaunchCounters
@@ -21,36 +22,47 @@ TRANS_CLOCKS = 16.0
 ISSUE_CLOCKS = 4.0  # a SIMD has its turn every fourth clock
 
 
-def vector_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], target: Target) -> float:
-    """Clocks of one SIMD for all waves of the launch."""
-    runs = executions(counted, blocks)
-    valu, trans = target.memory.get("valu_clocks", VALU_CLOCKS), target.memory.get("trans_clocks", TRANS_CLOCKS)
-    return (
-        sum(
-            run * (valu * (block.valu + _beside(block, target)) + trans * block.trans)
-            for run, block in zip(runs, blocks, strict=True)
+@dataclass(frozen=True)
+class ExecutedCode:
+    """The blocks of a launch's kernel, and how often a wave runs through each on average."""
+
+    blocks: Sequence[BasicBlock]
+    runs: Sequence[float]
+    waves: float
+    target: Target
+
+    @staticmethod
+    def of(counted: LaunchCounters, blocks: Sequence[BasicBlock], target: Target) -> ExecutedCode:
+        """What the counters say of the blocks."""
+        return ExecutedCode(blocks, executions(counted, blocks), counted.waves, target)
+
+    def vector_clocks(self) -> float:
+        """Clocks of one SIMD for the vector instructions of all waves."""
+        memory = self.target.memory
+        valu, trans = memory.get("valu_clocks", VALU_CLOCKS), memory.get("trans_clocks", TRANS_CLOCKS)
+        clocks = (
+            run * (valu * (block.valu + _beside(block, self.target)) + trans * block.trans)
+            for run, block in zip(self.runs, self.blocks, strict=True)
         )
-        * counted.waves
-    )
+        return sum(clocks) * self.waves
 
+    def issue_clocks(self, waves_per_simd: float) -> float:
+        """Clocks of one SIMD to issue every instruction of all waves.
 
-def issue_clocks(counted: LaunchCounters, blocks: Sequence[BasicBlock], waves_per_simd: float, target: Target) -> float:
-    """Clocks of one SIMD to issue every instruction of all waves.
-
-    In its turn a SIMD issues at most one instruction of each category, and each of them from another wave: so what
-    counts is the fullest category, or all categories over the waves there are to issue from.
-    """
-    total: Counter[str] = Counter()
-    for run, block in zip(executions(counted, blocks), blocks, strict=True):
-        for category, count in block.issued.items():
-            more = _beside(block, target) if category == "vector" else 0
-            total[category] += run * (count + more)  # type: ignore[assignment]
-    if not total:
-        return 0.0
-    width = target.memory.get("issue_width", float(len(total)))
-    together = min(width, float(len(total)), max(1.0, waves_per_simd))
-    turns = max(*total.values(), sum(total.values()) / together) * counted.waves
-    return target.memory.get("issue_clocks", ISSUE_CLOCKS) * turns
+        In its turn a SIMD issues at most one instruction of each category, and each of them from another wave: so what
+        counts is the fullest category, or all categories over the waves there are to issue from.
+        """
+        total: dict[str, float] = {}
+        for run, block in zip(self.runs, self.blocks, strict=True):
+            for category, count in block.issued.items():
+                more = _beside(block, self.target) if category == "vector" else 0
+                total[category] = total.get(category, 0) + run * (count + more)
+        if not total:
+            return 0.0
+        width = self.target.memory.get("issue_width", float(len(total)))
+        together = min(width, float(len(total)), max(1.0, waves_per_simd))
+        turns = max(*total.values(), sum(total.values()) / together) * self.waves
+        return self.target.memory.get("issue_clocks", ISSUE_CLOCKS) * turns
 
 
 def _beside(block: BasicBlock, target: Target) -> int:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox.amdgcn.blocks import BasicBlock
 from sandbox.lab.cost.counters import ATOMIC, LDS_ATOMIC, LDS_LOAD, LDS_STORE, LOAD, STORE, LaunchCounters
-from sandbox.lab.cost.issue import executions, issue_clocks
+from sandbox.lab.cost.issue import ExecutedCode
 from sandbox.lab.cost.occupancy import Occupancy
 from sandbox.target import Target
 
@@ -21,12 +20,10 @@ UNROLLED = 4.0  # turns of a loop that a compiler puts side by side
 BARRIER_CLOCKS = 32.0
 
 
-def alone_clocks(
-    c: LaunchCounters, o: Occupancy, blocks: Sequence[BasicBlock], target: Target, read_bytes: float
-) -> float:
+def alone_clocks(c: LaunchCounters, o: Occupancy, code: ExecutedCode, target: Target, read_bytes: float) -> float:
     """Clocks; `read_bytes` is what the launch must fetch from memory at least once."""
     memory, waves, workgroups = target.memory, c.waves or 1.0, max(1, c.blocks)
-    groups, late = _groups(c, blocks, target)
+    groups, late = _groups(c, code, target)
     waits = sum(count for count, _ in groups)
     load_clocks = _load_clocks(c, groups, target, read_bytes) / waits if waits else 0.0
     barriers = c.barriers / workgroups
@@ -37,22 +34,21 @@ def alone_clocks(
     meetings = together * load_clocks + crossing + barriers * BARRIER_CLOCKS
     own = (waits - together) * load_clocks + (lds + shuffles) * memory["lds_latency_clocks"] - crossing
     simds = min(target.limits["simd_per_unit"], o.waves_per_block)
-    turns = issue_clocks(c, blocks, o.waves_per_block / simds, target) / workgroups / simds
+    turns = code.issue_clocks(o.waves_per_block / simds) / workgroups / simds
     l1 = c.total("unit_clocks", LOAD, STORE, ATOMIC) / workgroups
     banks = c.total("unit_clocks", LDS_LOAD, LDS_STORE, LDS_ATOMIC) / workgroups
     matrix = sum(s.unit_clocks for s in c.sites if s.kind.startswith("matrix ")) / workgroups / simds
-    wave = own + issue_clocks(c, blocks, 1.0, target) / waves
+    wave = own + code.issue_clocks(1.0) / waves
     return meetings + max(turns, l1, banks, matrix, wave)
 
 
-def _groups(c: LaunchCounters, blocks: Sequence[BasicBlock], target: Target) -> tuple[list[tuple[float, float]], float]:
+def _groups(c: LaunchCounters, code: ExecutedCode, target: Target) -> tuple[list[tuple[float, float]], float]:
     """Number of waits of a wave and of loads in each, by loop; and the number of waits behind a barrier."""
     loads = c.total("instructions", LOAD) / (c.waves or 1.0)
-    runs = executions(c, blocks)
-    late = sum(run * b.late for run, b in zip(runs, blocks, strict=True))
+    late = sum(run * b.late for run, b in zip(code.runs, code.blocks, strict=True))
     in_flight = target.memory.get("loads_in_flight", LOADS_IN_FLIGHT)
     foreign = bool(target.memory.get("foreign_listing"))
-    found = [_loop(blocks, runs, loop, in_flight if foreign else 0.0) for loop in sorted({b.region for b in blocks})]
+    found = [_loop(code, loop, in_flight if foreign else 0.0) for loop in sorted({b.region for b in code.blocks})]
     found = [(waits, size) for waits, size in found if waits and size]
     if not loads or not found:
         return [(_batches(loads, in_flight), loads)] if loads else [], 0.0
@@ -60,13 +56,14 @@ def _groups(c: LaunchCounters, blocks: Sequence[BasicBlock], target: Target) -> 
     return [(waits, size * scale) for waits, size in found], late
 
 
-def _loop(blocks: Sequence[BasicBlock], runs: Sequence[float], loop: int, in_flight: float) -> tuple[float, float]:
+def _loop(code: ExecutedCode, loop: int, in_flight: float) -> tuple[float, float]:
     """Waits and loads in one loop, or outside of all (-1).
 
     With `in_flight` as another compiler would place the waits: it keeps the branches out of straight code, so that its
     loads go out together, and unrolls loops that turn often enough; over a barrier it moves nothing.
     """
-    own = [(run, b) for run, b in zip(runs, blocks, strict=True) if b.region == loop]
+    runs = code.runs
+    own = [(run, b) for run, b in zip(runs, code.blocks, strict=True) if b.region == loop]
     waits, loads = sum(run * b.stalls for run, b in own), sum(run * b.loads for run, b in own)
     if not in_flight:
         return waits, loads

@@ -35,32 +35,33 @@ def _excess(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[Key, 
         if _is_load(site.kind):
             seen[site.line, site.kind] += site.instructions * site.size / (counted.waves or 1.0)  # type: ignore[assignment]
     left: dict[Key, float | None] = {}
-    looped = {key for block in blocks if block.region >= 0 for key in _loads(block)}
-    for block, run in zip(blocks, certain_runs(counted, blocks), strict=True):
-        for key in _loads(block):
+    loads = [_loads(block) for block in blocks]
+    looped = {key for block, keys in zip(blocks, loads, strict=True) if block.region >= 0 for key in keys}
+    for block, keys, run in zip(blocks, loads, certain_runs(counted, blocks), strict=True):
+        for key in keys:
             known = left.get(key, 0.0)
             left[key] = None if run is None or known is None else known + run * block.anchors[f"{key[0]}:{key[1]}"]
     found: dict[Key, float] = {}
-    for keys in [{key} for key in left if key not in looped] + _together(blocks, seen, looped, left):
-        total, most = sum(seen[key] for key in keys), sum(left.get(key) or 0.0 for key in keys)
+    for group in [{key} for key in left if key not in looped] + _together(loads, seen, looped, left):
+        total, most = sum(seen[key] for key in group), sum(left.get(key) or 0.0 for key in group)
         if most and total > _SLACK * most:
-            found.update(dict.fromkeys(keys, total / most))
+            found.update(dict.fromkeys(group, total / most))
     return found
 
 
 def _together(
-    blocks: Sequence[BasicBlock], seen: Iterable[Key], looped: set[Key], left: Mapping[Key, float | None]
+    loads: Iterable[Sequence[Key]], seen: Iterable[Key], looped: set[Key], left: Mapping[Key, float | None]
 ) -> list[set[Key]]:
     """Lines of one kind that share a block of a loop; one that the listing lacks belongs to those nobody counted."""
     groups: list[set[Key]] = []
     known = {key for key in looped if left[key] is not None}
     for kind in ("load", "lds load"):
         strays = {key for key in set(left).symmetric_difference(seen) if key[1] == kind}
-        shared = [{key for key in _loads(block) if key[1] == kind} & known for block in blocks]
-        for keys in (strays if strays & known and strays & set(left) <= known else set(), *shared):
+        shared = [{key for key in keys if key[1] == kind} & known for keys in loads]
+        for keys in filter(None, (strays if strays & known and strays & set(left) <= known else set(), *shared)):
             meeting = [group for group in groups if group & keys]
             groups = [group for group in groups if not group & keys] + [keys.union(*meeting)]
-    return [group for group in groups if group]
+    return groups
 
 
 def _loads(block: BasicBlock) -> list[Key]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from sandbox.amdgcn.blocks import BasicBlock, blocks_in, walk
 from sandbox.amdgcn.mnemonics import bytes_per_lane, issue_category, memory_class
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
-from sandbox.lab.cost.issue import executions, issue_clocks, vector_clocks
+from sandbox.lab.cost.issue import ExecutedCode, executions
 from sandbox.target import load_target
 
 MI300X = load_target("mi300x")
@@ -52,7 +52,7 @@ def test_a_block_runs_as_often_as_its_bytes_were_counted() -> None:
     # Source: four loads of 4 bytes a turn, merged by the compiler to two of 8; 5 turns of 3 waves.
     seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
     assert executions(seen, blocks) == [1.0, 5.0, 1.0, 1.0]
-    assert vector_clocks(seen, blocks, MI300X) == 3 * (4 + 5 * (4 + 16) + 4)
+    assert ExecutedCode.of(seen, blocks, MI300X).vector_clocks() == 3 * (4 + 5 * (4 + 16) + 4)
 
 
 def test_a_block_without_accesses_runs_as_often_as_its_loop() -> None:
@@ -80,8 +80,8 @@ def test_another_device_needs_no_copies_and_two_instructions_for_a_packed_one() 
     blocks = blocks_in(walk(listing, "candidate.hip"))["k"]
     assert [(b.copies, b.packed) for b in blocks] == [(1, 0), (0, 1), (0, 0), (0, 0)]
     seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
-    assert vector_clocks(seen, blocks, MI300X) == 3 * (4 + 5 * (4 + 16) + 4)
-    assert vector_clocks(seen, blocks, load_target("h200")) == 3 * (0 + 5 * (2 + 1) + 1)
+    assert ExecutedCode.of(seen, blocks, MI300X).vector_clocks() == 3 * (4 + 5 * (4 + 16) + 4)
+    assert ExecutedCode.of(seen, blocks, load_target("h200")).vector_clocks() == 3 * (0 + 5 * (2 + 1) + 1)
 
 
 def test_loops_that_share_a_block_are_one_region_and_waits_belong_to_their_block() -> None:
@@ -134,9 +134,9 @@ def test_issue_is_the_fullest_category_or_all_over_the_waves_that_share_a_simd()
     ]
     seen = counted(3, site(12, "load", 4, 3 * 5 * 4), site(20, "store", 4, 3))
     # A wave: 12 vector, 11 memory, 5 branches; alone on its SIMD they come one after the other, else the vectors bind.
-    assert issue_clocks(seen, blocks, 1.0, MI300X) == 3 * 4 * 28
-    assert issue_clocks(seen, blocks, 8.0, MI300X) == 3 * 4 * 12
-    assert issue_clocks(seen, (), 1.0, MI300X) == 0.0
+    assert ExecutedCode.of(seen, blocks, MI300X).issue_clocks(1.0) == 3 * 4 * 28
+    assert ExecutedCode.of(seen, blocks, MI300X).issue_clocks(8.0) == 3 * 4 * 12
+    assert ExecutedCode.of(seen, (), MI300X).issue_clocks(1.0) == 0.0
 
 
 def test_waits_take_no_issue_slot() -> None:

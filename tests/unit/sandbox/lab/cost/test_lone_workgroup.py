@@ -6,6 +6,7 @@ import pytest
 
 from sandbox.amdgcn.blocks import BasicBlock
 from sandbox.lab.cost.counters import LaunchCounters, SiteCounters
+from sandbox.lab.cost.issue import ExecutedCode
 from sandbox.lab.cost.lone_workgroup import alone_clocks
 from sandbox.lab.cost.occupancy import occupancy
 from sandbox.target import Target, load_target
@@ -26,7 +27,8 @@ def clocks(seen: LaunchCounters, block: BasicBlock, cold: float = 1.0, target: T
     """`cold`: which part of the misses memory must serve."""
     o = occupancy(seen.blocks, seen.threads, 0, None, target)
     misses = sum(s.misses for s in seen.sites)
-    return alone_clocks(seen, o, (block,), target, cold * misses * target.memory["line_bytes"])
+    code = ExecutedCode.of(seen, (block,), target)
+    return alone_clocks(seen, o, code, target, cold * misses * target.memory["line_bytes"])
 
 
 def code(loads: int, stalls: float, late: float = 0.0, valu: int = 0, loop: int = -1) -> BasicBlock:
