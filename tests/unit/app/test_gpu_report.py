@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from app.gpu_report import ISSUE, examine_amd, examine_fence
 from sandbox.gpu.fence import FENCES
 from sandbox.target import load_target
@@ -47,6 +49,7 @@ def test_the_fence_of_a_gpu_is_named(tmp_path: Path) -> None:
     assert line.state == ("warn" if level in ("filter", "open") else "ok")
 
 
+@pytest.mark.slow
 def test_a_gpu_without_its_driver_has_no_fence(tmp_path: Path) -> None:
     line = examine_fence(load_target("mi300x"), tmp_path, str(tmp_path / "libamdhip64.so"))
     assert line.state == "missing" and "ROCm" in line.found

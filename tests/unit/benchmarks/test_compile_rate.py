@@ -12,6 +12,7 @@ from benchmarks import compile_rate
 from benchmarks.collection import Collection
 
 
+@pytest.mark.slow
 def test_the_compilers_are_given_fifty_distinct_kernels_five_of_each_operation() -> None:
     jobs = compile_rate.jobs()
     assert len({(j.candidate.id, tuple(sorted(j.tunables.items()))) for j in jobs}) == 50

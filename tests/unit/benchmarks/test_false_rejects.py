@@ -36,6 +36,7 @@ def test_the_bound_on_the_true_rate_is_clopper_and_pearsons() -> None:
     assert upper_bound(3, 3) == 1.0
 
 
+@pytest.mark.slow
 def test_without_a_gpu_the_collector_says_so_and_keeps_what_it_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from benchmarks.kernelbench import faulty, figures, known, page
 
 RIGHT = {"level": 1, "number": 1, "name": "1_A", "digest": "a", "notes": [], "right": "OK", "wrong": ["C.2", "C.1"]}
@@ -37,6 +39,7 @@ def test_both_faults_change_the_last_kernel() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_without_a_checkout_one_sentence_says_so(tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "benchmarks.kernelbench", "--checkout", str(tmp_path)]
     done = subprocess.run(argv, cwd=Path(__file__).parents[3], capture_output=True, text=True, check=False)

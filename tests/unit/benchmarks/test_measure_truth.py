@@ -56,6 +56,7 @@ def test_what_is_stored_meets_every_goal_and_covers_every_duration() -> None:
     assert all(f.met for f in found), [f.line() for f in found if not f.met]
 
 
+@pytest.mark.slow
 def test_the_rule_of_today_decides_as_well_on_the_stored_windows() -> None:
     kernels = {name: STORED["kernels"][name] for name in ("work 5 us", "copy 50 us")}
     ours = [r for r in replayed_rows(kernels, random.Random(1)) if r.timer == "ours"]

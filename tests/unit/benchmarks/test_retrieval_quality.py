@@ -5,6 +5,8 @@ import math
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from benchmarks.retrieval_quality import QUESTIONS as QUESTIONS_FILE
 from benchmarks.retrieval_quality import figures, gains, read_questions, tune
 from benchmarks.search_rivals import fts5
@@ -39,6 +41,7 @@ def test_the_bound_of_a_ratio_is_below_its_mean() -> None:
     assert made["retrieval_quality.blind.worse.words_over_it"].goal == ">= 1.1"
 
 
+@pytest.mark.slow
 def test_the_weight_of_vectors_is_the_best_on_known_questions(tmp_path: Path) -> None:
     store = KnowledgeStore(tmp_path, embedder=WordEmbedder())
     for name, text in (("right", "stripes of the zebra"), ("wrong", "zebrafish zebrafish"), ("other", "giraffe")):

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from benchmarks import throughput
 from benchmarks.collection import Collection
 from benchmarks.mix import mix
@@ -76,6 +78,7 @@ def test_every_member_of_the_mix_is_judged_once_and_stored(tmp_path: Path) -> No
     assert not shift.errors and all(row["judged_right"] for row in stored["rows"])
 
 
+@pytest.mark.slow
 def test_a_misjudged_candidate_is_counted_and_a_broken_machine_ends_the_collection(tmp_path: Path) -> None:
     _, stored = shift_over(tmp_path / "a", Judge(misjudged=MEMBERS[7].source))
     assert [row["judged_right"] for row in stored["rows"]].count(False) == 1

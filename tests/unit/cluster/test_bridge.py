@@ -73,6 +73,7 @@ def said(
     return type(caught.value).__name__, text
 
 
+@pytest.mark.slow
 def test_another_version_of_ray_or_python_is_named(head: str, tmp_path: Path) -> None:
     kind, text = said(head, tmp_path, [], FAKE_RAY_REFUSAL=OTHER_RAY)
     assert kind == "SpoolError" and text.startswith(
@@ -81,27 +82,32 @@ def test_another_version_of_ray_or_python_is_named(head: str, tmp_path: Path) ->
     assert "Ray: 2.59.0, Python: 3.12.1, Ray: 2.60.0, Python: 3.11.7" in text and "install the same on all" in text
 
 
+@pytest.mark.slow
 def test_a_token_that_is_not_the_heads_is_named(head: str, tmp_path: Path) -> None:
     kind, text = said(head, tmp_path, [], FAKE_RAY_REFUSAL="InvalidAuthToken: Authentication failed\nat line 7")
     assert kind == "SpoolError" and "refuses this machine's token; copy the head's ~/.ray/auth_token here" in text
 
 
+@pytest.mark.slow
 def test_a_cluster_without_the_target_is_told_how_to_declare_it(head: str, tmp_path: Path) -> None:
     kind, text = said(head, tmp_path, [{"CPU": 4}, {"mi300x": 8}])
     assert kind == "DeviceError" and text.startswith('no node of the cluster declares {"h200": 1}; start one with')
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this machine has the driver")
 def test_a_node_without_the_driver_that_it_declares_is_named(head: str, tmp_path: Path) -> None:
     kind, text = said(head, tmp_path, [{"h200": 2}])
     assert kind == "DeviceError" and "declares 2 h200 and has 0 with a working driver" in text
 
 
+@pytest.mark.slow
 def test_a_node_with_another_version_of_the_program_is_named(head: str, tmp_path: Path) -> None:
     kind, text = said(head, tmp_path, [{"h200": 1}], f"{__name__}:OldStation")
     assert kind == "SpoolError" and "the node node-7 has another version of the program" in text
 
 
+@pytest.mark.slow
 def test_a_driver_with_another_version_of_the_program_is_told_how_to_go_on(head: str, tmp_path: Path) -> None:
     kind, text = said(head, tmp_path, [{"h200": 1}], made=OldLink)
     assert kind == "SpoolError" and text.startswith("the cluster runs another version of this program")

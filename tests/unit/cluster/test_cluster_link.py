@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 ASKED = """
 import pathlib, sys
@@ -25,6 +27,7 @@ finally:
 """
 
 
+@pytest.mark.slow
 def test_a_bridge_that_ends_leaves_its_last_line_in_the_sentence(tmp_path: Path) -> None:
     (tmp_path / "ray").mkdir()
     (tmp_path / "ray" / "__init__.py").write_text("raise SystemExit('libray.so: wrong ELF class')", encoding="utf-8")

@@ -39,6 +39,7 @@ class SlowSandbox(TableSandbox):
         return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_runs_at_once_judge_a_common_kernel_once(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest

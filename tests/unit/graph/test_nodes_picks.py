@@ -18,6 +18,7 @@ def ideas(draw: st.DrawFn) -> list[Idea]:
     return [Idea(f"i{n}", "", (), low, low + more, new) for n, (low, more, new) in enumerate(rows)]
 
 
+@pytest.mark.slow
 @given(ideas(), st.integers(0, 6))
 def test_picks_are_distinct_ordered_and_the_best_of_what_was_left(given_ideas: list[Idea], count: int) -> None:
     picked = pick(given_ideas, count)

@@ -28,6 +28,7 @@ def results(body: dict[str, Any]) -> list[str]:
     return [str(m["content"]) for m in body["messages"] if m["role"] == "tool"]
 
 
+@pytest.mark.slow
 def test_each_try_is_an_attempt_and_the_fastest_right_one_is_recorded(tmp_path: Path) -> None:
     script = Script(
         answers(

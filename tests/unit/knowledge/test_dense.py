@@ -135,6 +135,7 @@ def test_an_answer_that_is_no_list_of_vectors_is_refused_and_words_alone_decide(
     store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["gone", "empty", "killed"])
 def test_a_lost_collection_is_searched_exactly_and_made_again(tmp_path: Path, damage: str) -> None:
     filled(tmp_path, WordEmbedder()).close()
@@ -155,6 +156,7 @@ def test_a_lost_collection_is_searched_exactly_and_made_again(tmp_path: Path, da
     store.close()
 
 
+@pytest.mark.slow
 def test_a_vector_of_zeros_is_near_to_nothing(tmp_path: Path) -> None:
     class Partly(WordEmbedder):
         def embed(self, texts: Sequence[str]) -> Any:

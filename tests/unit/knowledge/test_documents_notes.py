@@ -52,6 +52,7 @@ def test_a_note_says_what_it_rests_on(path: Path) -> None:
     assert "http" not in raw.replace("https://www.amd.com", "").replace("https://rocm.docs.amd.com", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), snippets("hip"), ids=[name for name, _ in snippets("hip")])
 def test_a_snippet_compiles_for_gfx942(name: str, code: str, tmp_path: Path) -> None:
     plan = code.partition("+++*/")[0] if code.startswith("/*+++") else ""
@@ -66,6 +67,7 @@ def test_a_snippet_compiles_for_gfx942(name: str, code: str, tmp_path: Path) -> 
     assert ".amdhsa_kernel" in (tmp_path / "out.s").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), snippets("cuda"), ids=[name for name, _ in snippets("cuda")])
 def test_a_snippet_compiles_for_sm_90a(name: str, code: str) -> None:
     compiler = cuda_compiler()

@@ -71,6 +71,7 @@ def test_texts_of_any_lengths_keep_their_places_and_are_cut_where_the_model_ends
     assert short.id != before, "other vectors"
 
 
+@pytest.mark.slow
 def test_a_store_finds_by_the_folders_vectors(tmp_path: Path) -> None:
     folder = export(tmp_path / "tiny")
     store = make_store(load_settings(knowledge_folder=tmp_path / "store", embedding_model=str(folder)))

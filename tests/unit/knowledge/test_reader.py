@@ -89,6 +89,7 @@ HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_refused_in_one_sentence_or_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / name

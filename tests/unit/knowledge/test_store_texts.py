@@ -138,6 +138,7 @@ def test_a_killed_writer_keeps_what_is_in_and_the_next_completes_it(tmp_path: Pa
     assert store.search("zebra399")[0].title == "Note 399"
 
 
+@pytest.mark.slow
 def test_two_writers_at_once_store_each_document_once(tmp_path: Path) -> None:
     notes = tree(tmp_path / "notes", 120)
     with writer(tmp_path / "store", notes) as one, writer(tmp_path / "store", notes) as two:
@@ -155,6 +156,7 @@ def test_what_is_given_counts_as_a_change(store: KnowledgeStore, tmp_path: Path)
     assert store.search("zebra1", arch="gfx942") == []
 
 
+@pytest.mark.slow
 def test_an_endpoint_is_asked_for_vectors(tmp_path: Path) -> None:
     with EmbeddingEndpoint() as server:
         embedder = EndpointEmbedder(server.address, "tiny", "key-of-mine", retries=0)

@@ -67,6 +67,7 @@ def test_the_files_of_an_older_run_folder_are_found(tmp_path: Path) -> None:
         assert ArtefactStore(tmp_path / "a", ledger).text(digest) == "kernel"
 
 
+@pytest.mark.slow
 def test_damage_in_the_ledger_is_noticed_and_storing_again_repairs_it(tmp_path: Path, opening: Opening) -> None:
     with opening() as ledger:
         store = ArtefactStore(tmp_path / "a", ledger)

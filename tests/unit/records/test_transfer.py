@@ -138,6 +138,7 @@ copy_run(opened(sys.argv[1], Ledger), opened(sys.argv[2], Mortal), sys.argv[3])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["there", "back"])
 def test_a_copy_whose_process_is_killed_leaves_nothing_and_is_whole_the_next_time(
     played: tuple[Ledger, ArtefactStore, str], way: str, tmp_path: Path, postgres: PostgresServer

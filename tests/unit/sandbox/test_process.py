@@ -63,6 +63,7 @@ def test_a_daemon_that_left_session_and_group_does_not_survive() -> None:
     assert not [c for c in commands if c in (b"sleep\x00300\x00", b"sleep\x00301\x00")]
 
 
+@pytest.mark.slow
 def test_cpu_time_is_limited_and_counts_as_time_out() -> None:
     done = sh("while :; do :; done", limits=ProcessLimits(cpu_s=1))
     assert done.timed_out

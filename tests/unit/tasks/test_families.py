@@ -40,6 +40,7 @@ def test_planted_values_are_zeros_ties_second_maxima_and_equal_ends(softmax: Tas
     assert not (plain == 0).any() and not (plain[:, 0] == plain[:, -1]).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["row_softmax", "transpose", "bf16_gemm", "fp8_block_gemm", "top_k"])
 def test_no_negative_zero_is_made(name: str) -> None:
     """An argument of the maximum by the order of the bits is right, and takes it for less than zero."""
@@ -85,6 +86,7 @@ def test_a_listed_test_keeps_its_inputs_and_a_family_the_cases_seed(softmax: Tas
     assert one.tobytes() != again.tobytes()
 
 
+@pytest.mark.slow
 def test_each_family_is_what_its_name_says(softmax: Task) -> None:
     assert all((x == 0).mean() > 0.3 for x in draws(softmax, "zeros"))
     assert all((x == np.rint(x)).all() and np.abs(x).max() <= 8 for x in draws(softmax, "whole numbers"))

@@ -17,6 +17,7 @@ Folder = Callable[..., Path]
 SHIPPED = [load_task(name) for name in task_names()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", SHIPPED, ids=task_names())
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**63))

@@ -95,6 +95,7 @@ def test_a_loop_whose_mean_misses_equal_values_is_right_and_without_sums_in_orde
     assert not all(verdicts(replace(task, in_order=None), "one value", 12))
 
 
+@pytest.mark.slow
 def test_where_sums_in_order_add_rounding_only_nothing_more_is_allowed() -> None:
     for name in ("row_softmax", "reduction", "bf16_gemm", "rms_norm"):
         task = load_task(name, "mi300x")

@@ -14,6 +14,7 @@ TWO_INPUTS = '[[input]]\nname = "w"\ndtype = "f32"\nshape = ["cols"]\n\n[[output
 DRAW = 'return {"x": rng.standard_normal((case.dims["rows"], case.dims["cols"]), dtype=np.float32)}'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", task_names())
 def test_every_shipped_task_is_sound(name: str) -> None:
     assert lint(load_task(name)) == ()

@@ -20,6 +20,7 @@ from tests.support.endpoint import Answer, ScriptedEndpoint
 from tests.support.gateway import ASK, FORM, GOOD, STEP, Count, ask, gateway
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

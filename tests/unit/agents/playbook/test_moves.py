@@ -63,6 +63,7 @@ def offered(source: str) -> tuple[str, ...]:
     return moves.offers(read(source), ARCH, TAKEN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "source"), [k[1:] for k in KERNELS], ids=[k[0] for k in KERNELS])
 def test_every_change_keeps_the_file_whole_and_is_not_offered_again(task: str, source: str) -> None:
     assert check(source, ARCH) == ()

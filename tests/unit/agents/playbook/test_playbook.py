@@ -85,6 +85,7 @@ def test_the_same_arguments_give_the_same_answers_and_the_seed_matters() -> None
     assert any(set(a) - {"g000"} for a in answers.values())
 
 
+@pytest.mark.slow
 @given(times=st.lists(st.floats(1, 1e6), min_size=1, max_size=8), generation=st.integers(0, 50))
 def test_base_and_reference_exist_and_differ(times: list[float], generation: int) -> None:
     people = [member(f"m{i}", t, f"B{i % 2}") for i, t in enumerate(times)]

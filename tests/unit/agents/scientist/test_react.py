@@ -78,6 +78,7 @@ def test_what_a_server_cannot_read_is_never_sent_back_to_it(tmp_path: Path) -> N
     assert [m["tool_call_id"] for m in script.coder[1]["messages"] if m["role"] == "tool"] == [c["id"] for c in echoed]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_text", [False, True])
 def test_a_request_with_a_megabyte_of_text_is_refused_and_not_repeated_in_the_talk(
     tmp_path: Path, in_text: bool

@@ -36,6 +36,7 @@ def asked(folder: Path, **variables: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_real_bash_completes_commands_options_and_tasks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["completion", "bash"]) == 0
     script = capsys.readouterr().out
@@ -56,6 +57,7 @@ def test_a_real_bash_completes_commands_options_and_tasks(tmp_path: Path, capsys
     assert done.stdout.splitlines() == ["status", "transpose", "--generations", "remove"], done.stderr
 
 
+@pytest.mark.slow
 def test_runs_are_completed_from_the_folder(tmp_path: Path) -> None:
     (tmp_path / "runs" / "20261122-a").mkdir(parents=True)
     (tmp_path / "runs" / "20261122-a" / "events.jsonl").touch()
@@ -64,12 +66,14 @@ def test_runs_are_completed_from_the_folder(tmp_path: Path) -> None:
         assert asked(tmp_path, **{VARIABLE: "complete_bash", **given}).split() == ["20261122-a"], words
 
 
+@pytest.mark.slow
 def test_tasks_are_completed_wherever_one_is_named(tmp_path: Path) -> None:
     for words in ("tasks trans", "check kernel.hip --task trans", "runs --task trans"):
         given = {"COMP_WORDS": f"kernel-scientist {words}", "COMP_CWORD": str(len(words.split()))}
         assert asked(tmp_path, **{VARIABLE: "complete_bash", **given}).split() == ["transpose"], words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shell", "more"), [("zsh", {}), ("fish", {"_TYPER_COMPLETE_FISH_ACTION": "get-args"})])
 def test_what_zsh_and_fish_ask_is_answered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], shell: str, more: dict[str, str]

@@ -32,6 +32,7 @@ def test_with_json_the_tests_leave_standard_output_to_the_answer(capfdbinary: py
     assert (out, err) == (b"", b"== 1 failed ==\n")
 
 
+@pytest.mark.slow
 def test_paths_are_the_callers_and_options_stand_behind_two_dashes(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text("def test_a(): pass\ndef test_b(): assert False\n", encoding="utf-8")
     command = [sys.executable, "-m", "app", "test", "test_mine.py", "--", "-k", "test_a", "-c", "/dev/null"]

@@ -59,6 +59,7 @@ def ask(place: Path, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(lines[0].partition("=")[2])
 
 
+@pytest.mark.slow
 def test_each_action_passes_on_what_the_judge_says(tmp_path: Path) -> None:
     place, task = folder(tmp_path), load_task("transpose", "mi300x")
     code, manifest = ask(place, "validate-task")

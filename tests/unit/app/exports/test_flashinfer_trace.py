@@ -28,6 +28,7 @@ def parts(name: str, target: str = "h200") -> tuple[dict, list[dict], dict, dict
     return definition, [json.loads(line) for line in rows.splitlines()], solution, files
 
 
+@pytest.mark.slow
 def test_shapes_are_names_of_axes_and_expressions_get_a_constraint() -> None:
     definition, rows, _, _ = parts("fp8_block_gemm")
     assert definition["inputs"]["a"]["shape"] == ["k", "m"] and definition["outputs"]["c"]["shape"] == ["m", "n"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any, TypedDict
 
+import pytest
 from langgraph.graph import END, START, StateGraph
 
 from app.postgres.checkpointing import LastingSaver, checkpoints
@@ -28,6 +29,7 @@ def counting(saver: LastingSaver, thread: str) -> dict[str, Any]:
     return compiled.invoke({"count": 0}, {"configurable": {"thread_id": thread}}, durability="sync")
 
 
+@pytest.mark.slow
 def test_a_checkpoint_survives_its_connection(postgres: PostgresServer) -> None:
     url = postgres.ledger()
     proxy = CuttingProxy(postgres.port)

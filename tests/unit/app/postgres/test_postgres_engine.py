@@ -71,6 +71,7 @@ def written(ledger: Ledger, name: str) -> str:
     return re.sub("~[0-9a-f]{32}", "~", said)
 
 
+@pytest.mark.slow
 def test_a_connection_cut_at_any_message_loses_nothing_and_writes_nothing_twice(
     postgres: PostgresServer, url: str
 ) -> None:
@@ -92,6 +93,7 @@ def test_a_connection_cut_at_any_message_loses_nothing_and_writes_nothing_twice(
     proxy.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_comes_back_with_everything_that_was_told_to_be_there() -> None:
     with serving() as server:
         address = address_of(server.ledger())

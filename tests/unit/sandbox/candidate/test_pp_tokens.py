@@ -102,6 +102,7 @@ def test_twice_the_text_is_twice_the_work(name: str) -> None:
     assert twice <= 2.2 * once + 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROWING)
 def test_a_megabyte_of_it_ends(name: str) -> None:
     text = GROWING[name](1)

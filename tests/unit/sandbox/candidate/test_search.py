@@ -65,6 +65,7 @@ def test_nothing_is_estimated_twice_the_default_comes_first_and_the_limit_holds(
     assert len(asked.seen) <= min(limit, len(GRID))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("time", "bound"), [(additive, 24), (joint, 24)])
 def test_a_planted_best_is_found_in_far_fewer_estimates_than_chance_needs(time: Time, bound: int) -> None:
     fastest = min(time(choice) or 0.0 for choice in GRID)
@@ -78,6 +79,7 @@ def test_a_planted_best_is_found_in_far_fewer_estimates_than_chance_needs(time: 
     assert statistics.mean(needed) <= min(bound, by_chance)
 
 
+@pytest.mark.slow
 def test_a_needle_that_nothing_points_to_is_found_by_a_thorough_search_alone() -> None:
     needle = {"X": 32, "Y": 1, "Z": 16}
     few = [c for c in GRID if c["X"] >= 16]
@@ -182,6 +184,7 @@ def test_a_gain_counts_from_the_least_gain_on_and_beyond_the_intervals() -> None
     assert not Timing(None).is_faster(Timing(10.0))
 
 
+@pytest.mark.slow
 def test_what_follows_from_several_tunables_helps() -> None:
     def whole(choice: Choice) -> float:
         size = choice["X"] * choice["Y"] * choice["Z"]

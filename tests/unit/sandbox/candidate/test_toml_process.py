@@ -26,6 +26,7 @@ def source(extra: str, plan: str = PLAN) -> str:
     return f"/*+++\n{plan}{extra}\n+++*/\n__global__ void k(float* x) {{}}\n"
 
 
+@pytest.mark.slow
 def test_a_text_that_takes_too_long_is_refused_and_the_next_is_read() -> None:
     process = TomlProcess(cpu_s=1, memory_bytes=512 << 20)
     bomb = ".".join(["a"] * 40_000) + " = 1\n"

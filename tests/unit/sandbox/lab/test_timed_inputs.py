@@ -42,6 +42,7 @@ def whole(made: TimedInputs) -> dict[str, Array]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "dims"), SHAPES, ids=str)
 def test_slabs_hold_the_reference_of_what_an_execution_maps(name: str, dims: dict[str, int], tmp_path: Path) -> None:
     task = load_task(name)

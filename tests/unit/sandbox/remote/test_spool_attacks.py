@@ -253,6 +253,7 @@ def test_a_linked_part_is_refused(tmp_path: Path, task: Task, part: str) -> None
     assert list((tmp_path / "home").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_odd_names_and_a_flood_are_passed_over(tmp_path: Path, task: Task, capsys: pytest.CaptureFixture[str]) -> None:
     """Each of them is looked at once, few are named, and the owner's request is answered."""
     spool = Spool(tmp_path / "spool")

@@ -255,6 +255,7 @@ def test_a_compiler_that_fails_without_a_word_is_the_machines_fault(hip: GpuComp
     assert build(hip, HIP + K + "x[0] = 5; }").findings == ()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not has_nvidia(), reason="there is neither NVRTC nor nvcc here")
 def test_a_bomb_of_macros_meets_a_limit(tmp_path: Path) -> None:
     found = GpuCompiler(load_target("h200"), tmp_path, deadline_s=3)

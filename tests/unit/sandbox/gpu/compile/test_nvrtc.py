@@ -123,6 +123,7 @@ needs_nvcc = pytest.mark.skipif(
 )
 
 
+@pytest.mark.slow
 @needs_nvcc
 def test_nvcc_stands_in_for_the_library() -> None:
     assert find_compiler().version().count(".") >= 1
@@ -150,6 +151,7 @@ def test_a_macro_in_a_pragma_is_expanded_where_the_header_is_included() -> None:
     assert spell("hipcc", include + loop) == include + loop
 
 
+@pytest.mark.slow
 @needs_nvcc
 def test_nvcc_takes_a_macro_and_a_constant_in_a_pragma() -> None:
     source = spell(

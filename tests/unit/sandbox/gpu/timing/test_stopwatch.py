@@ -164,6 +164,7 @@ def refused(references: References, kernel: Kernel, seed: int, **more: Any) -> s
     return ""
 
 
+@pytest.mark.slow
 def test_an_honest_kernel_keeps_its_time_and_is_looked_at(references: References) -> None:
     for seed in range(4):
         child = timed(references, right, seed)

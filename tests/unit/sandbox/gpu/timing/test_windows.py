@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from benchmarks.noise import Noise, Simulated
 from sandbox.gpu.timing.windows import LevelRule, Replay, level
@@ -21,6 +22,7 @@ def test_a_quiet_kernel_needs_few_windows_and_a_noisy_one_all() -> None:
     assert quiet.minimum_us <= quiet.low_us <= quiet.median_us <= quiet.high_us
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_true_median() -> None:
     noise, missed = Noise(drift=0.0, jitter=0.05, spikes=0.1), 0
     truth = float(np.median(Simulated(noise, 99, time_us=50.0).take("A" * 20_000)))
