@@ -6,6 +6,7 @@ families are made (families.py); `planted` changes a few values of what the judg
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -26,6 +27,7 @@ HARDLY = "near"  # the family of such values
 EXCEPT = "few differ"  # the family of places that are alike but for
 FEW = 1 / 256  # of the values
 TURN = 256  # a power of two, the largest stride of which values that belong together are put
+KINDS = 4  # of lines: too large for float16, too small, and as drawn
 FAR = 0.25  # of the lines hold nothing but values near the least
 
 Rng = np.random.Generator
@@ -194,11 +196,14 @@ def _outliers(x: Array, rng: Rng) -> Array:
 
 
 def _far_apart(x: Array, rng: Rng) -> Array:
-    """Some lines larger than float16 holds, others smaller; what the type does not hold stays as it was drawn."""
+    """Some lines larger than float16 holds, others smaller; what the type does not hold stays as it was drawn.
+
+    A single line is one or the other, so that nothing but such values is met.
+    """
     if not x.ndim or not is_float(x.dtype):
         return x
     lines = (*x.shape[:-1], 1)
-    kind = rng.integers(4, size=lines)
+    kind = (rng.permutation(math.prod(lines)) + int(rng.integers(2))).reshape(lines) % KINDS
     factor = np.where(kind == 0, BEYOND_HALF * rng.uniform(1, 4, lines), np.where(kind == 1, BELOW_HALF, 1.0))
     with np.errstate(over="ignore"):
         made = (to_float64(x) * factor).astype(x.dtype)
@@ -227,14 +232,19 @@ def _peaked(x: Array, factor: float) -> Array:
 
 
 def _extremes(x: Array, rng: Rng) -> Array:
-    """Values at both ends of float32's range, denormal ones and zeros among what was drawn; some lines far below."""
+    """Values at both ends of float32's range, denormal ones and zeros among what was drawn.
+
+    Some lines lie far below, some hold nothing that is larger than a denormal number.
+    """
     kinds = np.array([MOST, -MOST, LEAST, -LEAST, LEAST / 64, -LEAST / 64, 0.0])
     with np.errstate(over="ignore"):
         chosen = rng.choice(kinds, x.shape) * rng.uniform(1, 3, x.shape)
-        is_far = rng.random((*x.shape[:-1], 1)) < FAR if x.ndim else np.zeros((), bool)
+        place = rng.random((*x.shape[:-1], 1)) if x.ndim else np.full((), 0.5)
+        is_far, is_least = place < FAR, place > 1 - FAR
         chosen = np.where(is_far, -MOST * rng.uniform(0.1, 3, x.shape), chosen)
+        chosen = np.where(is_least, LEAST / 64 * rng.uniform(-3, 3, x.shape), chosen)
         made = _unsigned_zeros(chosen.astype(x.dtype))
-    return np.where(((rng.random(x.shape) < 0.5) | is_far) & np.isfinite(to_float64(made)), made, x)
+    return np.where(((rng.random(x.shape) < 0.5) | is_far | is_least) & np.isfinite(to_float64(made)), made, x)
 
 
 MAKERS: Mapping[str, Make] = {

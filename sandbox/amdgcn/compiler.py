@@ -53,7 +53,7 @@ from sandbox.evidence import Evidence
 from sandbox.process import Completed, ProcessLimits
 from sandbox.target import Target
 
-FORMAT = "7"  # raise it when a stored compilation would be read differently
+FORMAT = "8"  # raise it when a stored compilation would be read differently
 MAX_LISTING = 16 << 20
 FLAGS = (
     "-x",

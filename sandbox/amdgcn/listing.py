@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from sandbox.amdgcn.blocks import BasicBlock, ListingRow, blocks_in, walk
-from sandbox.candidate.kernel import KernelArgument, KernelMetadata, source_name_of
+from sandbox.candidate.kernel import KernelArgument, KernelMetadata, most_workgroups, source_name_of
 
 _METADATA = re.compile(r"^\t\.amdgpu_metadata\n(.*?)^\t\.end_amdgpu_metadata", re.S | re.M)
 _SUM = re.compile(r"^(\t\.file\t.*) md5 0x[0-9a-f]+$", re.M)
@@ -117,8 +117,9 @@ def _kernel(
         entry.get(".vgpr_spill_count", 0),
         entry.get(".sgpr_spill_count", 0),
         dict(mix.total),
-        {str(line): dict(counts) for line, counts in sorted(mix.lines.items())},
-        code.get(symbol, ()),
+        max_grid=most_workgroups(entry),
+        lines={str(line): dict(counts) for line, counts in sorted(mix.lines.items())},
+        blocks=code.get(symbol, ()),
     )
 
 

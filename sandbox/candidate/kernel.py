@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,13 @@ class KernelMetadata:
     spilled_vgpr: int = 0
     spilled_sgpr: int = 0
     instructions: Mapping[str, int] = field(default_factory=dict)  # static count by class
+    max_grid: tuple[int, int, int] = (0, 0, 0)  # most workgroups by axis that the code is right for; 0: any number
+
+
+def most_workgroups(entry: Mapping[str, Any]) -> tuple[int, int, int]:
+    """The most workgroups by axis that an entry of AMD's metadata promises the compiler; 0 where it promises none."""
+    x, y, z = (int(entry.get(f".max_num_workgroups_{axis}", 0)) for axis in "xyz")
+    return x, y, z
 
 
 def source_name_of(symbol: str) -> str:

@@ -19,6 +19,7 @@ from records.errors import PlanError
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan, resolve
 from sandbox.candidate.written_lengths import written_numbers
+from sandbox.candidate.written_remainders import Remainder, congruent, remainders
 from tasks.domain import admits
 from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
@@ -32,6 +33,7 @@ MOST = 2.0**35  # operations plus bytes of all of them: a share of what listed c
 TRIES = 12  # draws until a shape costs no more
 TIMES = 2  # so much shorter or longer than a benchmark's a length is at most
 PRODUCTS = 2  # cases for ranges of products
+RESTS = 3  # cases whose dims leave remainders that the file writes beside their divisors
 TWICE = 2  # of them lie in a range beside an unusual number: its remainders are many
 DRAWS = 200  # shapes from which these are chosen
 TILES_COST = 2.0**30  # operations plus bytes of the case with many workgroups
@@ -45,7 +47,7 @@ Range = tuple[int, int]
 def large_cases(prepared: Prepared, rng: np.random.Generator, *, has_parts: bool) -> tuple[Case, ...]:
     """Unlisted cases within the listed range of each dim; few and small where no part of one can be executed alone."""
     task = prepared.task
-    joint, alone, products = (JOINT, ALONE, PRODUCTS) if has_parts else (1, 1, 1)
+    joint, alone, products, rests = (JOINT, ALONE, PRODUCTS, RESTS) if has_parts else (1, 1, 1, 1)
     tests, timed = ([cost(task, case.dims) for case in cases] for cases in (task.tests, task.benchmarks))
     limit = LIMIT * min(timed) if has_parts else max(SMALL, min(tests))
     unusual, _, written = written_numbers(prepared.source, prepared.tunables)
@@ -55,6 +57,7 @@ def large_cases(prepared: Prepared, rng: np.random.Generator, *, has_parts: bool
         (_joint(task, written, limit, rng), joint),
         (_alone(task, limit, rng), alone),
         (_products(task, unusual, limit, rng), products),
+        (_of_remainders(task, remainders(prepared.source, prepared.tunables), limit, rng), rests),
     ):
         left = most
         for dims in wanted:
@@ -120,6 +123,17 @@ def _like(task: Task, number: int, changed: Collection[str], limit: float, rng: 
         if cost(task, dims) <= limit:
             break
     return dims
+
+
+def _of_remainders(task: Task, wanted: Sequence[Remainder], limit: float, rng: np.random.Generator) -> Iterator[Dims]:
+    """Benchmarks, each dim of which is moved to a length near that leaves one of the written remainders, drawn."""
+    written = [one for one in wanted if one.is_written]
+    for _ in range(TRIES if written else 0):
+        base = _like(task, 1, (), limit, rng)
+        yield {
+            name: congruent(written, length, _listed(task, name), task.multiples.get(name, 1), rng)
+            for name, length in base.items()
+        }
 
 
 def _odd_multiple(task: Task, name: str, length: int, number: int, rng: np.random.Generator) -> int:

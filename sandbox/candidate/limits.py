@@ -72,6 +72,13 @@ def _excesses(launch: ResolvedLaunch, target: Target, kernel: KernelMetadata | N
         for extent in (max(launch.grid),)
         if extent > limits["grid"]
     ]
+    promised = kernel.max_grid if kernel else (0, 0, 0)
+    found += [
+        f"the grid of {launch.kernel} is {_times(launch.grid)}, but the kernel is compiled for at most {most} "
+        f"workgroups along {axis}; leave amdgpu_max_num_work_groups out"
+        for axis, extent, most in zip("xyz", launch.grid, promised, strict=True)
+        if most and extent > most
+    ]
     wide = [
         f"{axis}: {count * size}"
         for axis, count, size in zip("xyz", launch.grid, launch.block, strict=True)

@@ -46,12 +46,12 @@ def written_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) ->
     task = prepared.task
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 3])
     unusual, made_of, written = written_numbers(prepared.source, prepared.tunables)
-    wants = ((unusual, UNUSUAL, _ranges), (made_of, MADE, _ranges), (written, MULTIPLES, _multiples))
+    wants = ((unusual, UNUSUAL, ranges_between), (made_of, MADE, ranges_between), (written, MULTIPLES, _multiples))
     limit = max(COST, min(cost(task, case.dims) for case in task.tests))
     names = {case.name for case in known}
     lengths = {name: {case.dims[name] for case in known} for name in task.tests[0].dims}
     found = list[Case]()
-    for numbers, left, spans_of in (*wants, (written, USUAL, _ranges)):
+    for numbers, left, spans_of in (*wants, (written, USUAL, ranges_between)):
         wanted = [(name, span) for name in lengths for span in spans_of(task, name, numbers, rng)]
         wanted = [wanted[at] for at in rng.permutation(len(wanted))]
         for name, span in sorted(wanted, key=lambda one: one[1][0] == one[1][1]):
@@ -75,16 +75,27 @@ def written_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) ->
 
 def written_numbers(source: str, tunables: Mapping[str, int]) -> tuple[list[int], list[int], list[int]]:
     """Whole numbers of a kernel file, its plan and its tunables: the unusual ones, what these make, and all."""
-    text = list(rows(scan(source)))
-    names = {**tunables, **_named(text)}
-    lines = [[number for token in row if (number := _value(token, names)) is not None] for row in text]
-    plan = _PLAN.search(source)
-    lines += [[int(digits) for digits in _IN_PLAN.findall(row)] for row in (plan[1].split("\n") if plan else ())]
+    text, values = numbered(source, tunables)
+    lines = [[values[token.start] for token in row if token.start in values] for row in text]
+    lines += [[int(digits) for digits in _IN_PLAN.findall(row)] for row in plan_text(source).split("\n")]
     lines.append(list(tunables.values()))
     written = sorted({number for line in lines for number in line})[:MOST_NUMBERS]
     unusual = [number for number in written if number > SMALL and number & (number - 1)]
     made = {value for line in lines for value in _made(line, set(unusual))}
     return unusual, sorted({*unusual, *made}), written
+
+
+def numbered(source: str, tunables: Mapping[str, int]) -> tuple[list[list[Token]], dict[int, int]]:
+    """The lines of a file as tokens, and the whole numbers that tokens are or stand for, by their place."""
+    text = list(rows(scan(source)))
+    names = {**tunables, **_named(text)}
+    return text, {t.start: number for row in text for t in row if (number := _value(t, names)) is not None}
+
+
+def plan_text(source: str) -> str:
+    """The text of the launch plan."""
+    plan = _PLAN.search(source)
+    return plan[1] if plan else ""
 
 
 def _made(line: list[int], unusual: set[int]) -> Iterator[int]:
@@ -143,7 +154,7 @@ def _multiples(task: Task, name: str, numbers: Collection[int], rng: np.random.G
     return found
 
 
-def _ranges(task: Task, name: str, numbers: Collection[int], _: np.random.Generator) -> list[Range]:
+def ranges_between(task: Task, name: str, numbers: Collection[int], _: object = None) -> list[Range]:
     """The numbers within a dim's listed lengths, each alone, and what lies between two of them."""
     listed = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
     low, high, step = min(listed), max(listed), task.multiples.get(name, 1)
@@ -164,7 +175,7 @@ def _dims(
     step = task.multiples.get(name, 1)
     length = step * int(rng.integers(span[0] // step, span[1] // step + 1))
     for little in (*((0,) if all_round and rng.integers(2) else ()), LITTLE, 1):
-        others = {other: _little(task, other, int(rng.integers(little or 1))) for other in task.tests[0].dims}
+        others = {other: little_length(task, other, int(rng.integers(little or 1))) for other in task.tests[0].dims}
         if not little:
             others = {other: _round(task, other, int(rng.integers(1, 4))) for other in others}
         dims = others | {name: length}
@@ -173,7 +184,8 @@ def _dims(
     return None
 
 
-def _little(task: Task, name: str, steps: int) -> int:
+def little_length(task: Task, name: str, steps: int) -> int:
+    """So many steps above the dim's least listed length, within its range."""
     lengths = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
     return min(max(lengths), min(lengths) + task.multiples.get(name, 1) * steps)
 

@@ -22,6 +22,7 @@ from sandbox.candidate.codes import wrong_result
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.written_lengths import written_cases
+from sandbox.candidate.written_remainders import remainder_cases
 from sandbox.gpu.layout import FILLED, Layout, content, draw, set_seed
 from sandbox.gpu.memory_file import Raw, filled_file
 from tasks.compare import Yardstick
@@ -81,7 +82,9 @@ class References:
         tests = self.tests()
         seed = self._secret & 0xFFFFFFFF
         shapes = (*plan_cases(prepared, seed), *held_out_cases(self.task, seed))
-        found = {case.name: case for case in (*shapes, *written_cases(prepared, seed, (*tests, *shapes)))}
+        written = written_cases(prepared, seed, (*tests, *shapes))
+        rests = remainder_cases(prepared, seed, (*tests, *shapes, *written))
+        found = {case.name: case for case in (*shapes, *written, *rests)}
         first = replace(tests[0], role="held_out")
         return [*((case, None) for case in (*tests, *found.values())), *((first, name) for name in self.families.names)]
 

@@ -11,6 +11,7 @@ from records.evaluation import CaseResult, Finding
 from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
 from sandbox.candidate.written_lengths import written_cases
+from sandbox.candidate.written_remainders import remainder_cases
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
@@ -37,7 +38,8 @@ def cases_met(
     drawn = (*inputs.gaps, *inputs.equal, *inputs.narrow)
     shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *drawn)
     written = written_cases(prepared, seed, (*task.tests, *shapes))
-    derived = {case.name: case for case in (*shapes, *written)}
+    rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
+    derived = {case.name: case for case in (*shapes, *written, *rests)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
     for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):

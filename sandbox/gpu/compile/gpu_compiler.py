@@ -90,6 +90,7 @@ class DeviceBuild:
                 k.shared_bytes,
                 k.local_bytes,
                 k.max_threads or LARGEST_BLOCK,
+                max_grid=k.max_grid,
             )
             for k in self.kernels
         )

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.candidate.kernel import source_name_of
+from sandbox.candidate.kernel import most_workgroups, source_name_of
 from sandbox.elf import Elf, Section
 
 _REGISTERS, _FRAME, _PARAMETER, _THREADS = 0x2F, 0x11, 0x17, 0x05  # EIATTR_REGCOUNT, FRAME_SIZE, KPARAM_INFO, ...
@@ -35,6 +35,7 @@ class ImageKernel:
     local_bytes: int  # of a thread
     max_threads: int  # it was compiled for; 0 when the image does not state it
     buffers: tuple[bool, ...] | None = None  # which parameters are pointers; None when the image does not state it
+    max_grid: tuple[int, int, int] = (0, 0, 0)  # see `KernelMetadata`
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,7 @@ def _amd_kernel(entry: Mapping[str, Any]) -> ImageKernel:
         entry[".private_segment_fixed_size"],
         entry.get(".max_flat_workgroup_size", 0),
         tuple(a[".value_kind"] in _BUFFERS for a in arguments),
+        most_workgroups(entry),
     )
 
 

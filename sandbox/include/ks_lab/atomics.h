@@ -139,34 +139,87 @@ KS_ORDERED(min)
 KS_ORDERED(max)
 #undef KS_ORDERED
 
-// Clang's own builtins with a scope, which it forgets where it compiles for this processor.
-KS_INLINE void ks_scoped(int scope) {
-    if (scope > __MEMORY_SCOPE_DEVICE) ks_fence(8);
-}
-#define __scoped_atomic_load_n(p, o, s) (ks_scoped(s), __scoped_atomic_load_n(p, o, s))
-#define __scoped_atomic_store_n(p, v, o, s) (ks_scoped(s), __scoped_atomic_store_n(p, v, o, s))
-#define __scoped_atomic_store(p, v, o, s) (ks_scoped(s), __scoped_atomic_store(p, v, o, s))
-#define __scoped_atomic_load(p, v, o, s) (ks_scoped(s), __scoped_atomic_load(p, v, o, s))
-#define __scoped_atomic_exchange_n(p, v, o, s) (ks_scoped(s), __scoped_atomic_exchange_n(p, v, o, s))
-#define __scoped_atomic_fetch_add(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_add(p, v, o, s))
-#define __scoped_atomic_fetch_sub(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_sub(p, v, o, s))
-#define __scoped_atomic_fetch_and(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_and(p, v, o, s))
-#define __scoped_atomic_fetch_or(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_or(p, v, o, s))
-#define __scoped_atomic_fetch_xor(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_xor(p, v, o, s))
-#define __scoped_atomic_fetch_nand(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_nand(p, v, o, s))
-#define __scoped_atomic_fetch_min(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_min(p, v, o, s))
-#define __scoped_atomic_fetch_max(p, v, o, s) (ks_scoped(s), __scoped_atomic_fetch_max(p, v, o, s))
-#define __scoped_atomic_add_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_add_fetch(p, v, o, s))
-#define __scoped_atomic_sub_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_sub_fetch(p, v, o, s))
-#define __scoped_atomic_and_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_and_fetch(p, v, o, s))
-#define __scoped_atomic_or_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_or_fetch(p, v, o, s))
-#define __scoped_atomic_xor_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_xor_fetch(p, v, o, s))
-#define __scoped_atomic_nand_fetch(p, v, o, s) (ks_scoped(s), __scoped_atomic_nand_fetch(p, v, o, s))
-#define __scoped_atomic_exchange(p, v, r, o, s) (ks_scoped(s), __scoped_atomic_exchange(p, v, r, o, s))
+// Clang's own builtins, whose scope and order it forgets where it compiles for this processor. Without a scope they reach
+// the whole system.
+KS_INLINE constexpr int ks_scope_of(int scope) { return __HIP_MEMORY_SCOPE_SYSTEM - scope; }
+#define __scoped_atomic_load_n(p, o, s) ks_ordered_load(p, o, ks_scope_of(s))
+#define __scoped_atomic_store_n(p, v, o, s) ks_ordered_store(p, v, o, ks_scope_of(s))
+#define __scoped_atomic_store(p, v, o, s) ks_ordered_store(p, *(v), o, ks_scope_of(s))
+#define __scoped_atomic_load(p, v, o, s) ((void)(*(v) = ks_ordered_load(p, o, ks_scope_of(s))))
+#define __scoped_atomic_exchange_n(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_exchange_n(p, v, o, s))
+#define __scoped_atomic_fetch_add(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_fetch_add(p, v, o, s))
+#define __scoped_atomic_fetch_sub(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_fetch_sub(p, v, o, s))
+#define __scoped_atomic_fetch_and(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_fetch_and(p, v, o, s))
+#define __scoped_atomic_fetch_or(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_fetch_or(p, v, o, s))
+#define __scoped_atomic_fetch_xor(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_fetch_xor(p, v, o, s))
+#define __scoped_atomic_fetch_nand(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_fetch_nand(p, v, o, s))
+#define __scoped_atomic_fetch_min(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_fetch_min(p, v, o, s))
+#define __scoped_atomic_fetch_max(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_fetch_max(p, v, o, s))
+#define __scoped_atomic_add_fetch(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_add_fetch(p, v, o, s))
+#define __scoped_atomic_sub_fetch(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_sub_fetch(p, v, o, s))
+#define __scoped_atomic_and_fetch(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_and_fetch(p, v, o, s))
+#define __scoped_atomic_or_fetch(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_or_fetch(p, v, o, s))
+#define __scoped_atomic_xor_fetch(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_xor_fetch(p, v, o, s))
+#define __scoped_atomic_nand_fetch(p, v, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_nand_fetch(p, v, o, s))
+#define __scoped_atomic_exchange(p, v, r, o, s) (ks_order((o), ks_scope_of(s)), __scoped_atomic_exchange(p, v, r, o, s))
 #define __scoped_atomic_compare_exchange(p, e, v, w, o, f, s) \
-    (ks_scoped(s), __scoped_atomic_compare_exchange(p, e, v, w, o, f, s))
+    (ks_order((o), ks_scope_of(s)), __scoped_atomic_compare_exchange(p, e, v, w, o, f, s))
 #define __scoped_atomic_compare_exchange_n(p, e, v, w, o, f, s) \
-    (ks_scoped(s), __scoped_atomic_compare_exchange_n(p, e, v, w, o, f, s))
+    (ks_order((o), ks_scope_of(s)), __scoped_atomic_compare_exchange_n(p, e, v, w, o, f, s))
+#define __atomic_store_n(p, v, o) ks_ordered_store(p, v, o, __HIP_MEMORY_SCOPE_SYSTEM)
+#define __atomic_store(p, v, o) ks_ordered_store(p, *(v), o, __HIP_MEMORY_SCOPE_SYSTEM)
+#define __atomic_load_n(p, o) ks_ordered_load(p, o, __HIP_MEMORY_SCOPE_SYSTEM)
+#define __atomic_load(p, v, o) ((void)(*(v) = ks_ordered_load(p, o, __HIP_MEMORY_SCOPE_SYSTEM)))
+#define __atomic_exchange_n(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_exchange_n(p, v, o))
+#define __atomic_fetch_add(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_fetch_add(p, v, o))
+#define __atomic_fetch_sub(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_fetch_sub(p, v, o))
+#define __atomic_fetch_and(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_fetch_and(p, v, o))
+#define __atomic_fetch_or(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_fetch_or(p, v, o))
+#define __atomic_fetch_xor(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_fetch_xor(p, v, o))
+#define __atomic_fetch_nand(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_fetch_nand(p, v, o))
+#define __atomic_fetch_min(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_fetch_min(p, v, o))
+#define __atomic_fetch_max(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_fetch_max(p, v, o))
+#define __atomic_add_fetch(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_add_fetch(p, v, o))
+#define __atomic_sub_fetch(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_sub_fetch(p, v, o))
+#define __atomic_and_fetch(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_and_fetch(p, v, o))
+#define __atomic_or_fetch(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_or_fetch(p, v, o))
+#define __atomic_xor_fetch(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_xor_fetch(p, v, o))
+#define __atomic_nand_fetch(p, v, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_nand_fetch(p, v, o))
+#define __atomic_exchange(p, v, r, o) (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_exchange(p, v, r, o))
+#define __atomic_compare_exchange(p, e, v, w, o, f) \
+    (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_compare_exchange(p, e, v, w, o, f))
+#define __atomic_compare_exchange_n(p, e, v, w, o, f) \
+    (ks_order((o), __HIP_MEMORY_SCOPE_SYSTEM), __atomic_compare_exchange_n(p, e, v, w, o, f))
+#define __sync_fetch_and_add(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_fetch_and_add(__VA_ARGS__))
+#define __sync_add_and_fetch(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_add_and_fetch(__VA_ARGS__))
+#define __sync_fetch_and_sub(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_fetch_and_sub(__VA_ARGS__))
+#define __sync_sub_and_fetch(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_sub_and_fetch(__VA_ARGS__))
+#define __sync_fetch_and_and(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_fetch_and_and(__VA_ARGS__))
+#define __sync_and_and_fetch(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_and_and_fetch(__VA_ARGS__))
+#define __sync_fetch_and_or(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_fetch_and_or(__VA_ARGS__))
+#define __sync_or_and_fetch(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_or_and_fetch(__VA_ARGS__))
+#define __sync_fetch_and_xor(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_fetch_and_xor(__VA_ARGS__))
+#define __sync_xor_and_fetch(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_xor_and_fetch(__VA_ARGS__))
+#define __sync_fetch_and_nand(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_fetch_and_nand(__VA_ARGS__))
+#define __sync_nand_and_fetch(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_nand_and_fetch(__VA_ARGS__))
+#define __sync_bool_compare_and_swap(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_bool_compare_and_swap(__VA_ARGS__))
+#define __sync_val_compare_and_swap(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_val_compare_and_swap(__VA_ARGS__))
+#define __sync_lock_release(...) \
+    (ks_order(__ATOMIC_SEQ_CST, __HIP_MEMORY_SCOPE_SYSTEM), __sync_lock_release(__VA_ARGS__))
 
 typedef _Float16 ks_half2 __attribute__((ext_vector_type(2)));
 typedef short ks_short2 __attribute__((ext_vector_type(2)));

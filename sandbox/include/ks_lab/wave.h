@@ -16,6 +16,11 @@ KS_INLINE void ks_release(int order, unsigned kinds) {
 }
 #define __builtin_amdgcn_fence(order, ...) \
     (ks_release((order), ks_scope(__VA_ARGS__)), __atomic_signal_fence(__ATOMIC_SEQ_CST))
+#define __scoped_atomic_thread_fence(order, scope) \
+    (ks_release((order), (scope) > 2 ? 0 : (scope) > 1 ? 3 : 7), __atomic_signal_fence(__ATOMIC_SEQ_CST))
+#define __atomic_thread_fence(order) (ks_release((order), 7), __atomic_signal_fence(__ATOMIC_SEQ_CST))
+#define __c11_atomic_thread_fence(order) (ks_release((order), 7), __atomic_signal_fence(__ATOMIC_SEQ_CST))
+#define __sync_synchronize() (ks_release(__ATOMIC_SEQ_CST, 7), __atomic_signal_fence(__ATOMIC_SEQ_CST))
 KS_INLINE void __builtin_amdgcn_s_barrier() { ks_barrier(); }
 KS_INLINE void __builtin_amdgcn_wave_barrier() { ks_wave(KS_WAVE_BARRIER, 0, 0); }
 KS_INLINE void __builtin_amdgcn_s_sleep(int) { ks_sleep(); }

@@ -28,14 +28,15 @@ _STORAGE = re.compile(
 )
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 _BUILTIN = re.compile(  # a call of one, where the arguments are known and where they depend on a template
-    r" Function 0x[0-9a-f]+ '(__builtin_amdgcn_\w+|__builtin_trap|__hip_atomic_\w+)'"
+    r" Function 0x[0-9a-f]+ '(__builtin_amdgcn_\w+|__builtin_trap|__hip_atomic_\w+|__(?:\w+_)?atomic_thread_fence"
+    r"|__sync_\w+)'"
     r"|^ '<overloaded function type>' lvalue \(ADL\) = '(__builtin_amdgcn_\w+)'"
 )
 _OTHERWISE = re.compile(  # macros in the lab, functions of types it cannot pass on, builtins that convert no argument
     r"__builtin_(?:trap|amdgcn_(?:fence|endpgm|s_mem(?:real)?time|rcph|rsqh|sqrth|fmed3h|(?:mov|update)_dpp"
-    r"|global_load_lds|\w+_atomic_fadd_\w+))|__hip_atomic_\w+"
+    r"|global_load_lds|\w+_atomic_fadd_\w+))|__hip_atomic_\w+|__(?:\w+_)?atomic_thread_fence|__sync_\w+"
 )
-_SCOPED = re.compile(r"__(?:hip|scoped)_atomic_")
+_ATOMIC = re.compile(r"__(?:(?:hip|scoped|c11)_)?atomic_|__sync_")
 _GNU_VECTOR = re.compile(r"__attribute__\(\(__vector_size__\((\d+) \* sizeof\(([^()']+)\)\)\)\) \2")
 _SUGAR = re.compile(r"'[^']*':'([^']*)'")  # a type as it is written, and the type that it is
 _STAND_IN = re.compile(r"'([^']*\bks_[^']*)':'([^']*)'")  # a stand-in's result, and the type that it is
@@ -113,7 +114,7 @@ def _rows(tree: SyntaxTree, known: dict[str, str]) -> Iterator[Row]:
             end = subtree(nodes, index)
             own = (n for n in nodes[index:end] if not n.file.startswith(_LAB) and not n.kind.endswith(_LITERALS))
             words = {_meaning(n, names, types, known) for n in own if n.kind not in _SILENT}
-            words = {word for word in words if "__builtin_" not in word and not _SCOPED.search(word)}
+            words = {word for word in words if "__builtin_" not in word and not _ATOMIC.search(word)}
             yield depth, "builtin", "; ".join(sorted(words)), node.line
             index = end
         elif builtin := _builtin(nodes, index, names):
@@ -209,7 +210,7 @@ def _stands_for_macro(nodes: tuple[Node, ...], index: int, names: Mapping[str, s
     if nodes[index].file.startswith(_LAB):
         return nodes[index].kind in _WHOLE
     if nodes[index].kind == "AtomicExpr":
-        return _SCOPED.search(nodes[index].text) is not None
+        return _ATOMIC.search(nodes[index].text) is not None
     return nodes[index].kind == "CallExpr" and _OTHERWISE.fullmatch(_builtin(nodes, index, names)) is not None
 
 

@@ -9,8 +9,8 @@ Four things are added, each where the runtime (`runtime/witness.cpp`) can tell a
 - promises to the compiler (`__builtin_assume`, `__builtin_unreachable`, a missing return, `noreturn`): the optimiser
   drops what contradicts them, another one does something else.
 
-What an unset variable holds is replaced too, and what a number beyond an integer's range becomes: `unset`,
-`saturation`.
+What a variable holds before its first value and after its end is replaced too, and what a number beyond an integer's
+range becomes and the number of zeros before or behind no bit: `unset`, `ended`, `saturation`, `no_bits`.
 
 Text in, text out, before any optimisation: there every variable is an `alloca`, every use a `load`.
 """
@@ -22,7 +22,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sandbox.lab.build.ballots import Ballots, returning_ballots
+from sandbox.lab.build.ended import ended
 from sandbox.lab.build.ir import DEBUG, VALUE, Body, bodies
+from sandbox.lab.build.no_bits import with_unset_counts
 from sandbox.lab.build.saturation import saturating
 from sandbox.lab.build.unset import RUNTIME as UNSET
 from sandbox.lab.build.unset import marks, unset
@@ -82,7 +84,7 @@ done:
 
 def add_probes(text: str) -> str:
     """The module with probes. What is not understood is left as it is."""
-    text = saturating(text)
+    text = with_unset_counts(saturating(text))
     sources = returning_ballots(text)
     externals, endless = set(_EXTERNAL.findall(text)), set(_NO_RETURN.findall(text))
     marked, parts, end = marks(text), [], 0
@@ -94,6 +96,7 @@ def add_probes(text: str) -> str:
         probed.arrays()
         probed.ballots(Ballots(body, sources))
         probed.replace(unset(body, marked))
+        probed.replace(ended(body))
         parts += [text[end : body.start], probed.text()]
         end = body.end
     return "".join([*parts, text[end:], RUNTIME])

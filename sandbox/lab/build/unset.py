@@ -72,16 +72,17 @@ def _replaced(body: Body, marked: frozenset[str]) -> Iterator[tuple[int, list[st
             alignment, pointer, size = fill[1], fill[2], f"{fill[3]} {fill[4]}"
         else:
             continue
-        suffix = f", {place[0]}" if place else ""
-        value, width = f"%ks.unset.{number}", size[:3]
-        yield (
-            number,
-            [
-                f"  {value} = call i8 @ks.unset(i32 {(number + 1) * _TRIED & 0x7FFFFFFF}){suffix}",
-                f"  call void @llvm.memset.p0.{width}(ptr align {alignment} {pointer}, i8 {value}, {size}, i1 false)"
-                f"{suffix}",
-            ],
-        )
+        yield number, overwritten(number, pointer, size, alignment, place)
+
+
+def overwritten(number: int, pointer: str, size: str, alignment: str, place: re.Match[str] | None) -> list[str]:
+    """The lines that set so many bytes at a pointer to what an unset variable holds; `number` differs between variables."""
+    suffix = f", {place[0]}" if place else ""
+    value, width = f"%ks.unset.{number}", size[:3]
+    return [
+        f"  {value} = call i8 @ks.unset(i32 {(number + 1) * _TRIED & 0x7FFFFFFF}){suffix}",
+        f"  call void @llvm.memset.p0.{width}(ptr align {alignment} {pointer}, i8 {value}, {size}, i1 false){suffix}",
+    ]
 
 
 def _type(stored: str) -> str:

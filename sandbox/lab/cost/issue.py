@@ -3,7 +3,8 @@
 A block runs as often as its memory and matrix instructions do, which the lab counted line by line; bytes are compared
 rather than instructions, because the GPU's compiler merges neighbouring accesses. A block without any runs as often as
 the other blocks of its loop, outside of loops once; one whose accesses nobody made did not run. What stays a guess:
-code under a divergent branch without memory access, and loops without any.
+code under a divergent branch without memory access, and loops without any, which count as one turn, inside another loop
+as one in each of its turns.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def executions(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> list[fl
     for block, run in zip(blocks, own, strict=True):
         if run is not None and block.loop >= 0:
             loops[block.loop] = max(loops.get(block.loop, 0.0), run)
-    return [run if run is not None else loops.get(block.loop, 1.0) for block, run in zip(blocks, own, strict=True)]
+    turns = [loops.get(block.loop, loops.get(block.region, 1.0)) for block in blocks]  # an inner one once a turn
+    return [run if run is not None else most for run, most in zip(own, turns, strict=True)]
 
 
 def _rates(counted: LaunchCounters, blocks: Sequence[BasicBlock]) -> dict[str, float]:

@@ -23,6 +23,7 @@ FOUND = frozenset(
         "address_space_macros",
         "bit_builtins",
         "cas_loops",
+        "clang_atomics",
         "dependent_cvt",
         "dependent_memory",
         "forwarded_lambda",

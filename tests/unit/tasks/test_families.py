@@ -208,6 +208,23 @@ def test_the_largest_values_of_a_line_fall_to_one_lane() -> None:
     assert sorted(lanes) == [1] * 4 + [8] * 4 and sum(beside) == 4
 
 
+def test_a_single_line_is_too_large_for_float16_or_too_small() -> None:
+    x = 1 + np.random.default_rng(1).random(100, dtype=np.float32)
+    sizes = [MAKERS["far apart"](x, np.random.default_rng(seed)) / x for seed in range(20)]
+    assert {bool((size > 65536).all()) for size in sizes} == {True, False}
+    assert all((size > 65536).all() or (size < 2.0**-24).all() for size in sizes)
+    lines = MAKERS["far apart"](np.tile(x, (64, 1)), np.random.default_rng(1)) / x
+    assert [int((lines.min(axis=1) == lines.max(axis=1)).sum()), int((lines[:, 0] == 1).sum())] == [48, 32]
+
+
+def test_some_lines_of_extremes_hold_denormals_alone_and_others_lie_far_below() -> None:
+    x = np.random.default_rng(1).standard_normal((64, 50)).astype(np.float32)
+    made = MAKERS["extremes"](x, np.random.default_rng(2))
+    least, far = (np.abs(made) < 1e-38).all(axis=1), (made < -1e36).all(axis=1)
+    assert 4 < least.sum() < 30 and 4 < far.sum() < 30 and not (least & far).any()
+    assert len(np.unique(made[least])) > 100 and (made[least] > 0).any() and (made[least] < 0).any()
+
+
 def test_infinities_are_for_tasks_that_look_at_no_value() -> None:
     assert "not finite" in InputFamilies(load_task("transpose")).names
     assert "not finite" not in InputFamilies(load_task("top_k")).names

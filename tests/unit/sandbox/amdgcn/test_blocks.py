@@ -60,6 +60,13 @@ def test_a_block_without_accesses_runs_as_often_as_its_loop() -> None:
     assert executions(counted(1, site(5, "lds load", 8, 6)), blocks) == [1.0, 6.0, 6.0]
 
 
+def test_a_loop_without_accesses_turns_once_in_each_turn_of_the_loop_around_it() -> None:
+    inner = BasicBlock(7, 0, loop=2, region=1)
+    blocks = (BasicBlock(1, 0), BasicBlock(1, 0, {"5:load": 4}, loop=1, region=1), inner)
+    assert executions(counted(1, site(5, "load", 4, 6)), blocks) == [1.0, 6.0, 6.0]
+    assert executions(counted(1, site(5, "load", 4, 6)), (*blocks, BasicBlock(7, 0, loop=3, region=3)))[3] == 1.0
+
+
 def test_a_loop_whose_accesses_nobody_made_did_not_run() -> None:
     blocks = (BasicBlock(1, 0, {"5:load": 4}), BasicBlock(9, 0, {"7:load": 4}, loop=1), BasicBlock(9, 0, loop=1))
     assert executions(counted(1, site(5, "load", 4, 1)), blocks) == [1.0, 0.0, 0.0]

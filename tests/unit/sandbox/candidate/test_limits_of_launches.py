@@ -55,6 +55,13 @@ def resolved(plan: str = PLAN, rows: int = 7):
             "compiled for "
             "at most 256; raise its __launch_bounds__",
         ),
+        (
+            '"64 * ROWS"',
+            "300",
+            {"max_grid": (1, 0, 0)},
+            "the grid of sums is 2, but the kernel is compiled for at most 1 workgroups along x; leave "
+            "amdgpu_max_num_work_groups out",
+        ),
         ('"rows", 2]', "2147483648]", {}, "the grid of finish is 2147483648; no extent may be larger than 2147483647"),
         ('"rows", 2]', "1000000000]", {}, "grid times block of finish does not fit into 32 bits"),
         (
