@@ -137,6 +137,6 @@ def test_a_kernel_is_known_by_its_symbol() -> None:
 def test_several_kernels_of_one_name_are_refused() -> None:
     text = "namespace a { __global__ void k(float* y) { y[0] = 2; } }"
     assert [f.message for f in findings(text)] == [
-        "the plan launches 'k', but the file has several kernels of that name; name one of them by its namespace, or "
-        "rename them"
+        "the plan launches 'k', but the file has several kernels of that name; name one of them by its namespace or by "
+        "the types of its parameters, as in name(float*, int)"
     ]
