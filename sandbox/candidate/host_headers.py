@@ -20,7 +20,7 @@ _LIBRARIES = re.compile(  # of the host, or of a whole device
     |netinet)/\S*
     |(?:nccl|mpi|Python|cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|curand\w*|nvml|nvrtc|cuda_profiler\w*
     |cudaProfiler|cuda_gl_interop|cuda_d3d\w*|hipblas\w*|rocblas\w*|numa|omp|popt|getopt|pthread|helper_(?:cuda|functions|timer|string|image|gl)
-    |hip/hip_hcc|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
+    |hip/hip_hcc|hip/hiprtc|hip/hip_gl_interop|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
     re.X,
 )
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)[<"]([\w./+-]+)[>"][^\n]*', re.M)
