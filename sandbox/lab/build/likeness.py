@@ -40,7 +40,9 @@ _GNU_VECTOR = re.compile(r"__attribute__\(\(__vector_size__\((\d+) \* sizeof\(([
 _SUGAR = re.compile(r"'[^']*':'([^']*)'")  # a type as it is written, and the type that it is
 _STAND_IN = re.compile(r"'([^']*\bks_[^']*)':'([^']*)'")  # a stand-in's result, and the type that it is
 _IDLE = re.compile(r" <(?:AddressSpaceConversion|NoOp|BitCast)>(?: part_of_explicit_cast)?$")  # casts of pointers
-_POINTER = re.compile(r"([*&]+) (__attribute__\(\(ext_vector_type\(\d+\)\)\))")  # clang has two orders for this
+_POINTER = re.compile(  # clang has two orders for this
+    r"((?:[*&]+|const|volatile)(?: (?:[*&]+|const|volatile))*) (__attribute__\(\(ext_vector_type\(\d+\)\)\))"
+)
 _CALLEE = re.compile(r"<(?:BuiltinFnToFnPtr|FunctionToPointerDecay)>$")
 _COLUMN = re.compile(r"(?<= at candidate\.hip:)(\d+):\d+")  # of a lambda; macros before it have other lengths
 _FILLER = re.compile(r"(?<=CXXConstructExpr )(\S+ )<(?:col|line):[\d:]+(?:, (?:col|line):[\d:]+)?>")  # macros, again
