@@ -157,7 +157,7 @@ def _rows(tree: SyntaxTree, known: dict[str, str]) -> Iterator[Row]:
 
 def _numbers(nodes: tuple[Node, ...]) -> dict[str, str]:
     """The number of each declaration, which another compilation gives it, too."""
-    declared, index = list[str](), 0
+    declared, index = dict[str, str](), 0
     has_assembly = any(n.kind == "StringLiteral" and n.text.endswith(f'"{STATEMENT}"') for n in nodes)
     while index < len(nodes):
         is_statement = nodes[index].kind == "GCCAsmStmt" or (has_assembly and nodes[index].kind == "ParenExpr")
@@ -169,9 +169,9 @@ def _numbers(nodes: tuple[Node, ...]) -> dict[str, str]:
             index = subtree(nodes, index)
             continue
         if node.address and node.kind.endswith("Decl"):
-            declared.append(node.address)
+            declared.setdefault(node.address, f"#{len(declared)}")  # a template's parameter stands in each value again
         index += 1
-    return {address: f"#{number}" for number, address in enumerate(declared)}
+    return declared
 
 
 def _is_left_out(node: Node) -> bool:
