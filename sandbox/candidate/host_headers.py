@@ -14,7 +14,7 @@ from sandbox.candidate.pp_tokens import first_row
 
 _FRAMEWORK = re.compile(r"(?:torch|ATen|c10|caffe2|THC)/")
 _LIBRARIES = re.compile(  # of the host, or of a whole device
-    r"""(?:nvtx3|gtest|gmock|benchmark|boost|fmt|spdlog|glog|gflags|nlohmann|pybind11|tbb|opencv2|Eigen|GL|GLFW|vulkan
+    r"""(?:nvtx3|gtest|gmock|benchmark|boost|fmt|spdlog|glog|gflags|nlohmann|pybind11|tbb|opencv2|Eigen|GL|GLFW|glad|vulkan
     |thrust|rccl|miopen|MIOpen|rocsolver|hipsolver|rocsparse|hipsparse|rocalution|roctracer|rocm_smi|rocfft|hipfft
     |rocrand|hiprand|rocblas|hipblas|hipblaslt|hipcub/device|cub/device|cub/iterator|rocprim/device|sys|linux|asm|arpa
     |netinet)/\S*

@@ -74,7 +74,7 @@ struct hipPitchedPtr {
 struct hipExtent {
     size_t width, height, depth;
 };
-typedef long time_t, clock_t;
+typedef long time_t, clock_t, ssize_t, off_t;
 typedef struct ihipStream_t* hipStream_t;
 typedef struct ihipEvent_t* hipEvent_t;
 enum hipError_t : int;
