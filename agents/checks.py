@@ -57,7 +57,7 @@ def _plan(file: KernelFile) -> list[Remark]:
     found, kernels = list[Remark](), {k.name: k for k in file.kernels}
     for number, launch in enumerate(file.plan["launch"], 1):
         said, args = str(launch.get("kernel", "")), launch.get("args", [])
-        name = said.partition("<")[0].rpartition("::")[2]  # of `ops::scan<float, BLOCK>`
+        name = re.split("[<(]", said, maxsplit=1)[0].rpartition("::")[2]  # of `ops::scan<float, BLOCK>`
         if name not in kernels:
             text = f"launch {number} names the kernel {said!r}; the file has {', '.join(kernels) or 'none'}"
             found.append(Remark("kernel", name, text))

@@ -16,7 +16,7 @@ from app.exports.kernel_text import DetachedText, kernel_text, names_of, qualifi
 from app.exports.launch_text import FITS, LaunchText, step_text
 from app.exports.signature import Signature, identifier, signature_of
 from records.errors import UsageError
-from sandbox.candidate.instances import is_plain, macros, named
+from sandbox.candidate.instances import address, bare, is_plain, macros, named
 from sandbox.candidate.plan import Workspace
 from sandbox.candidate.prepare import Prepared
 from sandbox.gpu.compile.dialect import spell
@@ -92,7 +92,7 @@ class Launcher:
     def kernels(self) -> list[str]:
         """The names of all kernels that are launched, as the source has them."""
         launches = [launch for row in self._rows for launch in row.prepared.candidate.plan.launches]
-        return [x.kernel.partition("<")[0].rpartition("::")[2] for x in launches if not x.is_step]
+        return [bare(x.kernel) for x in launches if not x.is_step]
 
     def text(self) -> str:
         """The whole file but for its includes and `PLATFORM`: device code, `NAME_scratch_bytes`, `NAME_launch`."""
@@ -212,6 +212,6 @@ class Launcher:
         made = ""
         for at, name in enumerate(dict.fromkeys(x.kernel for x in row.prepared.candidate.plan.launches)):
             if not is_plain(name):
-                address = f"reinterpret_cast<const void*>(&{named(name, row.prepared.tunables)})"
-                made += f"static inline const void* kernel_at_{at}_() {{ return {address}; }}\n"
+                place = f"reinterpret_cast<const void*>({address(named(name, row.prepared.tunables))})"
+                made += f"static inline const void* kernel_at_{at}_() {{ return {place}; }}\n"
         return made

@@ -270,7 +270,7 @@ def _about_name(name: str, said: str) -> str:
     if "address of overloaded function" in said:
         return (
             f"the plan launches {name!r}, a name that several functions have, or a template without its arguments; "
-            "rename one of them, or name the instantiation, as in name<float, 256>"
+            "name the instantiation, as in name<float, 256>, or the types of its parameters, as in name(float*, int)"
         )
     return f"the plan launches {name!r}: {said}"
 

@@ -15,10 +15,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sandbox.candidate.branches import balanced_rows
 from sandbox.candidate.declarations import Declaration, declarations_of
-from sandbox.candidate.host_members import host_members
+from sandbox.candidate.host_members import Marks, host_members
 from sandbox.candidate.pp_tokens import Token, is_directive, rows, scan
 
-_HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b")
+_HINT = re.compile(r"<<<|\bmain\s*\(|\b(?:hip|cuda)[A-Z]|\b(?:torch|at|c10)::|\b__host__\b|\btemplate\s+[^<\s]")
 _RUNTIME = re.compile(
     r"(?:hip|cuda|hipblas|rocblas|cublas|hiprand|rocrand|hipfft|rocfft|hipsparse|rocsparse|omp_)[A-Z_]\w*"
     r"|hip(?:blas|rand|fft|sparse|solver)[A-Z]\w*|rocblas_\w+|rocrand_\w+|gettimeofday|clock_gettime|TORCH_\w+|AT_\w+|PYBIND11_\w+|C10_(?:CUDA|HIP|EXPORT|API)\w*"
@@ -71,12 +71,15 @@ def without_host_half(text: str) -> str:
             return False  # types that are named only so
         return _asks_runtime(tokens) or _uses(library, tokens)
 
-    host = _host(declarations, marks, _named(defined, {"__host__"}), _interface(defined), is_hosts)
+    all_marks = Marks(marks, _named(defined, {"__host__"}))
+    host = _host(declarations, all_marks, _interface(defined), is_hosts)
+    has_host_half = bool(host)
+    host += _instantiations(declarations, host, {row[2].text: row[3:] for row in defined})
     left_out = {id(d) for d in host}
     spans = [(d.tokens[0].start, d.tokens[-1].end, "") for d in host]
     for declared in declarations:
         if id(declared) not in left_out and not declared.is_function and "{" in (t.text for t in declared.tokens):
-            spans += host_members(declared.tokens, marks, bool(host), is_hosts)
+            spans += host_members(declared.tokens, all_marks, has_host_half, is_hosts)
     pieces, at = list[str](), 0
     for start, end, instead in sorted(spans):
         pieces += [text[at:start], instead, _blank(text[start:end])]
@@ -120,13 +123,12 @@ def _interface(defined: Sequence[Sequence[Token]]) -> frozenset[str]:
 
 def _host(
     declarations: Sequence[Declaration],
-    marks: frozenset[str],
-    host_marks: frozenset[str],
+    marks: Marks,
     interface: frozenset[str],
     is_hosts: Callable[[Sequence[Token]], bool],
 ) -> list[Declaration]:
-    unmarked = [d for d in declarations if not _is_marked(d, marks)]
-    said = {id(d) for d in unmarked if d.is_function and not host_marks.isdisjoint(t.text for t in d.tokens[: d.head])}
+    unmarked = [d for d in declarations if not _is_marked(d, marks.device)]
+    said = {id(d) for d in unmarked if d.is_function and not marks.host.isdisjoint(t.text for t in d.tokens[: d.head])}
     host = {
         id(d): d
         for d in unmarked
@@ -141,7 +143,7 @@ def _host(
     }
     if not host:
         return [d for d in unmarked if not d.is_function and _renames_library(d.tokens)]
-    device = {d.name for d in declarations if d.is_function and _is_marked(d, marks)}
+    device = {d.name for d in declarations if d.is_function and _is_marked(d, marks.device)}
     open_ = dict[str, list[Declaration]]()  # by its name, what is the host's unless device code names it
     for declared in unmarked:
         if id(declared) in host:
@@ -163,7 +165,7 @@ def _host(
     return [*host.values(), *_dependents(unmarked, host)]
 
 
-def _kept(declared: Declaration, marks: frozenset[str], is_hosts: Callable[[Sequence[Token]], bool]) -> Sequence[Token]:
+def _kept(declared: Declaration, marks: Marks, is_hosts: Callable[[Sequence[Token]], bool]) -> Sequence[Token]:
     """The tokens of a declaration without the host's members of a class."""
     if declared.is_function or "{" not in (t.text for t in declared.tokens):
         return declared.tokens
@@ -186,8 +188,64 @@ def _dependents(unmarked: Sequence[Declaration], host: Mapping[int, Declaration]
             continue
         if declared.type_name not in gone:
             found.append(declared)
-            gone |= {declared.type_name} - {""}
+            gone |= {declared.type_name, _constant_name(declared.tokens)} - {""}
     return found
+
+
+def _instantiations(
+    declarations: Sequence[Declaration], host: Sequence[Declaration], macros: Mapping[str, Sequence[Token]]
+) -> list[Declaration]:
+    """Explicit instantiations, and uses of macros that are some or whose text names a function that has gone.
+
+    A plan names the instantiation that it launches; the others would only be compiled.
+    """
+    left_out = {id(d) for d in host}
+    kept = {d.name for d in declarations if d.is_function and id(d) not in left_out}
+    gone = {d.name for d in host if d.is_function} - kept
+
+    def is_macro(tokens: Sequence[Token]) -> bool:
+        body = macros.get(tokens[0].text, ()) if [t.text for t in tokens[1:2]] == ["("] else ()
+        return not gone.isdisjoint(t.text for t in body) or is_only_instantiations(_behind_parameters(body), macros)
+
+    others = (d for d in declarations if id(d) not in left_out and not d.is_function)
+    return [d for d in others if _is_instantiation(d.tokens) or is_macro(d.tokens)]
+
+
+def is_only_instantiations(tokens: Sequence[Token], macros: Mapping[str, Sequence[Token]], depth: int = 4) -> bool:
+    """True for a macro's text that holds explicit instantiations, or uses of macros that do, and nothing else."""
+    pieces, piece = list[list[Token]](), list[Token]()
+    for token in tokens:
+        if token.text == ";":
+            pieces.append(piece)
+            piece = []
+        elif token.kind != "end":
+            piece.append(token)
+    pieces = [p for p in [*pieces, piece] if p]
+    return bool(pieces) and all(
+        (_is_instantiation(p) and "{" not in (t.text for t in p))
+        or (depth > 0 and is_only_instantiations(_behind_parameters(macros.get(p[0].text, ())), macros, depth - 1))
+        for p in pieces
+    )
+
+
+def _behind_parameters(body: Sequence[Token]) -> Sequence[Token]:
+    """The text of a macro with parameters."""
+    texts = [t.text for t in body]
+    return body[texts.index(")") + 1 :] if texts[:1] == ["("] and ")" in texts else ()
+
+
+def _is_instantiation(tokens: Sequence[Token]) -> bool:
+    words = [t.text for t in tokens[:3]]
+    words = words[1:] if words[:1] == ["extern"] else words
+    return words[:1] == ["template"] and words[1:2] != ["<"]
+
+
+def _constant_name(tokens: Sequence[Token]) -> str:
+    """The name of a constant that its declaration gives a value; "" for all else."""
+    words = [t.text for t in tokens]
+    end = words.index("=") if "=" in words else 0
+    is_constant = "constexpr" in words[:end] or "const" in words[:end]
+    return words[end - 1] if is_constant and words[end - 1].isidentifier() else ""
 
 
 def _is_marked(declared: Declaration, marks: frozenset[str]) -> bool:

@@ -14,13 +14,13 @@ from sandbox.candidate.pp_tokens import first_row
 
 _FRAMEWORK = re.compile(r"(?:torch|ATen|c10|caffe2|THC)/")
 _LIBRARIES = re.compile(  # of the host, or of a whole device
-    r"""(?:nvtx3|gtest|gmock|benchmark|boost|fmt|spdlog|glog|gflags|nlohmann|pybind11|tbb|opencv2|Eigen|GL|GLFW|vulkan
+    r"""(?:nvtx3|gtest|gmock|benchmark|boost|fmt|spdlog|glog|gflags|nlohmann|pybind11|tbb|opencv2|Eigen|GL|GLFW|glad|vulkan
     |thrust|rccl|miopen|MIOpen|rocsolver|hipsolver|rocsparse|hipsparse|rocalution|roctracer|rocm_smi|rocfft|hipfft
     |rocrand|hiprand|rocblas|hipblas|hipblaslt|hipcub/device|cub/device|cub/iterator|rocprim/device|sys|linux|asm|arpa
     |netinet)/\S*
     |(?:nccl|mpi|Python|cublas\w*|cudnn\w*|cusparse\w*|cusolver\w*|cufft\w*|curand\w*|nvml|nvrtc|cuda_profiler\w*
     |cudaProfiler|cuda_gl_interop|cuda_d3d\w*|hipblas\w*|rocblas\w*|numa|omp|popt|getopt|pthread|helper_(?:cuda|functions|timer|string|image|gl)
-    |hip/hip_hcc|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
+    |hip/hip_hcc|hip/hiprtc|hip/hip_gl_interop|GL/glew|png|jpeglib|zlib|zconf)(?:\.h|\.hpp)""",
     re.X,
 )
 _INCLUDE = re.compile(r'^([ \t]*#[ \t]*include[ \t]*)[<"]([\w./+-]+)[>"][^\n]*', re.M)

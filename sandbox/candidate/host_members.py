@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sandbox.candidate.pp_tokens import Token
 
@@ -18,8 +19,16 @@ _BOTH = frozenset({"constexpr", "consteval"})
 _ACCESS = frozenset({"public", "private", "protected"})
 
 
+@dataclass(frozen=True)
+class Marks:
+    """The keywords of device code and of host code, with a file's macros that stand for them."""
+
+    device: frozenset[str]
+    host: frozenset[str]
+
+
 def host_members(
-    tokens: Sequence[Token], marks: frozenset[str], is_mixed: bool, is_hosts: Callable[[Sequence[Token]], bool]
+    tokens: Sequence[Token], marks: Marks, is_mixed: bool, is_hosts: Callable[[Sequence[Token]], bool]
 ) -> Iterator[Span]:
     """Parts of a class to leave out: functions of the host alone and, in a file with a host half, unmarked ones.
 
@@ -51,15 +60,15 @@ def host_members(
 def _left_out(
     head: Sequence[Token],
     body: Sequence[Token],
-    marks: frozenset[str],
+    marks: Marks,
     is_mixed: bool,
     is_hosts: Callable[[Sequence[Token]], bool],
     is_constructor: bool,
 ) -> Iterator[Span]:
     words = {t.text for t in head}
-    if not marks.isdisjoint(words) or (not _BOTH.isdisjoint(words) and not is_hosts([*head, *body])):
+    if not marks.device.isdisjoint(words) or (not _BOTH.isdisjoint(words) and not is_hosts([*head, *body])):
         return
-    if "__host__" not in words and not (is_mixed or is_hosts([*head, *body])):
+    if marks.host.isdisjoint(words) and not (is_mixed or is_hosts([*head, *body])):
         return
     if is_hosts(head) or not is_constructor:
         yield head[0].start, body[-1].end, ""

@@ -22,6 +22,7 @@ _PLAIN = re.compile(r"[A-Za-z_]\w{0,99}")
 _NAME = re.compile(
     r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*"
     r"(?:\s*<(?:[A-Za-z_]\w*|\d[\w']*|::|[<>,*&()+!~|^/%?-]|\s)*>)?"
+    r"(?P<parameters>\s*\((?:[A-Za-z_]\w*|\d+|::|[<>,*&]|\s)*\))?"
 )
 _PART = re.compile(r"[A-Za-z_]\w*")
 _WORD = re.compile(r"(?<![\w.])(?<!::)[A-Za-z_]\w*")
@@ -59,8 +60,22 @@ extern "C" __global__ __launch_bounds__(256) void ks_copy(
 
 
 def is_kernel_name(text: str) -> bool:
-    """True for a function's name, qualified or with template arguments."""
+    """True for a function's name: qualified, with template arguments, with the types of its parameters."""
     return len(text) <= MAX_NAME and bool(_NAME.fullmatch(text))
+
+
+def bare(name: str) -> str:
+    """A kernel's name without namespaces, template arguments and parameters."""
+    return re.split("[<(]", name, maxsplit=1)[0].strip().rpartition("::")[2]
+
+
+def address(name: str) -> str:
+    """The C++ expression for the address of a kernel; the types of its parameters choose one of several functions."""
+    found = _NAME.fullmatch(name)
+    parameters = found["parameters"] if found else None
+    if not parameters:
+        return f"&{name}"
+    return f"static_cast<void (*){parameters.strip()}>(&{name.removesuffix(parameters)})"
 
 
 def names_of_the_judge(text: str) -> tuple[str, ...]:
@@ -119,7 +134,7 @@ def appended(launches: Sequence[Launch], source: str, *, is_symbol: bool = False
         parts.append(f'#line 1 "steps"\n{steps}')
     for number, name in enumerate(expressions(launches)):
         start = f'extern "C" {_SECTION} const void* const' if is_symbol else "__device__ const void* const"
-        parts.append(f'#line {lines[name]} "{source}"\n{start} ks_kernel_{number} = (const void*)&{name};\n')
+        parts.append(f'#line {lines[name]} "{source}"\n{start} ks_kernel_{number} = (const void*){address(name)};\n')
     return "".join(["\n\n", *parts]) if parts else ""  # a candidate's last line may have no end, or splice the next
 
 

@@ -241,6 +241,15 @@ KS_OF_HALF_NEAR(ull, unsigned long long)
 #undef KS_OF_HALF
 #undef KS_OF_HALF_NEAR
 
+// Loads with a hint for the caches; HIP has them for halves only.
+#define KS_HALF_LOAD(name)                                \
+    KS_INLINE __half name(const __half* p) { return *p; } \
+    KS_INLINE __half2 name(const __half2* p) { return *p; }
+KS_HALF_LOAD(__ldcg)
+KS_HALF_LOAD(__ldca)
+KS_HALF_LOAD(__ldcs)
+#undef KS_HALF_LOAD
+
 // The hardware's own add of both halves: memory must be ordinary device memory.
 KS_INLINE __half2 unsafeAtomicAdd(__half2* p, __half2 v) {
     return __half2(__builtin_amdgcn_flat_atomic_fadd_v2f16(reinterpret_cast<ks_half2_native*>(p),

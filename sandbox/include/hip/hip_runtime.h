@@ -74,10 +74,17 @@ struct hipPitchedPtr {
 struct hipExtent {
     size_t width, height, depth;
 };
-typedef long time_t, clock_t;
+typedef long time_t, clock_t, ssize_t, off_t;
 typedef struct ihipStream_t* hipStream_t;
 typedef struct ihipEvent_t* hipEvent_t;
 enum hipError_t : int;
+struct hipIpcMemHandle_t {
+    char reserved[64];
+};
+struct hipIpcEventHandle_t {
+    char reserved[64];
+};
+enum hipPointer_attribute : int;
 
 #include <hip/device_library.h>
 

@@ -84,7 +84,7 @@ class BlockLoad {
     const int item = RowMajorTid(X, Y, Z);
 
   public:
-    struct TempStorage {};
+    struct alignas(16) TempStorage {};
     KS_CUB BlockLoad() {}
     KS_CUB explicit BlockLoad(TempStorage&) {}
     template <class From, class... Rest> KS_CUB void Load(From from, T (&items)[N], Rest... rest) {
@@ -100,7 +100,7 @@ class BlockStore {
     const int item = RowMajorTid(X, Y, Z);
 
   public:
-    struct TempStorage {};
+    struct alignas(16) TempStorage {};
     KS_CUB BlockStore() {}
     KS_CUB explicit BlockStore(TempStorage&) {}
     template <class To, class... Rest> KS_CUB void Store(To to, T (&items)[N], Rest... rest) {
@@ -116,7 +116,7 @@ class BlockExchange {
     static constexpr int threads = X * Y * Z;
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         ks_items<T, threads * N> all;
     };
     KS_CUB BlockExchange() : storage(own()), item(RowMajorTid(X, Y, Z)) {}

@@ -18,7 +18,7 @@ class BlockReduce {
     static constexpr int threads = X * Y * Z, waves = (threads + 63) / 64;
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         ks_items<T, waves> partial;
     };
     KS_CUB BlockReduce() : storage(own()), item(RowMajorTid(X, Y, Z)) {}

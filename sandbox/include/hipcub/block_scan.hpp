@@ -13,7 +13,7 @@ class BlockScan {
     static constexpr int threads = X * Y * Z, waves = (threads + 63) / 64;
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         ks_items<T, waves + 1> total;  // the last one: a prefix for the whole workgroup
     };
     KS_CUB BlockScan() : storage(own()), item(RowMajorTid(X, Y, Z)) {}

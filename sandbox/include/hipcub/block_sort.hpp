@@ -15,7 +15,7 @@ class BlockRadixSort {
     using Bits = typename ks_word<sizeof(Key)>::type;
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         typename Scan::TempStorage scan;
         ks_items<Bits, threads * N> keys;
         ks_items<Value, has_values ? threads * N : 1> values;
@@ -120,7 +120,7 @@ class BlockHistogram {
     const int item = RowMajorTid(X, Y, Z);
 
   public:
-    struct TempStorage {};
+    struct alignas(16) TempStorage {};
     KS_CUB BlockHistogram() {}
     KS_CUB explicit BlockHistogram(TempStorage&) {}
     template <class Count> KS_CUB void InitHistogram(Count (&histogram)[Bins]) {
@@ -141,7 +141,7 @@ template <class T, int X, int Y = 1, int Z = 1> class BlockDiscontinuity {
     static constexpr int threads = X * Y * Z;
 
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         ks_items<T, threads> edge;
     };
     KS_CUB BlockDiscontinuity() : storage(own()), item(RowMajorTid(X, Y, Z)) {}
@@ -172,7 +172,7 @@ template <class T, int X, int Y = 1, int Z = 1> class BlockDiscontinuity {
 
 template <class T, int X, int Y = 1, int Z = 1> class BlockAdjacentDifference {
   public:
-    struct TempStorage {
+    struct alignas(16) TempStorage {
         ks_items<T, X * Y * Z> edge;
     };
     KS_CUB explicit BlockAdjacentDifference(TempStorage& given) : storage(given), item(RowMajorTid(X, Y, Z)) {}

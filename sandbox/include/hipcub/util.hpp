@@ -75,7 +75,11 @@ KS_CUB int RowMajorTid(int x, int y, int) {
 }
 KS_CUB unsigned WarpId() { return RowMajorTid(blockDim.x, blockDim.y, blockDim.z) / warpSize; }
 KS_CUB void CTA_SYNC() { __syncthreads(); }
-KS_CUB void WARP_SYNC(unsigned long long) { __syncwarp(); }
+KS_CUB void WARP_SYNC(unsigned long long) {  // without HIP's name for it, which files define away
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
 
 // The value of another lane, whatever its size.
 template <class T> KS_CUB T ks_from_lane(const T& value, int lane) {

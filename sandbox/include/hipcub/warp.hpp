@@ -35,7 +35,7 @@ template <class T, int Width = HIPCUB_DEVICE_WARP_THREADS, int Arch = HIPCUB_ARC
     static_assert(Width >= 1 && Width <= 64 && (Width & (Width - 1)) == 0, "parts of 1, 2, 4, ... 64 lanes");
 
   public:
-    struct TempStorage {};
+    struct alignas(16) TempStorage {};
     KS_CUB explicit WarpReduce(TempStorage&) {}
     KS_CUB T Sum(T value) { return Reduce(value, hipcub::Sum()); }
     KS_CUB T Sum(T value, int valid) { return Reduce(value, hipcub::Sum(), valid); }
@@ -78,7 +78,7 @@ template <class T, int Width = HIPCUB_DEVICE_WARP_THREADS, int Arch = HIPCUB_ARC
 };
 template <class T, int Arch> class WarpReduce<T, 1, Arch> {
   public:
-    struct TempStorage {};
+    struct alignas(16) TempStorage {};
     KS_CUB explicit WarpReduce(TempStorage&) {}
     KS_CUB T Sum(T value) { return value; }
     template <class Op> KS_CUB T Reduce(T value, Op) { return value; }
@@ -90,7 +90,7 @@ template <class T, int Width = HIPCUB_DEVICE_WARP_THREADS, int Arch = HIPCUB_ARC
     KS_CUB static T last(T scanned) { return ShuffleIndex<Width>(scanned, ks_warp_lanes<Width>() - 1); }
 
   public:
-    struct TempStorage {};
+    struct alignas(16) TempStorage {};
     KS_CUB explicit WarpScan(TempStorage&) {}
     KS_CUB T Broadcast(T value, unsigned lane) { return ShuffleIndex<Width>(value, static_cast<int>(lane)); }
 

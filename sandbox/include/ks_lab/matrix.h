@@ -45,12 +45,18 @@ KS_MATRIX_BLOCKS(f32_16x16x4bf16_1k, ks_short4, ks_float16, KS_SHAPE(KS_BF16, KS
 KS_MATRIX_BLOCKS(f32_4x4x4bf16_1k, ks_short4, ks_float4, KS_SHAPE(KS_BF16, KS_BF16, 4, 4, 16))
 KS_MATRIX_BUILTIN(f32_32x32x8bf16_1k, ks_short4, ks_float16, KS_SHAPE(KS_BF16, KS_BF16, 32, 8, 1))
 KS_MATRIX_BUILTIN(f32_16x16x16bf16_1k, ks_short4, ks_float4, KS_SHAPE(KS_BF16, KS_BF16, 16, 16, 1))
-// The GPU's compiler lets vectors of bfloat16 stand for those of shorts.
+// The GPU's compiler lets vectors of bfloat16 stand for those of shorts, beside all that it takes for shorts anyway.
 typedef KS_VECTOR(__bf16, 4) ks_bfloat4;
-#define KS_MATRIX_BFLOAT(name, inout)                                                                                 \
-    KS_INLINE inout __builtin_amdgcn_mfma_##name(ks_bfloat4 a, ks_bfloat4 b, inout c, int cbsz, int abid, int blgp) { \
-        return __builtin_amdgcn_mfma_##name(__builtin_bit_cast(ks_short4, a), __builtin_bit_cast(ks_short4, b), c,    \
-                                            cbsz, abid, blgp);                                                        \
+template <bool> struct ks_bfloats {};
+template <> struct ks_bfloats<true> {
+    typedef int is_only;
+};
+#define KS_MATRIX_BFLOAT(name, inout)                                                                                \
+    template <class A, class B,                                                                                      \
+              typename ks_bfloats<!(__is_convertible(A, ks_short4) && __is_convertible(B, ks_short4))>::is_only = 0> \
+    KS_INLINE inout __builtin_amdgcn_mfma_##name(A a, B b, inout c, int cbsz, int abid, int blgp) {                  \
+        return __builtin_amdgcn_mfma_##name(__builtin_bit_cast(ks_short4, (ks_bfloat4)a),                            \
+                                            __builtin_bit_cast(ks_short4, (ks_bfloat4)b), c, cbsz, abid, blgp);      \
     }
 KS_MATRIX_BFLOAT(f32_32x32x8bf16_1k, ks_float16)
 KS_MATRIX_BFLOAT(f32_16x16x16bf16_1k, ks_float4)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from records.evaluation import Finding
 from sandbox.candidate.diagnostics import refusal
 from sandbox.candidate.pp_tokens import Token, scan
+from sandbox.lab.build.buffer_intrinsics import LABEL
 from sandbox.lab.build.vector_instructions import Operand, constant_of, parsed
 
 STATEMENT = "ks_asm"  # stands in what replaces a statement
@@ -42,6 +43,8 @@ def translate(source: str) -> Translated:
     """Replace the assembly of a preprocessed source."""
     pieces, refused, unknown, at = list[str](), list[Finding](), list[Finding](), 0
     for start, end, line, inside in _statements(scan(source)):
+        if [LABEL.fullmatch(_written(token) or "") is None for token in inside] == [False]:
+            continue  # the name of an intrinsic, behind a declaration
         replacement = _replacement(inside)
         if replacement is None:
             shown = " ".join(" ".join(_written(t) or "..." for t in inside if t.kind in ("string", "raw")).split())[:80]

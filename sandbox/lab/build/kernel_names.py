@@ -13,7 +13,7 @@ from dataclasses import replace
 from records.evaluation import Finding
 from sandbox.amdgcn.syntax_tree import Node, SyntaxTree, subtree
 from sandbox.candidate.diagnostics import refusal
-from sandbox.candidate.instances import is_plain
+from sandbox.candidate.instances import address, is_plain
 from sandbox.candidate.plan import Launch
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
 
@@ -45,7 +45,7 @@ def kernel_names(tree: SyntaxTree, called: Mapping[str, Launch]) -> dict[str, st
         if len(paths) > 1 or len(kernels) > 1:
             said = (
                 f"the plan launches {launch.kernel!r}, but the file has several kernels of that name; name one "
-                "of them by its namespace, or rename them"
+                "of them by its namespace or by the types of its parameters, as in name(float*, int)"
             )
             return (refusal(said, launch.line),)
         names[launch.kernel] = f"&{paths[0]}" if paths else f"&{launch.kernel}"
@@ -56,7 +56,7 @@ def kernel_names(tree: SyntaxTree, called: Mapping[str, Launch]) -> dict[str, st
 
 def compilers_names(called: Mapping[str, Launch]) -> dict[str, str]:
     """The addresses of kernels with qualified names and of instantiations: the compiler finds one function of each."""
-    return {name: f"&{launch.kernel}" for name, launch in called.items() if not is_plain(launch.kernel)}
+    return {name: address(launch.kernel) for name, launch in called.items() if not is_plain(launch.kernel)}
 
 
 def with_names(source: str, launches: Iterable[Launch]) -> str:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import zip_longest
 
 from records.evaluation import Finding
 from sandbox.amdgcn.syntax_tree import Node, SyntaxTree, subtree
@@ -41,7 +40,9 @@ _GNU_VECTOR = re.compile(r"__attribute__\(\(__vector_size__\((\d+) \* sizeof\(([
 _SUGAR = re.compile(r"'[^']*':'([^']*)'")  # a type as it is written, and the type that it is
 _STAND_IN = re.compile(r"'([^']*\bks_[^']*)':'([^']*)'")  # a stand-in's result, and the type that it is
 _IDLE = re.compile(r" <(?:AddressSpaceConversion|NoOp|BitCast)>(?: part_of_explicit_cast)?$")  # casts of pointers
-_POINTER = re.compile(r"([*&]+) (__attribute__\(\(ext_vector_type\(\d+\)\)\))")  # clang has two orders for this
+_POINTER = re.compile(  # clang has two orders for this
+    r"((?:[*&]+|const|volatile)(?: (?:[*&]+|const|volatile))*) (__attribute__\(\(ext_vector_type\(\d+\)\)\))"
+)
 _CALLEE = re.compile(r"<(?:BuiltinFnToFnPtr|FunctionToPointerDecay)>$")
 _COLUMN = re.compile(r"(?<= at candidate\.hip:)(\d+):\d+")  # of a lambda; macros before it have other lengths
 _FILLER = re.compile(r"(?<=CXXConstructExpr )(\S+ )<(?:col|line):[\d:]+(?:, (?:col|line):[\d:]+)?>")  # macros, again
@@ -69,12 +70,37 @@ def differences(gpu: SyntaxTree, lab: SyntaxTree) -> tuple[Finding, ...]:
     for name, layout in sorted(lab.layouts):
         if layouts.get(name, layout) != layout:
             return (refusal(_sentence(f"the layout of {name}"), _line_of(gpu, name), "B.1"),)
-    for ours, theirs in zip_longest(_rows(gpu, known), _rows(lab, known)):
+    for ours, theirs in _pairs(_rows(gpu, known), _rows(lab, known)):
         if ours is None or theirs is None or ours[:3] != theirs[:3]:
             return (
                 refusal(_sentence(f"this ({_named(ours or theirs)})"), (ours or theirs or (0, "", "", 0))[3], "B.1"),
             )
     return ()
+
+
+def _pairs(gpu: Iterator[Row], lab: Iterator[Row]) -> Iterator[tuple[Row | None, Row | None]]:
+    """The rows of both trees side by side, without the values of constants that the bounds of a launch alone use.
+
+    The lab has no bounds of launches, so a template's constant that only they name keeps no value in its tree.
+    """
+    theirs = next(lab, None)
+    for ours in gpu:
+        while theirs is not None and ours is not None and _is_for_bounds(ours, theirs):
+            depth = ours[0]
+            theirs = next(lab, None)
+            ours = next((row for row in gpu if row[0] <= depth), None)
+        if ours is not None:
+            yield ours, theirs
+            theirs = next(lab, None)
+    while theirs is not None:
+        yield None, theirs
+        theirs = next(lab, None)
+
+
+def _is_for_bounds(ours: Row, theirs: Row) -> bool:
+    if ours[:2] != theirs[:2] or ours[1] != "VarDecl" or " implicit_instantiation constexpr cinit" not in ours[2]:
+        return False
+    return ours[2].replace(" cinit", "", 1) == theirs[2]
 
 
 def _sentence(what: str) -> str:
@@ -132,7 +158,7 @@ def _rows(tree: SyntaxTree, known: dict[str, str]) -> Iterator[Row]:
 
 def _numbers(nodes: tuple[Node, ...]) -> dict[str, str]:
     """The number of each declaration, which another compilation gives it, too."""
-    declared, index = list[str](), 0
+    declared, index = dict[str, str](), 0
     has_assembly = any(n.kind == "StringLiteral" and n.text.endswith(f'"{STATEMENT}"') for n in nodes)
     while index < len(nodes):
         is_statement = nodes[index].kind == "GCCAsmStmt" or (has_assembly and nodes[index].kind == "ParenExpr")
@@ -144,9 +170,9 @@ def _numbers(nodes: tuple[Node, ...]) -> dict[str, str]:
             index = subtree(nodes, index)
             continue
         if node.address and node.kind.endswith("Decl"):
-            declared.append(node.address)
+            declared.setdefault(node.address, f"#{len(declared)}")  # a template's parameter stands in each value again
         index += 1
-    return {address: f"#{number}" for number, address in enumerate(declared)}
+    return declared
 
 
 def _is_left_out(node: Node) -> bool:

@@ -20,6 +20,7 @@ from sandbox.candidate.plan import Candidate, Launch
 from sandbox.candidate.pp_tokens import is_directive, rows, scan
 from sandbox.lab.build.address_spaces import with_spaces
 from sandbox.lab.build.assembly import translate
+from sandbox.lab.build.buffer_intrinsics import with_buffer_intrinsics
 from sandbox.lab.build.device_text import (
     DeviceText,
     at_source,
@@ -89,7 +90,7 @@ class Reader:
         text += appended(launches, SOURCE)
         called = dict(zip((launch.kernel for launch in candidate.plan.launches), launches, strict=True))
         if kernels is not None:
-            return Reading(text, {**kernels, **compilers_names(called)}, unknown)
+            return Reading(with_buffer_intrinsics(text), {**kernels, **compilers_names(called)}, unknown)
         prefixed = begins_with_header(candidate.source) and header_words().isdisjoint(named)
         source = candidate.source + behind
         gpu = self._tree(self._device, work / "gpu", source, source if prefixed else None, source, *words)
@@ -105,7 +106,7 @@ class Reader:
         if refused := attribute_refusals(lab) or differences(gpu, lab):
             return refused
         names = kernel_names(gpu, called)
-        return names if isinstance(names, tuple) else Reading(text, names, unknown)
+        return names if isinstance(names, tuple) else Reading(with_buffer_intrinsics(text), names, unknown)
 
     def _as_on_the_gpu(
         self, candidate: Candidate, tunables: Mapping[str, int], macros: tuple[str, ...], work: Path

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from records.evaluation import Finding
 from sandbox.amdgcn.syntax_tree import Node, SyntaxTree, subtree
 from sandbox.candidate.diagnostics import refusal
+from sandbox.lab.build.buffer_intrinsics import LABEL
 
 _ATTRIBUTES = frozenset(
     {
@@ -113,6 +114,7 @@ _STRIDE = re.compile(  # arrays of such pointers, and pointers to them
 _COMPILERS = re.compile(r"^[^']*?(?<!\w)(__(?:builtin|hip_atomic|scoped_atomic|c11_atomic|atomic|sync)_\w+)(?!\w)")
 _ALIAS = re.compile(r"^(?:\w+ )*?(\w+) '(.*)'$")
 _QUOTED = re.compile(r"'([^']*)'")
+_LABEL = re.compile(r'"([^"]*)"')
 
 
 def tree_refusals(tree: SyntaxTree) -> tuple[Finding, ...]:
@@ -132,6 +134,8 @@ def _attributes(nodes: tuple[Node, ...]) -> Iterator[Finding]:
     for node in nodes:
         name = node.kind.removesuffix("Attr")
         if name == node.kind or name in _ATTRIBUTES or _IMPLICIT.match(node.text):
+            continue
+        if name == "AsmLabel" and (label := _LABEL.match(node.text)) and LABEL.fullmatch(label[1]):
             continue
         spelled = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
         switch = ": every memory access is checked" if "anitize" in name or "instrument" in name.lower() else ""

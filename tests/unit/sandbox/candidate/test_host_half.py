@@ -161,3 +161,28 @@ def test_functions_that_name_containers_of_the_standard_library_are_the_hosts() 
     for name in ("list<int>", "queue<float>", "function<void()>", "runtime_error"):
         text = KERNEL + MAIN + f"int count(std::{name}& all) {{ return 1; }}\n// end\n"
         assert "count" not in without_host_half(text) and "__global__" in without_host_half(text)
+
+
+def test_constants_made_of_a_hosts_constant_go_with_it() -> None:
+    host = "struct Kind { std::string name; };\nconstexpr Kind one;\nstatic inline constexpr Kind two = one;\n"
+    host += "static inline constexpr auto other = two;\n"
+    kept = "constexpr int size = 4;\nconstexpr int more = size + 1;\n"
+    assert without_host_half(host + kept + KERNEL + MAIN) == "\n" * 4 + kept + KERNEL + "\n" * 6
+
+
+def test_a_macro_that_instantiates_functions_of_the_host_goes_with_them() -> None:
+    macros = (
+        "#define EVERY(word) word void launch<float>(float*); word void launch<int>(int*);\n#define ONE(x) int x;\n"
+    )
+    host = "template <class T> void launch(T* y) { k<<<1, 64>>>(y); }\nEVERY(extern template)\nEVERY(template)\n"
+    kept = KERNEL + "ONE(count)\n__device__ int f() { return count; }\n"
+    assert without_host_half(macros + host + kept) == macros + "\n" * 3 + kept
+
+
+def test_explicit_instantiations_go_and_what_else_a_macro_writes_stays() -> None:
+    text = "template <class T, int N> __global__ void k(T* y) { y[0] = N; }\n"
+    gone = "template __global__ void k<float, 4>(float*);\nextern template struct S<int>;\n"
+    macros = "#define MAKE(T) template __global__ void k<T, 2>(T*); template __global__ void k<T, 3>(T*)\n"
+    macros += "#define ALL() MAKE(int); MAKE(char);\n#define BOTH(x) template struct S<x>; int x;\n"
+    uses = "MAKE(float);\nALL()\n"
+    assert without_host_half(text + gone + macros + uses + "BOTH(a)\n") == text + "\n\n" + macros + "\n\nBOTH(a)\n"

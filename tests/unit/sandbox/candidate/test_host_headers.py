@@ -38,6 +38,7 @@ def test_a_file_that_has_it_or_has_no_one_plan_stays(text: str) -> None:
         ("#include <c10/util/Half.h>", "#include <c10/util/Half.h>"),
         ('#include "c10/cuda/CUDAGuard.h"', "#include <torch/types.h>"),
         ("#include <nvtx3/nvToolsExtCudaRt.h>", ""),
+        ("#include <hip/hiprtc.h>", ""),
         ("#include <mpi.h>", ""),
         ("#include <linux/limits.h>", ""),
         ("#include <thrust/device_vector.h>", ""),

@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 
 from sandbox.candidate.instances import (
+    address,
     appended,
+    bare,
     expressions,
     is_kernel_name,
     launched,
@@ -17,14 +19,30 @@ K = Launch("k", ("1",), ("1",), "0", (), 3)
 N = Launch("ops::k<float, BLOCK, Kind::BLOCK>", ("1",), ("1",), "0", (), 5)
 
 
-@pytest.mark.parametrize("name", ["k", "a::b::k", "::k", "k<float>", "a::k<unsigned int, (2 > 1), 3>", "k<float*>"])
+PICKED = ["k(float*, int)", "a::k<float>(const T<int>*, unsigned long)"]
+
+
+@pytest.mark.parametrize(
+    "name", ["k", "a::b::k", "::k", "k<float>", "a::k<unsigned int, (2 > 1), 3>", "k<float*>", *PICKED]
+)
 def test_names_of_kernels(name: str) -> None:
     assert is_kernel_name(name)
 
 
-@pytest.mark.parametrize("name", ["", "1k", "a b", "k<int", "k>", 'k<"a">', "k<1;>", "k{}", "k<#x>", "a::", "k" * 301])
+@pytest.mark.parametrize(
+    "name", ["", "1k", "a b", "k<int", "k>", 'k<"a">', "k<1;>", "k{}", "k<#x>", "a::", "k" * 301, "k()()", "k(f())"]
+)
 def test_what_is_no_name_of_a_kernel(name: str) -> None:
     assert not is_kernel_name(name)
+
+
+def test_the_types_of_parameters_choose_one_of_several_functions() -> None:
+    assert [address(name) for name in ("a::k<int, (2 > 1)>", *PICKED)] == [
+        "&a::k<int, (2 > 1)>",
+        "static_cast<void (*)(float*, int)>(&k)",
+        "static_cast<void (*)(const T<int>*, unsigned long)>(&a::k<float>)",
+    ]
+    assert [bare(name) for name in ("k", "a::k<b::c>", *PICKED)] == ["k"] * 4
 
 
 def test_only_whole_names_belong_to_the_judge() -> None:

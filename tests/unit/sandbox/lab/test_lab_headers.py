@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from tests.support.lab_bench import execute, launch
 
@@ -12,6 +13,7 @@ SOURCE = """
 #include <concepts>
 #include <numbers>
 #include <ranges>
+#include <span>
 #include <c10/util/complex.h>
 #include <thrust/functional.h>
 #include <thrust/pair.h>
@@ -19,35 +21,54 @@ SOURCE = """
 #include <hip/hip_math_constants.h>
 template <std::integral T> __device__ float kind(T) { return 1.0f; }
 template <std::floating_point T> __device__ float kind(T) { return 2.0f; }
+template <class T> struct is_reference : std::false_type {};
+template <class T> struct is_reference<std::reference_wrapper<T>> : std::true_type {};
+struct Pair { float first, second; };
+template <> struct std::tuple_size<Pair> : std::integral_constant<std::size_t, 2> {};
 __global__ void k(float* y) {
     float a, b;
     thrust::tie(a, b) = thrust::pair<float, double>(3.0f, 4.0);
     const c10::complex<float> z = c10::complex<float>(a, b) * c10::complex<float>(0.0f, 1.0f);
-    const int items[3] = {};
+    const int items[3] = {1, 2, 3};
+    const std::span<const int> some = std::span(items, 3).subspan(1);
     typename std::aligned_storage<8, 8>::type room[2];
     const float all[] = {z.real(), std::conj(z).imag(), kind(1), kind(1.0f), std::numbers::pi_v<float>, HIP_PIO2_F,
-                         float(std::ranges::size(items)), thrust::maximum<float>()(a, b), float(sizeof room),
+                         float(std::ranges::size(items)),
+                         float(some.size() + 10 * some.back()),
+                         float(std::tuple_size_v<Pair> + is_reference<int>::value), thrust::maximum<float>()(a, b),
+                         float(sizeof room),
                          std::apply([](float p, float q) { return p - q; }, thrust::make_tuple(a, b))};
-    if (hipThreadIdx_x < 10) y[hipBlockIdx_x * 10 + hipThreadIdx_x] = all[hipThreadIdx_x];
+    if (hipThreadIdx_x < 12) y[hipBlockIdx_x * 12 + hipThreadIdx_x] = all[hipThreadIdx_x];
 }"""
 
 
 def test_numbers_pairs_and_names_of_libraries_are_there() -> None:
-    done = execute(SOURCE, [launch("k", ["y"])], {}, {"y": np.zeros(10, np.float32)})
+    done = execute(SOURCE, [launch("k", ["y"])], {}, {"y": np.zeros(12, np.float32)})
     assert done.findings == ()
-    assert np.allclose(done.outputs["y"], [-4, -3, 1, 2, math.pi, math.pi / 2, 3, 4, 16, -1])
+    assert np.allclose(done.outputs["y"], [-4, -3, 1, 2, math.pi, math.pi / 2, 3, 32, 2, 4, 16, -1])
 
 
-def test_vectors_of_bfloat16_stand_for_those_of_shorts_in_matrix_instructions() -> None:
+@pytest.mark.parametrize(
+    ("vector", "one", "two"),
+    [
+        ("__bf16 __attribute__((ext_vector_type(4)))", "(__bf16)1.0f", "(__bf16)2.0f"),
+        ("unsigned short __attribute__((vector_size(8)))", "0x3F80", "0x4000"),
+    ],
+)
+def test_vectors_of_other_types_stand_for_those_of_shorts_in_matrix_instructions(
+    vector: str, one: str, two: str
+) -> None:
     source = """
+typedef VECTOR bf16x4;
 typedef float floatx4 __attribute__((ext_vector_type(4)));
-typedef __bf16 bf16x4 __attribute__((ext_vector_type(4)));
 __global__ void k(float* y) {
-    const bf16x4 a = {(__bf16)1.0f, (__bf16)0.0f, (__bf16)0.0f, (__bf16)2.0f};
+    const bf16x4 a = {ONE, 0, 0, TWO};
     floatx4 c = {0, 0, 0, 0};
     c = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a, a, c, 0, 0, 0);
     for (int i = 0; i < 4; ++i) y[4 * threadIdx.x + i] = c[i];
 }"""
+    for name, value in (("VECTOR", vector), ("ONE", one), ("TWO", two)):
+        source = source.replace(name, value)
     done = execute(source, [launch("k", ["y"])], {}, {"y": np.zeros(256, np.float32)})
     assert done.findings == () and (done.outputs["y"] == 4 * (1 + 4)).all()
 
@@ -78,16 +99,16 @@ __global__ void k(float* y, at::Half* sum, half2* pair) {
     auto there = std::ref(ones);
     const float all[] = {__ocml_exp2_f32(3.0f), float(__ockl_activelane_u32()), __ockl_wfred_add_f32(1.0f), ones,
                          float(umin(7u, 9u)), float(ullmax(7, 9)), float((~steps).y), made[1], there.get(),
-                         at::numeric_limits<float>::upper_bound()};
-    if (i == 0) for (int j = 0; j < 10; ++j) y[j] = all[j];
+                         at::numeric_limits<float>::upper_bound(), __half2float(__ldcs((const __half*)(sum + 1)))};
+    if (i == 0) for (int j = 0; j < 11; ++j) y[j] = all[j];
 }"""
 
 
 def test_the_names_of_device_libraries_and_of_pytorchs_device_code_are_there() -> None:
-    outputs = {"y": np.zeros(10, np.float32), "sum": np.zeros(2, np.float16), "pair": np.zeros(2, np.float16)}
+    outputs = {"y": np.zeros(11, np.float32), "sum": np.zeros(2, np.float16), "pair": np.zeros(2, np.float16)}
     done = execute(LIBRARY, [launch("k", ["y", "sum", "pair"])], {}, outputs)
     assert done.findings == ()
-    assert np.array_equal(done.outputs["y"], [8, 0, 64, 64, 7, 9, -5, 5, 64, math.inf])
+    assert np.array_equal(done.outputs["y"], [8, 0, 64, 64, 7, 9, -5, 5, 64, math.inf, 32])
     assert done.outputs["sum"].tolist() == [0, 32] and done.outputs["pair"].tolist() == [2, 2]
 
 

@@ -15,6 +15,8 @@ extern "C" __global__ void k(const int* x, int* y, int* one) {{
   constexpr int N = {THREADS};
   using Sort = hipcub::BlockRadixSort<int, N, 2, int>;
   using Exchange = hipcub::BlockExchange<int, N, 2>;
+  using Load = hipcub::BlockLoad<int, N, 2, hipcub::BLOCK_LOAD_WARP_TRANSPOSE>;
+  static_assert(sizeof(Load::TempStorage) % 16 == 0 && sizeof(Sort::TempStorage) % 16 == 0);  // files lay vectors behind
   __shared__ union {{
     hipcub::BlockReduce<int, N>::TempStorage reduce;
     hipcub::BlockScan<int, N>::TempStorage scan;

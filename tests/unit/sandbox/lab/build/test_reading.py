@@ -79,6 +79,9 @@ def test_what_only_one_compiler_does_is_refused(name: str) -> None:
 
 
 PERMITTED = {
+    "constants of a template that bounds of a launch alone name": "template <int N> struct T { static constexpr int threads = 64 * N; static constexpr int least = N + 1; };\n"
+    "template <class S> __global__ __launch_bounds__(S::threads, S::least) void g(float* y) { y[threadIdx.x] = S::threads; }\n"
+    "__device__ const void* const p = (const void*)&g<T<1>>;",
     "alignas of a type": "__device__ float f() { __shared__ alignas(float4) float t[4]; alignas(double) float u[4]; t[0] = 1; "
     "u[0] = t[0]; return u[0]; }",
     "alignas of a structure": "struct alignas(16) S { alignas(float) char c; }; __device__ int a[sizeof(S) == 16 ? 1 : -1];",
@@ -137,6 +140,6 @@ def test_a_kernel_is_known_by_its_symbol() -> None:
 def test_several_kernels_of_one_name_are_refused() -> None:
     text = "namespace a { __global__ void k(float* y) { y[0] = 2; } }"
     assert [f.message for f in findings(text)] == [
-        "the plan launches 'k', but the file has several kernels of that name; name one of them by its namespace, or "
-        "rename them"
+        "the plan launches 'k', but the file has several kernels of that name; name one of them by its namespace or by "
+        "the types of its parameters, as in name(float*, int)"
     ]
