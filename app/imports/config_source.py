@@ -16,9 +16,10 @@ from typing import Any
 import torch
 
 from app.imports.foreign_text import executed
+from app.imports.laws import Laws
 from app.imports.listed_cases import ListedCases, listed
 from app.imports.refusal import ImportRefused
-from app.imports.source_file import FROZEN, MOST_WEIGHT_BYTES, SEED, Instance, Laws, Source
+from app.imports.source_file import FROZEN, MOST_WEIGHT_BYTES, SEED, Instance, Source
 
 Space = Mapping[str, Any]
 

@@ -13,6 +13,7 @@ import torch
 from app.imports.graph import Graph
 from app.imports.numpy_text import reference_text
 from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused
+from app.imports.results import results_of
 from app.imports.source_file import Instance
 from tasks.loader import functions_of
 from tasks.task import Case
@@ -61,8 +62,7 @@ def _compare(
         raise ImportRefused(f"it does not run in double precision: {type(error).__name__}: {error}"[:300]) from None
     finally:
         torch.set_default_dtype(torch.float32)
-    ends = list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
-    want = [t.numpy() for t in ends]
+    want = [t.numpy() for t in results_of(made)]
     news = {f"new_w_{n.replace('.', '_')}": t.numpy() for n, t in updated.items()}
     got = compute(inputs, case)
     written = {n: a.numpy() for n, a in zip(instance.names, arguments, strict=True) if isinstance(a, torch.Tensor)}

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from app.imports.graph import Graph, Operation, Ref, refs, users
 from app.imports.hip_reductions import HipReductions
+from app.imports.hip_scatters import HipScatters
 from app.imports.hip_values import C_TYPES, number
 from app.imports.hip_views import HipViews
 from app.imports.node_arguments import plain
@@ -84,12 +85,13 @@ STORED = (
         "linalg_vector_norm",
     ),
     *("mm", "bmm", "convolution", "cumsum", "cumprod"),
+    *("index_put", "scatter", "scatter_add"),
     *("max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
 )
 MOST_INLINE = 96  # operations that an element may take again for each use of it
 
 
-class HipWriter(HipViews, HipReductions):
+class HipWriter(HipViews, HipScatters, HipReductions):
     """Functions for the nodes of a graph: `stored` ones have a kernel and a workspace of their own."""
 
     def __init__(self, graph: Graph) -> None:
@@ -134,14 +136,22 @@ class HipWriter(HipViews, HipReductions):
 
     def _infix(self, name: str, node: Operation, at: list[str]) -> str:
         left, right = (self.operand(v, node, at) for v in node.args[:2])
-        if node.kwargs.get("rounding_mode"):
-            raise ImportRefused("a rounded division has no naive kernel yet")
+        if rounding := node.kwargs.get("rounding_mode"):
+            return self._rounded(str(rounding), node.dtype[0] in "iu", left, right)
         alpha = node.kwargs.get("alpha", 1)
         right = right if alpha == 1 else f"{number(alpha, node.dtype)} * {right}"
         is_whole = name == "div" and all(
             isinstance(v, Ref) and self._graph.dtype_of(v.name)[0] in "iub" for v in node.args[:2]
         )
         return f"return {'(float)' if is_whole else ''}{left} {INFIX[name]} {right};"
+
+    @staticmethod
+    def _rounded(rounding: str, is_whole: bool, left: str, right: str) -> str:
+        if not is_whole:
+            return f"return {rounding}f({left} / {right});"
+        lines = [f"const long long a = {left}, b = {right};"]
+        less = " - (a % b != 0 && (a < 0) != (b < 0))" if rounding == "floor" else ""
+        return "\n    ".join([*lines, f"return a / b{less};"])
 
     def _copy(self, node: Operation, at: list[str]) -> str:
         return f"return {self.operand(node.args[1], node, at)};"

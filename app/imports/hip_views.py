@@ -47,6 +47,18 @@ class HipViews(HipValues):
         flat = "0"
         for index, size in zip(at, node.shape, strict=True):
             flat = f"({flat} * {c_expression(size)} + {index})" if flat != "0" else index
+        return self._flat(node, flat)
+
+    def _as_strided(self, node: Operation, at: list[str]) -> str:
+        strides, start = node.args[2], (*node.args, None)[3]
+        steps = [f"{number(s, 'i64')} * {i}" for s, i in zip(strides, at, strict=True)]
+        return self._flat(node, " + ".join([number(start or 0, "i64"), *steps]))
+
+    _as_strided_copy = _as_strided
+
+    def _flat(self, node: Operation, flat: str) -> str:
+        """The element of the operand at a place in row-major order."""
+        source = self._graph.shape_of(node.args[0].name)
         names, lines = [f"j{k}" for k in range(len(source))], [f"long long n = {flat};"]
         for name, size in list(zip(names, source, strict=True))[:0:-1]:
             lines.append(f"const long long {name} = n % {c_expression(size)}; n /= {c_expression(size)};")

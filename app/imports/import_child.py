@@ -23,6 +23,7 @@ def main() -> None:
 
 def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
     try:
+        from app.imports.eager import run_eagerly
         from app.imports.golden_making import make_golden
         from app.imports.making import Wanted, make
         from app.imports.refusal import FAULTS, ImportRefused
@@ -30,6 +31,7 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
         from tasks.origin import Origin
     except (ImportError, OSError) as error:
         return {"broken": f"{type(error).__name__}: {error}"[:MOST_SENTENCE]}
+    run_eagerly()
     given = dict(asked)
     is_golden = given.pop("golden", False)
     source, origin, gate = given.pop("source"), given.pop("origin"), given.pop("gate")

@@ -11,6 +11,7 @@ import torch
 
 from app.imports.graph import Graph, Tensor
 from app.imports.refusal import ImportRefused
+from app.imports.results import results_of
 from app.imports.sizing import Sizing
 from app.imports.source_file import SEED, Instance, Source
 from app.imports.traced_graph import DTYPES
@@ -73,11 +74,7 @@ def _called(instance: Instance, is_double: bool) -> list[tuple[str, torch.Tensor
     before = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
     with torch.no_grad():
         made = instance.call(state, arguments)
-    values = (
-        list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
-    )
-    if not all(isinstance(v, torch.Tensor) for v in values):
-        raise ImportRefused(f"it returns {type(made).__name__}, where tensors are expected")
+    values = results_of(made)
     titles = instance.outputs or (("y",) if len(values) == 1 else tuple(f"y{i}" for i in range(len(values))))
     changed = {
         id(a): n

@@ -18,6 +18,7 @@ from app.imports.names import is_reserved
 from app.imports.numpy_text import LAWS, SAID, reference_text
 from app.imports.own_sizes import refuse_other_shapes
 from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted
+from app.imports.results import results_of
 from app.imports.sizing import MOST_FIXED, Sizing, common, listed_dims, sized
 from app.imports.source_file import Instance, Source
 from app.imports.summing_order import NARROW, ratio_of
@@ -163,26 +164,18 @@ def _called(instance: Instance) -> list[torch.Tensor]:
     """The outputs, twice the same; ImportRefused where they are not."""
     with torch.no_grad():
         state = {n: t.clone() for n, t in instance.state.items()}
-        one, two = (_tensors(instance.call(state, _copied(instance.arguments))) for _ in range(2))
-    if [t.shape for t in one] != [t.shape for t in two]:
+        one, two = (results_of(instance.call(state, _copied(instance.arguments))) for _ in range(2))
+    shapes = [[tuple(t.shape) for t in tensors] for tensors in (one, two)]
+    if shapes[0] != shapes[1]:
+        said = ", then ".join(", ".join(map(str, each)) or "nothing" for each in shapes)
         raise ImportRefused(
-            f"it returns other shapes on a second call ({tuple(one[0].shape)}, then {tuple(two[0].shape)}), so its "
-            "result does not follow from its inputs"
+            f"it returns other shapes on a second call ({said}), so its result does not follow from its inputs"
         )
     return one
 
 
 def _copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments)
-
-
-def _tensors(made: Any) -> list[torch.Tensor]:
-    values = (
-        list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
-    )
-    if not values or not all(isinstance(v, torch.Tensor) for v in values):
-        raise ImportRefused(f"it returns {type(made).__name__}, where tensors are expected")
-    return values
 
 
 def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.imports.graph import Graph, Number, Operation
+from app.imports.graph import Graph, Number, Operation, Ref
 from app.imports.refusal import RECORDS, ImportRefused
 
 NUMPY_TYPES = {
@@ -82,3 +82,19 @@ def pool_options(node: Operation) -> tuple[Any, Any, Any]:
     """Of a mean under windows: round sizes up, count the padding, divide by another number."""
     given = dict(enumerate(node.args[4:7]))
     return given.get(0, False), given.get(1, True), given.get(2)
+
+
+def masked_places(graph: Graph, node: Operation) -> bool:
+    """True where a mask alone says which elements are written, all of them with one value."""
+    places = node.args[1]
+    is_mask = len(places) == 1 and isinstance(places[0], Ref) and graph.dtype_of(places[0].name) == "bool"
+    if not is_mask or plain(node.op) != "index_put" or any(node.args[3:4]):
+        return False
+    return not isinstance(node.args[2], Ref) or all(size == 1 for size in graph.shape_of(node.args[2].name))
+
+
+def refuse_counted(graph: Graph, node: Operation) -> None:
+    """ImportRefused for places that a mask counts out, unless all of them get one value."""
+    has_mask = any(isinstance(i, Ref) and graph.dtype_of(i.name) == "bool" for i in node.args[1])
+    if has_mask and not masked_places(graph, node):
+        raise ImportRefused("it takes as many elements as a mask has, so its sizes depend on values")

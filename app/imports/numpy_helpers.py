@@ -34,6 +34,30 @@ def scattered_sum(x, axis, index, source):
     np.add.at(found, tuple(places), part)
     return found
 ''',
+    "strided": '''
+def strided(x, shape, strides, start):
+    """The elements of a dense x that lie so far apart in memory."""
+    places = start + sum(i * s for i, s in zip(np.indices(shape, sparse=True), strides))
+    return np.broadcast_to(x.reshape(-1)[places], shape)
+''',
+    "put_at": '''
+def put_at(x, places, values, adds):
+    """x with values at places; of several for one place the last, or their sum."""
+    found = x.copy()
+    if adds:
+        np.add.at(found, places, values)
+    else:
+        found[places] = values
+    return found
+''',
+    "scattered": '''
+def scattered(x, axis, index, source):
+    """x with the elements of source where the index says; of several for one place the last."""
+    found, places = x.copy(), list(np.indices(index.shape))
+    places[axis] = index
+    found[tuple(places)] = source if np.ndim(source) == 0 else source[tuple(slice(n) for n in index.shape)]
+    return found
+''',
     "windows": '''
 def windows(x, kernel, stride, padding, dilation, fill, counts):
     """For each place of the kernel the values of x under it, as many as there are windows along each axis."""

@@ -59,16 +59,7 @@ CALLS = {
     "atan2": "np.arctan2",
     "erf": "error_function",
 }
-SAME_SHAPE_VIEWS = (
-    "view",
-    "_unsafe_view",
-    "view_copy",
-    "reshape",
-    "as_strided",
-    "as_strided_copy",
-    "squeeze",
-    "unsqueeze",
-)
+SAME_SHAPE_VIEWS = ("view", "_unsafe_view", "view_copy", "reshape", "squeeze", "unsqueeze")
 SAME = ("clone", "detach", "detach_copy", "alias", "alias_copy", "contiguous", "lift_fresh_copy", "lift_fresh")
 
 
@@ -97,12 +88,9 @@ class NumpyWriter(NumpyViews):
 
     def _infix(self, name: str, node: Operation, a: list[str]) -> str:
         alpha = node.kwargs.get("alpha", 1)
-        if node.kwargs.get("rounding_mode"):
-            return (
-                f"np.floor({a[0]} / {a[1]})"
-                if node.kwargs["rounding_mode"] == "floor"
-                else f"np.trunc({a[0]} / {a[1]})"
-            )
+        if rounding := node.kwargs.get("rounding_mode"):
+            made = f"np.{rounding}({a[0]} / {a[1]})"
+            return f"{made}.astype({kind(node.dtype)})" if node.dtype[0] in "iu" else made
         a[0] = f"({a[0]})" if a[0].startswith("-") else a[0]  # or it would bind less than a power
         right = a[1] if alpha == 1 else f"{self.text(alpha)} * {a[1]}"
         is_whole = all(isinstance(v, Ref) and self._graph.dtype_of(v.name)[0] in "iub" for v in node.args[:2])

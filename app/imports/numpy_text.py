@@ -193,6 +193,8 @@ class _DrawWriter(NumpyWriter):
             ends = [self.text(v) for v in node.args if not isinstance(v, list)]
             low, high = (ends[0], ends[1]) if len(ends) > 1 else ("0", ends[0])
             return f"rng.integers({low}, {high}, {shape})"
+        if name == "randperm":
+            return f"rng.permutation({self.text(node.args[0])})"
         if name in ("empty", "new_empty"):
             return f"np.zeros({shape})"
         return super().expression(_renamed_node(node))

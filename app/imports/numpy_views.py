@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.imports.graph import Operation, Ref
-from app.imports.node_arguments import tuple_of
+from app.imports.graph import Operation
+from app.imports.node_arguments import refuse_counted, tuple_of
 from app.imports.numpy_reductions import NumpyReductions
 from app.imports.refusal import RECORDS, ImportRefused
 
@@ -24,6 +24,13 @@ class NumpyViews(NumpyReductions):
         for axis, to in enumerate(node.args[2]):
             places[to] = str(source[axis])
         return f"np.broadcast_to({self.text(node.args[0])}.reshape({tuple_of(places)}), {self.shape(node)})"
+
+    def _as_strided(self, node: Operation) -> str:
+        x, _, strides, start = (*node.args, None)[:4]
+        self._helper("strided")
+        return f"strided({self.text(x)}, {self.shape(node)}, {self.text(strides)}, {self.text(start or 0)})"
+
+    _as_strided_copy = _as_strided
 
     def _permute(self, node: Operation) -> str:
         return f"{self.text(node.args[0])}.transpose({self.text(node.args[1])})"
@@ -90,13 +97,38 @@ class NumpyViews(NumpyReductions):
         return f"np.take({self.text(node.args[0])}, {self.text(node.args[2])}, axis={node.args[1]})"
 
     def _index(self, node: Operation) -> str:
-        if any(isinstance(i, Ref) and self._graph.dtype_of(i.name) == "bool" for i in node.args[1]):
-            raise ImportRefused("it takes as many elements as a mask has, so its sizes depend on values")
+        refuse_counted(self._graph, node)
         places = [":" if i is None else self.text(i) for i in node.args[1]]
-        taken = [k for k, i in enumerate(node.args[1]) if i is not None]
-        if taken != list(range(taken[0], taken[-1] + 1)):
-            raise ImportRefused(f"an index of axes that are apart has no translation to NumPy yet; {RECORDS}")
         return f"{self.text(node.args[0])}[{', '.join(places)}]"
+
+    def _index_put(self, node: Operation) -> str:
+        x, places, values, adds = (*node.args, False)[:4]
+        refuse_counted(self._graph, node)
+        at = ", ".join("slice(None)" if i is None else self.text(i) for i in places)
+        self._helper("put_at")
+        return f"put_at({self.text(x)}, ({at},), {self.text(values)}, {bool(adds)})"
+
+    def _scatter(self, node: Operation) -> str:
+        x, axis, index, source = node.args[:4]
+        if node.kwargs.get("reduce"):
+            raise ImportRefused(f"a scatter with reduce has no translation to NumPy yet; {RECORDS}")
+        self._helper("scattered")
+        return f"scattered({self.text(x)}, {axis}, {self.text(index)}, {self.text(source)})"
+
+    def _slice_scatter(self, node: Operation) -> str:
+        x, source, axis, start, end, step = (*node.args, *(None,) * 6)[:6]
+        given = [node.kwargs.get(n, v) for n, v in (("dim", axis), ("start", start), ("end", end), ("step", step))]
+        self._helper("put_at")
+        first, last = (None if isinstance(v, int) and v > 1 << 60 else v for v in given[1:3])
+        cut = f"slice({self.text(first)}, {self.text(last)}, {self.text(given[3] or 1)})"
+        at = ", ".join([*["slice(None)"] * ((given[0] or 0) % len(node.shape)), cut])
+        return f"put_at({self.text(x)}, ({at},), {self.text(source)}, False)"
+
+    def _select_scatter(self, node: Operation) -> str:
+        x, source, axis, index = node.args[:4]
+        self._helper("put_at")
+        at = ", ".join([*["slice(None)"] * (axis % len(node.shape)), self.text(index)])
+        return f"put_at({self.text(x)}, ({at},), {self.text(source)}, False)"
 
     def _scatter_add(self, node: Operation) -> str:
         x, axis, index, source = node.args[:4]

@@ -10,6 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from app.imports.fitting import value_of
 from app.imports.graph import Graph, Tensor
 from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted
+from app.imports.results import results_of
 from app.imports.sizing import Sizing
 from app.imports.source_file import Source
 
@@ -40,7 +41,7 @@ def _shapes(values: Mapping[str, float], source: Source) -> Mapping[str, Sequenc
     pairs = zip(instance.names, instance.arguments, strict=True)
     shapes |= {n: tuple(a.shape) for n, a in pairs if isinstance(a, torch.Tensor)}
     made = instance.call(dict(instance.state), instance.arguments)
-    ends = list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
+    ends = results_of(made)
     titles = instance.outputs or (("y",) if len(ends) == 1 else tuple(f"y{i}" for i in range(len(ends))))
     return {n: tuple(t.shape) for n, t in zip(titles, ends, strict=True)} | shapes
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from app.imports.foreign_text import executed
+from app.imports.laws import Laws
 from app.imports.names import free_name
 from app.imports.refusal import ImportRefused
 from app.imports.torch_numpy import OnTorch, on_tensors
@@ -20,6 +21,7 @@ FROZEN = re.compile(r"kernel|pool|stride|pad|dilation|group|axis|head|num_layers
 MOST_AXIS = 4  # a `dim` of no more is the number of an axis
 MOST_WEIGHT_BYTES = 2 << 30
 SEED = 42
+LAWS = " laws"  # of what a file drew while it was executed, among its names
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,9 @@ class Source:
 
     def build(self, constants: Mapping[str, Any]) -> Instance:
         """Execute the file with these constants; ImportRefused where it is no such file."""
-        space = self._executed({} if self.specs else constants)
+        torch.manual_seed(SEED)
+        with Laws() as seen:
+            space = {**self._executed({} if self.specs else constants), LAWS: seen}
         if self.specs:
             return self._plain(space, constants)
         if callable(space.get("get_inputs")) and "Model" in space and not self.function:
@@ -134,7 +138,7 @@ class Source:
 
     def _missing(self, space: Mapping[str, Any]) -> str:
         wanted = self._wanted(space)
-        function = wanted.forward if inspect.isclass(wanted) and hasattr(wanted, "forward") else wanted
+        function = getattr(wanted, "forward", wanted)
         names = [n for n in inspect.signature(function).parameters if n != "self"]
         example = " ".join(f"--input {n}=f32[rows,cols]" for n in names)
         return (
@@ -174,13 +178,9 @@ def instance_of(
         torch.manual_seed(SEED)
         with Laws() as seen:
             made: Any = wanted(*given) if isinstance(given, (list, tuple)) else wanted(**given)
-        function, call = made.forward, _of_module(made)
-        state = {n: t.detach() for n, t in (*made.named_parameters(), *made.named_buffers())}
-        if sum(t.numel() * t.element_size() for t in state.values()) > MOST_WEIGHT_BYTES:
-            raise ImportRefused(f"its weights take more than {MOST_WEIGHT_BYTES >> 30} GiB")
-        laws = {n: seen.law(t) for n, t in state.items()}
+        function, call, (state, laws) = made.forward, _of_module(made), _state(made, seen)
     elif isinstance(wanted, torch.nn.Module):
-        raise ImportRefused("it is a module that was made already; name its class")
+        function, call, (state, laws) = wanted.forward, _of_module(wanted), _state(wanted, space[LAWS])
     else:
         function = wanted
 
@@ -196,6 +196,14 @@ def instance_of(
     return Instance(call, state, laws, arguments, tuple(free_name(n, ()) for n in names), draw)
 
 
+def _state(module: torch.nn.Module, seen: Laws) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
+    """Weights and buffers by name, and the laws that they were drawn by."""
+    state = {n: t.detach() for n, t in (*module.named_parameters(), *module.named_buffers())}
+    if sum(t.numel() * t.element_size() for t in state.values()) > MOST_WEIGHT_BYTES:
+        raise ImportRefused(f"its weights take more than {MOST_WEIGHT_BYTES >> 30} GiB")
+    return state, {n: seen.law(t) for n, t in state.items()}
+
+
 def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[Any, ...]], Any]:
     def call(state: Mapping[str, Any], arguments: tuple[Any, ...]) -> Any:
         return torch.func.functional_call(module, dict(state), arguments)
@@ -204,13 +212,14 @@ def _of_module(module: torch.nn.Module) -> Callable[[Mapping[str, Any], tuple[An
 
 
 def _own(space: Mapping[str, Any]) -> list[str]:
-    return [
-        n
-        for n, v in space.items()
-        if not n.startswith("_")
-        and (inspect.isfunction(v) or (inspect.isclass(v) and issubclass(v, torch.nn.Module)))
-        and getattr(v, "__module__", "") == "imported"
-    ]
+    """Names of the functions and modules' classes of the file; of modules that it made where it has none of these."""
+    names = [n for n in space if not n.startswith("_")]
+    stated = [n for n in names if getattr(space[n], "__module__", "") == "imported" and _is_stated(space[n])]
+    return stated or [n for n in names if isinstance(space[n], torch.nn.Module)]
+
+
+def _is_stated(value: Any) -> bool:
+    return inspect.isfunction(value) or (inspect.isclass(value) and issubclass(value, torch.nn.Module))
 
 
 def _constants(tree: ast.Module) -> list[tuple[str, int]]:
@@ -272,26 +281,3 @@ def _put(statement: ast.stmt, old: ast.expr, new: ast.expr) -> None:
         statement.value = new
     elif isinstance(statement.value, ast.Tuple):
         statement.value.elts = [new if element is old else element for element in statement.value.elts]
-
-
-class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
-    """Remembers the last random or constant operation on each storage."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._said: dict[int, str] = {}
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        made = func(*args, **(kwargs or {}))
-        name = str(func).split(".")[1]
-        target = args[0] if name.endswith("_") and args and isinstance(args[0], torch.Tensor) else made
-        if isinstance(target, torch.Tensor):
-            numbers = ", ".join(f"{a:.6g}" for a in args[1:] if isinstance(a, (int, float)))
-            plain = name.rstrip("_")
-            if plain in ("uniform", "normal", "fill", "zero", "ones", "zeros", "randn", "rand", "eye", "bernoulli"):
-                self._said[target.untyped_storage().data_ptr()] = f"{plain}({numbers})"
-        return made
-
-    def law(self, tensor: torch.Tensor) -> str:
-        """The law of a tensor, in words."""
-        return self._said.get(tensor.untyped_storage().data_ptr(), "")

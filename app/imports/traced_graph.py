@@ -13,30 +13,43 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
+from app.imports.adaptive_mean import adaptive_mean
 from app.imports.exact_constants import exact
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph, Number, Operation, Ref, Tensor
 from app.imports.handed import with_handed
+from app.imports.in_place import updates
 from app.imports.names import free_name
 from app.imports.refusal import RECORDS, ImportRefused, ImportUnfitted
+from app.imports.results import results_of
 from app.imports.source_file import Instance
 
-DTYPES = {
-    torch.float64: "f64",
-    torch.float32: "f32",
-    torch.float16: "f16",
-    torch.bfloat16: "bf16",
-    torch.int64: "i64",
-    torch.int32: "i32",
-    torch.int16: "i16",
-    torch.int8: "i8",
-    torch.uint8: "u8",
-    torch.bool: "bool",
-    torch.float8_e4m3fn: "e4m3fn",
-    torch.float8_e5m2: "e5m2",
-    torch.float8_e4m3fnuz: "e4m3fnuz",
-    torch.float8_e5m2fnuz: "e5m2fnuz",
-}
+
+class _Types(dict[torch.dtype, str]):
+    """Types of tasks; ImportRefused for one that tasks do not have."""
+
+    def __missing__(self, dtype: torch.dtype) -> str:
+        raise ImportRefused(f"it computes in {dtype}, and tasks have no such type")
+
+
+DTYPES: Mapping[torch.dtype, str] = _Types(
+    {
+        torch.float64: "f64",
+        torch.float32: "f32",
+        torch.float16: "f16",
+        torch.bfloat16: "bf16",
+        torch.int64: "i64",
+        torch.int32: "i32",
+        torch.int16: "i16",
+        torch.int8: "i8",
+        torch.uint8: "u8",
+        torch.bool: "bool",
+        torch.float8_e4m3fn: "e4m3fn",
+        torch.float8_e5m2: "e5m2",
+        torch.float8_e4m3fnuz: "e4m3fnuz",
+        torch.float8_e5m2fnuz: "e5m2fnuz",
+    }
+)
 RANDOM = ("bernoulli", "rand", "randn", "uniform", "normal", "native_dropout", "multinomial", "randint", "randperm")
 FLOATS = ("f64", "f32", "f16", "bf16", "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz")
 READ_VALUE = "aten._local_scalar_dense"  # that the tracer names where a tensor becomes a number of Python
@@ -64,8 +77,10 @@ def decompositions() -> dict[Any, Any]:
         a.addmm,
         a.var_mean,
         a.upsample_bilinear2d,
+        a.split_with_sizes,
     ]
-    return {**core_aten_decompositions(), **get_decompositions(more)}
+    own = {a._adaptive_avg_pool2d.default: adaptive_mean, a._adaptive_avg_pool3d.default: adaptive_mean}
+    return {**core_aten_decompositions(), **get_decompositions(more), **own}
 
 
 @dataclass(frozen=True)
@@ -88,21 +103,14 @@ class Trace:
 def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
     """Trace one instance; ImportRefused for what is no function of its inputs. No value has the name of a dim."""
     tensors = [i for i, a in enumerate(instance.arguments) if isinstance(a, torch.Tensor)]
-    state_names, ends_of = list(instance.state), []
+    state_names = list(instance.state)
 
     def function(*values: Any) -> Any:
         state = dict(zip(state_names, values, strict=False))
         arguments = list(instance.arguments)
         for index, value in zip(tensors, values[len(state_names) :], strict=True):
             arguments[index] = value
-        made = instance.call(state, tuple(arguments))
-        ends = (
-            list(made.values()) if isinstance(made, dict) else list(made) if isinstance(made, (tuple, list)) else [made]
-        )
-        if not ends or not all(isinstance(e, torch.Tensor) for e in ends):
-            raise ImportRefused(f"it returns {type(made).__name__}, where tensors are expected")
-        ends_of.append(len(ends))
-        return ends
+        return results_of(instance.call(state, tuple(arguments)))
 
     def traced(values: Sequence[Any]) -> Any:
         made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())(*values)
@@ -118,7 +126,7 @@ def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
                 raise ImportRefused(f"its operations depend on the values of its inputs; {RECORDS}") from None
             raise
     names = [f"w_{n.replace('.', '_')}" for n in state_names] + [instance.names[i] for i in tensors]
-    updates = _updates(made.graph, names)
+    written = updates(made.graph, names)
     nodes, constants = [], {}
     holders = dict(zip([n for n in made.graph.nodes if n.op == "placeholder"], names, strict=True))
     for node in made.graph.nodes:
@@ -133,24 +141,7 @@ def trace(instance: Instance, dims: Collection[str] = ()) -> Trace:
         elif node.op == "call_function":
             _refuse_random(node)
             nodes.append(node)
-    return Trace(nodes, names, ends, updates, instance, exact(constants, values, traced))
-
-
-def _updates(graph: Any, names: Sequence[str]) -> list[tuple[str, Any]]:
-    """State and inputs that change, and their values at the end.
-
-    What is written in place is read from the value written.
-    """
-    places = {node: place for place, node in enumerate(graph.nodes)}
-    holders, found = [n for n in graph.nodes if n.op == "placeholder"], {}
-    for node in [n for n in graph.nodes if n.op == "call_function" and str(n.target).startswith("aten.copy_.")]:
-        target, value = node.args[:2]
-        node.replace_all_uses_with(value)
-        target.replace_all_uses_with(value, delete_user_cb=lambda user, at=places[node]: places[user] > at)
-        if target in holders:
-            found[names[holders.index(target)]] = value
-        graph.erase_node(node)
-    return list(found.items())
+    return Trace(nodes, names, ends, written, instance, exact(constants, values, traced))
 
 
 def _refuse_random(node: Any) -> None:
@@ -195,6 +186,8 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
             notes.append(f"{name} is counted up by the host and is no output")
             continue
         outputs.append((Tensor(f"new_{name}", value.shape, value.dtype), end.name))
+    if not outputs:
+        raise ImportRefused("it returns nothing and writes into none of its inputs")
     graph = Graph(tuple(inputs), tuple(nodes), tuple(outputs), tuple(notes))
     return _used(with_handed(graph) if first.instance.hands_out else graph)
 
