@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 K1 = 1.2  # how soon repeats of a term stop counting
 B = 0.5  # how much a long passage is held back
-NOTE = 1.3  # worth of a shipped note, which is written for the questions asked here, over a page from elsewhere
-HISTORY = 0.7  # worth of a list of changes, which names everything and explains nothing
+NOTE = 1.15  # worth of a shipped note, which is written for the questions asked here, over a page from elsewhere
+HISTORY = 0.8  # worth of a list of changes, which names everything and explains nothing
 NEAR = 0.5  # weight of a concept whose words only go together, beside a word's own
 PART_BITS = 12  # a part is 4,096 passages: a new passage rewrites no more than that of each of its terms
 COUNT_BITS = 4  # an entry is 16 bits: the passage within its part, and how often it has the term, at most 15 times
