@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise
+from itertools import combinations, islice, pairwise, product
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from records.errors import PlanError
 from sandbox.candidate.prepare import Prepared
 from sandbox.candidate.resolve import ResolvedPlan, resolve
 from sandbox.candidate.written_lengths import written_numbers
-from sandbox.candidate.written_remainders import Remainder, congruent, remainders
+from sandbox.candidate.written_remainders import ANY, ELSEWHERE, Remainder, congruent, remainders
 from tasks.domain import admits
 from tasks.held_out import SMALL, cost
 from tasks.manifest import case_name
@@ -33,7 +33,7 @@ MOST = 2.0**35  # operations plus bytes of all of them: a share of what listed c
 TRIES = 12  # draws until a shape costs no more
 TIMES = 2  # so much shorter or longer than a benchmark's a length is at most
 PRODUCTS = 2  # cases for ranges of products
-RESTS = 3  # cases whose dims leave remainders that the file writes beside their divisors
+RESTS = 4  # cases whose dims leave remainders that the file writes beside their divisors
 TWICE = 2  # of them lie in a range beside an unusual number: its remainders are many
 DRAWS = 200  # shapes from which these are chosen
 TILES_COST = 2.0**30  # operations plus bytes of the case with many workgroups
@@ -126,14 +126,16 @@ def _like(task: Task, number: int, changed: Collection[str], limit: float, rng: 
 
 
 def _of_remainders(task: Task, wanted: Sequence[Remainder], limit: float, rng: np.random.Generator) -> Iterator[Dims]:
-    """Benchmarks, each dim of which is moved to a length near that leaves one of the written remainders, drawn."""
-    written = [one for one in wanted if one.is_written]
-    for _ in range(TRIES if written else 0):
-        base = _like(task, 1, (), limit, rng)
-        yield {
-            name: congruent(written, length, _listed(task, name), task.multiples.get(name, 1), rng)
-            for name, length in base.items()
-        }
+    """Benchmarks whose dims are moved to lengths near that leave written remainders, each dim one, in drawn order."""
+    first = min((one.place for one in wanted), default=ELSEWHERE)
+    near = [one for one in wanted if one.place == first < ANY]
+    names = list(task.tests[0].dims)
+    chosen = list(islice(product(near, repeat=len(names)), DRAWS)) if near else []
+    for at in rng.permutation(len(chosen)):
+        base, dims = _like(task, 1, (), limit, rng), dict[str, int]()
+        for name, one in zip(names, chosen[int(at)], strict=True):
+            dims[name] = congruent((one,), base[name], _listed(task, name), task.multiples.get(name, 1), rng)
+        yield dims
 
 
 def _odd_multiple(task: Task, name: str, length: int, number: int, rng: np.random.Generator) -> int:

@@ -33,33 +33,36 @@ from tasks.manifest import case_name
 from tasks.task import Case, Task
 
 COUNT = 16  # cases of a candidate; those for remainders that it writes come first
+FEW = 6  # of them for numbers that stand elsewhere
+COMPARED, BESIDE, ANY, ELSEWHERE = range(4)  # where the remainder of a divisor stands
+LARGEST = 4096  # divisor that a name may stand for
+LINES = 2  # behind a divisor's whose numbers may be its remainder
 TRIES = 6  # lengths, each half as long, until a case is affordable
 SMALL = 16  # all remainders of smaller divisors are meant
-MOST = 64  # remainders of a file; further ones are not read
+MOST = 256  # remainders of a file; further ones are not read
+FEW_NUMBERS = 64  # of a file, the least, that may be one
+_OF_LAUNCH = frozenset({"warpSize", "blockDim", "gridDim", "blockIdx", "threadIdx"})
 _IN_PLAN = re.compile(r"(%|//)\s*(\d{1,6})(?:\s*\)*\s*(?:==|!=|<=?|>=?)\s*(\d{1,6}))?")
 
 
 @dataclass(frozen=True, order=True)
 class Remainder:
-    """Lengths that leave `rest` when they are divided by `divisor`; `is_written` where the file names both."""
+    """Lengths that leave `rest` when they are divided by `divisor`."""
 
     divisor: int
     rest: int
-    is_written: bool = True
+    place: int = COMPARED  # the next number behind the divisor, another of its line, no number, one of another line
 
     def holds(self, length: int) -> bool:
         """True for such a length."""
         return length % self.divisor == self.rest
 
     def near(self, length: int, low: int, high: int, step: int) -> int | None:
-        """The first such multiple of the step from the length on, or from the range's start; None without any."""
-        turn = math.lcm(self.divisor, step)
-        for start in (length, low):
-            first = -(-start // step) * step
-            for other in range(first, min(first + turn, high + 1), step):
-                if self.holds(other):
-                    return other
-        return None
+        """The next such multiple of the step within the range, above or else below the length; None without any."""
+        turn, first = math.lcm(self.divisor, step), -(-length // step) * step
+        above = range(first, min(first + turn, high + 1), step)
+        below = range(first - step, max(first - turn, low) - 1, -step)
+        return next((other for other in (*above, *below) if self.holds(other)), None)
 
 
 def remainder_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) -> tuple[Case, ...]:
@@ -81,9 +84,9 @@ def remainder_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) 
         if span[1] - span[0] >= one.divisor
     ]
     open_ = [open_[int(at)] for at in rng.permutation(len(open_))]
-    names, found = {case.name for case in known}, list[Case]()
-    for one, name, span in sorted(open_, key=lambda each: not each[0].is_written):
-        if len(found) == COUNT:
+    names, found, left = {case.name for case in known}, list[Case](), {ELSEWHERE: FEW}
+    for one, name, span in sorted(open_, key=lambda each: each[0].place):
+        if len(found) == COUNT or not left.get(one.place, 1):
             break
         met = (case.dims[name] for case in (*known, *found))
         if any(span[0] <= length <= span[1] and one.holds(length) for length in met):
@@ -91,6 +94,7 @@ def remainder_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) 
         dims = _dims(task, one, name, span, wanted, rng)
         if dims is not None and case_name(dims) not in names:
             names.add(case_name(dims))
+            left[one.place] = left.get(one.place, COUNT) - 1
             seed = int(rng.integers(2**32))
             found.append(
                 replace(task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
@@ -119,22 +123,24 @@ def _dims(
 
 
 def remainders(source: str, tunables: Mapping[str, int]) -> tuple[Remainder, ...]:
-    """The remainders of lengths that a file may ask for, those first that it writes."""
+    """The remainders of lengths that a file may ask for, those first that it compares with."""
     text, values = numbered(source, tunables)
-    found = dict.fromkeys(
-        Remainder(divisor, rest, written)
-        for row in text
-        for divisor, others in _divisors(row, values)
-        for rest, written in (*((r, True) for r in others), *((r, False) for r in _all_of(divisor)))
-    )
-    for mark, number, other in _IN_PLAN.findall(plan_text(source)):
-        divisor = int(number)
-        rests = [(int(other), True)] if other and mark == "%" else []
-        found |= dict.fromkeys(Remainder(divisor, r, w) for r, w in (*rests, *((r, False) for r in _all_of(divisor))))
-    kept = [one for one in found if 0 <= one.rest < one.divisor]
-    written = {(one.divisor, one.rest) for one in kept if one.is_written}
-    kept = [one for one in kept if one.is_written or (one.divisor, one.rest) not in written]
-    return tuple(sorted(kept, key=lambda one: not one.is_written)[:MOST])
+    plan = [(int(divisor), int(rest or 0), mark) for mark, divisor, rest in _IN_PLAN.findall(plan_text(source))]
+    found = [one for at, row in enumerate(text) for one in _of_line(row, text[at + 1 : at + 1 + LINES], values)]
+    found += [Remainder(divisor, rest) for divisor, rest, mark in plan if rest and mark == "%"]
+    divisors = {one.divisor for one in found} | {divisor for divisor, _, _ in plan}
+    found += [Remainder(divisor, rest, ANY) for divisor in divisors for rest in _all_of(divisor)]
+    numbers = sorted(set(values.values()))[:FEW_NUMBERS]
+    unusual = {divisor for divisor in divisors if divisor & (divisor - 1)}
+    if any(_is_named(row, values) for row in text):
+        found += [one for row in text for one in _side_by_side(row, values)]
+        unusual |= {number for number in numbers if 2 < number <= LARGEST and number & (number - 1)}
+    found += [Remainder(divisor, rest, ELSEWHERE) for divisor in sorted(unusual) for rest in numbers]
+    best = dict[tuple[int, int], Remainder]()
+    for one in sorted(found, key=lambda one: one.place):
+        if 0 <= one.rest < one.divisor:
+            best.setdefault((one.divisor, one.rest), one)
+    return tuple(best.values())[:MOST]
 
 
 def congruent(wanted: Collection[Remainder], length: int, ends: Range, step: int, rng: np.random.Generator) -> int:
@@ -143,8 +149,9 @@ def congruent(wanted: Collection[Remainder], length: int, ends: Range, step: int
     return next((found for one in order if (found := one.near(length, *ends, step)) is not None), length)
 
 
-def _divisors(row: list[Token], values: Mapping[int, int]) -> Iterator[tuple[int, list[int]]]:
-    """Each divisor of a line, and the other numbers of the line that may be its remainder."""
+def _of_line(row: list[Token], next_: Collection[list[Token]], values: Mapping[int, int]) -> Iterator[Remainder]:
+    """Each divisor of a line with its remainder 0 and the other numbers of the line; of an unusual one, of the next."""
+    later = [values[token.start] for other in next_ for token in other if token.start in values]
     numbers = [(token.start, values[token.start]) for token in row if token.start in values]
     for mark, after in pairwise(row):
         number = values.get(after.start)
@@ -153,8 +160,28 @@ def _divisors(row: list[Token], values: Mapping[int, int]) -> Iterator[tuple[int
         divisor = number + 1 if mark.text == "&" else number
         if divisor < 3 or (mark.text == "&" and divisor & number):
             continue
-        others = [other for at, other in numbers if at != after.start and 0 < other < divisor]
-        yield divisor, others if mark.text != "/" else []
+        yield Remainder(divisor, 0, ELSEWHERE)
+        behind = next((other for at, other in numbers if at > after.start), 0)
+        rests = [other for at, other in numbers if at != after.start] + (later if divisor & (divisor - 1) else [])
+        for rest in dict.fromkeys(rests):
+            if rest and mark.text != "/":
+                yield Remainder(divisor, rest, COMPARED if rest == behind else BESIDE)
+
+
+def _side_by_side(row: list[Token], values: Mapping[int, int]) -> Iterator[Remainder]:
+    """Neighbouring numbers of a line, such as a template's arguments."""
+    numbers = [values[token.start] for token in row if token.start in values]
+    for one, other in pairwise(numbers):
+        if 2 < max(one, other) <= LARGEST and max(one, other) & (max(one, other) - 1):
+            yield Remainder(max(one, other), min(one, other), BESIDE)
+
+
+def _is_named(row: list[Token], values: Mapping[int, int]) -> bool:
+    """True where a name without a known value is a divisor, such as a template's parameter."""
+    return any(
+        mark.text in ("%", "%=") and after.kind == "name" and after.start not in values and after.text not in _OF_LAUNCH
+        for mark, after in pairwise(row)
+    )
 
 
 def _all_of(divisor: int) -> range:

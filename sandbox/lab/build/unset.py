@@ -76,7 +76,7 @@ def _replaced(body: Body, marked: frozenset[str]) -> Iterator[tuple[int, list[st
 
 
 def overwritten(number: int, pointer: str, size: str, alignment: str, place: re.Match[str] | None) -> list[str]:
-    """The lines that set so many bytes at a pointer to what an unset variable holds; `number` differs between variables."""
+    """Lines that set bytes at a pointer to what an unset variable holds; `number` differs between variables."""
     suffix = f", {place[0]}" if place else ""
     value, width = f"%ks.unset.{number}", size[:3]
     return [
