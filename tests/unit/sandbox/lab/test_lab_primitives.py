@@ -16,7 +16,7 @@ extern "C" __global__ void k(const int* x, int* y, int* one) {{
   using Sort = hipcub::BlockRadixSort<int, N, 2, int>;
   using Exchange = hipcub::BlockExchange<int, N, 2>;
   using Load = hipcub::BlockLoad<int, N, 2, hipcub::BLOCK_LOAD_WARP_TRANSPOSE>;
-  static_assert(sizeof(Load::TempStorage) % 16 == 0 && sizeof(Sort::TempStorage) % 16 == 0);  // files lay vectors behind
+  static_assert(sizeof(Load::TempStorage) % 16 == 0 && sizeof(Sort::TempStorage) % 16 == 0);
   __shared__ union {{
     hipcub::BlockReduce<int, N>::TempStorage reduce;
     hipcub::BlockScan<int, N>::TempStorage scan;
