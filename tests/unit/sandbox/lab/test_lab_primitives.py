@@ -30,6 +30,9 @@ extern "C" __global__ void k(const int* x, int* y, int* one) {{
   const int sum = hipcub::BlockReduce<int, N>(temp.reduce).Sum(v);
   __syncthreads();
   const int top = hipcub::BlockReduce<int, N>(temp.reduce).Reduce(v, hipcub::Max(), 100);
+  __syncthreads();
+  const int all_of_them = hipcub::BlockReduce<int, N>(temp.reduce).Sum(v, 2 * N);
+  if (t == 0 && all_of_them != sum) __builtin_trap();
   if (t == 0) one[0] = sum, one[1] = top;
   __syncthreads();
   hipcub::BlockScan<int, N>(temp.scan).ExclusiveSum(v, out, all);
