@@ -128,7 +128,7 @@ def _cut(tokens: Sequence[Token], closing: dict[int, int], macros: set[str]) -> 
         else:
             end = closing.get(at, at)
             is_macro = text == "(" and at - start == 1 and tokens[start].text in macros
-            is_whole = is_macro and end + 1 < len(tokens) and tokens[end + 1].text not in (";", "{")
+            is_whole = is_macro and [t.text for t in tokens[end + 1 : end + 2]] not in ([";"], ["{"])
         if is_whole:
             yield Declaration(tuple(tokens[start : end + 1]), (at if is_function else end) - start, is_function)
             start, has_braces = end + 1, False

@@ -91,4 +91,6 @@ enum hipPointer_attribute : int;
 #define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
 #define HIP_DYNAMIC_SHARED_ATTRIBUTE
 #define __grid_constant__
+#define _GLIBCXX_USE_NOEXCEPT noexcept
+#define _GLIBCXX_NOEXCEPT noexcept
 #define __HIP_DEVICE_FUNCTIONS__ 1

@@ -29,7 +29,8 @@ class BlockReduce {
     template <int N> KS_CUB T Sum(T (&items)[N]) { return Reduce(items, hipcub::Sum()); }
     template <int N, class Op> KS_CUB T Reduce(T (&items)[N], Op op) { return Reduce(ThreadReduce(items, op), op); }
     template <class Op> KS_CUB T Reduce(T value, Op op) { return Reduce(value, op, threads); }
-    template <class Op> KS_CUB T Reduce(T value, Op op, int valid) {
+    template <class Op> KS_CUB T Reduce(T value, Op op, int valid) {  // more than there are work-items: all of them
+        if (valid > threads) valid = threads;
         const int wave = item / 64, left = valid - wave * 64;
         value = ks_warp_reduce<64>(value, op, left < 64 ? left : 64);
         if constexpr (waves > 1) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <hip/hip_runtime.h>
+#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
 namespace thrust {
 using std::bit_and, std::bit_or, std::bit_xor, std::divides, std::equal_to, std::greater, std::greater_equal, std::less,
     std::less_equal, std::logical_and, std::logical_not, std::logical_or, std::minus, std::modulus, std::multiplies,
@@ -13,3 +14,4 @@ template <class T = void> struct minimum {
     KS_MEMBER constexpr T operator()(const T& a, const T& b) const { return b < a ? b : a; }
 };
 }  // namespace thrust
+#pragma clang attribute pop

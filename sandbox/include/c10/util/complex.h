@@ -1,6 +1,7 @@
 // PyTorch's complex numbers as far as device code uses them.
 #pragma once
 #include <hip/hip_runtime.h>
+#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
 
 namespace c10 {
 template <class T> struct alignas(2 * sizeof(T)) complex {
@@ -48,3 +49,4 @@ template <class T> KS_MEMBER constexpr T norm(const c10::complex<T>& z) {
     return z.real_ * z.real_ + z.imag_ * z.imag_;
 }
 }  // namespace std
+#pragma clang attribute pop

@@ -3,6 +3,7 @@
 
 #include <hip/ks_device.h>
 #include <limits>
+#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
 
 #define KS_C10_MIXED(type, op)                                                                                  \
     KS_MEMBER float operator op(type a, float b) { return static_cast<float>(a) op b; }                         \
@@ -39,3 +40,4 @@
         KS_MEMBER static constexpr type infinity() { return type(infinite, type::from_bits()); } \
         KS_MEMBER static constexpr type quiet_NaN() { return type(nan, type::from_bits()); }     \
     };
+#pragma clang attribute pop

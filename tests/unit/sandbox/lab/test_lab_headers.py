@@ -14,6 +14,8 @@ SOURCE = """
 #include <numbers>
 #include <ranges>
 #include <span>
+#include <hip/amd_detail/amd_hip_fp8.h>
+#include <hip/amd_detail/amd_hip_runtime.h>
 #include <c10/util/complex.h>
 #include <thrust/functional.h>
 #include <thrust/pair.h>
@@ -24,6 +26,7 @@ template <std::floating_point T> __device__ float kind(T) { return 2.0f; }
 template <class T> struct is_reference : std::false_type {};
 template <class T> struct is_reference<std::reference_wrapper<T>> : std::true_type {};
 struct Pair { float first, second; };
+extern __device__ void operator delete[](void* place) _GLIBCXX_USE_NOEXCEPT;
 template <> struct std::tuple_size<Pair> : std::integral_constant<std::size_t, 2> {};
 __global__ void k(float* y) {
     float a, b;

@@ -16,7 +16,7 @@ extern "C" __global__ void k(const int* x, int* y, int* one) {{
   using Sort = hipcub::BlockRadixSort<int, N, 2, int>;
   using Exchange = hipcub::BlockExchange<int, N, 2>;
   using Load = hipcub::BlockLoad<int, N, 2, hipcub::BLOCK_LOAD_WARP_TRANSPOSE>;
-  static_assert(sizeof(Load::TempStorage) % 16 == 0 && sizeof(Sort::TempStorage) % 16 == 0);  // files lay vectors behind
+  static_assert(sizeof(Load::TempStorage) % 16 == 0 && sizeof(Sort::TempStorage) % 16 == 0);
   __shared__ union {{
     hipcub::BlockReduce<int, N>::TempStorage reduce;
     hipcub::BlockScan<int, N>::TempStorage scan;
@@ -30,6 +30,9 @@ extern "C" __global__ void k(const int* x, int* y, int* one) {{
   const int sum = hipcub::BlockReduce<int, N>(temp.reduce).Sum(v);
   __syncthreads();
   const int top = hipcub::BlockReduce<int, N>(temp.reduce).Reduce(v, hipcub::Max(), 100);
+  __syncthreads();
+  const int all_of_them = hipcub::BlockReduce<int, N>(temp.reduce).Sum(v, 2 * N);
+  if (t == 0 && all_of_them != sum) __builtin_trap();
   if (t == 0) one[0] = sum, one[1] = top;
   __syncthreads();
   hipcub::BlockScan<int, N>(temp.scan).ExclusiveSum(v, out, all);

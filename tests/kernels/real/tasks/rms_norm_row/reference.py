@@ -1,0 +1,30 @@
+"""RMS norm of one row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    n = case.dims["n"]
+    return {"x": rng.standard_normal(n, dtype=np.float32), "w": rng.standard_normal(n, dtype=np.float32)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    x = inputs["x"]
+    return {"y": inputs["w"] * x / np.sqrt((x * x).mean() + x.dtype.type(1e-5))}

@@ -1,0 +1,29 @@
+"""Waves over a square."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    return {"unused": np.ones(1, np.float32)}
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    u = 10 * (2 * np.arange(256) / 256 - 1)
+    return {"y": np.sin(u + 0.75)[:, None] * np.cos(u + 0.75)[None, :]}

@@ -1,0 +1,35 @@
+"""Rotated halves of heads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tasks.task import Array, Case, Tensors
+
+
+def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
+    """Normal values."""
+    d = case.dims
+    return {
+        "x": rng.standard_normal((d["s"], d["b"], 4, 64), dtype=np.float32),
+        "f": rng.uniform(-3, 3, (d["s"], 32)).astype(np.float32),
+    }
+
+
+def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In float64."""
+    return _computed(
+        {name: x.astype(np.float64) if x.dtype.kind not in "iub" else x for name, x in inputs.items()}, case
+    )
+
+
+def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
+    """In the task's own type."""
+    return _computed(dict(inputs), case)
+
+
+def _computed(inputs: Tensors, case: Case) -> dict[str, Array]:
+    x, f = inputs["x"], inputs["f"][:, None, None, :]
+    low, high = x[..., :32], x[..., 32:]
+    c, s = np.cos(f), np.sin(f)
+    return {"y": np.concatenate((low * c - high * s, high * c + low * s), axis=-1)}
