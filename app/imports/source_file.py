@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from app.imports.foreign_text import executed
+from app.imports.foreign_text import executed, parsed
 from app.imports.laws import Laws
 from app.imports.names import free_name
 from app.imports.refusal import ImportRefused
@@ -119,10 +119,7 @@ class Source:
         return "numpy" in found and "torch" not in found
 
     def _tree(self) -> ast.Module:
-        try:
-            return ast.parse(self.text)
-        except (SyntaxError, ValueError) as error:
-            raise ImportRefused(f"it is not Python: {error}") from None
+        return parsed("it", self.text)
 
     def _wanted(self, space: Mapping[str, Any]) -> Any:
         own = _own(space)
