@@ -164,7 +164,8 @@ def _place(source: str) -> ImportPlace:
     path, _, function = source.rpartition(":") if re.search(r":[A-Za-z_]\w*$", source) else (source, "", "")
     found = Path(path)
     if not found.is_file() and not found.is_dir():
-        raise UsageError(f"{found} is not there; --from takes FILE or FILE:FUNCTION")
+        why = "is no file" if found.exists() else "is not there"
+        raise UsageError(f"{found} {why}; --from takes FILE or FILE:FUNCTION")
     return ImportPlace(found, function)
 
 

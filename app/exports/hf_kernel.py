@@ -125,10 +125,16 @@ tensors. Before you publish it, put your licence into `build.toml` and this card
 """
 
 
+def package_of(name: str) -> str:
+    """The name as kernel-builder takes it: two characters at least, a small letter first, no underscore at an end."""
+    plain = name.lower().strip("_")
+    return plain if len(plain) > 1 and plain[0].isalpha() else f"kernel_{plain or 'x'}"
+
+
 def hf_kernel(made: TorchOperator, provenance: Provenance) -> dict[str, str]:
     """The files by path."""
     name, backend = made.name, "cuda" if made.is_cuda else "rocm"
-    package, folder = name.lower(), f"{name}_{backend}"
+    package, folder = package_of(name), f"{name}_{backend}"
     said, title = lines_of(provenance), spoken(made.launcher.task.title)
     signature = made.signature
     comment = "\n".join(f"// {line}" for line in said)

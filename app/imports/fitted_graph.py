@@ -50,7 +50,7 @@ def _refitted(source: Source, sizing: Sizing, original: Mapping[str, int], step:
         try:
             return source.build({**original, **sizing.constants(config), **values(at)})
         except FAULTS as error:
-            raise ImportUnfitted(f"it does not run for {named(config)}: {short(error)}") from None
+            raise ImportUnfitted(f"it does not run for {named(sizing.constants(config))}: {short(error)}") from None
 
     for left in reversed(range(FITS)):
         instances = [built(config, at) for at, config in enumerate(configs)]

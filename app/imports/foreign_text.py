@@ -15,6 +15,7 @@ from typing import Any
 
 from app.imports.refusal import ImportRefused
 
+BYTE_ORDER = "\ufeff"  # that editors put in front of a text, and that Python leaves out
 GPU = re.compile(r"(cuda|hip)(:\d+)?")
 IDLE = re.compile(r"torch\.cuda\.(synchronize|empty_cache|manual_seed\w*|set_device|reset_\w+)")
 
@@ -41,8 +42,10 @@ class OnProcessor(ast.NodeTransformer):
 def parsed(path: str, text: str) -> ast.Module:
     """The tree of a file; ImportRefused for what is no Python."""
     try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError) as error:
+        return ast.parse(text.removeprefix(BYTE_ORDER))
+    except SyntaxError as error:
+        raise ImportRefused(f"{path} is not Python: {error.msg} (line {error.lineno})") from None
+    except ValueError as error:
         raise ImportRefused(f"{path} is not Python: {error}") from None
 
 

@@ -29,7 +29,7 @@ class Matched:
 def parameters_of(path: str, text: str, function: str) -> tuple[str, list[str]]:
     """The reference's name and those of its parameters; UsageError where there is no such function."""
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(text.removeprefix("\ufeff"))
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"the reference {path} is not Python: {error}") from None
     own = {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")}

@@ -14,7 +14,7 @@ from app.imports.fitted_graph import graphs_of, short
 from app.imports.graph import Graph
 from app.imports.hip_text import seed_text
 from app.imports.manifest_text import Shapes, flops, manifest_text, moved
-from app.imports.names import is_reserved
+from app.imports.names import is_plain, is_reserved
 from app.imports.numpy_text import LAWS, SAID, reference_text
 from app.imports.own_sizes import refuse_other_shapes
 from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted
@@ -115,6 +115,7 @@ def _followed(
             continue
         try:
             sizing = sized(original, tried, steps, held)
+            _refuse_names(list(sizing.base))
             graph, drawn, scalars = graphs_of(source, sizing, original)
             refuse_other_shapes(graph, source, sizing, original)
         except ImportUnfitted as error:
@@ -178,11 +179,19 @@ def _copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(a.clone() if isinstance(a, torch.Tensor) else a for a in arguments)
 
 
+def _refuse_names(dims: Sequence[str]) -> None:
+    for name in dims:
+        if is_reserved(name):
+            raise ImportRefused(f"the name {name!r} of a size is a word of C++ or of the reference; rename it")
+        if not is_plain(name):
+            raise ImportRefused(f"the name {name!r} of a size has letters that C++ and TOML do not take; rename it")
+
+
 def _refuse_clashes(graph: Graph, dims: Sequence[str]) -> None:
-    for name in filter(is_reserved, dims):
-        raise ImportRefused(f"the name {name!r} of a size is a word of C++ or of the reference; rename it")
     names = [t.name for t in graph.inputs] + [spec.name for spec, _ in graph.outputs] + list(dims)
     for name in names:
+        if not is_plain(name):
+            raise ImportRefused(f"the name {name!r} has letters that C++ and TOML do not take; rename it")
         if names.count(name) > 1:
             raise ImportRefused(f"the name {name!r} stands for a size and for an input; rename one of them")
 

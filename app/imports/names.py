@@ -30,6 +30,11 @@ def is_reserved(name: str) -> bool:
     return name in RESERVED or iskeyword(name) or LOCAL.fullmatch(name) is not None
 
 
+def is_plain(name: str) -> bool:
+    """True for letters, digits and underscores as C++ and TOML take them."""
+    return re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII) is not None
+
+
 def free_name(name: str, taken: Collection[str]) -> str:
     """The name, or the first with a number behind it that nothing has."""
     found, number = name, 0

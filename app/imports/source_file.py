@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from app.imports.foreign_text import executed
+from app.imports.foreign_text import executed, parsed
 from app.imports.laws import Laws
-from app.imports.names import free_name
+from app.imports.names import free_name, is_plain
 from app.imports.refusal import ImportRefused
 from app.imports.torch_numpy import OnTorch, on_tensors
 
@@ -119,10 +119,7 @@ class Source:
         return "numpy" in found and "torch" not in found
 
     def _tree(self) -> ast.Module:
-        try:
-            return ast.parse(self.text)
-        except (SyntaxError, ValueError) as error:
-            raise ImportRefused(f"it is not Python: {error}") from None
+        return parsed("it", self.text)
 
     def _wanted(self, space: Mapping[str, Any]) -> Any:
         own = _own(space)
@@ -193,7 +190,8 @@ def instance_of(
         found = [n for n in inspect.signature(function).parameters if n != "self"]
         names = tuple(found[: len(arguments)]) if len(found) >= len(arguments) else ()
         names = names or tuple(f"x{i}" for i in range(len(arguments)))
-    return Instance(call, state, laws, arguments, tuple(free_name(n, ()) for n in names), draw)
+    plain = [n if is_plain(n) else f"x{i}" for i, n in enumerate(names)]
+    return Instance(call, state, laws, arguments, tuple(free_name(n, ()) for n in plain), draw)
 
 
 def _state(module: torch.nn.Module, seen: Laws) -> tuple[dict[str, torch.Tensor], dict[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -73,6 +74,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["new", "1x", "--from", "f.py"], "letters, digits and underscores"),
         (["new", "t", "--from", "absent.py"], "absent.py is not there"),
+        (["new", "t", "--from", "pipe.py"], "pipe.py is no file"),
         (["new", "t", "--from", "."], "is a folder"),
         (["new", "taken", "--from", "f.py"], "is there already"),
         (["new", "t", "--from", "f.py:f", "--input", "x=f33[a]"], "--input takes NAME=TYPE[DIM,...]"),
@@ -86,6 +88,7 @@ def test_a_wrong_command_is_one_sentence(
     (place / "f.py").write_text(BIAS_GELU)
     (place / "bytes.py").write_bytes(b"\xff\xfe\x00\x80")
     (place / "taken").mkdir()
+    os.mkfifo(place / "pipe.py")
     assert run_command(["tasks", *arguments]) == 2
     assert said in capsys.readouterr().err
     assert not (place / "t").exists()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 
 import pytest
 
-from app.exports.hf_kernel import hf_kernel
+from app.exports.hf_kernel import hf_kernel, package_of
 from tests.support.exports import KNOWN, operator
 
 
@@ -39,3 +40,12 @@ def test_its_origin_is_in_the_card_and_in_the_source() -> None:
     files = hf_kernel(operator("transpose"), KNOWN)
     for path in ("CARD.md", "transpose_rocm/transpose.cu", "torch-ext/transpose/__init__.py"):
         assert "Predicted time, never measured" in files[path] and "AMD Instinct MI300X" in files[path]
+
+
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("softmax", "softmax"), ("t", "kernel_t"), ("_Top_K_", "top_k"), ("_2d", "kernel_2d"), ("_", "kernel_x")],
+)
+def test_each_name_of_a_task_has_one_that_kernel_builder_takes(name: str, package: str) -> None:
+    assert package_of(name) == package
+    assert re.fullmatch("[a-z][-a-z0-9]*[a-z0-9]", package.replace("_", "-"))

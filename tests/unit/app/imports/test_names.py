@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.imports.names import free_name, is_reserved
+from app.imports.names import free_name, is_plain, is_reserved
 
 
 @pytest.mark.parametrize("name", ["template", "kind", "np", "i0", "at_", "windows", "threadIdx"])
@@ -15,3 +15,7 @@ def test_a_name_of_a_generated_file_is_not_given_again(name: str) -> None:
 def test_other_names_stay_and_no_two_values_share_one() -> None:
     assert free_name("x", ()) == "x"
     assert free_name("mean", ("mean", "mean_1")) == "mean_2"
+
+
+def test_letters_of_other_alphabets_are_no_part_of_a_generated_file() -> None:
+    assert [is_plain(name) for name in ("rows_2", "größe", "ab\u00b2", "2d")] == [True, False, False, False]
