@@ -1,4 +1,4 @@
-"""Documents: their records, and Markdown, reStructuredText or plain text with front matter to one of them."""
+"""Documents: their records, and Markdown or plain text with front matter to one of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from knowledge.given_values import require
 from records.errors import DocumentError
 
-READER = 4  # part of a file's mark: raise it when a file would be read otherwise
+READER = 5  # part of a file's mark: raise it when a file would be read otherwise
 _FIELD = re.compile(r"[\"']?(\w[\w .-]{,80}?)[\"']?\s{,20}:\s*(?:[|>][+-]?\d?$)?(.*)")  # `|` or `>`: on the next lines
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?\n)\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(
@@ -23,6 +23,7 @@ _TITLE = re.compile(
     re.MULTILINE,
 )
 _DECLARED = re.compile(rb"(?:charset|coding)\s*[=:]\s*[\"']?([\w.:-]+)")  # in HTML, XML and source code
+_LETTER = re.compile(r"[^\W_]")
 _ALPHABET = re.compile(r"(iso8859|cp\d|mac|koi8|shift_jis|euc_|iso2022|big5|gb)\S*")  # codecs that are tables
 MOST_FIELDS = 20_000  # characters of front matter that a program wrote
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")  # a terminal's colours and titles
@@ -98,8 +99,7 @@ def make_text(
     """
     given, rest = given or Citation(), rest or Citation()
     fields, body = _front_matter(clean(body))
-    if not body.strip():
-        raise DocumentError(f"the document {name} is empty; there is nothing to add")
+    require_word(name, body)
     return Text(
         uri=storable(uri),
         sha256=hashlib.sha256(data + str(given).encode("utf-8", "surrogatepass")).hexdigest(),
@@ -114,14 +114,11 @@ def make_text(
     )
 
 
-def plain_body(path: Path, data: bytes) -> str:
-    """The Markdown of a file that is text."""
-    text = decode(path, data)
-    if path.suffix.lower() not in (".rst", ".rest"):
-        return text
-    from knowledge.markup import from_rst
-
-    return from_rst(text)
+def require_word(name: str, text: str) -> None:
+    """Raise DocumentError where there is not a word in a text: passages of marks alone are found by no question."""
+    if not _LETTER.search(text):
+        why = "has no word in it" if text.strip() else "is empty"
+        raise DocumentError(f"the document {name} {why}; there is nothing to add")
 
 
 def decode(path: Path, data: bytes) -> str:

@@ -26,7 +26,7 @@ _CODE = ("code-block", "code", "sourcecode", "parsed-literal", "prompt", "highli
 
 def from_rst(text: str) -> str:
     """Markdown: any underline is a heading, with or without an overline, its level by the order of first use."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = text.split("\n")
     levels: list[str] = []
     out: list[str] = []
     at = 0

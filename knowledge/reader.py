@@ -12,14 +12,14 @@ import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from knowledge.documents import Citation, Text, clean, decode, make_text, plain_body
+from knowledge.documents import Citation, Text, clean, decode, make_text, require_word
 from records.errors import DocumentError
 
-PLAIN = (".md", ".markdown", ".mdx", ".rst", ".rest", ".txt")
+PLAIN, RST = (".md", ".markdown", ".mdx", ".txt"), (".rst", ".rest")
 HTML, NOTEBOOK, PDF = (".html", ".htm", ".xhtml"), (".ipynb",), (".pdf",)
 CODE = (".py", ".pyi", ".hip", ".cu", ".cuh", ".cl", ".c", ".cc", ".cpp", ".cxx")
 HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inl", ".inc")
-SUFFIXES = (*PLAIN, *HTML, *NOTEBOOK, *PDF, *CODE, *HEADERS)  # what a folder is searched for
+SUFFIXES = (*PLAIN, *RST, *HTML, *NOTEBOOK, *PDF, *CODE, *HEADERS)  # what a folder is searched for
 _MEGABYTES = {**dict.fromkeys(NOTEBOOK, 20), **dict.fromkeys(PDF, 100)}
 TEXT_MEGABYTES = 5
 CPU_S = 6.0  # for one file, and for each further page of a PDF that had text PAGE_CPU_S more
@@ -56,7 +56,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
         if not data:
             raise DocumentError(f"the document {path} is empty; there is nothing to add")
         is_child = path.suffix.lower() in SUFFIXES and path.suffix.lower() not in PLAIN
-        body = self._asked(path) if is_child else plain_body(path, data)
+        body = self._asked(path) if is_child else decode(path, data)
         return make_text(uri or str(path), str(path), data, body, given, rest)
 
     def _asked(self, path: Path) -> str:
@@ -93,7 +93,7 @@ class DocumentReader(AbstractContextManager["DocumentReader"]):
 
 def _body(path: Path) -> str:
     """The Markdown of a file of any format, read here: in the child, which alone needs the libraries for it."""
-    from knowledge.markup import from_html, from_notebook
+    from knowledge.markup import from_html, from_notebook, from_rst
     from knowledge.pdf import from_pages, pages_of
     from knowledge.source_code import from_code
 
@@ -107,6 +107,9 @@ def _body(path: Path) -> str:
             raise DocumentError(f"the document {path} has no text, only pictures; it cannot be added")
         return from_pages(path.stem, pages)
     text = clean(decode(path, data))
+    require_word(str(path), text)
+    if suffix in RST:
+        return from_rst(text)
     if suffix in HTML:
         title, body = from_html(text)
         if not body.strip():

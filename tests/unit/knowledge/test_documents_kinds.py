@@ -74,8 +74,8 @@ BINARY = {
 @pytest.mark.parametrize("name", BINARY)
 def test_what_is_binary_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(BINARY[name])
-    with pytest.raises(DocumentError) as caught:
-        DocumentReader().read(tmp_path / name)
+    with DocumentReader() as reader, pytest.raises(DocumentError) as caught:
+        reader.read(tmp_path / name)
     assert str(caught.value) == f"the document {tmp_path / name} is binary, not text; it cannot be added"
 
 

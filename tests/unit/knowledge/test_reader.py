@@ -86,6 +86,9 @@ HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
     "empty.rst": b"",
     "blank.md": b"\n\n  \n",
     "wide.txt": b"\xff\xfe" + b"\xd8\xdc" * 999,
+    "marks.md": b"```\n" * 1000,
+    "marks.py": b"(" * 10_000,
+    "marks.rst": b".. \n" * 10_000,
 }
 
 
@@ -101,6 +104,13 @@ def test_a_hostile_file_is_refused_in_one_sentence_or_read(name: str, tmp_path: 
         assert str(path) in str(caught.value) and "\n" not in str(caught.value)
         (tmp_path / "good.html").write_text("<p>still read</p>")
         assert reader.read(tmp_path / "good.html").body.endswith("still read")
+
+
+def test_rst_that_is_nothing_but_titles_ends_in_its_time(tmp_path: Path) -> None:
+    path = tmp_path / "titles.rst"
+    path.write_bytes(b"a\n=\n" * 100_000)
+    with DocumentReader(cpu_s=0.2) as reader, pytest.raises(DocumentError, match="takes too long"):
+        reader.read(path)
 
 
 WIDE = b" " * 300_000  # a pattern that looks at each pair of places in it takes an hour
