@@ -39,9 +39,10 @@ _CONDITIONS: dict[str, tuple[Test, ...]] = {
     # Duplicates, flags and locks, but no F_SETOWN: that sends signals.
     "fcntl": (("any", 1, (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1032)),),
     "ioctl": (("any", 1, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),),  # about terminals, and flags
-    # Signal at the parent's death, names, no new privileges, huge pages, reading of the bounding set and of dumpable,
-    # which stays: a program that is not could hide its files from whoever watches it.
-    "prctl": (("any", 0, (1, 2, 3, 15, 16, 23, 38, 39, 41, 42, 0x53564D41)),),
+    # Names, no new privileges, huge pages, reading of the bounding set, of dumpable and of the signal at the parent's
+    # death. The last two stay: a program that is not dumpable could hide its files from whoever watches it, one without
+    # the signal could outlive whoever has started it.
+    "prctl": (("any", 0, (2, 3, 15, 16, 23, 38, 39, 41, 42, 0x53564D41)),),
     # A negative clock is another process's.
     "clock_gettime": (("below", 0, (12,)),),
     "clock_getres": (("below", 0, (12,)),),

@@ -31,13 +31,13 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Vectors far from their codeword, or from all; codewords much shorter than others; large and small values."""
+    """Vectors far from their codeword, or from all, these in large values too; short codewords; small values."""
     short = dict(_drawn(case, rng, 1.0))
     return {
         "far": _drawn(case, rng, 2.0),
         "short": {**short, **_scaled(short, rng)},
         "away": _away(_drawn(case, rng, 1.0), rng),
-        "large": {name: np.float32(LARGE) * array for name, array in _drawn(case, rng, 1.0).items()},
+        "large": {name: np.float32(LARGE) * array for name, array in _away(_drawn(case, rng, 1.0), rng).items()},
         "small": {name: array / np.float32(LARGE) for name, array in _drawn(case, rng, 1.0).items()},
     }
 

@@ -118,14 +118,15 @@ def test_a_recursion_without_end_is_a_signal(tmp_path: Path) -> None:
         assert explode("stack", cage, tmp_path).returncode == -signal.SIGSEGV
 
 
-def test_nobody_is_left_when_the_asker_is_killed(tmp_path: Path) -> None:
-    """The launcher dies with whoever has started it, and with it all that is inside."""
+@pytest.mark.parametrize("name", ["sleep", "orphan"])
+def test_nobody_is_left_when_the_asker_is_killed(name: str, tmp_path: Path) -> None:
+    """The launcher dies with whoever has started it, and with it all that is inside; no program can decline that."""
     for cage in strict():
         asker = os.fork()
         if asker == 0:
             patient = ProcessLimits(cpu_s=60, idle_s=60.0)
             with contextlib.suppress(BaseException):
-                explode("sleep", cage, tmp_path, patient)
+                explode(name, cage, tmp_path, patient)
             os._exit(0)
         wait_for(lambda: bool(processes_in(tmp_path)))
         os.kill(asker, signal.SIGKILL)

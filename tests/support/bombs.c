@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,6 +109,10 @@ int main(int count, char** words) {
     if (!strcmp(name, "ignore")) ignore_limits();
     if (!strcmp(name, "sleep")) sleeper(NULL);
     if (!strcmp(name, "naps")) naps();
+    if (!strcmp(name, "orphan")) {
+        prctl(PR_SET_PDEATHSIG, 0);  // where that is possible, nobody ends it
+        sleeper(NULL);
+    }
     if (!strcmp(name, "silent")) {
         for (int file = 0; file < 3; file++) close(file);
         sleeper(NULL);

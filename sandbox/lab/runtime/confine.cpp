@@ -4,7 +4,6 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -24,8 +23,8 @@ static void limit(int what, uint64_t value) {
 }
 
 void limit_resources(uint64_t address_space_bytes) {
-    limit(RLIMIT_AS, address_space_bytes);  // the parent limits processor time, files and cores
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) die("prctl");
+    limit(RLIMIT_AS, address_space_bytes);  // the launcher limits processor time, files and cores, and ends it with it
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) die("prctl");
 }
 
 static const int kAllowed[] = {
