@@ -26,6 +26,7 @@ template <std::floating_point T> __device__ float kind(T) { return 2.0f; }
 template <class T> struct is_reference : std::false_type {};
 template <class T> struct is_reference<std::reference_wrapper<T>> : std::true_type {};
 struct Pair { float first, second; };
+__device__ __fp16 halved(__fp16 x) { return x / 2; }
 extern __device__ void operator delete[](void* place) _GLIBCXX_USE_NOEXCEPT;
 template <> struct std::tuple_size<Pair> : std::integral_constant<std::size_t, 2> {};
 __global__ void k(float* y) {
@@ -38,7 +39,8 @@ __global__ void k(float* y) {
     const float all[] = {z.real(), std::conj(z).imag(), kind(1), kind(1.0f), std::numbers::pi_v<float>, HIP_PIO2_F,
                          float(std::ranges::size(items)),
                          float(some.size() + 10 * some.back()),
-                         float(std::tuple_size_v<Pair> + is_reference<int>::value), thrust::maximum<float>()(a, b),
+                         float(halved((__fp16)2.0f) + std::tuple_size_v<Pair> + is_reference<int>::value),
+                         thrust::maximum<float>()(a, b),
                          float(sizeof room),
                          std::apply([](float p, float q) { return p - q; }, thrust::make_tuple(a, b))};
     if (hipThreadIdx_x < 12) y[hipBlockIdx_x * 12 + hipThreadIdx_x] = all[hipThreadIdx_x];
@@ -48,7 +50,7 @@ __global__ void k(float* y) {
 def test_numbers_pairs_and_names_of_libraries_are_there() -> None:
     done = execute(SOURCE, [launch("k", ["y"])], {}, {"y": np.zeros(12, np.float32)})
     assert done.findings == ()
-    assert np.allclose(done.outputs["y"], [-4, -3, 1, 2, math.pi, math.pi / 2, 3, 32, 2, 4, 16, -1])
+    assert np.allclose(done.outputs["y"], [-4, -3, 1, 2, math.pi, math.pi / 2, 3, 32, 3, 4, 16, -1])
 
 
 @pytest.mark.parametrize(
