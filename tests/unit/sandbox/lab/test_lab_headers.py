@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.support.lab_bench import execute, launch
+from tests.support.lab_bench import execute, floats, launch, marked_line
 
 SOURCE = """
 #include <concepts>
@@ -139,3 +139,27 @@ __global__ void k(float* y) {
 }"""
     done = execute(source, [launch("k", ["y"], block=[8])], {}, {"y": np.zeros(8, np.float32)})
     assert done.findings == () and done.outputs["y"].tolist() == [1] * 8
+
+
+RACE = """
+#include <functional>
+template <class T, class F> __device__ void sum(T* s, F op) {
+    const int i = threadIdx.x;
+    for (unsigned step = blockDim.x / 2; step != 0; step /= 2) {
+        if (i < step)
+            s[i] = op(s[i], s[i + step]); // here
+        __syncthreads();
+    }
+}
+__global__ void k(const float* x, float* y) {
+    __shared__ float s[64];
+    auto read = [&](const int i) { return i < 64 ? x[i] : 0.0f; };
+    s[threadIdx.x] = read(threadIdx.x);
+    sum(s, std::plus<float>());
+    y[threadIdx.x] = s[0];
+}"""
+
+
+def test_a_fault_inside_an_operator_of_the_standard_library_is_reported_at_its_call() -> None:
+    done = execute(RACE, [launch("k", ["x", "y"])], {"x": floats(64)}, {"y": np.zeros(64, np.float32)})
+    assert [(f.kind, f.line) for f in done.findings[:1]] == [("race", marked_line(RACE))]
