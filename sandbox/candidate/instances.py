@@ -19,10 +19,10 @@ MAX_NAME = 300
 STEP_ITEMS = 256  # work-items of a block that fills or copies
 STEP_BYTES = 8  # of each of them
 _PLAIN = re.compile(r"[A-Za-z_]\w{0,99}")
-_NAME = re.compile(
-    r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*"
-    r"(?:\s*<(?:[A-Za-z_]\w*|\d[\w']*|::|[<>,*&()+!~|^/%?-]|\s)*>)?"
-    r"(?P<parameters>\s*\((?:[A-Za-z_]\w*|\d+|::|[<>,*&]|\s)*\))?"
+_NAME = re.compile(  # a word is taken whole: tried in all its parts, a long one would take for ever
+    r"(?:::)?[A-Za-z_]\w*+(?:::[A-Za-z_]\w*+)*"
+    r"(?:\s*<(?:[A-Za-z_]\w*+|\d[\w']*+|::|[<>,*&()+!~|^/%?-]|\s)*>)?"
+    r"(?P<parameters>\s*\((?:[A-Za-z_]\w*+|\d++|::|[<>,*&]|\s)*\))?"
 )
 _PART = re.compile(r"[A-Za-z_]\w*")
 _WORD = re.compile(r"(?<![\w.])(?<!::)[A-Za-z_]\w*")
