@@ -47,7 +47,7 @@ def test_the_types_of_parameters_choose_one_of_several_functions() -> None:
         "static_cast<void (*)(const T<int>*, unsigned long)>(&a::k<float>)",
         "static_cast<void (*)(float*, const int*, const float*, int, int, int)>(&k<float>)",
     ]
-    assert [bare(name) for name in ("k", "a::k<b::c>", *PICKED)] == ["k"] * 5
+    assert [bare(name) for name in ("k", "a::k<b::c, (2 > 1)>", "a::S<b<c>>::k", *PICKED)] == ["k"] * 6
 
 
 def test_only_whole_names_belong_to_the_judge() -> None:
