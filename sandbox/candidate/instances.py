@@ -19,11 +19,12 @@ MAX_NAME = 300
 STEP_ITEMS = 256  # work-items of a block that fills or copies
 STEP_BYTES = 8  # of each of them
 _PLAIN = re.compile(r"[A-Za-z_]\w{0,99}")
-_NAME = re.compile(
-    r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*"
-    r"(?:\s*<(?:[A-Za-z_]\w*|\d[\w']*|::|[<>,*&()+!~|^/%?-]|\s)*>)?"
-    r"(?P<parameters>\s*\((?:[A-Za-z_]\w*|\d+|::|[<>,*&]|\s)*\))?"
+_NAME = re.compile(  # a word is taken whole: tried in all its parts, a long one would take for ever
+    r"(?:::)?[A-Za-z_]\w*+(?:::[A-Za-z_]\w*+)*"
+    r"(?:\s*<(?:[A-Za-z_]\w*+|\d[\w']*+|::|[<>,*&()+!~|^/%?-]|\s)*>(?:::[A-Za-z_]\w*+)*)?"
+    r"(?P<parameters>\s*\((?:[A-Za-z_]\w*+|\d++|::|[<>,*&]|\s)*\))?"
 )
+_PARENTHESES, _ARGUMENTS = re.compile(r"\([^()]*\)"), re.compile("<[^<>]*>")
 _PART = re.compile(r"[A-Za-z_]\w*")
 _WORD = re.compile(r"(?<![\w.])(?<!::)[A-Za-z_]\w*")
 _SYMBOL = re.compile(
@@ -66,7 +67,10 @@ def is_kernel_name(text: str) -> bool:
 
 def bare(name: str) -> str:
     """A kernel's name without namespaces, template arguments and parameters."""
-    return re.split("[<(]", name, maxsplit=1)[0].strip().rpartition("::")[2]
+    for inner in (_PARENTHESES, _ARGUMENTS):
+        while (shorter := inner.sub("", name)) != name:
+            name = shorter
+    return name.strip().rpartition("::")[2]
 
 
 def address(name: str) -> str:

@@ -110,6 +110,8 @@ FLAGS = (
     "-fstack-clash-protection",
     "-ffp-contract=fast",
     "-fdeclspec",
+    "-Xclang",
+    "-fnative-half-arguments-and-returns",  # functions take and return __fp16 on the GPU
     "-fdata-sections",
     "-fno-asynchronous-unwind-tables",
     "-ftls-model=local-exec",

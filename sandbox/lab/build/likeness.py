@@ -83,18 +83,14 @@ def _pairs(gpu: Iterator[Row], lab: Iterator[Row]) -> Iterator[tuple[Row | None,
 
     The lab has no bounds of launches, so a template's constant that only they name keeps no value in its tree.
     """
-    theirs = next(lab, None)
-    for ours in gpu:
-        while theirs is not None and ours is not None and _is_for_bounds(ours, theirs):
-            depth = ours[0]
-            theirs = next(lab, None)
+    ours, theirs = next(gpu, None), next(lab, None)
+    while ours is not None or theirs is not None:
+        if ours is not None and theirs is not None and _is_for_bounds(ours, theirs):
+            depth, theirs = ours[0], next(lab, None)
             ours = next((row for row in gpu if row[0] <= depth), None)
-        if ours is not None:
-            yield ours, theirs
-            theirs = next(lab, None)
-    while theirs is not None:
-        yield None, theirs
-        theirs = next(lab, None)
+            continue
+        yield ours, theirs
+        ours, theirs = next(gpu, None), next(lab, None)
 
 
 def _is_for_bounds(ours: Row, theirs: Row) -> bool:

@@ -19,7 +19,11 @@ K = Launch("k", ("1",), ("1",), "0", (), 3)
 N = Launch("ops::k<float, BLOCK, Kind::BLOCK>", ("1",), ("1",), "0", (), 5)
 
 
-PICKED = ["k(float*, int)", "a::k<float>(const T<int>*, unsigned long)"]
+PICKED = [
+    "k(float*, int)",
+    "a::k<float>(const T<int>*, unsigned long)",
+    "k<float>(float*, const int*, const float*, int, int, int)",
+]
 
 
 @pytest.mark.parametrize(
@@ -41,8 +45,9 @@ def test_the_types_of_parameters_choose_one_of_several_functions() -> None:
         "&a::k<int, (2 > 1)>",
         "static_cast<void (*)(float*, int)>(&k)",
         "static_cast<void (*)(const T<int>*, unsigned long)>(&a::k<float>)",
+        "static_cast<void (*)(float*, const int*, const float*, int, int, int)>(&k<float>)",
     ]
-    assert [bare(name) for name in ("k", "a::k<b::c>", *PICKED)] == ["k"] * 4
+    assert [bare(name) for name in ("k", "a::k<b::c, (2 > 1)>", "a::S<b<c>>::k", *PICKED)] == ["k"] * 6
 
 
 def test_only_whole_names_belong_to_the_judge() -> None:

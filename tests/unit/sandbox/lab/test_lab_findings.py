@@ -18,27 +18,6 @@ def run(
 
 
 FAULTS = {
-    "no barrier before an operator of the standard library": (
-        "race",
-        "byte 128",
-        """
-#include <functional>
-template <class T, class F> __device__ void sum(T* s, F op) {
-    const int i = threadIdx.x;
-    for (unsigned step = blockDim.x / 2; step != 0; step /= 2) {
-        if (i < step)
-            s[i] = op(s[i], s[i + step]); // here
-        __syncthreads();
-    }
-}
-__global__ void k(const float* x, float* y) {
-    __shared__ float s[64];
-    auto read = [&](const int i) { return i < 64 ? x[i] : 0.0f; };
-    s[threadIdx.x] = read(threadIdx.x);
-    sum(s, std::plus<float>());
-    y[threadIdx.x] = s[0];
-}""",
-    ),
     "one element too far": (
         "out_of_bounds",
         "x[64]",

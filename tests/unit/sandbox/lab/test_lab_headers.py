@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.support.lab_bench import execute, launch
+from tests.support.lab_bench import execute, floats, launch, marked_line
 
 SOURCE = """
 #include <concepts>
@@ -26,6 +26,7 @@ template <std::floating_point T> __device__ float kind(T) { return 2.0f; }
 template <class T> struct is_reference : std::false_type {};
 template <class T> struct is_reference<std::reference_wrapper<T>> : std::true_type {};
 struct Pair { float first, second; };
+__device__ __fp16 halved(__fp16 x) { return x / 2; }
 extern __device__ void operator delete[](void* place) _GLIBCXX_USE_NOEXCEPT;
 template <> struct std::tuple_size<Pair> : std::integral_constant<std::size_t, 2> {};
 __global__ void k(float* y) {
@@ -38,7 +39,8 @@ __global__ void k(float* y) {
     const float all[] = {z.real(), std::conj(z).imag(), kind(1), kind(1.0f), std::numbers::pi_v<float>, HIP_PIO2_F,
                          float(std::ranges::size(items)),
                          float(some.size() + 10 * some.back()),
-                         float(std::tuple_size_v<Pair> + is_reference<int>::value), thrust::maximum<float>()(a, b),
+                         float(halved((__fp16)2.0f) + std::tuple_size_v<Pair> + is_reference<int>::value),
+                         thrust::maximum<float>()(a, b),
                          float(sizeof room),
                          std::apply([](float p, float q) { return p - q; }, thrust::make_tuple(a, b))};
     if (hipThreadIdx_x < 12) y[hipBlockIdx_x * 12 + hipThreadIdx_x] = all[hipThreadIdx_x];
@@ -48,7 +50,7 @@ __global__ void k(float* y) {
 def test_numbers_pairs_and_names_of_libraries_are_there() -> None:
     done = execute(SOURCE, [launch("k", ["y"])], {}, {"y": np.zeros(12, np.float32)})
     assert done.findings == ()
-    assert np.allclose(done.outputs["y"], [-4, -3, 1, 2, math.pi, math.pi / 2, 3, 32, 2, 4, 16, -1])
+    assert np.allclose(done.outputs["y"], [-4, -3, 1, 2, math.pi, math.pi / 2, 3, 32, 3, 4, 16, -1])
 
 
 @pytest.mark.parametrize(
@@ -137,3 +139,27 @@ __global__ void k(float* y) {
 }"""
     done = execute(source, [launch("k", ["y"], block=[8])], {}, {"y": np.zeros(8, np.float32)})
     assert done.findings == () and done.outputs["y"].tolist() == [1] * 8
+
+
+RACE = """
+#include <functional>
+template <class T, class F> __device__ void sum(T* s, F op) {
+    const int i = threadIdx.x;
+    for (unsigned step = blockDim.x / 2; step != 0; step /= 2) {
+        if (i < step)
+            s[i] = op(s[i], s[i + step]); // here
+        __syncthreads();
+    }
+}
+__global__ void k(const float* x, float* y) {
+    __shared__ float s[64];
+    auto read = [&](const int i) { return i < 64 ? x[i] : 0.0f; };
+    s[threadIdx.x] = read(threadIdx.x);
+    sum(s, std::plus<float>());
+    y[threadIdx.x] = s[0];
+}"""
+
+
+def test_a_fault_inside_an_operator_of_the_standard_library_is_reported_at_its_call() -> None:
+    done = execute(RACE, [launch("k", ["x", "y"])], {"x": floats(64)}, {"y": np.zeros(64, np.float32)})
+    assert [(f.kind, f.line) for f in done.findings[:1]] == [("race", marked_line(RACE))]

@@ -8,11 +8,13 @@ from tasks.task import Array, Case, Tensors
 
 
 def make_inputs(case: Case, rng: np.random.Generator) -> dict[str, Array]:
-    """Normal values."""
-    return {
-        "code": np.linspace(-1, 1, 256, dtype=np.float32),
-        "x": rng.standard_normal(case.dims["n"], dtype=np.float32),
-    }
+    """Values near those of the code, times the scale of a block, which its first one is."""
+    n = case.dims["n"]
+    code = np.linspace(-1, 1, 256, dtype=np.float32)
+    scale = rng.uniform(0.5, 2, -(-n // 256)).repeat(256)[:n]
+    x = scale * (code[rng.integers(1, 255, n)] + rng.uniform(-0.0015, 0.0015, n))
+    x[::256] = scale[::256]
+    return {"code": code, "x": x.astype(np.float32)}
 
 
 def reference(inputs: Tensors, case: Case) -> dict[str, Array]:
