@@ -131,3 +131,4 @@ def test_each_becomes_a_task_or_one_true_sentence(tmp_path: Path) -> None:
         task = load_task(tmp_path / name)
         assert lint(task) == () and (tmp_path / name / "seed.hip").exists()
         assert {t.name: t.initial for t in task.outputs} == outputs
+        assert ("the last one stays" in task.description) is (name == "cache")
