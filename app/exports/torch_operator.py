@@ -60,7 +60,7 @@ class TorchOperator:
         """The device code with its headers, and the launcher."""
         names = self.launcher.includes
         rows = [f"#include {name}" for name in names if not self._is_ours(name)]
-        rows += [headers()[name[1:-1]] for name in names if self._is_ours(name)]
+        rows += [headers()[name[1:-1]].replace("#pragma once\n", "") for name in names if self._is_ours(name)]
         return "\n".join([*rows, PLATFORM, self.launcher.text()])
 
     def asked(self, form: OperatorForm) -> tuple[str, ...]:

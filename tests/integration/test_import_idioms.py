@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,16 @@ def get_inputs():
     return [torch.randn(rows, cols)]
 """,
 }
+FIXED = {  # a definition of FlashInfer-Bench whose axes are constants, so that it needs no workload
+    "name": "fixed",
+    "op_type": "op",
+    "axes": {"m": {"type": "const", "value": 96}, "n": {"type": "const", "value": 80}},
+    "inputs": {"x": {"shape": ["m", "n"], "dtype": "float32"}, "w": {"shape": ["n"], "dtype": "float32"}},
+    "outputs": {"y": {"shape": ["m", "n"], "dtype": "float32"}},
+    "reference": "def run(x, w):\n    return x * w\n",
+}
 OUTPUTS = {
+    "fixed": {"y": ""},
     "step": {"y": ""},
     "update": {"new_x": "x", "new_residual": "residual"},
     "made": {"y": ""},
@@ -114,14 +124,15 @@ REFUSED = {  # by how the sentences begin
 @pytest.mark.long
 def test_each_becomes_a_task_or_one_true_sentence(tmp_path: Path) -> None:
     requests: list[dict[str, Any]] = []
-    for name, text in IDIOMS.items():
-        place = ImportPlace(tmp_path / f"{name}.py")
-        place.path.write_text(HEAD + text)
+    texts = {f"{name}.py": HEAD + text for name, text in IDIOMS.items()} | {"fixed.json": json.dumps(FIXED)}
+    for name, text in texts.items():
+        place = ImportPlace(tmp_path / name)
+        place.path.write_text(text)
         form = form_of(place)
         found = form.gather(place)
         origin = {"source": found.shown, "form": form.form, "digest": found.digest}
-        requests.append({**found.request(name, "", {}, {}), "origin": origin, "gate": form.gate})
-    made = dict(zip(IDIOMS, imported_all(requests, task_cage(load_settings())), strict=True))
+        requests.append({**found.request(place.path.stem, "", {}, {}), "origin": origin, "gate": form.gate})
+    made = dict(zip([*IDIOMS, "fixed"], imported_all(requests, task_cage(load_settings())), strict=True))
     refused = {name: one.split(" cannot become a task: ")[1] for name, one in made.items() if isinstance(one, str)}
     assert {n: REFUSED[n] if said.startswith(REFUSED[n]) else said for n, said in refused.items()} == REFUSED
     for name, outputs in OUTPUTS.items():
