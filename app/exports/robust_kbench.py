@@ -9,7 +9,7 @@ from app.exports.argument_text import parameter
 from app.exports.provenance import Provenance, lines_of
 from app.exports.python_reference import called_with_tensors, standalone
 from app.exports.signature import refuse_beyond
-from app.exports.torch_operator import TYPES, TorchOperator
+from app.exports.torch_operator import LEFT_OUT, TYPES, TorchOperator
 from records.errors import UsageError
 from tasks.task import Task, TensorSpec
 
@@ -53,7 +53,8 @@ def robust_kbench(made: TorchOperator, provenance: Provenance) -> dict[str, str]
     if turned:
         raise UsageError(f"robust-kbench moves inputs to the GPU as they are, and {turned[0]} is column-major")
     comment = "\n".join(f"// {line}" for line in lines_of(provenance))
-    forward = f"{comment}\n#include <torch/extension.h>\n{made.kernel()}\n{made.function('returns', is_alone=False)}"
+    head = "\n".join([comment, *(f"#undef {name}" for name in LEFT_OUT["nvidia"]), "#include <torch/extension.h>"])
+    forward = f"{head}\n{made.kernel()}\n{made.function('returns', is_alone=False)}"
     origin = task.provenance
     if origin is not None and origin.form == "robust-kbench" and (task.folder / CONFIG).is_file():
         original = (task.folder / origin.file).read_text(encoding="utf-8")

@@ -34,6 +34,13 @@ TYPES = {
     "u8": ("torch.uint8", "at::kByte"),
     "bool": ("torch.bool", "at::kBool"),
 }
+LEFT_OUT = {  # what PyTorch defines for every extension, by which halves lose their operators and conversions
+    "amd": ("__HIP_NO_HALF_OPERATORS__", "__HIP_NO_HALF_CONVERSIONS__"),
+    "nvidia": (
+        *("__CUDA_NO_HALF_OPERATORS__", "__CUDA_NO_HALF_CONVERSIONS__"),
+        *("__CUDA_NO_HALF2_OPERATORS__", "__CUDA_NO_BFLOAT16_CONVERSIONS__"),
+    ),
+}
 OperatorForm = Literal["returns", "into"]  # new outputs, or outputs that are given behind the inputs
 
 
@@ -53,7 +60,7 @@ class TorchOperator:
         """The device code with its headers, and the launcher."""
         names = self.launcher.includes
         rows = [f"#include {name}" for name in names if not self._is_ours(name)]
-        rows += [headers()[name[1:-1]] for name in names if self._is_ours(name)]
+        rows += [headers()[name[1:-1]].replace("#pragma once\n", "") for name in names if self._is_ours(name)]
         return "\n".join([*rows, PLATFORM, self.launcher.text()])
 
     def asked(self, form: OperatorForm) -> tuple[str, ...]:
@@ -119,11 +126,12 @@ class TorchOperator:
 
     def flags(self) -> list[str]:
         """The device compiler's."""
+        halves = [f"-U{name}" for name in LEFT_OUT[self.target.vendor]]
         if self.is_cuda:
             arch = self.target.arch.removeprefix("sm_")
             code = f"-gencode=arch=compute_{arch},code=sm_{arch}"
-            return ["-std=c++20", "--expt-relaxed-constexpr", "--extra-device-vectorization", code]
-        return ["-std=c++20", "-ffp-contract=fast-honor-pragmas", f"--offload-arch={self.target.arch}"]
+            return ["-std=c++20", "--expt-relaxed-constexpr", "--extra-device-vectorization", *halves, code]
+        return ["-std=c++20", "-ffp-contract=fast-honor-pragmas", *halves, f"--offload-arch={self.target.arch}"]
 
     def made(self, device: str, only: Sequence[str] = ()) -> list[str]:
         """Python lines that find the dims, and expressions of new outputs on the device of the tensor of that name.

@@ -57,13 +57,14 @@ class DefinitionSource(Source):
             scalars = {n: given.get("value") for n, given in entry["inputs"].items() if given.get("type") == "scalar"}
             typed = {n: self._scalar(n, v) for n, v in scalars.items()}
             rows.append({**{n: entry["axes"].get(n, fixed.get(n)) for n in axes}, **typed})
-        if not rows and self.sizes:
+        free = [n for n in axes if n not in fixed]
+        has_scalars = any(spec.get("shape") is None for spec in self._definition["inputs"].values())
+        if not rows and (self.sizes or not (free or has_scalars)):
             rows = [{**fixed, **self.sizes}]
         if not rows:
-            free = [n for n in axes if n not in fixed]
             raise ImportRefused(
                 f"there are no workloads for it: put workloads/.../{self._definition['name']}.jsonl beside its folder "
-                f"definitions, or give --size {','.join(f'{n}=128' for n in free) or 'NAME=N'}"
+                f"definitions{', or give --size ' if free else ''}{','.join(f'{n}=128' for n in free)}"
             )
         for row in rows:
             missing = [n for n in axes if not is_size(row.get(n))]

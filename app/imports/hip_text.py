@@ -88,17 +88,20 @@ def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
                 over = {k: size for k, size in enumerate(node.shape) if k != axis}
                 made.append(_NaiveKernel(name, over, rows))
             else:
-                made.append(_element(name, buffer, node.shape, f"g_{node.name}"))
+                made.append(_element(name, buffer, node.shape, f"g_{node.name}", node.dtype))
     inputs = {t.name for t in graph.inputs}
     for spec, value in graph.outputs:
         if value not in writer.stored:
-            made.append(_element(spec.name, spec.name, spec.shape, f"{'at' if value in inputs else 'f'}_{value}"))
+            call = f"{'at' if value in inputs else 'f'}_{value}"
+            made.append(_element(spec.name, spec.name, spec.shape, call, spec.dtype))
     return made
 
 
-def _element(name: str, buffer: str, shape: Sequence[Size], call: str) -> _NaiveKernel:
+def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: str) -> _NaiveKernel:
     places = ", ".join(["q_", *(f"i{k}" for k in range(len(shape)))])
-    return _NaiveKernel(name, dict(enumerate(shape)), [f"{buffer}[at_] = {call}({places});"])
+    value = f"{call}({places})"
+    value = f"{EIGHT_BITS[dtype]}({value})" if dtype in EIGHT_BITS else value  # a conversion that has to be asked for
+    return _NaiveKernel(name, dict(enumerate(shape)), [f"{buffer}[at_] = {value};"])
 
 
 def _functions(graph: Graph, writer: HipWriter) -> list[str]:

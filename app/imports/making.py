@@ -78,7 +78,7 @@ def make(wanted: Wanted, folder: Path) -> Made:
     law, gate, problems = _lawful(wanted, graph, drawn, dims, shapes, notes, folder)
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        raise ImportRefused(f"it makes a task that could not tell right kernels from wrong ones: {problems[0]}{more}")
+        raise ImportRefused(f"{problems[0]}{more}")
     if seed:
         (folder / "seed.hip").write_text(seed, encoding="utf-8")
     return Made(
@@ -280,6 +280,7 @@ def _widen(folder: Path) -> None:
 
 def _problems(folder: Path) -> tuple[str, ...]:
     try:
-        return lint(load_task(folder))
+        found = lint(load_task(folder))
     except TaskError as error:
-        return (str(error).replace(f"{folder.resolve()}/", ""),)
+        return (f"it makes no task: {str(error).replace(f'{folder.resolve()}/', '')}",)
+    return tuple(f"it makes a task that could not tell right kernels from wrong ones: {said}" for said in found)

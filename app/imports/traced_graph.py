@@ -20,6 +20,7 @@ from app.imports.graph import Graph, Number, Operation, Ref, Tensor
 from app.imports.handed import with_handed
 from app.imports.in_place import updates
 from app.imports.names import free_name
+from app.imports.node_arguments import masked_places
 from app.imports.refusal import RECORDS, ImportRefused, ImportUnfitted
 from app.imports.results import results_of
 from app.imports.source_file import Instance
@@ -53,6 +54,7 @@ DTYPES: Mapping[torch.dtype, str] = _Types(
 RANDOM = ("bernoulli", "rand", "randn", "uniform", "normal", "native_dropout", "multinomial", "randint", "randperm")
 FLOATS = ("f64", "f32", "f16", "bf16", "e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz")
 READ_VALUE = "aten._local_scalar_dense"  # that the tracer names where a tensor becomes a number of Python
+LAST_STAYS = "of several values for one place the last one stays"
 MOST_CONSTANT = 64  # elements of a tensor that a file makes itself
 
 
@@ -165,7 +167,8 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
     nodes = []
     for rows in zip(*(t.nodes for t in traces), strict=True):
         nodes.append(node_of(rows, traces, sizes))
-    known = Graph(tuple(inputs), tuple(nodes), ()).values()
+    without_ends = Graph(tuple(inputs), tuple(nodes), ())
+    known = without_ends.values()
     outputs = []
     titles = ["y"] if len(first.ends) == 1 else [f"y{i}" for i in range(len(first.ends))]
     weights = {f"w_{n.replace('.', '_')}" for n in first.instance.state}
@@ -177,7 +180,7 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
     for end_name, name in given.items():
         value = known[end_name]
         outputs.append((Tensor(f"new_{name}", value.shape, value.dtype, initial=name), end_name))
-    notes = []
+    notes = [LAST_STAYS] if any(_overwrites(without_ends, node) for node in nodes) else []
     for name, end in first.updates:
         if name not in weights:
             continue
@@ -190,6 +193,12 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
         raise ImportRefused("it returns nothing and writes into none of its inputs")
     graph = Graph(tuple(inputs), tuple(nodes), tuple(outputs), tuple(notes))
     return _used(with_handed(graph) if first.instance.hands_out else graph)
+
+
+def _overwrites(graph: Graph, node: Operation) -> bool:
+    """True for several values that are written to places which other values name."""
+    is_put = node.op.startswith("aten.index_put.") and not any(node.args[3:4])
+    return node.op.startswith("aten.scatter.") or (is_put and not masked_places(graph, node))
 
 
 def _free(title: str, names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 from typing import Any
 
@@ -88,16 +89,33 @@ def idle(x):
 def get_inputs():
     return [torch.randn(rows, cols)]
 """,
+    "nothing": """
+def nothing(x):
+    return x[:0, 0]
+
+def get_inputs():
+    return [torch.randn(rows, cols)]
+""",
+}
+FIXED = {  # a definition of FlashInfer-Bench whose axes are constants, so that it needs no workload
+    "name": "fixed",
+    "op_type": "op",
+    "axes": {"m": {"type": "const", "value": 96}, "n": {"type": "const", "value": 80}},
+    "inputs": {"x": {"shape": ["m", "n"], "dtype": "float32"}, "w": {"shape": ["n"], "dtype": "float32"}},
+    "outputs": {"y": {"shape": ["m", "n"], "dtype": "float32"}},
+    "reference": "def run(x, w):\n    return x * w\n",
 }
 OUTPUTS = {
+    "fixed": {"y": ""},
     "step": {"y": ""},
     "update": {"new_x": "x", "new_residual": "residual"},
     "made": {"y": ""},
     "cell": {"y0": "", "y1": ""},
     "cache": {"new_kept": "kept"},
 }
-REFUSED = {
+REFUSED = {  # by how the sentences begin
     "turned": "it computes in torch.complex64, and tasks have no such type",
+    "nothing": "it makes no task: task.toml: the shape of 'y' is 0",
     "idle": "it returns nothing and writes into none of its inputs",
 }
 
@@ -106,16 +124,17 @@ REFUSED = {
 @pytest.mark.long
 def test_each_becomes_a_task_or_one_true_sentence(tmp_path: Path) -> None:
     requests: list[dict[str, Any]] = []
-    for name, text in IDIOMS.items():
-        place = ImportPlace(tmp_path / f"{name}.py")
-        place.path.write_text(HEAD + text)
+    texts = {f"{name}.py": HEAD + text for name, text in IDIOMS.items()} | {"fixed.json": json.dumps(FIXED)}
+    for name, text in texts.items():
+        place = ImportPlace(tmp_path / name)
+        place.path.write_text(text)
         form = form_of(place)
         found = form.gather(place)
         origin = {"source": found.shown, "form": form.form, "digest": found.digest}
-        requests.append({**found.request(name, "", {}, {}), "origin": origin, "gate": form.gate})
-    made = dict(zip(IDIOMS, imported_all(requests, task_cage(load_settings())), strict=True))
+        requests.append({**found.request(place.path.stem, "", {}, {}), "origin": origin, "gate": form.gate})
+    made = dict(zip([*IDIOMS, "fixed"], imported_all(requests, task_cage(load_settings())), strict=True))
     refused = {name: one.split(" cannot become a task: ")[1] for name, one in made.items() if isinstance(one, str)}
-    assert refused == REFUSED
+    assert {n: REFUSED[n] if said.startswith(REFUSED[n]) else said for n, said in refused.items()} == REFUSED
     for name, outputs in OUTPUTS.items():
         for file, content in made[name].files.items():  # type: ignore[union-attr]
             (tmp_path / name / file).parent.mkdir(exist_ok=True)
@@ -123,3 +142,4 @@ def test_each_becomes_a_task_or_one_true_sentence(tmp_path: Path) -> None:
         task = load_task(tmp_path / name)
         assert lint(task) == () and (tmp_path / name / "seed.hip").exists()
         assert {t.name: t.initial for t in task.outputs} == outputs
+        assert ("the last one stays" in task.description) is (name == "cache")

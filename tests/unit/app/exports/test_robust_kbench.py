@@ -25,6 +25,11 @@ def test_the_folder_has_the_names_that_robust_kbench_looks_up() -> None:
     assert set(configs) == {f"{a}_{b}_configs" for a in ("single", "multi") for b in ("input", "init", "shared")}
 
 
+def test_halves_keep_their_operators_though_pytorch_takes_them_away() -> None:
+    head, _, _ = robust_kbench(operator("row_softmax", "h200"), KNOWN)["forward.cu"].partition("#include")
+    assert "#undef __CUDA_NO_HALF_OPERATORS__\n" in head and "#undef __CUDA_NO_BFLOAT16_CONVERSIONS__\n" in head
+
+
 def test_one_source_file_defines_each_function_once() -> None:
     text = robust_kbench(operator("row_softmax", "h200"), KNOWN)["forward.cu"]
     assert text.count("long long floor_div(") == 1 and text.count('m.def("forward", &row_softmax_operator') == 1

@@ -117,3 +117,20 @@ def test_a_running_sum_takes_each_element_once(tmp_path: Path, evaluator: LabEva
     assert made.verdict.accepted, made.verdict
     wrong = evaluator.prepare(seed.replace("z[((i0) * q_.k + r)", "z[((i0) * q_.k + q_.k - 1 - r)"), task)
     assert not evaluator.verify(wrong).verdict.accepted
+
+
+@pytest.mark.long
+def test_a_result_of_eight_bits_is_stored(tmp_path: Path, evaluator: LabEvaluator) -> None:
+    shape = ("m", "n")
+    nodes = (Operation("narrow", "aten._to_copy.default", (Ref("x"),), {}, shape, "e4m3fnuz"),)
+    graph = Graph((Tensor("x", shape, "f32"),), nodes, ((Tensor("y", shape, "e4m3fnuz"), "narrow"),))
+    sizes = Shapes([{"m": 3, "n": 7}, {"m": 17, "n": 90}], [{"m": 20, "n": 100}], {})
+    manifest = manifest_text("narrow", "Eight bits", graph, sizes, Origin("net.py", "pytorch"), [], None)
+    (tmp_path / "task.toml").write_text(manifest)
+    (tmp_path / "reference.py").write_text(reference_text(graph, None, ["m", "n"], "plain", "Eight bits"))
+    (tmp_path / "seed.hip").write_text(seed_text(graph, ["m", "n"]))
+    task, seed = load_task(tmp_path), seed_text(graph, ["m", "n"])
+    made = evaluator.verify(evaluator.prepare(seed, task))
+    assert made.verdict.accepted, made.verdict
+    wrong = seed.replace("fnuz(f_narrow(q_, i0, i1))", "fnuz(-f_narrow(q_, i0, i1))")
+    assert wrong != seed and not evaluator.verify(evaluator.prepare(wrong, task)).verdict.accepted

@@ -1,4 +1,4 @@
-"""AMD's own headers and compiler take the stand-alone projects, where this machine has them.
+"""The vendors' own headers and compilers take what is exported, where this machine has them.
 
 `HIPCC` is the command, `hipcc` where it is not set: words of a shell, such as `clang++ -x hip -I HEADERS
 --rocm-device-lib-path=BITCODE --hip-link -lamdhip64`. It must know gfx942.
@@ -22,6 +22,17 @@ from tests.support.exports import KNOWN, operator
 
 HIPCC = shlex.split(os.environ.get("HIPCC", "hipcc"))
 PROBE = "#include <hip/hip_runtime.h>\n__global__ void probe(float* x) { *x = 1; }\nint main() {}\n"
+
+HALVES = """
+__global__ void scale(const __half* x, __half* y, __half2* z) {
+    const float f = x[threadIdx.x];
+    y[threadIdx.x] = x[threadIdx.x] * x[threadIdx.x] + (__half)(f * 0.5f);
+    z[threadIdx.x] = z[threadIdx.x] * z[threadIdx.x];
+}
+"""
+# What PyTorch gives its extensions: COMMON_HIPCC_FLAGS and COMMON_NVCC_FLAGS of torch.utils.cpp_extension.
+ON_HIP = ["-D__HIP_NO_HALF_OPERATORS__=1", "-D__HIP_NO_HALF_CONVERSIONS__=1"]
+ON_CUDA = [f"-D__CUDA_NO_{name}__" for name in ("HALF_OPERATORS", "HALF_CONVERSIONS", "HALF2_OPERATORS")]
 
 
 def compiled(folder: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
@@ -54,3 +65,25 @@ def test_a_project_compiles_by_its_own_command_without_a_word(name: str, tmp_pat
     own = [line for line in done.stderr.splitlines() if re.match(rf"(\./)?({made.name}|self_check)\.(hip|h):", line)]
     assert (done.returncode, own) == (0, [])
     assert b"gfx942" in (tmp_path / "self_check").read_bytes()
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("known")
+def test_halves_keep_their_operators_in_an_extension_of_pytorch_for_rocm(tmp_path: Path) -> None:
+    (tmp_path / "halves.hip").write_text(f"#include <hip/hip_runtime.h>\n#include <hip/hip_fp16.h>\n{HALVES}")
+    words = [*ON_HIP, "-c", "halves.hip", "-o", "halves.o"]
+    assert compiled(tmp_path, ["--offload-arch=gfx942", *words]).returncode != 0
+    done = compiled(tmp_path, [*words, *operator("transpose", "mi300x").flags()])
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
+def test_halves_keep_their_operators_in_an_extension_of_pytorch_for_cuda(tmp_path: Path) -> None:
+    (tmp_path / "halves.cu").write_text(f"#include <cuda_fp16.h>\n{HALVES}")
+    words = ["nvcc", *ON_CUDA, "-c", "halves.cu", "-o", "halves.o"]
+
+    def ends(more: list[str]) -> int:
+        return subprocess.run([*words, *more], cwd=tmp_path, capture_output=True, check=False).returncode
+
+    assert ends([]) != 0 and ends(operator("transpose", "h200").flags()) == 0
