@@ -39,6 +39,9 @@ def test_the_bound_of_a_ratio_is_below_its_mean() -> None:
     made = {f.figure: f for f in figures(rows, [*QUESTIONS, {"question": "c", "expected": ["x"], "blind": True}])}
     assert made["retrieval_quality.blind.words.ndcg10"].value == 1.0
     assert made["retrieval_quality.blind.worse.words_over_it"].goal == ">= 1.1"
+    asked = [{"question": "c", "expected": ["x"], "blind": True}]
+    made = {f.figure: f for f in figures(rows, asked, embedder="worse")}
+    assert made["retrieval_quality.blind.worse.words_over_it"].goal == "", "an embedder is no rival"
 
 
 @pytest.mark.slow
