@@ -31,14 +31,16 @@ MAX_LOOPS = 4
 MAX_DEPTH = 3  # of structs within each other
 _KEYS = frozenset({"kernel", "grid", "block", "lds", "args", "for", "when", "fill", "copy", "body", "cooperative"})
 _BODY = _KEYS - {"body"}
-_GRID = re.compile(r"(\w+)\s*(?:=|\(|\{)\s*[\w:]*\bthis_grid\s*\(|\bgrid_group\s*&?\s*(\w+)")
+# No part is read twice, or a text of one long word or of many spaces takes hours.
+_GRID = re.compile(r"\b(\w++)\s*+[=({]\s*+(?:\w*+::)*+this_grid\s*+\(|\bgrid_group\s*+&?+\s*+(\w++)", re.A)
+_BARRIER = re.compile(r"\b(\w++)\s*+(?:\(\s*+\)\s*+)?+(?:\.|->)\s*+sync\s*+\(|\bsync\s*+\(\s*+(?:\w*+::)*+(\w++)", re.A)
 _LAUNCHED = ("kernel", "grid", "block", "args")
 
 
 def waits_for_grid(source: str) -> bool:
     """True where the text has a barrier of cooperative groups' grid."""
-    names = "|".join({name for pair in _GRID.findall(source) for name in pair if name} | {r"this_grid\s*\(\s*\)"})
-    return bool(re.search(rf"\b(?:{names})\s*(?:\.|->)\s*sync\s*\(|\bsync\s*\(\s*[\w:]*\b(?:{names})", source))
+    names = {name for pair in _GRID.findall(source) for name in pair if name} | {"this_grid"}
+    return any(name in names for pair in _BARRIER.findall(source) for name in pair if name)
 
 
 class LaunchReader:

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 
@@ -36,6 +36,9 @@ COUNT = 16  # cases of a candidate; those for remainders that it writes come fir
 FEW = 6  # of them for numbers that stand elsewhere
 COMPARED, BESIDE, ANY, ELSEWHERE = range(4)  # where the remainder of a divisor stands
 LARGEST = 4096  # divisor that a name may stand for
+READ = 4096  # remainders that are read, equal ones among them
+SPANS = 16  # ranges of a dim at most
+AROUND = 8  # numbers before and behind a divisor
 LINES = 2  # behind a divisor's whose numbers may be its remainder
 TRIES = 6  # lengths, each half as long, until a case is affordable
 SMALL = 16  # all remainders of smaller divisors are meant
@@ -79,7 +82,7 @@ def remainder_cases(prepared: Prepared, rng_seed: int, known: Collection[Case]) 
     open_ = [
         (one, name, span)
         for name in task.tests[0].dims
-        for span in ranges_between(task, name, unusual)
+        for span in _some(ranges_between(task, name, unusual), rng)
         for one in wanted
         if span[1] - span[0] >= one.divisor
     ]
@@ -122,18 +125,23 @@ def _dims(
     return None
 
 
+def _some(spans: list[Range], rng: np.random.Generator) -> list[Range]:
+    return [spans[int(at)] for at in rng.permutation(len(spans))[:SPANS]]
+
+
 def remainders(source: str, tunables: Mapping[str, int]) -> tuple[Remainder, ...]:
     """The remainders of lengths that a file may ask for, those first that it compares with."""
     text, values = numbered(source, tunables)
     plan = [(int(divisor), int(rest or 0), mark) for mark, divisor, rest in _IN_PLAN.findall(plan_text(source))]
-    found = [one for at, row in enumerate(text) for one in _of_line(row, text[at + 1 : at + 1 + LINES], values)]
+    lines = (_of_line(row, text[at + 1 : at + 1 + LINES], values) for at, row in enumerate(text))
+    found = list(islice(chain.from_iterable(lines), READ))
     found += [Remainder(divisor, rest) for divisor, rest, mark in plan if rest and mark == "%"]
     divisors = {one.divisor for one in found} | {divisor for divisor, _, _ in plan}
     found += [Remainder(divisor, rest, ANY) for divisor in divisors for rest in _all_of(divisor)]
     numbers = sorted(set(values.values()))[:FEW_NUMBERS]
     unusual = {divisor for divisor in divisors if divisor & (divisor - 1)}
     if any(_is_named(row, values) for row in text):
-        found += [one for row in text for one in _side_by_side(row, values)]
+        found += islice(chain.from_iterable(_side_by_side(row, values) for row in text), READ)
         unusual |= {number for number in numbers if 2 < number <= LARGEST and number & (number - 1)}
     found += [Remainder(divisor, rest, ELSEWHERE) for divisor in sorted(unusual) for rest in numbers]
     best = dict[tuple[int, int], Remainder]()
@@ -150,22 +158,24 @@ def congruent(wanted: Collection[Remainder], length: int, ends: Range, step: int
 
 
 def _of_line(row: list[Token], next_: Collection[list[Token]], values: Mapping[int, int]) -> Iterator[Remainder]:
-    """Each divisor of a line with its remainder 0 and the other numbers of the line; of an unusual one, of the next."""
-    later = [values[token.start] for other in next_ for token in other if token.start in values]
-    numbers = [(token.start, values[token.start]) for token in row if token.start in values]
+    """Each divisor of a line with its remainder 0 and the numbers around it; of an unusual one, of the next lines."""
+    places = [token.start for token in row if token.start in values]
+    number_of = dict(zip(places, range(len(places)), strict=True))
+    later = [values[t.start] for other in next_ for t in other[: 4 * AROUND] if t.start in values]
     for mark, after in pairwise(row):
         number = values.get(after.start)
         if number is None or mark.text not in ("%", "/", "&", "%="):
             continue
-        divisor = number + 1 if mark.text == "&" else number
+        divisor, at = number + 1 if mark.text == "&" else number, number_of[after.start]
         if divisor < 3 or (mark.text == "&" and divisor & number):
             continue
         yield Remainder(divisor, 0, ELSEWHERE)
-        behind = next((other for at, other in numbers if at > after.start), 0)
-        rests = [other for at, other in numbers if at != after.start] + (later if divisor & (divisor - 1) else [])
-        for rest in dict.fromkeys(rests):
-            if rest and mark.text != "/":
-                yield Remainder(divisor, rest, COMPARED if rest == behind else BESIDE)
+        behind = [values[place] for place in places[at + 1 : at + 1 + AROUND]]
+        before = [values[place] for place in places[max(0, at - AROUND) : at]]
+        rests = dict.fromkeys((*behind, *before, *(later if divisor & (divisor - 1) else ())))
+        for rest in rests if mark.text != "/" else ():
+            if rest:
+                yield Remainder(divisor, rest, COMPARED if behind[:1] == [rest] else BESIDE)
 
 
 def _side_by_side(row: list[Token], values: Mapping[int, int]) -> Iterator[Remainder]:

@@ -144,3 +144,17 @@ def test_a_tunable_whose_name_the_code_declares_may_have_any_name() -> None:
     assert parse(source(plan, body)).defaults() == {"N": 4, "BLOCK": 64}
     with pytest.raises(PlanError, match="'N' is too short for a macro"):
         parse(source(plan))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n" * 500_000,
+        "grid_group" + " " * 500_000 + ";",
+        "".join(f"a{number} = this_grid(" for number in range(30_000)) + "b.sync(" * 30_000,
+    ],
+    ids=["one long word", "many spaces", "many names"],
+)
+def test_a_text_made_to_be_read_slowly_is_read_once(text: str) -> None:
+    """A judge reads it in its own process: each of these took minutes."""
+    assert not waits_for_grid(text)
