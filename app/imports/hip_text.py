@@ -11,7 +11,14 @@ from app.imports.hip_reductions import SCANS
 from app.imports.hip_values import C_TYPES, SCALARS, c_expression, place_in
 from app.imports.node_arguments import plain
 
-STORAGE = {**C_TYPES, "f16": "_Float16", "bf16": "__bf16", "i16": "short", "i8": "signed char", "u8": "unsigned char"}
+STORAGE = {
+    **C_TYPES,
+    "f16": "_Float16",
+    "bf16": "__hip_bfloat16",
+    "i16": "short",
+    "i8": "signed char",
+    "u8": "unsigned char",
+}
 EIGHT_BITS = {
     "e4m3fn": "__hip_fp8_e4m3",
     "e5m2": "__hip_fp8_e5m2",
@@ -19,6 +26,7 @@ EIGHT_BITS = {
     "e5m2fnuz": "__hip_fp8_e5m2_fnuz",
 }
 STORAGE |= EIGHT_BITS
+CONVERTED = {**EIGHT_BITS, "bf16": "__hip_bfloat16"}  # classes, whose conversions are functions of a header
 THREADS = 256
 
 
@@ -57,8 +65,10 @@ def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) ->
             f'block = ["{THREADS}"]',
             f"args = {_toml([*names, *(f'{d}:i64' for d in dims), *scalars])}",
         ]
-    narrow = any(kind in EIGHT_BITS.values() for _, kind, _ in buffers)
-    headers = ["#include <hip/hip_runtime.h>", *(["#include <hip/hip_fp8.h>"] if narrow else [])]
+    kinds = {kind for _, kind, _ in buffers}
+    headers = ["#include <hip/hip_runtime.h>"]
+    headers += ["#include <hip/hip_fp8.h>"] if kinds & set(EIGHT_BITS.values()) else []
+    headers += ["#include <hip/hip_bf16.h>"] if CONVERTED["bf16"] in kinds else []
     lines = [*head, "+++*/", *headers, "", "struct Arguments {"]
     lines += [f"    {const}{kind}* {name};" for name, kind, const in buffers]
     lines += [f"    long long {name};" for name in dims]
@@ -100,7 +110,7 @@ def _launched(graph: Graph, writer: HipWriter) -> list[_NaiveKernel]:
 def _element(name: str, buffer: str, shape: Sequence[Size], call: str, dtype: str) -> _NaiveKernel:
     places = ", ".join(["q_", *(f"i{k}" for k in range(len(shape)))])
     value = f"{call}({places})"
-    value = f"{EIGHT_BITS[dtype]}({value})" if dtype in EIGHT_BITS else value  # a conversion that has to be asked for
+    value = f"{CONVERTED[dtype]}({value})" if dtype in CONVERTED else value  # a conversion that has to be asked for
     return _NaiveKernel(name, dict(enumerate(shape)), [f"{buffer}[at_] = {value};"])
 
 

@@ -120,17 +120,22 @@ def test_a_running_sum_takes_each_element_once(tmp_path: Path, evaluator: LabEva
 
 
 @pytest.mark.long
-def test_a_result_of_eight_bits_is_stored(tmp_path: Path, evaluator: LabEvaluator) -> None:
+@pytest.mark.parametrize("dtype", ["e4m3fnuz", "bf16"])
+def test_a_narrow_result_is_stored(tmp_path: Path, evaluator: LabEvaluator, dtype: str) -> None:
     shape = ("m", "n")
-    nodes = (Operation("narrow", "aten._to_copy.default", (Ref("x"),), {}, shape, "e4m3fnuz"),)
-    graph = Graph((Tensor("x", shape, "f32"),), nodes, ((Tensor("y", shape, "e4m3fnuz"), "narrow"),))
+    nodes = (
+        Operation("narrow", "aten._to_copy.default", (Ref("x"),), {}, shape, dtype),
+        Operation("wide", "aten.add.Tensor", (Ref("x"), Ref("h")), {}, shape, "f32"),
+    )
+    inputs = (Tensor("x", shape, "f32"), Tensor("h", shape, dtype))
+    graph = Graph(inputs, nodes, ((Tensor("y", shape, dtype), "narrow"), (Tensor("z", shape, "f32"), "wide")))
     sizes = Shapes([{"m": 3, "n": 7}, {"m": 17, "n": 90}], [{"m": 20, "n": 100}], {})
-    manifest = manifest_text("narrow", "Eight bits", graph, sizes, Origin("net.py", "pytorch"), [], None)
+    manifest = manifest_text("narrow", "Narrow", graph, sizes, Origin("net.py", "pytorch"), [], None)
     (tmp_path / "task.toml").write_text(manifest)
-    (tmp_path / "reference.py").write_text(reference_text(graph, None, ["m", "n"], "plain", "Eight bits"))
+    (tmp_path / "reference.py").write_text(reference_text(graph, None, ["m", "n"], "plain", "Narrow"))
     (tmp_path / "seed.hip").write_text(seed_text(graph, ["m", "n"]))
     task, seed = load_task(tmp_path), seed_text(graph, ["m", "n"])
     made = evaluator.verify(evaluator.prepare(seed, task))
     assert made.verdict.accepted, made.verdict
-    wrong = seed.replace("fnuz(f_narrow(q_, i0, i1))", "fnuz(-f_narrow(q_, i0, i1))")
+    wrong = seed.replace("(f_narrow(q_, i0, i1))", "(-f_narrow(q_, i0, i1))")
     assert wrong != seed and not evaluator.verify(evaluator.prepare(wrong, task)).verdict.accepted
