@@ -34,7 +34,7 @@ class ExecutedCode:
 
     @staticmethod
     def of(counted: LaunchCounters, blocks: Sequence[BasicBlock], target: Target) -> ExecutedCode:
-        """What the counters say of the blocks."""
+        """Read off the counters how often each block runs."""
         return ExecutedCode(blocks, executions(counted, blocks), counted.waves, target)
 
     def vector_clocks(self) -> float:
