@@ -15,7 +15,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from sandbox.lab.workgroups import Grid
+from sandbox.lab.workgroups import Grid, place_of
 
 Indices = npt.NDArray[np.int64]
 
@@ -24,6 +24,7 @@ LESS = 0.9  # of what a workgroup must have written: with less it left something
 EXACT = 0.25  # of a workgroup: a fit that misses by less gives the right number
 RIVALS = 8  # at most; a few show whether several workgroups own one place
 MOST_AXES = 4  # of an output that are tried in every order
+ENOUGH = 4  # workgroups whose numbers count the tiles, so that another number is a tile's too
 
 
 @dataclass
@@ -37,9 +38,12 @@ class Ownership:
     firsts: list[tuple[int, ...]] = field(default_factory=list)
     extents: list[tuple[int, ...]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
+    idle: list[int] = field(default_factory=list)  # numbers of those that wrote nothing
 
     def add(self, number: int, places: Indices) -> None:
-        """The places in flat memory that a workgroup wrote, ascending; one that wrote none says nothing."""
+        """The places in flat memory that a workgroup wrote, ascending."""
+        if not places.size:
+            self.idle.append(number)
         if places.size:
             axes = np.unravel_index(places, self.shape, order="F" if self.column_major else "C")
             self.numbers.append(number)
@@ -64,7 +68,7 @@ class Ownership:
 
     @property
     def is_cut_short(self) -> bool:
-        """True where workgroups write full tiles, and one at an end of the output less than is left there."""
+        """True where workgroups write full tiles, and one less than is left of its own, or nothing at all."""
         if not self.extents:
             return False
         box = [max(extent) for extent in zip(*self.extents, strict=True)]
@@ -75,7 +79,15 @@ class Ownership:
         left = (
             math.prod(min(b, s - f) for b, s, f in zip(box, self.shape, first, strict=True)) for first in self.firsts
         )
-        return any(size < LESS * most for size, most in zip(self.sizes, left, strict=True))
+        return any(size < LESS * most for size, most in zip(self.sizes, left, strict=True)) or self._leaves_a_tile
+
+    @property
+    def _leaves_a_tile(self) -> bool:
+        """True where the numbers of those that write count the tiles, and one that writes nothing has a tile's."""
+        if not self.idle or len(self.numbers) < ENOUGH:
+            return False
+        fitting = [tiles for owners, tiles in self._maps() if owners == self.numbers]
+        return bool(fitting) and all(fitting)
 
     def rivals(self) -> tuple[int, ...]:
         """Workgroups that would own the first places of the sample's, did the numbers count the tiles.
@@ -91,13 +103,20 @@ class Ownership:
 
     def _owners(self) -> Iterator[list[int]]:
         """The numbers of the workgroups that own the first places, for each order in which numbers may go; -1: none."""
+        return (owners for owners, _ in self._maps())
+
+    def _maps(self) -> Iterator[tuple[list[int], list[int]]]:
+        """For each order the owners of the first places, and those that wrote nothing though they own a tile."""
         tiles, counts = self._tiles()
         long = [axis for axis in range(3) if self.grid[axis] > 1]
         for order in permutations(range(len(counts))):
             steps = [math.prod(counts[axis] for axis in order[:at]) for at in range(len(order))]
-            yield [sum(step * tile[axis] for step, axis in zip(steps, order, strict=True)) for tile in tiles]
+            owners = [sum(step * tile[axis] for step, axis in zip(steps, order, strict=True)) for tile in tiles]
+            yield owners, [number for number in self.idle if number < math.prod(counts)]
             if len(long) == len(order):
-                yield [self._by_axis(tile, long, order) for tile in tiles]
+                ends = [(g, counts[axis]) for g, axis in zip(long, order, strict=True)]
+                idle = [n for n in self.idle if all(place_of(n, self.grid)[g] < end for g, end in ends)]
+                yield [self._by_axis(tile, long, order) for tile in tiles], idle
 
     def _by_axis(self, tile: tuple[int, ...], long: Sequence[int], order: Sequence[int]) -> int:
         """The number where the grid's own axes, those longer than one, are the output's in this order."""

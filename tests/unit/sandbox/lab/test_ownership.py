@@ -92,3 +92,21 @@ def test_the_workgroups_that_a_wrapped_index_meets_are_named(grid: Grid) -> None
     assert not set(made.rivals()) & set(made.numbers)
     honest = sampled(grid, lambda n: (n // 12 * 128, n % 12 * 128), (128, 128), 40)
     assert honest.rivals() == ()
+
+
+def test_one_that_writes_nothing_is_missed_where_the_others_say_which_tile_is_its_own() -> None:
+    """Tiles of 128 in a grid that ends where the output does, or behind it: there workgroups have nothing to do."""
+    for grid, idle, is_missed in (((12, 32, 1), 383, True), ((12, 40, 1), 12 * 33, False), ((14, 32, 1), 13, False)):
+        made = Ownership(grid, SHAPE)
+        for at, number in enumerate((0, 5, grid[0] * 7 + 3, grid[0] * 20 + 1)):
+            row, column = number // grid[0] * 128, number % grid[0] * 128
+            made.add(number, (np.arange(row, row + 128)[:, None] * SHAPE[1] + np.arange(column, column + 128)).ravel())
+            assert not made.is_cut_short, at
+        made.add(idle, np.empty(0, np.int64))
+        assert made.is_cut_short is is_missed, grid
+
+
+def test_of_few_that_write_nothing_is_said() -> None:
+    made = sampled((12, 32, 1), lambda n: (n // 12 * 128, n % 12 * 128), (128, 128), 2)
+    made.add(next(n for n in range(384) if n not in made.numbers), np.empty(0, np.int64))
+    assert not made.is_cut_short
