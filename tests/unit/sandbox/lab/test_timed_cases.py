@@ -120,7 +120,7 @@ def test_a_leader_is_executed_whole_and_one_wrong_row_is_found(evaluator: LabEva
     assert made.verdict.accepted
     rows = [row for row in made.cases if row.role == "benchmark"]
     assert len(rows) == 2 and all(row.is_whole and row.miss_chance == 0 and row.grid for row in rows)
-    factor = "* (cols == 600 && row == 1503 ? 1.01f : 1.0f)"
+    factor = "* (rows == 2048 && cols == 600 && row == 1503 ? 1.01f : 1.0f)"  # no drawn shape is this one
     wrong = evaluator.prepare(HEAD.format(early="", factor=factor, grid="ceil_div(rows, 64)"), two)
     refuted = evaluator.confirm(wrong)
     assert not refuted.verdict.accepted and refuted.verdict.findings[0].case == "rows=2048,cols=600"
