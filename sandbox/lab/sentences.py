@@ -72,7 +72,7 @@ def _finding(scene: Scene, row: Mapping[str, Any]) -> Finding:
     kernel = launch.kernel
     if line is None and kernel in (FILL, COPY):
         line = launch.line
-    if line is None and kind == "stack_overflow" and row["places"]:  # where the compiler's own code touches the stack
+    if line is None and row["places"]:  # at an instruction of the compiler's own: an empty loop's jump, a stack's probe
         line = scene.lines.line_before(row["places"][0])
     region = int(row["region"])
     buffer = scene.regions[region].buffer.name if 0 <= region < len(scene.regions) else None

@@ -207,6 +207,17 @@ __global__ void k(const float* x, float* y) {
     assert "(63,0,0)" in done.findings[0].message and "wait" in done.findings[0].message
 
 
+def test_a_loop_that_the_compiler_emptied_is_found_at_its_line() -> None:
+    source = """
+__global__ void k(const float* x, float* y) {
+    float sum = 0;
+    while (blockDim.x > 0) sum += x[0]; // here
+    y[threadIdx.x] = sum;
+}"""
+    done = run(source, deadline_s=0.2)
+    assert {(f.kind, f.line) for f in done.findings} == {("timeout", marked_line(source))}
+
+
 def test_a_fault_in_one_workgroup_leaves_the_others_results() -> None:
     done = execute(
         """
