@@ -130,7 +130,7 @@ def walk(sandbox: Sandbox, task: Task, folder: Path) -> Count:
     def write(step: Step, base: Specimen) -> str:
         return SOURCE
 
-    limits = Limits(generations=1, picks=1, tunings=4)
+    limits = Limits(generations=1, picks=1, tunings=4, explorations=1, dispatch=False)
     context = replace(table_context(folder, task, ScriptedAuthor(ideas, write), limits), sandbox=sandbox)
     with counting() as count:
         run = drive(context, folder / "checkpoint.db")
@@ -142,10 +142,10 @@ def walk(sandbox: Sandbox, task: Task, folder: Path) -> Count:
 
 
 def small() -> Task:
-    """The task with small benchmark cases: what is counted depends on their number alone."""
+    """The task with one seed and small benchmark cases: what is counted depends on their number alone."""
     plain = load_task("transpose")
     cases = tuple(replace(c, dims={"rows": 64 + i, "cols": 32}) for i, c in enumerate(plain.benchmarks))
-    return replace(plain, benchmarks=cases)
+    return replace(plain, seeds=plain.seeds[:1], benchmarks=cases)
 
 
 def in_the_lab(folder: Path) -> Count:

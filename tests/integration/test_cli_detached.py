@@ -20,6 +20,7 @@ from records.errors import MachineError
 from records.experiment import Run
 from records.holder import process_of
 from records.ledger import Ledger
+from tests.support.short_task import short_task
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,7 +44,8 @@ def test_a_detached_run_survives_its_terminal_is_shown_and_stopped(
     (place / "app").mkdir()  # a stranger's, which the process must not import
     (place / "app" / "__init__.py").write_text("raise RuntimeError('a stranger was imported')\n")
     program = "import sys; sys.path.insert(0, sys.argv.pop(1)); from app.cli import main; main()"
-    words = ["run", "transpose", "--author", "playbook", "--on", "lab", "--generations", "9", "--detach", "--json"]
+    short_task("transpose", place / "short", rows=256, cols=256)
+    words = ["run", "short", "--author", "playbook", "--on", "lab", "--generations", "9", "--detach", "--json"]
     terminal = subprocess.Popen(
         [sys.executable, "-P", "-c", program, str(ROOT), *words],
         start_new_session=True,

@@ -57,7 +57,7 @@ def writer(step: Step, base: Specimen) -> str:
 def test_a_draft_goes_back_with_the_compilers_text_the_judges_and_the_hangs_line(tmp_path: Path) -> None:
     author = ScriptedAuthor(ideas, writer)
     task = replace(TASK, seeds=TASK.seeds[:1], benchmarks=TASK.benchmarks[:1])
-    sandbox = evaluator(7, Patience(deadline_s=1.0))
+    sandbox = evaluator(7, Patience(deadline_s=0.25))
     context = replace(
         table_context(tmp_path, task, author, Limits(generations=1, picks=2, compile_repairs=1)), sandbox=sandbox
     )

@@ -22,7 +22,9 @@ SMALL: Mapping[str, Mapping[str, int]] = {
 }
 
 
-@pytest.mark.parametrize("family", held_out(), ids=lambda family: family.name)
+@pytest.mark.parametrize(
+    "family", [pytest.param(f, id=f.name, marks=[pytest.mark.long] if n else []) for n, f in enumerate(held_out())]
+)
 def test_every_fifth_variant_computes_the_reference(family: Family) -> None:
     for specimen in (replace(s, dims=SMALL[family.name]) for s in family.variants[::5]):
         inputs = specimen.inputs()

@@ -102,12 +102,17 @@ def of(said: Evaluation) -> float:
 @pytest.mark.parametrize(
     ("grid", "row"),
     [
-        ("4 * rows", "b < rows / 2 ? b : b - (gridDim.x - rows) < rows / 2 ? -1 : b - (gridDim.x - rows)"),
-        ("4 * rows", "b < gridDim.x / 3 || b >= gridDim.x / 3 + rows ? -1 : b - gridDim.x / 3"),
-        ("2 * rows", "b < rows ? b : -1"),
-        ("500 * rows", "b - (gridDim.x - rows)"),
+        pytest.param(
+            *("4 * rows", "b < rows / 2 ? b : b - (gridDim.x - rows) < rows / 2 ? -1 : b - (gridDim.x - rows)"),
+            id="idle in the middle",
+        ),
+        pytest.param(
+            *("4 * rows", "b < gridDim.x / 3 || b >= gridDim.x / 3 + rows ? -1 : b - gridDim.x / 3"),
+            id="idle at the ends",
+        ),
+        pytest.param("2 * rows", "b < rows ? b : -1", id="idle behind"),
+        pytest.param("500 * rows", "b - (gridDim.x - rows)", id="one in five hundred", marks=pytest.mark.long),
     ],
-    ids=["idle in the middle", "idle at the ends", "idle behind", "one in five hundred"],
 )
 def test_a_grid_padded_with_idle_workgroups_costs_what_its_work_does(grid: str, row: str) -> None:
     padded, honest = counted(plain(grid, f"const int r = {row}; if (r >= 0) row(x, y, r, cols);")), counted(ONE_EACH)

@@ -79,8 +79,10 @@ def test_a_sample_of_each_benchmark_is_compared_and_said(evaluator: LabEvaluator
     [
         ("", "* (timed ? 1.01f : 1.0f)", "wrong_result"),
         ("if (timed && row > 1000) return;", "", "unwritten_output"),
-        ("if (timed && blockIdx.x + 1 == gridDim.x) return;", "", "unwritten_output"),
-        ("if (timed && threadIdx.x % 2) return;", "", "unwritten_output"),
+        pytest.param(
+            "if (timed && blockIdx.x + 1 == gridDim.x) return;", "", "unwritten_output", marks=pytest.mark.long
+        ),
+        pytest.param("if (timed && threadIdx.x % 2) return;", "", "unwritten_output", marks=pytest.mark.long),
     ],
 )
 def test_a_kernel_that_is_wrong_only_where_it_is_timed(

@@ -177,7 +177,9 @@ def test_without_any_window_taken_the_known_ones_come_at_the_end(references: Ref
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kernel", [half, lazy_until_seen, lazy_later, lazy_once])
+@pytest.mark.parametrize(
+    "kernel", [half, lazy_later, *(pytest.param(k, marks=pytest.mark.long) for k in (lazy_until_seen, lazy_once))]
+)
 @pytest.mark.parametrize(("time_us", "windows"), few([(20.0, 40), (500.0, 160)], 2))  # windows of 8 calls, and of one
 def test_who_remembers_gains_nothing(references: References, kernel: Kernel, time_us: float, windows: int) -> None:
     kinds = [refused(references, kernel, seed, time_us=time_us, windows=windows) for seed in range(4)]
