@@ -132,7 +132,6 @@ def test_instantiations_structs_and_copies_are_launched_as_the_plan_says(judge: 
         ("if (i < n) y[i] = 1.5f * x[i];", "wrong_result", "correct"),
         ("if (i < n - 1) y[i] = factor * x[i];", "unwritten_output", "correct"),
         ("if (i < n) { y[i] = factor * x[i]; x[i] = 0.0f; }", "input_written", "execute"),
-        # Around the buffers: the stub's lab sees the access itself; the red zones do where nothing else would.
         ("if (i < n) y[i] = factor * x[i]; if (i == 0) y[n + 64] = 1.0f;", "out_of_bounds", "execute"),
     ],
 )
@@ -296,5 +295,6 @@ def test_a_gpu_of_another_kind_is_refused(stub: Stub, small_caches: Target, tmp_
         GpuEvaluator(small_caches, tmp_path, 0, library=stub.library, spares=0)
 
 
+@pytest.mark.long
 def test_a_plan_may_say_that_its_bits_are_free(judge: GpuEvaluator, task: Task) -> None:
     assert judge.verify(judge.prepare(source(extra="nondeterministic = true\n"), task)).verdict.accepted

@@ -11,8 +11,8 @@ import pytest
 from app.cli import run_command
 from tasks.loader import load_task
 
-QUICK = ("bias_gelu",)
-SLOW = (
+NAMES = (
+    "bias_gelu",
     "scan",
     "reduction",
     "layer_norm",
@@ -45,8 +45,8 @@ def predicted_us(verdict: dict[str, Any]) -> float:
     return math.exp(sum(map(math.log, times)) / len(times))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.long) for name in SLOW)])
+@pytest.mark.long
+@pytest.mark.parametrize("name", NAMES)
 def test_the_seeds_are_right_and_the_second_is_faster(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     naive, better = checked(name, capsys)
     assert naive["accepted"] and better["accepted"]

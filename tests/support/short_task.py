@@ -15,9 +15,9 @@ LARGEST = 25_000  # elements of a test that stays
 def short_task(name: str, folder: Path, **dims: int) -> Path:
     """A copy of the task in this folder with one benchmark of these dims: a kernel that leads meets all in little.
 
-    Its large tests are left out; the shapes that no file lists are as large as the tests.
+    Only its plain seed stays. Its large tests are left out; the shapes that no file lists are as large as the tests.
     """
-    shutil.copytree(FOLDER / name, folder)
+    shutil.copytree(FOLDER / name, folder, ignore=shutil.ignore_patterns("seed_*.hip"))
     text = _without_large_tests((folder / "task.toml").read_text(encoding="utf-8"))
     head, *_, last = re.split(r"^\[\[benchmark\]\]$", text, flags=re.M)
     rest = re.split(r"^(?=\[)", last, maxsplit=1, flags=re.M)[1]

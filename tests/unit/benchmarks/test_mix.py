@@ -26,6 +26,7 @@ def lab() -> LabEvaluator:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_mix_is_always_the_same_and_holds_nothing_twice() -> None:
     assert [(m.source, m.tunables) for m in mix()] == [(m.source, m.tunables) for m in MEMBERS]
     assert len({prepare(m.source, m.task).id for m in MEMBERS}) == len(MEMBERS) == 500

@@ -222,6 +222,7 @@ def test_one_workgroup_that_works_among_idle_ones_of_a_second_launch_is_counted(
     )
 
 
+@pytest.mark.long
 def test_sixty_launches_are_counted_each() -> None:
     body = "for (int r = b * 60 + part; r < rows; r += gridDim.x * 60) row(x, y, r, cols);"
     once = plain("ceil_div(rows, 60)", body).replace(

@@ -90,6 +90,7 @@ def test_a_kernel_that_leads_meets_every_family(evaluator: LabEvaluator, softmax
     assert "[sorted]" in (made.verdict.findings[0].case or "")
 
 
+@pytest.mark.long
 def test_a_kernel_that_leads_meets_every_family_on_every_shape(evaluator: LabEvaluator, softmax: Task) -> None:
     """In part on three, which finds what is wrong everywhere on one shape; at the grid's end, too."""
     (case,) = softmax.benchmarks

@@ -95,6 +95,7 @@ def test_a_kernel_that_is_wrong_only_where_it_is_timed(
     assert [row.role for row in made.cases if not row.correct] == ["benchmark"]
 
 
+@pytest.mark.long
 def test_idle_workgroups_of_a_grid_larger_than_needed_are_no_fault(evaluator: LabEvaluator, short: Task) -> None:
     cheap = replace(short, benchmarks=short.benchmarks[:1], digest="1" * 64)
     made = verify(evaluator, cheap, grid="ceil_div(rows, 64) * 5")
