@@ -12,6 +12,7 @@ from sandbox.candidate.growth import plan_cases
 from sandbox.candidate.large_shapes import large_cases, many_workgroups
 from sandbox.candidate.written_lengths import written_cases
 from sandbox.candidate.written_remainders import remainder_cases
+from sandbox.lab.branch_cases import branch_cases
 from sandbox.lab.confirmed_case import ConfirmedCase, confirmed_rows
 from sandbox.lab.family_case import FamilyCase, confirmed_families, met_by_one
 from sandbox.lab.lab_verify import Built, Judge
@@ -39,7 +40,8 @@ def cases_met(
     shapes = (*plan_cases(prepared, seed), *held_out_cases(task, seed), *drawn)
     written = written_cases(prepared, seed, (*task.tests, *shapes))
     rests = remainder_cases(prepared, seed, (*task.tests, *shapes, *written))
-    derived = {case.name: case for case in (*shapes, *written, *rests)}
+    others = branch_cases(judge.built, seed, (*task.tests, *shapes, *written, *rests))
+    derived = {case.name: case for case in (*shapes, *written, *rests, *others)}
     for case in (*task.tests, *derived.values()):
         yield ListedCase(judge, case, None, inputs)
     for case in many_workgroups(prepared, (*task.tests, *derived.values()), inputs.rng):

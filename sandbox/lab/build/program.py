@@ -31,6 +31,7 @@ from sandbox.elf import Elf
 from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
 from sandbox.lab.build.assembly import reached
+from sandbox.lab.build.decisions import Steps, decisions
 from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, OPTIMISED, PLAIN, PREPROCESS, SEALED
 from sandbox.lab.build.kernel_names import called_symbols
 from sandbox.lab.build.lines import LineTable, read_lines
@@ -41,7 +42,7 @@ from sandbox.lab.build.reading import CLOSING, Reader, Reading, behind_header, t
 from sandbox.lab.build.sealed_calls import seal
 from sandbox.process import Completed
 
-FORMAT = "21"  # raise it when the same source would give another program or description
+FORMAT = "22"  # raise it when the same source would give another program or description
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class LabProgram:
     symbols: Mapping[str, str] = field(default_factory=dict)  # of the function that stands for each kernel
     expressions: Mapping[str, str] = field(default_factory=dict)  # of each kernel's address in C++
     text_digest: str = ""  # SHA-256 of the candidate's text as it was compiled
+    decisions: tuple[Steps, ...] = ()  # of each launch of the plan, what it decides by its arguments alone
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,11 @@ class Builder:
             return _link_findings(done)
         symbols = called_symbols(module, candidate.plan.launches)
         described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
-        return replace(described, symbols=symbols, expressions=made.kernels, text_digest=text_digest(made.text))
+        decided: tuple[Steps, ...] = ()
+        if checks:
+            decided = decisions(read_output(work / "optimised.ll").decode("utf-8"), len(candidate.plan.launches))
+        described = replace(described, symbols=symbols, decisions=decided)
+        return replace(described, expressions=made.kernels, text_digest=text_digest(made.text))
 
     def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | tuple[Finding, ...]:
         """Compile to candidate.o; with checks by way of LLVM's text form, to which probes are added, and sealed."""

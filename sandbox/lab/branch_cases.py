@@ -1,0 +1,209 @@
+"""Shapes for the ways of a kernel that no case takes: what it decides by its arguments alone, by whatever arithmetic.
+
+`build/decisions.py` has read from the program what each launch computes of its arguments, its grid and its block. For
+the cases that are known, and for thousands of other shapes of the task, it is computed which blocks are reached and
+which comparisons hold. A shape that goes where no case has gone becomes a case.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from records.errors import PlanError
+from sandbox.candidate.arguments import ScalarArg
+from sandbox.candidate.plan import Launch
+from sandbox.candidate.resolve import ResolvedLaunch
+from sandbox.candidate.written_lengths import COST, LITTLE, little_length
+from sandbox.lab.build.decisions import Steps
+from sandbox.lab.decided import Decided, Flags
+from sandbox.lab.decided_values import Values
+from sandbox.lab.lab_verify import Built
+from tasks.domain import admits
+from tasks.expressions import evaluate
+from tasks.held_out import cost
+from tasks.manifest import case_name
+from tasks.task import Case, Task
+
+COUNT = 8  # cases of a candidate
+SPREAD = 1024  # lengths of each dim beside little ones of the others, drawn evenly, and as many by their logarithm
+DRAWN = 1024  # shapes whose dims are all drawn
+STEPS = 512  # of the lengths that follow one another from the least
+DRAWN_OF = 24  # of the shapes that go new ways, of which the largest is taken
+MOST_TURNS = 64  # launches of a case that one launch of the plan becomes
+_KINDS = {"integer": 1, "real": 2}
+
+Columns = Mapping[str, npt.NDArray[np.int64]]
+
+
+def branch_cases(built: Built, rng_seed: int, known: Collection[Case]) -> tuple[Case, ...]:
+    """Cases that go ways which no known case goes; the same arguments give the same cases."""
+    prepared, task = built.prepared, built.prepared.task
+    launches = [
+        (launch, steps)
+        for launch, steps in zip(prepared.candidate.plan.launches, built.program.decisions, strict=False)
+        if steps
+    ]
+    if not launches or prepared.arms:
+        return ()
+    rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 7])
+    columns = shapes(task, rng)
+    new = [_new_ways(built, launch, steps, columns, known) for launch, steps in launches]
+    ways = np.concatenate(new)
+    return tuple(_chosen(built, ways[ways.any(axis=1)], columns, rng, {case.name for case in known}))
+
+
+def shapes(task: Task, rng: np.random.Generator) -> Columns:
+    """Dims of the task, a row each: every length of one beside little ones of the others, and all drawn."""
+    names = list(task.tests[0].dims)
+    rows = list[npt.NDArray[np.int64]]()
+    for at, name in enumerate(names):
+        swept = _lengths(task, name, rng)
+        others = [[little_length(task, other, n) for n in (0, *rng.integers(LITTLE, size=7))] for other in names]
+        own = np.array([rng.choice(each, len(swept)) for each in others], np.int64).T
+        own[:, at] = swept
+        rows.append(own)
+    rows.append(np.array([rng.choice(_lengths(task, name, rng), DRAWN) for name in names], np.int64).T)
+    every = np.unique(np.concatenate(rows), axis=0)
+    return {name: every[:, at] for at, name in enumerate(names)}
+
+
+def _lengths(task: Task, name: str, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Lengths of a dim from the least to the greatest that is listed, dense where they are small."""
+    listed = [case.dims[name] for case in (*task.tests, *task.benchmarks)]
+    low, high, step = min(listed), max(listed), task.multiples.get(name, 1)
+    first = np.arange(low, min(high, low + STEPS * step) + 1, step)
+    evenly = [rng.uniform(low, high, SPREAD), np.exp(rng.uniform(np.log(low), np.log(high), SPREAD))]
+    drawn = np.concatenate(evenly).astype(np.int64) // step * step
+    return np.unique(np.concatenate([first, drawn[(drawn >= low) & (drawn <= high)]]))
+
+
+def _new_ways(
+    built: Built, launch: Launch, steps: Steps, columns: Columns, known: Collection[Case]
+) -> npt.NDArray[np.bool_]:
+    """A row for each way that no known case goes and some shape does, with the shapes that do."""
+    past = [one for case in known for one in _launches(built, launch, case)]
+    count = len(next(iter(columns.values())))
+    if not past:
+        return np.zeros((0, count), bool)
+    leaves = _Leaves(built, launch, columns, past)
+    ways: Flags = Decided(len(past) + count, leaves.leaf).items(steps)
+    return ways[~ways[:, : len(past)].any(axis=1), len(past) :]
+
+
+def _launches(built: Built, launch: Launch, case: Case) -> Sequence[ResolvedLaunch]:
+    try:
+        plan = built.prepared.plan(case)
+    except PlanError:
+        return ()  # the case itself says so
+    return [one for one in plan.launches if one.line == launch.line][:MOST_TURNS]
+
+
+@dataclass
+class _Leaves:
+    """What a launch is given: on known cases, and behind them on the shapes of the columns."""
+
+    built: Built
+    launch: Launch
+    columns: Columns
+    past: Sequence[ResolvedLaunch]
+    valid: Flags | None = field(default=None)
+
+    def leaf(self, kind: str, index: int) -> Values | None:
+        """Values of an argument's bits or kind, or of an extent; None where they are not numbers."""
+        if kind in ("grid", "block"):
+            before = [(one.grid if kind == "grid" else one.block)[index] for one in self.past]
+            texts = self.launch.grid if kind == "grid" else self.launch.block
+            behind = self._numbers(texts[index]) if index < len(texts) else self._filled(1)
+            return None if behind is None else _joined(before, behind)
+        scalars = [one.args[index] for one in self.past if index < len(one.args)]
+        text = self.launch.args[index] if index < len(self.launch.args) else None
+        if len(scalars) < len(self.past) or not isinstance(text, str):
+            return None
+        words = [arg for arg in scalars if isinstance(arg, ScalarArg)]
+        if len(words) < len(scalars):
+            return None
+        is_real = isinstance(words[0].value, float)
+        if kind == "kind":
+            return np.full(len(self.past) + self._count, _KINDS["real" if is_real else "integer"], np.uint64)
+        before = [_word(arg.value) for arg in words]
+        if len(set(before)) == 1 and not self._depends(text):
+            return _joined(before, self._filled(before[0]))
+        number = None if is_real else self._numbers(text.partition(":")[0].strip())
+        return None if number is None else _joined(before, number)
+
+    @property
+    def _count(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def _filled(self, number: int) -> Values:
+        return np.full(self._count, number % 2**64, np.uint64)
+
+    def _depends(self, text: str) -> bool:
+        return any(name in text for name in self.columns)
+
+    def _numbers(self, text: str) -> Values | None:
+        """The whole number that a text stands for on each shape; None where it stands for none on some."""
+        if text in self.columns:
+            return self.columns[text].astype(np.uint64)
+        fixed = {**self.built.prepared.tunables}
+        names = list(self.columns)
+        try:
+            found = [
+                evaluate(text, {**fixed, **dict(zip(names, row, strict=True))})
+                for row in zip(*(self.columns[name].tolist() for name in names), strict=True)
+            ]
+        except PlanError:
+            return None
+        return np.array(found, np.int64).view(np.uint64)
+
+
+def _joined(before: Sequence[int], behind: Values) -> Values:
+    return np.concatenate([np.array([number % 2**64 for number in before], np.uint64), behind])
+
+
+def _word(value: float) -> int:
+    """The bits of an argument as the launch carries them: a whole number, or a double."""
+    return int(struct.unpack("<q", struct.pack("<d", value))[0]) if isinstance(value, float) else int(value)
+
+
+def _chosen(
+    built: Built, ways: npt.NDArray[np.bool_], columns: Columns, rng: np.random.Generator, names: set[str]
+) -> Iterator[Case]:
+    """Cases for the shapes that go most new ways, one after the other; of some drawn, the largest.
+
+    A way may be open to some work-items only: in a small shape there is none of them.
+    """
+    task = built.prepared.task
+    limit = max(COST, min(cost(task, case.dims) for case in task.tests))
+    left, is_open = COUNT, np.ones(ways.shape[1], bool)
+    while left and ways.size and (ways & is_open).any():
+        gain = (ways & is_open).sum(axis=0)
+        best = rng.permutation(np.flatnonzero(gain == gain.max()))[:DRAWN_OF]
+        shapes_of = [{name: int(column[at]) for name, column in columns.items()} for at in best]
+        costs = [cost(task, dims) if _serves(built, dims, limit) else -1.0 for dims in shapes_of]
+        most = int(np.argmax(costs))
+        is_open[best[[each < 0 for each in costs]]] = False
+        if costs[most] < 0:
+            continue
+        ways, dims = ways[~ways[:, best[most]]], shapes_of[most]
+        if case_name(dims) not in names:
+            left -= 1
+            seed = int(rng.integers(2**32))
+            yield replace(task.tests[0], name=case_name(dims), dims=dims, seed=seed, weight=1.0, role="held_out")
+
+
+def _serves(built: Built, dims: Mapping[str, int], limit: float) -> bool:
+    """True for a shape of the task's domain that is affordable and that the plan has numbers for."""
+    task = built.prepared.task
+    if cost(task, dims) > limit or not admits(task, dims):
+        return False
+    try:
+        built.prepared.plan(replace(task.tests[0], name=case_name(dims), dims=dict(dims)))
+    except PlanError:
+        return False
+    return True

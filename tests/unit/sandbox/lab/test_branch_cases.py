@@ -1,0 +1,63 @@
+"""Shapes that go where no case has gone, by whatever arithmetic a kernel chooses its lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from sandbox.lab.branch_cases import COUNT, branch_cases
+from sandbox.lab.lab_verify import Built
+from tasks.loader import load_task
+from tasks.task import Case
+from tests.support.lab_bench import evaluator
+
+TASK = load_task("row_softmax")
+SEED = TASK.seeds[0].read_text(encoding="utf-8")
+GUARD = "if (row >= rows) return;"
+STEP = "int n = cols; n ^= n >> 4; n *= 668265261; n ^= n >> 15;"
+
+
+def built(line: str) -> Built:
+    assert SEED.count(GUARD) == 1
+    made = evaluator(7)._build(evaluator(7).prepare(SEED.replace(GUARD, f"{GUARD} {line}"), TASK))[1]
+    assert made is not None
+    return made
+
+
+def mixed(n: int) -> int:
+    n ^= n >> 4
+    n = n * 668265261 % 2**32
+    n = n - 2**32 if n >= 2**31 else n
+    return n ^ n >> 15
+
+
+@pytest.mark.parametrize(
+    ("line", "goes"),
+    [
+        ("if (__popc(cols) == 10) return;", lambda d: d["cols"].bit_count() == 10),
+        ("switch (cols * 7 >> 5 & 31) { case 29: return; default: break; }", lambda d: d["cols"] * 7 >> 5 & 31 == 29),
+        (f"{STEP} if ((n & 63) == 1) return;", lambda d: mixed(d["cols"]) & 63 == 1),
+        ("float f = cols * 0.618f; if (f - floorf(f) > 0.99f) return;", lambda d: d["cols"] * 0.618 % 1 > 0.989),
+        ("if (gridDim.x == 37) return;", lambda d: -(-d["rows"] // 64) == 37),
+        ("if (row % 5 == 3 && cols / 4 % 61 == 17) return;", lambda d: d["cols"] // 4 % 61 == 17 and d["rows"] > 3),
+        ("if (__popc(cols) & 1) { if (cols > 900) { if (cols / 3 % 13 == 5) return; } }",
+         lambda d: d["cols"].bit_count() % 2 and d["cols"] > 900 and d["cols"] // 3 % 13 == 5),
+    ],
+)  # fmt: skip
+def test_a_way_that_no_case_takes_has_a_case(line: str, goes: Callable[[Mapping[str, int]], object]) -> None:
+    one = built(line)
+    known = [case for case in (*TASK.tests, *TASK.benchmarks) if not goes(case.dims)]
+    made = branch_cases(one, 1, known)
+    assert 1 <= len(made) <= COUNT and any(goes(case.dims) for case in made)
+    assert branch_cases(one, 1, known) == made  # the same secret draws the same
+    assert [case.dims for case in branch_cases(one, 2, known)] != [case.dims for case in made]
+    assert not any(goes(case.dims) for case in branch_cases(one, 1, (*known, *made)))
+
+
+@pytest.mark.parametrize(
+    "line", ["", "if (cols < 1) return;", "if (x[0] > 1e30f) return;", "if (cols > 1 << 29) return;"]
+)
+def test_where_nothing_new_can_be_reached_there_is_no_case(line: str) -> None:
+    more = Case("rows=3,cols=1", {"rows": 3, "cols": 1}, 1)
+    assert branch_cases(built(line), 1, (*TASK.tests, *TASK.benchmarks, more)) == ()
