@@ -105,7 +105,7 @@ def _launches(built: Built, launch: Launch, case: Case) -> Sequence[ResolvedLaun
 
 @dataclass
 class _Leaves:
-    """What a launch is given: on known cases, and behind them on the shapes of the columns."""
+    """The arguments and extents of a launch: on known cases, and behind them on the shapes of the columns."""
 
     built: Built
     launch: Launch

@@ -67,7 +67,7 @@ class Decided:
         return block
 
     def _enter(self, label: str) -> None:
-        """What reaches a block, by the edges known so far; those of loops come later."""
+        """Note the shapes that reach a block, by the edges known so far; those of loops come later."""
         found = [(at, flags) for (at, to), flags in self.edges.items() if to == label]
         is_entry = not self.reach
         self.reach[label] = np.full(self.count, is_entry)

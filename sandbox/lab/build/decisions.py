@@ -1,4 +1,4 @@
-"""What a launch decides by its arguments alone, read from the optimised LLVM text of a candidate's program.
+"""The decisions of a launch that follow from its arguments alone, read from a program's optimised LLVM text.
 
 A kernel may do something else for lengths that no case has, by whatever arithmetic: `(n >> 7 & 3) == 3`, `n * 40503 >
 LIMIT`. Here every value that follows from a launch's scalar arguments, its grid and its block becomes a step, and so do
@@ -15,12 +15,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from sandbox.cage.output import read_output
 from sandbox.lab.build.ir import Body, bodies
 
 Step = tuple[str, ...]
 Steps = tuple[Step, ...]
 
+OPTIMISED = "optimised.ll"
 MOST_LINES = 30_000  # of one launch; a longer one is not read
 _LAUNCH = re.compile(r"ks_launch_(\d+)$")
 _NAME = r"%(?:\"[^\"]*\"|[-\w$.]+)"
@@ -71,6 +74,12 @@ def decisions(module: str, launches: int) -> tuple[Steps, ...]:
             if any(step[0] == "value" and step[3] == "i1" for step in steps):
                 found[int(match[1])] = steps
     return tuple(found)
+
+
+def decisions_in(work: Path, launches: int) -> tuple[Steps, ...]:
+    """The steps of each launch of the program that was built in this folder; none of one without checks."""
+    module = work / OPTIMISED
+    return decisions(read_output(module).decode("utf-8"), launches) if module.exists() else ()
 
 
 @dataclass
@@ -151,7 +160,7 @@ class _Reader:
 
 
 def _leaf(to: str, at: int) -> tuple[str, str] | None:
-    """What stands at a place: a word of the arguments, or an extent of the launch."""
+    """The leaf at a place: a word of the arguments, or an extent of the launch."""
     if to == _GIVEN:
         index, word = divmod(at // _WORD_BYTES, 2)
         return ("bits" if word else "kind"), str(index)

@@ -31,7 +31,7 @@ from sandbox.elf import Elf
 from sandbox.evidence import Evidence
 from sandbox.lab.build import executor
 from sandbox.lab.build.assembly import reached
-from sandbox.lab.build.decisions import Steps, decisions
+from sandbox.lab.build.decisions import Steps, decisions_in
 from sandbox.lab.build.flags import BACK_END, CHECKS, FLAGS, IR, OPTIMISED, PLAIN, PREPROCESS, SEALED
 from sandbox.lab.build.kernel_names import called_symbols
 from sandbox.lab.build.lines import LineTable, read_lines
@@ -188,10 +188,7 @@ class Builder:
             return _link_findings(done)
         symbols = called_symbols(module, candidate.plan.launches)
         described = _describe(candidate, Elf(read_output(work / "program")), set(prepared.lds), folder / "program")
-        decided: tuple[Steps, ...] = ()
-        if checks:
-            decided = decisions(read_output(work / "optimised.ll").decode("utf-8"), len(candidate.plan.launches))
-        described = replace(described, symbols=symbols, decisions=decided)
+        described = replace(described, symbols=symbols, decisions=decisions_in(work, len(candidate.plan.launches)))
         return replace(described, expressions=made.kernels, text_digest=text_digest(made.text))
 
     def _compiled(self, work: Path, text: str, checks: Sequence[str], secret: str) -> Completed | tuple[Finding, ...]:
@@ -243,10 +240,8 @@ def _bridges(candidate: Candidate, kernels: Mapping[str, str], secret: str) -> s
     named = [f"#define {word} {name}_{secret}" for word, name in (("KS_NEXT", "ks_next"), ("KS_LEAVE", "ks_leave"))]
     parts = [*(named if secret else ()), '#line 1 "launch"', "#include <ks_lab/launch.h>"]
     for number, launch in enumerate(candidate.plan.launches):
-        parts += [
-            f'#line {launch.line} "{SOURCE}"',
-            f"KS_LAUNCH({number}, {len(launch.args)}, {launch.structs}ul, {kernels[launch.kernel]})",
-        ]
+        given = f"{number}, {len(launch.args)}, {launch.structs}ul, {kernels[launch.kernel]}"
+        parts += [f'#line {launch.line} "{SOURCE}"', f"KS_LAUNCH({given})"]
     return "\n".join(parts) + "\n"
 
 
