@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,8 @@ SPREAD = 1024  # lengths of each dim beside little ones of the others, drawn eve
 DRAWN = 1024  # shapes whose dims are all drawn
 STEPS = 512  # of the lengths that follow one another from the least
 DRAWN_OF = 24  # of the shapes that go new ways, of which the largest is taken
+MOST_VALUES = 8_000_000  # that are computed at once; of longer programs fewer shapes are
+MOST_TEXT = 1_500_000  # characters of expressions that are evaluated for a launch
 MOST_TURNS = 64  # launches of a case that one launch of the plan becomes
 _KINDS = {"integer": 1, "real": 2}
 
@@ -52,6 +54,8 @@ def branch_cases(built: Built, rng_seed: int, known: Collection[Case]) -> tuple[
         return ()
     rng = np.random.default_rng([rng_seed, int(task.digest[:12], 16), 7])
     columns = shapes(task, rng)
+    few = rng.permutation(_count(columns))[: MOST_VALUES // sum(len(steps) for _, steps in launches)]
+    columns = {name: column[np.sort(few)] for name, column in columns.items()}
     new = [_new_ways(built, launch, steps, columns, known) for launch, steps in launches]
     ways = np.concatenate(new)
     return tuple(_chosen(built, ways[ways.any(axis=1)], columns, rng, {case.name for case in known}))
@@ -87,7 +91,7 @@ def _new_ways(
 ) -> npt.NDArray[np.bool_]:
     """A row for each way that no known case goes and some shape does, with the shapes that do."""
     past = [one for case in known for one in _launches(built, launch, case)]
-    count = len(next(iter(columns.values())))
+    count = _count(columns)
     if not past:
         return np.zeros((0, count), bool)
     leaves = _Leaves(built, launch, columns, past)
@@ -111,7 +115,7 @@ class _Leaves:
     launch: Launch
     columns: Columns
     past: Sequence[ResolvedLaunch]
-    valid: Flags | None = field(default=None)
+    spent: int = 0  # characters of expressions
 
     def leaf(self, kind: str, index: int) -> Values | None:
         """Values of an argument's bits or kind, or of an extent; None where they are not numbers."""
@@ -129,19 +133,15 @@ class _Leaves:
             return None
         is_real = isinstance(words[0].value, float)
         if kind == "kind":
-            return np.full(len(self.past) + self._count, _KINDS["real" if is_real else "integer"], np.uint64)
+            return np.full(len(self.past) + _count(self.columns), _KINDS["real" if is_real else "integer"], np.uint64)
         before = [_word(arg.value) for arg in words]
         if len(set(before)) == 1 and not self._depends(text):
             return _joined(before, self._filled(before[0]))
         number = None if is_real else self._numbers(text.partition(":")[0].strip())
         return None if number is None else _joined(before, number)
 
-    @property
-    def _count(self) -> int:
-        return len(next(iter(self.columns.values())))
-
     def _filled(self, number: int) -> Values:
-        return np.full(self._count, number % 2**64, np.uint64)
+        return np.full(_count(self.columns), number % 2**64, np.uint64)
 
     def _depends(self, text: str) -> bool:
         return any(name in text for name in self.columns)
@@ -150,8 +150,10 @@ class _Leaves:
         """The whole number that a text stands for on each shape; None where it stands for none on some."""
         if text in self.columns:
             return self.columns[text].astype(np.uint64)
-        fixed = {**self.built.prepared.tunables}
-        names = list(self.columns)
+        self.spent += len(text) * _count(self.columns)
+        if self.spent > MOST_TEXT:
+            return None
+        fixed, names = dict(self.built.prepared.tunables), list(self.columns)
         try:
             found = [
                 evaluate(text, {**fixed, **dict(zip(names, row, strict=True))})
@@ -160,6 +162,10 @@ class _Leaves:
         except PlanError:
             return None
         return np.array(found, np.int64).view(np.uint64)
+
+
+def _count(columns: Columns) -> int:
+    return len(next(iter(columns.values())))
 
 
 def _joined(before: Sequence[int], behind: Values) -> Values:

@@ -12,7 +12,7 @@ from sandbox.lab.build.decisions import Step, Steps
 from sandbox.lab.decided_values import Values, computed, constant
 
 Flags = npt.NDArray[np.bool_]
-MOST_ROUNDS = 64  # until what a loop may reach is found
+MOST_ROUNDS = 32  # until what a loop may reach is found
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Decided:
     leaf: Callable[[str, int], Values | None]
     values: dict[str, Values] = field(default_factory=dict)
     of_kinds: set[str] = field(default_factory=set)  # which follow from the kind of an argument, the same for all
-    edges: dict[tuple[str, str], Flags | None] = field(default_factory=dict)  # None: for some work-items or data
+    edges: dict[str, dict[str, Flags | None]] = field(default_factory=dict)  # to, from; None: for some items or data
     reach: dict[str, Flags] = field(default_factory=dict)
     exact: set[str] = field(default_factory=set)  # blocks that are reached where `reach` says so, and nowhere else
     asked: list[tuple[str, str]] = field(default_factory=list)  # block and name of each truth value
@@ -68,7 +68,7 @@ class Decided:
 
     def _enter(self, label: str) -> None:
         """Note the shapes that reach a block, by the edges known so far; those of loops come later."""
-        found = [(at, flags) for (at, to), flags in self.edges.items() if to == label]
+        found = self.edges.get(label, {}).items()
         is_entry = not self.reach
         self.reach[label] = np.full(self.count, is_entry)
         if is_entry or (found and all(at in self.exact and flags is not None for at, flags in found)):
@@ -79,8 +79,9 @@ class Decided:
     def _edge(self, block: str, to: str, flags: Flags | None) -> None:
         if to in self.reach:
             self.exact.discard(to)  # a loop's
-        known = self.edges.get((block, to), flags)
-        self.edges[block, to] = None if known is None or flags is None else known | flags
+        into = self.edges.setdefault(to, {})
+        known = into.get(block, flags)
+        into[block] = None if known is None or flags is None else known | flags
 
     def _switch(self, block: str, value: Values | None, kind: str, other: str, cases: list[str]) -> None:
         left = np.ones(self.count, bool)
@@ -92,14 +93,16 @@ class Decided:
 
     def _spread(self) -> None:
         """Go round the loops until no block is reached by more."""
+        edges = [
+            (to, at, flags) for to in self.reach for at, flags in self.edges.get(to, {}).items() if at in self.reach
+        ]
         for _ in range(MOST_ROUNDS):
             has_grown = False
-            for (at, to), flags in self.edges.items():
-                if at in self.reach and to in self.reach:
-                    more = self.reach[at] if flags is None else self.reach[at] & flags
-                    if (more & ~self.reach[to]).any():
-                        self.reach[to] = self.reach[to] | more
-                        has_grown = True
+            for to, at, flags in edges:
+                more = self.reach[at] if flags is None else self.reach[at] & flags
+                if (more & ~self.reach[to]).any():
+                    self.reach[to] = self.reach[to] | more
+                    has_grown = True
             if not has_grown:
                 return
 
@@ -110,7 +113,7 @@ class Decided:
         """One of several values, by the way that was taken; not known where that depends on more than the launch."""
         made = None
         for word, at in zip(incoming[::2], incoming[1::2], strict=True):
-            value, flags = self._read(word, kind), self.edges.get((at, block))
+            value, flags = self._read(word, kind), self.edges.get(block, {}).get(at)
             if value is None or flags is None or at not in self.exact:
                 return
             made = value.copy() if made is None else np.where(self.reach[at] & flags, value, made)
