@@ -30,10 +30,15 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """All tokens with one expert first, and logits of which the first decides almost alone."""
+    """All tokens with one expert first, logits of which the first decides almost alone, and logits far below zero."""
     logits = inputs["logits"].copy()
     logits[:, rng.integers(logits.shape[1])] += np.float32(0.5 * logits.shape[1] + 1)
-    return {"one_expert": {**inputs, "logits": logits}, "sure": {**inputs, "logits": inputs["logits"] * np.float32(9)}}
+    low = inputs["logits"] - np.float32(rng.uniform(3e4, 4e4))
+    return {
+        "one_expert": {**inputs, "logits": logits},
+        "sure": {**inputs, "logits": inputs["logits"] * np.float32(9)},
+        "all_low": {**inputs, "logits": low},
+    }
 
 
 def shortcuts(inputs: Tensors, case: Case) -> dict[str, Tensors]:
