@@ -34,12 +34,13 @@ def baseline(inputs: Tensors, case: Case) -> dict[str, Array]:
 
 
 def variants(inputs: Tensors, case: Case, rng: np.random.Generator) -> dict[str, Tensors]:
-    """Scores beyond the range of exp, much the same score at every place, and one far above such others."""
+    """Scores beyond the range of exp, much the same everywhere, one far above such others, all far below zero."""
     q, kv = inputs["q"], inputs["kv"]
     return {
         "peaked": {"q": (q.astype(np.float32) * 40).astype(q.dtype), "kv": kv},
         "even": {"q": (q.astype(np.float32) * np.float32(0.01)).astype(q.dtype), "kv": kv},
         "crest": _crest(q.astype(np.float32) * np.float32(0.01), np.abs(kv.astype(np.float32)), case, rng),
+        "all_low": _lowered(q.astype(np.float32), kv.astype(np.float32), rng),
     }
 
 
@@ -64,7 +65,14 @@ def _crest(q: Array, kv: Array, case: Case, rng: np.random.Generator) -> dict[st
     kv[:, :, -1] = 0
     kv[batch, place, : case.dims["latent"]] = 0
     kv[batch, place, -1] = 1
-    q[:, :, -1] = rng.uniform(9, 15) / SCALE
+    q[:, :, -1] = rng.uniform(9, 15, q.shape[:2]) / SCALE  # each head its own: some leave out what lies 12 below
+    return {"q": q.astype(ml_dtypes.bfloat16), "kv": kv.astype(ml_dtypes.bfloat16)}
+
+
+def _lowered(q: Array, kv: Array, rng: np.random.Generator) -> dict[str, Array]:
+    """The last element of query and cache lowers the scores of all places alike: a maximum begun at zero stays."""
+    kv[:, :, -1] = -32
+    q[:, :, -1] = rng.uniform(150, 1500, q.shape[:2]) / (32 * SCALE)
     return {"q": q.astype(ml_dtypes.bfloat16), "kv": kv.astype(ml_dtypes.bfloat16)}
 
 
