@@ -1,6 +1,7 @@
 """The evidence for the lab's judge, all of it, spread over the cores of a large machine.
 
     python3 -m benchmarks.judge_evidence OUT [--seconds 540] [--repeats 140] [--trials 8]    collects
+    python3 -m benchmarks.judge_evidence OUT --begun FILE                                    goes on where that ended
     python -m benchmarks.judge_evidence                                                      what is stored
 
 Every exploit and every honest twin by two seeds, mutants, faults, right kernels in many ways of writing, right kernels
@@ -10,6 +11,7 @@ one thread. The collector needs what the lab needs, pydantic, pydantic-settings 
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import sys
@@ -42,6 +44,7 @@ from tests.support.compiler_cache import COMPILED, toolchain
 FILE = "judge_evidence_32_cores.json"
 SEEDS = (1123, 77)
 WHOLE_S = 60.0  # of one execution; a longer one is estimated
+AT_ONCE = 32  # jobs at the end of a collection that may not have ended
 LEFT_S = 10.0  # before the end, when no more is waited for
 
 Job = tuple[str, str, tuple[Any, ...]]
@@ -166,6 +169,10 @@ def collect(words: Sequence[str]) -> int:
     c.about["device"] = processor()
     toolchain()
     todo = jobs(int(number(words, "--trials", 8)), int(number(words, "--repeats", 140)))
+    begun: dict[str, Any] = {"given": {}, "wrong": [], "planted": [], "whole": []}
+    if "--begun" in words:
+        begun = json.loads(Path(words[words.index("--begun") + 1]).read_text(encoding="utf-8"))
+    todo = todo[max(0, sum(begun["given"].values()) - AT_ONCE) :]
     rows, fork = list[Row](), get_context("fork")
     with fork.Pool(len(os.sched_getaffinity(0))) as pool:
         made = pool.imap_unordered(done, todo, 1)
@@ -176,7 +183,7 @@ def collect(words: Sequence[str]) -> int:
                 break
             if rows[-1]["said"]:
                 c.say(f"{rows[-1]['kind']} {rows[-1]['name']}: {rows[-1]['said']}")
-    c.save(summary(rows))
+    c.save(joined(begun, summary(rows)))
     c.say(f"{len(rows)} of {len(todo)}")
     return 0
 
@@ -190,6 +197,13 @@ def summary(rows: Sequence[Row]) -> dict[str, Any]:
         "planted": [row["row"] for row in rows if row["kind"] == "planted" and "row" in row],
         "whole": [row["row"] for row in rows if row["kind"] == "whole" and "row" in row],
     }
+
+
+def joined(begun: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """The data of two collections, one of which went on where the other ended."""
+    lists = {name: [*begun[name], *more[name]] for name in ("wrong", "planted", "whole")}
+    given = Counter(begun["given"]) + Counter(more["given"])
+    return {"given": dict(sorted(given.items())), **lists, "wrong": sorted(lists["wrong"])}
 
 
 def figures(data: dict[str, Any]) -> list[Figure]:
