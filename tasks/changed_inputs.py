@@ -177,7 +177,7 @@ def _few_differ(x: Array, rng: Rng) -> Array:
     axes = [axis for axis, size in enumerate(x.shape) if size > 1]
     if not axes:
         return x
-    axis = int(rng.choice(axes))
+    axis = axes[0] if len(axes) > 2 and rng.integers(4) else int(rng.choice(axes))  # of a batch, matrices first
     base, kept = int(rng.integers(x.shape[axis])), np.asarray(rng.random(x.shape) < FEW)
     place = [int(rng.integers(size)) for size in x.shape]
     place[axis] = (base + 1 + int(rng.integers(x.shape[axis] - 1))) % x.shape[axis]
