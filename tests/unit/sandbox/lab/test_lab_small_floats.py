@@ -90,3 +90,29 @@ __global__ void k(const float* a, const float* b, float* y, float* z) {
         total = ((x + z).astype(dtype) + x).astype(dtype)
         expected = ((total * z).astype(dtype) - (x / dtype.type(2)).astype(dtype)).astype(dtype)
         assert (done.outputs[name] == expected.astype(np.float32)).all(), name
+
+
+def test_the_compilers_own_bfloat16_is_rounded_once() -> None:
+    source = """
+#include <hip/hip_runtime.h>
+extern "C" __global__ void k(const float* x, const double* d, __bf16* y, __bf16* z, int n) {
+  const int i = threadIdx.x;
+  if (i < n) y[i] = (__bf16)x[i];
+  if (i < n) z[i] = (__bf16)d[i];
+}
+"""
+    edge = 1 + 2**-8  # between two neighbours; below a double's last bits decide
+    x = np.array(
+        [0.0, -0.0, 1.0, edge, 1 + 3 * 2**-8, -3.3e38, 3.4e38, np.inf, -np.inf, np.nan, 1e-40, 3.14159], np.float32
+    )
+    d = np.array(
+        [edge, edge + 2**-40, edge - 2**-40, -edge - 2**-40, 1e308, 1e-300, np.nan, 2**-133 * 1.5, 0.1, 7, -7, 3]
+    )
+    bf16 = np.dtype(ml_dtypes.bfloat16)
+    places = {"y": np.zeros(12, bf16), "z": np.zeros(12, bf16)}
+    done = execute(source, [launch("k", ["x", "d", "y", "z", 12])], {"x": x, "d": d}, places)
+    assert not done.findings
+    assert np.array_equal(done.outputs["y"].astype(np.float32), x.astype(bf16).astype(np.float32), equal_nan=True)
+    up = 1 + 2**-7
+    exact = np.array([1.0, up, 1.0, -up, np.inf, 0.0, np.nan, 2**-132, 0.1, 7, -7, 3], np.float32).astype(bf16)
+    assert np.array_equal(done.outputs["z"].astype(np.float32), exact.astype(np.float32), equal_nan=True)
