@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from records.errors import PlanError
-from sandbox.candidate.arguments import ScalarArg
+from sandbox.candidate.arguments import ScalarArg, split_type
 from sandbox.candidate.plan import Launch
 from sandbox.candidate.resolve import ResolvedLaunch
 from sandbox.candidate.written_lengths import COST, LITTLE, little_length
@@ -24,7 +24,7 @@ from sandbox.lab.decided import Decided, Flags
 from sandbox.lab.decided_values import Values
 from sandbox.lab.lab_verify import Built
 from tasks.domain import admits
-from tasks.expressions import evaluate
+from tasks.expressions import evaluate, names_in
 from tasks.held_out import cost
 from tasks.manifest import case_name
 from tasks.task import Case, Task
@@ -137,14 +137,14 @@ class _Leaves:
         before = [_word(arg.value) for arg in words]
         if len(set(before)) == 1 and not self._depends(text):
             return _joined(before, self._filled(before[0]))
-        number = None if is_real else self._numbers(text.partition(":")[0].strip())
+        number = None if is_real else self._numbers(split_type(text)[0])
         return None if number is None else _joined(before, number)
 
     def _filled(self, number: int) -> Values:
         return np.full(_count(self.columns), number % 2**64, np.uint64)
 
     def _depends(self, text: str) -> bool:
-        return any(name in text for name in self.columns)
+        return not names_in(split_type(text)[0]).isdisjoint(self.columns)
 
     def _numbers(self, text: str) -> Values | None:
         """The whole number that a text stands for on each shape; None where it stands for none on some."""

@@ -67,11 +67,13 @@ def computed(word: str, types: list[str], kind: str, given: list[Values]) -> Val
     return _masked(_WHOLE[word](kind, *given), kind) if word in _WHOLE else None
 
 
-def _compared(how: str, kind: str, a: Values, b: Values) -> Values:
+def _compared(how: str, kind: str, a: Values, b: Values) -> Values | None:
     if kind in _FLOATS:
         unordered = np.isnan(a) | np.isnan(b)
         if how in ("ord", "uno"):
             return (unordered if how == "uno" else ~unordered).astype(np.uint64)
+        if how[1:] not in _ORDER:
+            return None
         found = _ORDER[how[1:]](a, b)
         return np.asarray(found | unordered if how[0] == "u" else found & ~unordered).astype(np.uint64)
     if how[0] == "s":

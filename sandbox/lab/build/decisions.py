@@ -54,11 +54,12 @@ _BRANCH = re.compile(r"^  br i1 (\S+), label %(\"[^\"]*\"|[-\w$.]+), label %(\"[
 _JUMP = re.compile(r"^  br label %(\"[^\"]*\"|[-\w$.]+)")
 _SWITCH = re.compile(r"^  switch (i\d+) (\S+), label %(\"[^\"]*\"|[-\w$.]+) \[")
 _CASE = re.compile(r"^    i\d+ (-?\d+), label %(\"[^\"]*\"|[-\w$.]+)")
-_NUMBER = re.compile(r"-?\d+$|true$|false$|-?\d+\.\d+(?:e[-+]\d+)?$|0x[0-9A-F]{16}$")
-_FUNCTIONS = frozenset(
-    {"ctpop", "ctlz", "cttz", "umin", "umax", "smin", "smax", "abs", "fshl", "fshr", "bitreverse", "bswap"}
-    | {"floor", "ceil", "trunc", "fabs", "sqrt", "fmuladd", "fma", "minnum", "maxnum", "rint", "roundeven"}
-)
+_NUMBER = re.compile(r"-?\d{1,20}$|true$|false$|-?\d+\.\d+(?:e[-+]\d+)?$|0x[0-9A-F]{16}$")
+_FUNCTIONS = {  # and how many operands each takes
+    **dict.fromkeys(("ctpop", "bitreverse", "bswap", "floor", "ceil", "trunc", "fabs", "sqrt", "rint", "roundeven"), 1),
+    **dict.fromkeys(("ctlz", "cttz", "umin", "umax", "smin", "smax", "abs", "minnum", "maxnum"), 2),
+    **dict.fromkeys(("fshl", "fshr", "fmuladd", "fma"), 3),
+}
 _IDS, _GIVEN = "ids", "given"
 _AT_BLOCK, _AT_GRID, _AT_GIVEN = 32, 48, 64  # bytes from the work-item's numbers, see runtime/workgroup.h
 _AXIS_BYTES, _WORD_BYTES = 4, 8
@@ -182,8 +183,10 @@ def _operation(name: str, text: str) -> Step | None:
         return "value", name, f"{found[1]} {found[2]}", found[4], found[3]
     if found := _SAME.match(text):
         return "value", name, "freeze", found[1], found[2]
-    if (found := _CALL.match(text)) and found[2] in _FUNCTIONS:
-        return "value", name, found[2], found[1], *_arguments(found[3])
+    if found := _CALL.match(text):
+        given = _arguments(found[3])
+        if _FUNCTIONS.get(found[2]) == len(given):
+            return "value", name, found[2], found[1], *given
     return None
 
 
