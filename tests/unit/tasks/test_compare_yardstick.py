@@ -98,3 +98,16 @@ def test_bf16_widens_to_the_same_values_whatever_the_strides() -> None:
     grid = every[:4096].reshape(64, 64)
     for view in (grid.T, grid[::3, 1::2], np.asfortranarray(grid), grid[3, 4], grid[3:4, 4].reshape(())):
         assert np.array_equal(to_float64(np.asarray(view)), np.asarray(view).astype(np.float64), equal_nan=True)
+
+
+def test_few_elements_get_the_score_that_they_get_alone_and_the_slack_of_the_whole_row() -> None:
+    reference = np.random.default_rng(5).standard_normal((40, 70))
+    honest = reference.astype(np.float32)
+    mask = np.arange(2800).reshape(40, 70) // 70 == 5
+    other = honest + np.float32(1e-5)
+    alone = compare(other[5:6], reference[5:6], honest[5:6], Tolerance(2.0, rtol=1e-4, atol=1e-5))
+    whole = compare(other, reference, honest, Tolerance(2.0, rtol=1e-4, atol=1e-5), mask)
+    assert (whole.correct, whole.error) == (alone.correct, alone.error)
+    reference[5, 60:], mask[5, 60:] = 1e3, False
+    assert not compare(other, reference, other, Tolerance(2.0, rtol=1e-7), mask).correct
+    assert compare(other, reference, other, Tolerance(2.0, rtol=1e-7, row_rtol=1e-6), mask).correct
