@@ -27,6 +27,7 @@ from reprlib import repr as shown
 from typing import Any
 
 from records.errors import PlanError
+from sandbox.candidate.arguments import UNSIGNED
 from sandbox.candidate.header_names import is_ours, words_of_included
 from sandbox.candidate.host_half import without_host_half
 from sandbox.candidate.host_headers import with_device_headers
@@ -191,11 +192,14 @@ class _PlanReader:
             )
         if len(value) > 1 + MAX_DIMS:
             raise PlanError(f"workspace: {name} has more than {MAX_DIMS} dimensions", line)
-        if not isinstance(value[0], str) or value[0] not in DTYPES:
+        dtype = UNSIGNED.get(value[0], value[0]) if isinstance(value[0], str) else ""
+        if dtype not in DTYPES:
             raise PlanError(
-                f"workspace: {name[:60]} has the unknown dtype {shown(value[0])}; known: {', '.join(DTYPES)}", line
+                f"workspace: {name[:60]} has the unknown dtype {shown(value[0])}; "
+                f"known: {', '.join([*DTYPES, *UNSIGNED])}",
+                line,
             )
-        return Workspace(name, value[0], tuple(self._expression("workspace", name, v) for v in value[1:]))
+        return Workspace(name, dtype, tuple(self._expression("workspace", name, v) for v in value[1:]))
 
     def _tunable(self, name: str, value: Any, is_macro: bool) -> tuple[int, ...]:
         line = self.lines.line("tunables", name)

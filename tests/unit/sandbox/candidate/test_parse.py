@@ -31,6 +31,7 @@ def test_reads_every_field() -> None:
     assert candidate.plan.workspaces[0].shape == ("rows", "4")
     assert candidate.defaults() == {"ROWS": 4}
     check(candidate, a_task())
+    assert parse(source().replace('part = ["f32"', 'part = ["u32"')).plan.workspaces[0].dtype == "i32"
 
 
 def test_the_id_ignores_line_ends_and_trailing_spaces_but_not_comments() -> None:
