@@ -121,6 +121,12 @@ class HipViews(HipValues):
         own[axis % len(at)] = self.value(index.name, at)
         return f"return {self.value(x.name, own)};"
 
+    def _index_select(self, node: Operation, at: list[str]) -> str:
+        x, axis, index = node.args[:3]
+        own = list(at)
+        own[axis % len(at)] = self.value(index.name, [at[axis % len(at)]])
+        return f"return {self.value(x.name, own)};"
+
     def _index(self, node: Operation, at: list[str]) -> str:
         """The element at places that other values hold; places below zero count from the end."""
         x, places = node.args[:2]

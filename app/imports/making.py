@@ -17,7 +17,7 @@ from app.imports.manifest_text import Shapes, flops, manifest_text, moved
 from app.imports.names import is_plain, is_reserved
 from app.imports.numpy_text import LAWS, SAID, reference_text
 from app.imports.own_sizes import refuse_other_shapes
-from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted
+from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted, ImportUnrolled
 from app.imports.results import results_of
 from app.imports.sizing import MOST_FIXED, Sizing, common, listed_dims, sized
 from app.imports.source_file import Instance, Source
@@ -32,6 +32,7 @@ from tasks.origin import Origin
 COST = 2.0**22  # operations plus bytes of the largest test
 
 
+MOST_UNROLLED = 64  # steps of a loop that a task may write out
 MOST_HELD = 3  # sizes that are tried as the one that cannot change
 MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
@@ -120,6 +121,9 @@ def _followed(
             refuse_other_shapes(graph, source, sizing, original)
         except ImportUnfitted as error:
             first = first or error
+            most = MOST_UNROLLED if isinstance(error, ImportUnrolled) else MOST_FIXED
+            if not held and not listed:
+                ways += [(None, [n]) for n in error.sizes[:MOST_HELD] if original[n] <= most]
         except ImportRefused:
             if first is None:
                 raise

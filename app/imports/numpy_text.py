@@ -155,7 +155,8 @@ def _law(tensor: Tensor) -> str:
             return f"rng.integers(0, {2 if tensor.dtype == 'bool' else 100}, {shape})"
         return f'draw(rng, {shape}, "normal")'
     if tensor.dtype in WHOLE:
-        return f"np.zeros({shape})"
+        is_places = tensor.law.startswith("arange")
+        return f"rng.permutation({_product(tensor.shape) or 1})" if is_places else f"np.zeros({shape})"
     last = tensor.parameter.rsplit(".", 1)[-1]
     if "var" in last or tensor.law.startswith(("ones", "fill(1")):
         return f"rng.uniform(0.5, 1.5, {shape})"

@@ -18,6 +18,7 @@ IN_PROPORTION = (16, 32, 64)  # the largest of sizes that shrink together
 MANY_GROUPS, LEAST_OF_GROUP = 128, 8
 MOST_TRIED = 2**30  # of the product of all sizes
 MOST_FIXED = 512  # of a constant that cannot change, so that tests stay small
+MOST_KEPT = 3  # sizes that are tried as the one on which others depend
 CONFIGS = 6
 GROWTH = 2  # tests larger than the smallest
 
@@ -66,7 +67,11 @@ def common(cases: Sequence[Mapping[str, float]], names: Iterable[str]) -> Dims:
 
 
 def sized(
-    original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None = None, held: Collection[str] = ()
+    original: Mapping[str, int],
+    runs: Runs,
+    steps: Mapping[str, int] | None = None,
+    held: Collection[str] = (),
+    frees: bool = True,
 ) -> Sizing:
     """Try constants out; ImportRefused where the function runs with none but its own sizes.
 
@@ -77,6 +82,8 @@ def sized(
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
             "and --size"
         )
+    if len(held) == 1 and steps is None:
+        return _with_pinned(next(iter(held)), original, runs, steps)
     base: Dims | None = None
     for tried in _smaller(original):
         if runs(tried):
@@ -92,8 +99,42 @@ def sized(
     for name in list(base):
         if name in found.base and name not in found.steps:
             _settle(name, original, found, runs, (steps[name],) if steps else STEPS)
+            if frees and name in found.fixed and not _still_runs(found, runs):
+                return _with_one_kept(name, original, runs, steps)
     if not found.base:
         raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
+    return found
+
+
+def _still_runs(found: Sizing, runs: Runs) -> bool:
+    """True where what was found for other sizes holds beside one that has to stay."""
+    larger = ({**found.base, n: found.base[n] + step} for n, step in found.steps.items() if n in found.base)
+    return all(runs(found.constants(dims)) for dims in (found.base, *larger))
+
+
+def _with_one_kept(name: str, original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None) -> Sizing:
+    """The sizes beside that one or a smaller one, which keeps its value: the way in which most of them can change."""
+    small = sorted((n for n in original if n != name and original[n] <= original[name]), key=lambda n: original[n])
+    ways: list[Sizing] = []
+    for kept in [name, *small[:MOST_KEPT]]:
+        try:
+            ways.append(_with_pinned(kept, original, runs, steps, frees=False))
+        except ImportRefused:
+            continue
+    if not ways:
+        raise ImportRefused(f"its constant {name} = {original[name]} cannot be changed, and nothing else beside it")
+    return max(ways, key=lambda way: len(way.base))
+
+
+def _with_pinned(
+    name: str, original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None, frees: bool = True
+) -> Sizing:
+    """The sizes beside one that has to stay as it is: they were tried with another value of it."""
+    others = {n: v for n, v in original.items() if n != name}
+    if not others:
+        raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
+    found = sized(others, lambda constants: runs({**constants, name: original[name]}), steps, frees=frees)
+    found.fixed[name] = original[name]
     return found
 
 
