@@ -82,6 +82,8 @@ def _drawn_nodes(instance: Instance) -> tuple[list[Any], list[Any], dict[str, to
     torch.manual_seed(0)
     with torch.no_grad():
         made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())()
-    nodes = [n for n in made.graph.nodes if n.op in ("call_function", "get_attr")]
+    held = {n.name: getattr(made, n.target) for n in made.graph.nodes if n.op == "get_attr"}
+    tensors = {n: value for n, value in held.items() if isinstance(value, torch.Tensor)}  # others are generators
+    nodes = [n for n in made.graph.nodes if n.op == "call_function" or n.name in tensors]
     ends = next(list(n.args[0]) for n in made.graph.nodes if n.op == "output")
-    return nodes, ends, {n.name: getattr(made, n.target) for n in nodes if n.op == "get_attr"}
+    return nodes, ends, tensors

@@ -34,6 +34,7 @@ class Sizing:
     steps: Dims
     fixed: Dims = field(default_factory=dict)
     followers: dict[str, str] = field(default_factory=dict)  # a constant to the dim, or the multiple, that it is
+    begins_later: bool = False  # than at one step of each size, which cases may have all the same
 
     def constants(self, dims: Mapping[str, int]) -> Dims:
         """All constants of the file for these dims."""
@@ -55,9 +56,10 @@ class Sizing:
         return found
 
     def unseen(self, rng: np.random.Generator) -> list[Dims]:
-        """The smallest dims with one of them larger than any before, each in its turn; the last is any."""
+        """The smallest dims with one of them larger than any before, in its turn; one step of each; the last is any."""
         base, steps = self.base, self.steps
         found = [{**base, name: v + steps[name] * int(rng.integers(8, 13))} for name, v in base.items()]
+        found += [dict(steps)] if self.begins_later else []
         return [*found, {n: v + steps[n] * int(rng.integers(2, 8)) for n, v in base.items()}]
 
 
@@ -72,10 +74,11 @@ def sized(
     steps: Mapping[str, int] | None = None,
     held: Collection[str] = (),
     frees: bool = True,
+    least: int = 1,
 ) -> Sizing:
     """Try constants out; ImportRefused where the function runs with none but its own sizes.
 
-    With `steps` each dim comes in these alone; those that are `held` keep their values.
+    With `steps` each dim comes in these alone, in `least` of them or more; those that are `held` keep their values.
     """
     if not original:
         raise ImportRefused(
@@ -95,10 +98,10 @@ def sized(
         raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
     if held:
         return _with_held(original, runs, steps or {}, held)
-    found = Sizing(_shrunk(base, runs) if not steps else base, {})
+    found = Sizing(_shrunk(base, runs) if not steps else base, {}, begins_later=least > 1)
     for name in list(base):
         if name in found.base and name not in found.steps:
-            _settle(name, original, found, runs, (steps[name],) if steps else STEPS)
+            _settle(name, original, found, runs, (steps[name],) if steps else STEPS, least)
             if frees and name in found.fixed and not _still_runs(found, runs):
                 return _with_one_kept(name, original, runs, steps)
     if not found.base:
@@ -173,16 +176,18 @@ def _has_room(dims: Mapping[str, int], runs: Runs) -> bool:
     return runs({n: max(1, v // 2) for n, v in dims.items()})
 
 
-def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs, steps: Sequence[int] = STEPS) -> None:
+def _settle(
+    name: str, original: Mapping[str, int], found: Sizing, runs: Runs, steps: Sequence[int] = STEPS, least: int = 1
+) -> None:
     """The step of one dim, or the dim that it follows, or its value where it cannot change."""
     base = found.base
     for step in steps:
-        value = max(step, -(-base[name] // step) * step)
+        value = max(least * step, -(-base[name] // step) * step)
         if step > 1 and (original[name] % step or step > original[name]):
             continue
         tried = [{**base, name: value}, {**base, name: value + step}, {**base, name: value + 3 * step}]
         if all(runs(found.constants(t)) for t in tried):
-            base[name], found.steps[name] = _roomy(original[name], value, step)
+            base[name], found.steps[name] = _roomy(original[name], value, step) if steps is STEPS else (value, step)
             return
     for other in sorted(set(base) - {name}, key=lambda n: original[n] != original[name]):
         ratio = Fraction(original[name], original[other])

@@ -215,12 +215,15 @@ def test_boards_hand_buffers_in_and_have_sizes_that_go_together(tmp_path: Path) 
     assert set(refused) == {"blocks"} and "scale has the shape (1024, 32), where small sizes lead to" in str(refused)
     shapes = {"grey": ("output", ("size", "size")), "total": ("output", ("1",))}
     shapes["groups"] = ("largest", ("tokens", "width // 128"))
+    shapes["scaled"] = ("out", ("rows", "cols"))
     for name, (output, shape) in shapes.items():
         task = load_task(tmp_path / "tasks" / name)
         assert lint(task) == () and [t.name for t in task.outputs] == [output]
         assert tuple(str(e) for e in task.outputs[0].shape) == shape and [t.name for t in task.inputs] != [output]
         exported(tmp_path / "tasks" / name, "gpumode", tmp_path / f"{name}.py", "mi300x")
         assert f"{output}, = given_\n" in (tmp_path / f"{name}.py").read_text()
+    scaled = load_task(tmp_path / "tasks/scaled")
+    assert scaled.multiples["cols"] == 128 and {c.dims["cols"] for c in scaled.benchmarks} == {4096, 1536}
     assert "0.2989, 0.587, 0.114]" in (tmp_path / "tasks/grey/reference.py").read_text()
 
 
