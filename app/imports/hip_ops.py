@@ -88,6 +88,7 @@ STORED = (
     *("index_put", "scatter", "scatter_add"),
     *("max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
 )
+EXTREMES = ("amax", "amin")
 MOST_INLINE = 96  # operations that an element may take again for each use of it
 
 
@@ -100,6 +101,7 @@ class HipWriter(HipViews, HipScatters, HipReductions):
 
     def _stored(self) -> list[str]:
         count, sizes, found = users(self._graph), dict[str, int](), []
+        compared = {n.args[0].name for n in self._graph.nodes if plain(n.op) in EXTREMES and count[n.args[0].name] > 1}
         for node in self._graph.nodes:
             name = plain(node.op)
             parts = [sizes.get(r, 1) for r in refs([*node.args, *node.kwargs.values()])]
@@ -107,6 +109,7 @@ class HipWriter(HipViews, HipScatters, HipReductions):
             if (
                 (name in STORED and node.dtype and not (name in ("max", "min") and len(node.args) > 1))
                 or name == "getitem"
+                or (node.name in compared and node.dtype)  # or what is taken off it is not the largest, to the last bit
                 or (sizes[node.name] * count.get(node.name, 1) > MOST_INLINE and count.get(node.name, 1) > 1)
             ):
                 found.append(node.name)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from app.imports.graph import Graph, Operation, Ref, Tensor
+from app.imports.hip_ops import HipWriter
 from app.imports.hip_text import seed_text
 from app.imports.manifest_text import Shapes, flops, manifest_text
 from app.imports.numpy_text import reference_text
@@ -91,6 +92,18 @@ def test_an_operation_that_is_not_known_is_refused_by_its_name() -> None:
         seed_text(odd, ["m", "k"])
     with pytest.raises(ImportRefused, match=r"aten\.bessel\.default has no translation"):
         reference_text(odd, None, ["m", "k"], "wide", "odd")
+
+
+def test_what_a_maximum_is_taken_of_is_stored_where_it_is_used_again() -> None:
+    """Computed twice it would differ in its last bit, and large numbers less their maximum would be anything."""
+    shape, column = ("m", "n"), ("m", 1)
+    nodes = (
+        Operation("mul", "aten.mul.Tensor", (Ref("x"), 0.125), {}, shape, "f32"),
+        Operation("amax", "aten.amax.default", (Ref("mul"), [1], True), {}, column, "f32"),
+        Operation("sub", "aten.sub.Tensor", (Ref("mul"), Ref("amax")), {}, shape, "f32"),
+    )
+    graph = Graph((Tensor("x", shape, "f32"),), nodes, ((Tensor("y", shape, "f32"), "sub"),))
+    assert HipWriter(graph).stored == ["mul", "amax"]
 
 
 @pytest.mark.long
