@@ -114,13 +114,13 @@ def _defaults(statement: ast.ClassDef) -> Iterator[tuple[str, ast.Constant]]:
 
 
 def _constants(tree: ast.Module) -> list[tuple[str, int]]:
-    """Names and values of the whole numbers, alone or in a tuple, that the top level assigns."""
+    """Names and values of the whole numbers, alone, in a tuple or in a list, that the top level assigns."""
     found = []
     for name, value in (pair for statement in tree.body for pair in _assigned(statement)):
         folded = _folded(value)
         if type(folded) is int:
             found.append((name, folded))
-        elif isinstance(folded, tuple) and all(type(v) is int for v in folded):
+        elif isinstance(folded, (tuple, list)) and all(type(v) is int for v in folded):
             found += [(f"{name}_{i}", v) for i, v in enumerate(folded)]
     return found
 
@@ -151,9 +151,9 @@ def _constant(name: str, value: Any, constants: Mapping[str, int]) -> ast.expr |
     """The expression that replaces a constant; None where it stays."""
     if name in constants and isinstance(value, int):
         return ast.Constant(constants[name])
-    if isinstance(value, tuple) and any(f"{name}_{i}" in constants for i in range(len(value))):
-        elements = [ast.Constant(constants.get(f"{name}_{i}", v)) for i, v in enumerate(value)]
-        return ast.Tuple(list[ast.expr](elements), ast.Load())
+    if isinstance(value, (tuple, list)) and any(f"{name}_{i}" in constants for i in range(len(value))):
+        elements = list[ast.expr](ast.Constant(constants.get(f"{name}_{i}", v)) for i, v in enumerate(value))
+        return ast.Tuple(elements, ast.Load()) if isinstance(value, tuple) else ast.List(elements, ast.Load())
     return None
 
 

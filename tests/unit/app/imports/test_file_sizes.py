@@ -8,9 +8,7 @@ import pytest
 
 from app.imports.file_sizes import constants_of, entries, replaced
 
-NAMED = (
-    "rows, dim, top_k = 512, 1, 2\nkernel_size = 3\nshape = (4, 5)\n\ndef get_inputs():\n    return [randn(rows, 7)]\n"
-)
+NAMED = "rows, dim, top_k = 512, 1, 2\nkernel_size = 3\nshape = (4, 5)\nwidths = [64] * 2 + [32]\n\ndef get_inputs():\n    return [randn(rows, 7)]\n"
 WRITTEN = """
 class Config:
     hidden: int = 768
@@ -30,7 +28,7 @@ def get_inputs():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (NAMED, {"rows": 512, "shape_0": 4, "shape_1": 5}),
+        (NAMED, {"rows": 512, "shape_0": 4, "shape_1": 5, "widths_0": 64, "widths_1": 64, "widths_2": 32}),
         (
             WRITTEN,
             {
