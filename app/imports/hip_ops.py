@@ -85,7 +85,7 @@ STORED = (
         "linalg_vector_norm",
     ),
     *("mm", "bmm", "convolution", "cumsum", "cumprod"),
-    *("index_put", "scatter", "scatter_add"),
+    *("index_put", "scatter", "scatter_add", "bincount"),
     *("max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
 )
 EXTREMES = ("amax", "amin")

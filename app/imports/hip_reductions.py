@@ -64,6 +64,10 @@ class HipReductions(HipValues):
 
     _max, _min = _amax, _amin  # of all elements
 
+    def _bincount(self, node: Operation, at: list[str]) -> str:
+        whole = Operation(node.name, "", node.args[:1], {}, (), node.dtype)
+        return self._reduced(whole, [], "0", f"sum += X == {at[0]};", "sum", "long long")
+
     def _linalg_vector_norm(self, node: Operation, at: list[str]) -> str:
         power = node.args[1] if len(node.args) > 1 else 2
         keep = bool(node.args[3]) if len(node.args) > 3 else False

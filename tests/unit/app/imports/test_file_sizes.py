@@ -8,7 +8,15 @@ import pytest
 
 from app.imports.file_sizes import constants_of, entries, replaced
 
-NAMED = "rows, dim, top_k = 512, 1, 2\nkernel_size = 3\nshape = (4, 5)\nwidths = [64] * 2 + [32]\n\ndef get_inputs():\n    return [randn(rows, 7)]\n"
+NAMED = """
+rows, dim, top_k = 512, 1, 2
+kernel_size = 3
+shape = (4, 5)
+widths = [64] * 2 + [32]
+
+def get_inputs():
+    return [randn(rows, 7)]
+"""
 WRITTEN = """
 class Config:
     hidden: int = 768

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.imports.graph import Graph, Operation, Ref, Tensor
+from app.imports.graph import Graph, Number, Operation, Ref, Tensor
 from app.imports.hip_ops import HipWriter
 from app.imports.hip_text import seed_text
 from app.imports.manifest_text import Shapes, flops, manifest_text
@@ -104,6 +104,21 @@ def test_what_a_maximum_is_taken_of_is_stored_where_it_is_used_again() -> None:
     )
     graph = Graph((Tensor("x", shape, "f32"),), nodes, ((Tensor("y", shape, "f32"), "sub"),))
     assert HipWriter(graph).stored == ["mul", "amax"]
+
+
+@pytest.mark.parametrize(
+    ("op", "given", "shape", "said"),
+    [
+        ("aten.bincount.default", (None, Number("m")), ("m",), "sum += at_at(q_, r0) == i0;"),
+        ("aten.repeat.default", ([2, 3],), (2, "3 * n"), "return at_at(q_, i1 % q_.n);"),
+        ("aten.index_select.default", (0, Ref("at")), ("n",), "return at_at(q_, at_at(q_, i0));"),
+        ("aten.max.default", (), (), "sum = fmaxf(sum, at_at(q_, r0));"),
+    ],
+)
+def test_one_thread_finds_one_element(op: str, given: tuple[object, ...], shape: tuple[str, ...], said: str) -> None:
+    node = Operation("made", op, (Ref("at"), *given), {}, shape, "i64")
+    graph = Graph((Tensor("at", ("n",), "i64"),), (node,), ((Tensor("y", shape, "i64"), "made"),))
+    assert said in seed_text(graph, ["m", "n"])
 
 
 @pytest.mark.long
