@@ -89,6 +89,7 @@ STORED = (
     *("max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
 )
 EXTREMES = ("amax", "amin")
+WHOLE = {"maximum": "larger_of", "minimum": "smaller_of", "relu": "larger_of"}  # of whole numbers: no float holds all
 MOST_INLINE = 96  # operations that an element may take again for each use of it
 
 
@@ -134,6 +135,8 @@ class HipWriter(HipViews, HipScatters, HipReductions):
             values = [self.operand(v, node, at) for v in node.args[:2]]
             if node.dtype[0] in "iu" and name == "abs":
                 return f"return {values[0]} < 0 ? -{values[0]} : {values[0]};"
+            if node.dtype[0] in "iu" and name in WHOLE:
+                return f"return {WHOLE[name]}({', '.join([*values, '0'][:2])});"
             return f"return {CALLS[name]}({', '.join(values)});"
         raise ImportRefused(f"the operation {node.op} has no naive kernel yet")
 
@@ -165,12 +168,12 @@ class HipWriter(HipViews, HipScatters, HipReductions):
     def _clamp(self, node: Operation, at: list[str]) -> str:
         low = node.kwargs.get("min", node.args[1] if len(node.args) > 1 else None)
         high = node.kwargs.get("max", node.args[2] if len(node.args) > 2 else None)
+        most, least = ("larger_of", "smaller_of") if node.dtype[0] in "iu" else ("fmaxf", "fminf")
         made = self.operand(node.args[0], node, at)
-        made = made if low is None else f"fmaxf({made}, {self.operand(low, node, at)})"
-        return f"return {made if high is None else f'fminf({made}, {self.operand(high, node, at)})'};"
+        made = made if low is None else f"{most}({made}, {self.operand(low, node, at)})"
+        return f"return {made if high is None else f'{least}({made}, {self.operand(high, node, at)})'};"
 
-    def _clamp_min(self, node: Operation, at: list[str]) -> str:
-        return f"return fmaxf({self.operand(node.args[0], node, at)}, {self.operand(node.args[1], node, at)});"
+    _clamp_min = _clamp
 
     def _where(self, node: Operation, at: list[str]) -> str:
         test, yes, no = (self.operand(v, node, at) for v in node.args)

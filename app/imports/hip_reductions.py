@@ -57,9 +57,13 @@ class HipReductions(HipValues):
         return self._reduced(node, at, "true", "sum = sum && X;", "sum", "bool")
 
     def _amax(self, node: Operation, at: list[str]) -> str:
+        if node.dtype[0] in "iu":
+            return self._reduced(node, at, "-__LONG_LONG_MAX__ - 1", "sum = larger_of(sum, X);", "sum", "long long")
         return self._reduced(node, at, "-__builtin_huge_valf()", "sum = fmaxf(sum, X);", "sum", "float")
 
     def _amin(self, node: Operation, at: list[str]) -> str:
+        if node.dtype[0] in "iu":
+            return self._reduced(node, at, "__LONG_LONG_MAX__", "sum = smaller_of(sum, X);", "sum", "long long")
         return self._reduced(node, at, "__builtin_huge_valf()", "sum = fminf(sum, X);", "sum", "float")
 
     _max, _min = _amax, _amin  # of all elements
@@ -107,16 +111,16 @@ class HipReductions(HipValues):
         if axis is None:
             raise ImportRefused("the place of the largest of all elements has no naive kernel yet")
         axis %= len(shape)
-        keep = len(node.shape) == len(shape)
+        keep, kind = len(node.shape) == len(shape), C_TYPES[self._graph.dtype_of(x)]
         rest = [i for k, i in enumerate(at) if not (keep and k == axis)]
         own = [*rest[:axis], "r", *rest[axis:]]
         first = [*rest[:axis], "0", *rest[axis:]]
         return "\n    ".join(
             [
-                f"float best = {self.value(x, first)};",
+                f"{kind} best = {self.value(x, first)};",
                 "long long place = 0;",
                 f"for (long long r = 1; r < {c_expression(shape[axis])}; ++r) {{",
-                f"    const float x = {self.value(x, own)};",
+                f"    const {kind} x = {self.value(x, own)};",
                 f"    if (x {relation} best) {{ best = x; place = r; }}",
                 "}",
                 "return place;",

@@ -112,7 +112,10 @@ def test_what_a_maximum_is_taken_of_is_stored_where_it_is_used_again() -> None:
         ("aten.bincount.default", (None, Number("m")), ("m",), "sum += at_at(q_, r0) == i0;"),
         ("aten.repeat.default", ([2, 3],), (2, "3 * n"), "return at_at(q_, i1 % q_.n);"),
         ("aten.index_select.default", (0, Ref("at")), ("n",), "return at_at(q_, at_at(q_, i0));"),
-        ("aten.max.default", (), (), "sum = fmaxf(sum, at_at(q_, r0));"),
+        ("aten.max.default", (), (), "sum = larger_of(sum, at_at(q_, r0));"),
+        ("aten.clamp.default", (-5, 1 << 40), ("n",), "smaller_of(larger_of(at_at(q_, i0), -5), 1099511627776);"),
+        ("aten.argmax.default", (0,), (), "long long best = at_at(q_, 0);"),
+        ("aten.maximum.default", (Ref("at"),), ("n",), "return larger_of(at_at(q_, i0), at_at(q_, i0));"),
     ],
 )
 def test_one_thread_finds_one_element(op: str, given: tuple[object, ...], shape: tuple[str, ...], said: str) -> None:
