@@ -33,6 +33,7 @@ class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc
                 "eye",
                 "bernoulli",
                 "arange",
+                "tril",
             ):
                 self._said[target.untyped_storage().data_ptr()] = f"{plain}({numbers})"
         return made

@@ -30,7 +30,7 @@ from tasks.loader import load_task
 from tasks.origin import Origin
 
 COST = 2.0**22  # operations plus bytes of the largest test
-MOST_UNROLLED = 64  # steps of a loop that a task may write out
+MOST_UNROLLED, MOST_BOUND = 64, 1024  # steps of a loop that is written out, a size that others may not exceed
 MOST_HELD = 3  # sizes that are tried as the one that cannot change
 MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
@@ -126,8 +126,7 @@ def _followed(
                 raise
         else:
             return sizing, graph, drawn, scalars
-    assert first is not None
-    raise first
+    raise first or AssertionError
 
 
 def _other_ways(
@@ -137,7 +136,9 @@ def _other_ways(
     is_unrolled = isinstance(error, ImportUnrolled)
     if steps is None:
         most = MOST_UNROLLED if is_unrolled else MOST_FIXED
-        return [(None, [n], 1) for n in error.sizes[:MOST_HELD] if original[n] <= most]
+        kept = [n for n in error.sizes[:MOST_HELD] if original[n] <= most]
+        bound = max(original, key=lambda n: original[n] if original[n] <= MOST_BOUND else 0)
+        return [(None, [n], 1) for n in dict.fromkeys([*kept, bound])]
     doubled = [{**steps, n: 2 * steps[n]} for n in steps if original[n] % (2 * steps[n]) == 0]
     return [(each, [], 2) for each in (steps, *doubled)] if is_unrolled else []
 

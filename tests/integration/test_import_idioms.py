@@ -195,6 +195,26 @@ def looped(x, decay):
 def get_inputs():
     return [torch.randn(rows, steps), torch.rand(rows)]
 """,
+    "masked": """
+import torch
+import torch.nn as nn
+batch, steps, cols, most = 4, 64, 32, 96
+
+class Masked(nn.Module):
+    def __init__(self, most):
+        super().__init__()
+        self.register_buffer("mask", torch.tril(torch.ones(most, most)).view(1, most, most))
+
+    def forward(self, x):
+        seen = self.mask[:, : x.shape[1], : x.shape[1]]
+        return (x @ x.transpose(1, 2)).masked_fill(seen == 0, float("-inf")).softmax(-1) @ x
+
+def get_inputs():
+    return [torch.randn(batch, steps, cols)]
+
+def get_init_inputs():
+    return [most]
+""",
     "added": """
 import numpy as np
 n, groups, cols = 512, 24, 16
@@ -232,9 +252,15 @@ OUTPUTS = {
     "patched": {"y": ""},
     "looped": {"y": ""},
     "added": {"y": ""},
+    "masked": {"y": ""},
 }
 SEEDLESS = ("rotated", "layers")
-DIMS = {"helped": {"n0", "places", "vocabulary", "hidden"}, "patched": {"batch", "rows", "cols"}, "looped": {"rows"}}
+DIMS = {
+    "masked": {"batch", "steps", "cols"},
+    "helped": {"n0", "places", "vocabulary", "hidden"},
+    "patched": {"batch", "rows", "cols"},
+    "looped": {"rows"},
+}
 REFUSED = {  # by how the sentences begin
     "turned": "its y holds complex numbers, and tasks have no such type",
     "nothing": "it makes no task: task.toml: the shape of 'y' is 0",
