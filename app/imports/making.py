@@ -137,8 +137,8 @@ def _other_ways(
     if steps is None:
         most = MOST_UNROLLED if is_unrolled else MOST_FIXED
         kept = [n for n in error.sizes[:MOST_HELD] if original[n] <= most]
-        bound = max(original, key=lambda n: original[n] if original[n] <= MOST_BOUND else 0)
-        return [(None, [n], 1) for n in dict.fromkeys([*kept, bound])]
+        bounds = sorted((n for n in original if original[n] <= MOST_BOUND), key=lambda n: original[n])
+        return [(None, [n], 1) for n in dict.fromkeys([*kept, *bounds[-1:]])]
     doubled = [{**steps, n: 2 * steps[n]} for n in steps if original[n] % (2 * steps[n]) == 0]
     return [(each, [], 2) for each in (steps, *doubled)] if is_unrolled else []
 
