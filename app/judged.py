@@ -52,6 +52,20 @@ def judge(
     return evaluation
 
 
+def fault_on_small_cases(settings: Settings, source: str, task: str, target: str) -> str:
+    """The first finding of the lab against a kernel on a task's first two tests and shapes between them; else empty."""
+    from sandbox.dispatched import asking
+    from sandbox.target import load_target
+
+    loaded = open_sound_task(settings, task, load_target(target).name)
+    tests = loaded.tests[:2]
+    small = replace(loaded, tests=tests, benchmarks=(replace(tests[-1], role="benchmark"),))
+    sandbox = make_sandbox(settings, target, "lab", 0)
+    verdict = asking(sandbox)("verify", sandbox.prepare(source, small, None)).verdict
+    said = [finding.message for finding in verdict.findings] or [str(verdict.code)]
+    return "" if verdict.accepted else said[0]
+
+
 def confirmed(evaluation: Evaluation, made: Evaluation) -> Evaluation:
     """The evaluation with the cases of its confirmation; without times where that rejects it."""
     if made.verdict.accepted:

@@ -12,12 +12,15 @@ import typer
 
 from app.commands.options import Json
 from app.screen import emit, note, say
-from records.errors import UsageError
+from records.errors import MachineError, UsageError
 
 if TYPE_CHECKING:
     from app.imports.readers import ImportPlace
+    from app.settings import Settings
     from tasks.task import Task
 
+LAB = "mi300x"  # the target whose kernels can be judged without a GPU
+MOST_FLOPS = 1 << 26  # of the tests that a naive kernel is executed on while a person waits
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SPEC = re.compile(r"([A-Za-z_]\w*)=(f64|f32|f16|bf16|i64|i32|i16|i8|u8|bool)\[([A-Za-z_][\w, ]*)\]")
 
@@ -121,8 +124,29 @@ def command(
         for file, content in {**made.files, **kept}.items():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(content)
-        task = open_sound_task(settings, str(folder.absolute()))
-    _said(folder, task, made.notes, json)
+        task, notes = with_right_seed(settings, folder, open_sound_task(settings, str(folder.absolute())))
+    _said(folder, task, (*made.notes, *notes), json)
+
+
+def with_right_seed(settings: Settings, folder: Path, task: Task) -> tuple[Task, tuple[str, ...]]:
+    """The task without a generated kernel that the lab rejects on small cases, and a sentence about it."""
+    from app.judged import fault_on_small_cases
+    from app.task_folders import open_sound_task
+
+    if LAB not in task.targets or not (folder / "seed.hip").exists():
+        return task, ()
+    if sum(task.work(case)[0] for case in task.tests[:2]) > MOST_FLOPS:
+        return task, ("the generated kernel was not checked: the smallest tests are too large for it",)
+    note("checking the generated kernel on small cases")
+    try:
+        fault = fault_on_small_cases(settings, (folder / "seed.hip").read_text(), str(folder.absolute()), LAB)
+    except MachineError as error:
+        return task, (f"the generated kernel was not checked: {error}",)
+    if not fault:
+        return task, ()
+    (folder / "seed.hip").unlink()
+    told = f"no seed: the generated kernel does not pass: {fault}"
+    return open_sound_task(settings, str(folder.absolute())), (told,)
 
 
 def _origin(place: ImportPlace, licence: str, commit: str) -> dict[str, str]:

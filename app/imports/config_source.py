@@ -14,12 +14,14 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
+from app.imports.file_sizes import FROZEN
 from app.imports.foreign_text import executed
 from app.imports.laws import Laws
 from app.imports.listed_cases import ListedCases, listed
-from app.imports.refusal import ImportRefused
-from app.imports.source_file import FROZEN, MOST_WEIGHT_BYTES, SEED, Instance, Source
+from app.imports.refusal import FAULTS, ImportRefused
+from app.imports.source_file import MOST_WEIGHT_BYTES, SEED, Instance, Source
 
 Space = Mapping[str, Any]
 
@@ -79,12 +81,25 @@ class ConfigSource(Source):
         return self._listed.sizes
 
     def cases(self) -> Sequence[Mapping[str, float]]:
-        """All configurations."""
-        return [{n: v for n, v in c.items() if n in self._listed.sizes} for c in self._listed.numbers]
+        """All configurations, with the real arguments of `forward_fn` that each leads to."""
+        sizes = self._listed.sizes
+        return [{**{n: v for n, v in c.items() if n in sizes}, **self._reals(c)} for c in self._listed.numbers]
 
     def scalars(self) -> Mapping[str, float]:
         """The real arguments of `forward_fn` for the first configuration."""
-        bound, _ = self._bound(self._listed.sizes)
+        return self._first_reals
+
+    @cached_property
+    def _first_reals(self) -> Mapping[str, float]:
+        return self._reals(self._listed.numbers[0])
+
+    def _reals(self, case: Mapping[str, float]) -> Mapping[str, float]:
+        """Found without memory for tensors of that size, where the code asks for no values of them."""
+        try:
+            with FakeTensorMode():
+                bound, _ = self._bound(case)
+        except (*FAULTS, ImportRefused):
+            bound, _ = self._bound(case)
         return {n: v for n, v in bound.items() if isinstance(v, float)}
 
     def notes(self) -> Sequence[str]:

@@ -12,7 +12,7 @@ import torch
 
 from app.imports.graph import Graph
 from app.imports.numpy_text import reference_text
-from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused
+from app.imports.refusal import FAULTS, ImportDiffers, ImportUnfitted
 from app.imports.results import results_of
 from app.imports.source_file import Instance
 from tasks.loader import functions_of
@@ -59,7 +59,7 @@ def _compare(
         with torch.no_grad(), Double():
             made = instance.call(updated, arguments)
     except FAULTS as error:
-        raise ImportRefused(f"it does not run in double precision: {type(error).__name__}: {error}"[:300]) from None
+        raise ImportUnfitted(f"it does not run in double precision: {type(error).__name__}: {error}"[:300]) from None
     finally:
         torch.set_default_dtype(torch.float32)
     want = [t.numpy() for t in results_of(made)]

@@ -30,12 +30,12 @@ def drawn_graph(instances: Sequence[Instance], fitting: Fitting, wanted: set[str
             graphs.append(_drawn_nodes(instance))
         except (RuntimeError, TypeError, ValueError, NotImplementedError, AttributeError):
             return None
-    nodes, ends = graphs[0]
+    nodes, ends, _ = graphs[0]
     if any([str(n.target) for n in g[0]] != [str(n.target) for n in nodes] for g in graphs):
         return None
-    sizes = Sizes(fitting)
+    sizes, constants = Sizes(fitting), [g[2] for g in graphs]
     try:
-        made = tuple(node_of(rows, (), sizes) for rows in zip(*(g[0] for g in graphs), strict=True))
+        made = tuple(node_of(rows, constants, sizes) for rows in zip(*(g[0] for g in graphs), strict=True))
     except ImportRefused:
         return None
     known = {n.name: n for n in made}
@@ -72,7 +72,9 @@ def _tensor_names(instance: Instance) -> list[str]:
     return [n for n, a in zip(instance.names, instance.arguments, strict=True) if isinstance(a, torch.Tensor)]
 
 
-def _drawn_nodes(instance: Instance) -> tuple[list[Any], list[Any]]:
+def _drawn_nodes(instance: Instance) -> tuple[list[Any], list[Any], dict[str, torch.Tensor]]:
+    """The nodes, those that are the inputs, and the tensors that the file holds, by the names of their nodes."""
+
     def function() -> list[torch.Tensor]:
         assert instance.redraw is not None
         return [a for a in instance.redraw() if isinstance(a, torch.Tensor)]
@@ -80,8 +82,8 @@ def _drawn_nodes(instance: Instance) -> tuple[list[Any], list[Any]]:
     torch.manual_seed(0)
     with torch.no_grad():
         made = make_fx(functionalize(function, remove="mutations_and_views"), decompositions())()
-    nodes = [n for n in made.graph.nodes if n.op == "call_function"]
+    held = {n.name: getattr(made, n.target) for n in made.graph.nodes if n.op == "get_attr"}
+    tensors = {n: value for n, value in held.items() if isinstance(value, torch.Tensor)}  # others are generators
+    nodes = [n for n in made.graph.nodes if n.op == "call_function" or n.name in tensors]
     ends = next(list(n.args[0]) for n in made.graph.nodes if n.op == "output")
-    if any(n.op == "get_attr" for n in made.graph.nodes):
-        raise ValueError("constants")
-    return nodes, ends
+    return nodes, ends, tensors

@@ -12,7 +12,7 @@ from app.imports.drawing import drawn_graph, structured
 from app.imports.fitting import Fitting
 from app.imports.graph import Graph, uses
 from app.imports.idle_weights import idle_weights, without
-from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused, ImportUnfitted
+from app.imports.refusal import FAULTS, ImportDiffers, ImportRefused, ImportUnfitted, ImportUnrolled
 from app.imports.sizing import Sizing
 from app.imports.source_file import Instance, Source
 
@@ -97,10 +97,25 @@ def _fitted(
         except FAULTS as error:
             raise ImportUnfitted(f"it does not run for {named(config)}: {short(error)}") from None
     if any(t.key != traces[0].key for t in traces):
-        raise ImportUnfitted("its operations change with its sizes, so one graph cannot stand for all")
-    graph = traced_graph.unified(traces, fitting)
+        said = "its operations change with its sizes, so one graph cannot stand for all"
+        raise _with_sizes(ImportUnrolled(said, [len(t.nodes) for t in traces]), configs)
+    try:
+        graph = traced_graph.unified(traces, fitting)
+    except ImportUnfitted as error:
+        raise _with_sizes(error, configs) from None
     drawn = drawn_graph(instances, fitting, {t.name for t in graph.inputs})
     return graph if drawn is None else structured(graph, instances), drawn
+
+
+def _with_sizes(error: ImportUnfitted, configs: Sequence[Mapping[str, int]]) -> ImportUnfitted:
+    """The error, and the sizes of which each alone decides the numbers that it rests on."""
+    if error.values:
+        rows = [dict(zip([c[n] for c in configs], error.values, strict=True)) for n in configs[0]]
+        pairs = zip(configs[0], rows, strict=True)
+        error.sizes = tuple(
+            n for n, row in pairs if all(row[c[n]] == v for c, v in zip(configs, error.values, strict=True))
+        )
+    return error
 
 
 def named(config: Mapping[str, int]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+COMPLEX = "complex"  # the type of values between inputs and results, which have none of that kind
 Size = str | int  # an expression over dims, or a number
 
 

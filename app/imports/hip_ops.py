@@ -85,9 +85,11 @@ STORED = (
         "linalg_vector_norm",
     ),
     *("mm", "bmm", "convolution", "cumsum", "cumprod"),
-    *("index_put", "scatter", "scatter_add"),
+    *("index_put", "scatter", "scatter_add", "bincount"),
     *("max_pool2d_with_indices", "max_pool3d_with_indices", "avg_pool1d", "avg_pool2d", "avg_pool3d"),
 )
+EXTREMES = ("amax", "amin")
+WHOLE = {"maximum": "larger_of", "minimum": "smaller_of", "relu": "larger_of"}  # of whole numbers: no float holds all
 MOST_INLINE = 96  # operations that an element may take again for each use of it
 
 
@@ -100,6 +102,7 @@ class HipWriter(HipViews, HipScatters, HipReductions):
 
     def _stored(self) -> list[str]:
         count, sizes, found = users(self._graph), dict[str, int](), []
+        compared = {n.args[0].name for n in self._graph.nodes if plain(n.op) in EXTREMES and count[n.args[0].name] > 1}
         for node in self._graph.nodes:
             name = plain(node.op)
             parts = [sizes.get(r, 1) for r in refs([*node.args, *node.kwargs.values()])]
@@ -107,6 +110,7 @@ class HipWriter(HipViews, HipScatters, HipReductions):
             if (
                 (name in STORED and node.dtype and not (name in ("max", "min") and len(node.args) > 1))
                 or name == "getitem"
+                or (node.name in compared and node.dtype)  # or what is taken off it is not the largest, to the last bit
                 or (sizes[node.name] * count.get(node.name, 1) > MOST_INLINE and count.get(node.name, 1) > 1)
             ):
                 found.append(node.name)
@@ -131,6 +135,8 @@ class HipWriter(HipViews, HipScatters, HipReductions):
             values = [self.operand(v, node, at) for v in node.args[:2]]
             if node.dtype[0] in "iu" and name == "abs":
                 return f"return {values[0]} < 0 ? -{values[0]} : {values[0]};"
+            if node.dtype[0] in "iu" and name in WHOLE:
+                return f"return {WHOLE[name]}({', '.join([*values, '0'][:2])});"
             return f"return {CALLS[name]}({', '.join(values)});"
         raise ImportRefused(f"the operation {node.op} has no naive kernel yet")
 
@@ -162,12 +168,12 @@ class HipWriter(HipViews, HipScatters, HipReductions):
     def _clamp(self, node: Operation, at: list[str]) -> str:
         low = node.kwargs.get("min", node.args[1] if len(node.args) > 1 else None)
         high = node.kwargs.get("max", node.args[2] if len(node.args) > 2 else None)
+        most, least = ("larger_of", "smaller_of") if node.dtype[0] in "iu" else ("fmaxf", "fminf")
         made = self.operand(node.args[0], node, at)
-        made = made if low is None else f"fmaxf({made}, {self.operand(low, node, at)})"
-        return f"return {made if high is None else f'fminf({made}, {self.operand(high, node, at)})'};"
+        made = made if low is None else f"{most}({made}, {self.operand(low, node, at)})"
+        return f"return {made if high is None else f'{least}({made}, {self.operand(high, node, at)})'};"
 
-    def _clamp_min(self, node: Operation, at: list[str]) -> str:
-        return f"return fmaxf({self.operand(node.args[0], node, at)}, {self.operand(node.args[1], node, at)});"
+    _clamp_min = _clamp
 
     def _where(self, node: Operation, at: list[str]) -> str:
         test, yes, no = (self.operand(v, node, at) for v in node.args)

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from app.imports.graph import Number, Operation, Ref
-from app.imports.hip_values import HipValues, c_expression, number, place_in
-from app.imports.node_arguments import correction_of, keeps, plain, pool_arguments, pool_options, reduced_axes
+from app.imports.hip_values import C_TYPES, HipValues, c_expression, number, place_in
+from app.imports.node_arguments import (
+    correction_of,
+    keeps,
+    order_arguments,
+    plain,
+    pool_arguments,
+    pool_options,
+    reduced_axes,
+)
 from app.imports.refusal import ImportRefused
 
 SCANS = {"cumsum": ("0", "+="), "cumprod": ("1", "*=")}  # the first value and the step; one thread takes a row
@@ -49,10 +57,20 @@ class HipReductions(HipValues):
         return self._reduced(node, at, "true", "sum = sum && X;", "sum", "bool")
 
     def _amax(self, node: Operation, at: list[str]) -> str:
+        if node.dtype[0] in "iu":
+            return self._reduced(node, at, "-__LONG_LONG_MAX__ - 1", "sum = larger_of(sum, X);", "sum", "long long")
         return self._reduced(node, at, "-__builtin_huge_valf()", "sum = fmaxf(sum, X);", "sum", "float")
 
     def _amin(self, node: Operation, at: list[str]) -> str:
+        if node.dtype[0] in "iu":
+            return self._reduced(node, at, "__LONG_LONG_MAX__", "sum = smaller_of(sum, X);", "sum", "long long")
         return self._reduced(node, at, "__builtin_huge_valf()", "sum = fminf(sum, X);", "sum", "float")
+
+    _max, _min = _amax, _amin  # of all elements
+
+    def _bincount(self, node: Operation, at: list[str]) -> str:
+        whole = Operation(node.name, "", node.args[:1], {}, (), node.dtype)
+        return self._reduced(whole, [], "0", f"sum += X == {at[0]};", "sum", "long long")
 
     def _linalg_vector_norm(self, node: Operation, at: list[str]) -> str:
         power = node.args[1] if len(node.args) > 1 else 2
@@ -93,16 +111,16 @@ class HipReductions(HipValues):
         if axis is None:
             raise ImportRefused("the place of the largest of all elements has no naive kernel yet")
         axis %= len(shape)
-        keep = len(node.shape) == len(shape)
+        keep, kind = len(node.shape) == len(shape), C_TYPES[self._graph.dtype_of(x)]
         rest = [i for k, i in enumerate(at) if not (keep and k == axis)]
         own = [*rest[:axis], "r", *rest[axis:]]
         first = [*rest[:axis], "0", *rest[axis:]]
         return "\n    ".join(
             [
-                f"float best = {self.value(x, first)};",
+                f"{kind} best = {self.value(x, first)};",
                 "long long place = 0;",
                 f"for (long long r = 1; r < {c_expression(shape[axis])}; ++r) {{",
-                f"    const float x = {self.value(x, own)};",
+                f"    const {kind} x = {self.value(x, own)};",
                 f"    if (x {relation} best) {{ best = x; place = r; }}",
                 "}",
                 "return place;",
@@ -124,7 +142,30 @@ class HipReductions(HipValues):
             return self._arg(
                 Operation(node.name, "", source.args, {}, node.shape, node.dtype), at, ">" if name == "max" else "<"
             )
+        if name in ("sort", "topk"):
+            return self._ordered(source, at, len(node.shape), is_place=node.args[1] == 1)
         raise ImportRefused(f"a part of {source.op} has no naive kernel yet")
+
+    def _ordered(self, source: Operation, at: list[str], rank: int, is_place: bool) -> str:
+        """The element that as many others come before as its place says; of equal ones the first is before."""
+        x, axis, descending, _ = order_arguments(source)
+        axis %= rank
+        one, other = ([*at[:axis], name, *at[axis + 1 :]] for name in ("r", "k"))
+        size, kind = c_expression(self._graph.shape_of(x.name)[axis]), C_TYPES[self._graph.dtype_of(x.name)]
+        return "\n    ".join(
+            [
+                f"for (long long r = 0; r < {size}; ++r) {{",
+                f"    const {kind} x = {self.value(x.name, one)};",
+                "    long long before = 0;",
+                f"    for (long long k = 0; k < {size}; ++k) {{",
+                f"        const {kind} y = {self.value(x.name, other)};",
+                f"        before += y {'>' if descending else '<'} x || (y == x && k < r);",
+                "    }",
+                f"    if (before == i{axis}) return {'r' if is_place else 'x'};",
+                "}",
+                "return 0;",
+            ]
+        )
 
     def _avg_pool2d(self, node: Operation, at: list[str]) -> str:
         _, with_padding, divisor = pool_options(node)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.imports.graph import Graph, Size, users
+from app.imports.graph import COMPLEX, Graph, Size, users
 from app.imports.hip_ops import HipWriter
 from app.imports.hip_reductions import SCANS
 from app.imports.hip_values import C_TYPES, SCALARS, c_expression, place_in
 from app.imports.node_arguments import plain
+from app.imports.refusal import ImportRefused
 
 STORAGE = {
     **C_TYPES,
@@ -41,6 +42,8 @@ class _NaiveKernel:
 
 def seed_text(graph: Graph, dims: Sequence[str], scalars: Sequence[str] = ()) -> str:
     """The whole file."""
+    if any(node.dtype == COMPLEX for node in graph.nodes):
+        raise ImportRefused("complex numbers have no naive kernel yet")
     writer = HipWriter(graph)
     outputs = {value: spec for spec, value in graph.outputs}
     begun = {spec.initial: spec.name for spec, _ in graph.outputs if spec.initial}

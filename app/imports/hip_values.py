@@ -78,6 +78,8 @@ SCALARS: Mapping[str, str] = {
         "{ const float r = fmodf(x, y); return r != 0.0f && (r < 0.0f) != (y < 0.0f) ? r + y : r; }"
     ),
     "relu_of": "__device__ float relu_of(float x) { return fmaxf(x, 0.0f); }",
+    "larger_of": "__device__ long long larger_of(long long x, long long y) { return x > y ? x : y; }",
+    "smaller_of": "__device__ long long smaller_of(long long x, long long y) { return x < y ? x : y; }",
     "square_of": "__device__ float square_of(float x) { return x * x; }",
 }
 

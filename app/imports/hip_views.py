@@ -121,6 +121,17 @@ class HipViews(HipValues):
         own[axis % len(at)] = self.value(index.name, at)
         return f"return {self.value(x.name, own)};"
 
+    def _repeat(self, node: Operation, at: list[str]) -> str:
+        shape = self._graph.shape_of(node.args[0].name)
+        own = [f"{i} % {c_expression(s)}" for s, i in zip(shape, at[len(at) - len(shape) :], strict=True)]
+        return f"return {self.value(node.args[0].name, own)};"
+
+    def _index_select(self, node: Operation, at: list[str]) -> str:
+        x, axis, index = node.args[:3]
+        own = list(at)
+        own[axis % len(at)] = self.value(index.name, [at[axis % len(at)]])
+        return f"return {self.value(x.name, own)};"
+
     def _index(self, node: Operation, at: list[str]) -> str:
         """The element at places that other values hold; places below zero count from the end."""
         x, places = node.args[:2]

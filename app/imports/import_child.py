@@ -26,6 +26,7 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
         from app.imports.eager import run_eagerly
         from app.imports.golden_making import make_golden
         from app.imports.making import Wanted, make
+        from app.imports.recurrent import step_by_step
         from app.imports.refusal import FAULTS, ImportRefused
         from app.imports.source_kinds import SOURCES
         from tasks.origin import Origin
@@ -34,6 +35,8 @@ def _answer(asked: dict[str, object], folder: Path) -> dict[str, object]:
     run_eagerly()
     given = dict(asked)
     is_golden = given.pop("golden", False)
+    if not is_golden:
+        step_by_step()
     source, origin, gate = given.pop("source"), given.pop("origin"), given.pop("gate")
     kind = SOURCES[source.pop("kind", "file")]  # type: ignore[attr-defined]
     specs = {n: (kind, tuple(shape)) for n, (kind, shape) in source.pop("specs").items()}  # type: ignore[attr-defined]

@@ -21,7 +21,20 @@ class Laws(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc
         if isinstance(target, torch.Tensor):
             numbers = ", ".join(f"{a:.6g}" for a in args[1:] if isinstance(a, (int, float)))
             plain = name.rstrip("_")
-            if plain in ("uniform", "normal", "fill", "zero", "ones", "zeros", "randn", "rand", "eye", "bernoulli"):
+            if plain in (
+                "uniform",
+                "normal",
+                "fill",
+                "zero",
+                "ones",
+                "zeros",
+                "randn",
+                "rand",
+                "eye",
+                "bernoulli",
+                "arange",
+                "tril",
+            ):
                 self._said[target.untyped_storage().data_ptr()] = f"{plain}({numbers})"
         return made
 

@@ -17,7 +17,7 @@ from app.imports.manifest_text import Shapes, flops, manifest_text, moved
 from app.imports.names import is_plain, is_reserved
 from app.imports.numpy_text import LAWS, SAID, reference_text
 from app.imports.own_sizes import refuse_other_shapes
-from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted
+from app.imports.refusal import FAULTS, ImportRefused, ImportUnfitted, ImportUnrolled
 from app.imports.results import results_of
 from app.imports.sizing import MOST_FIXED, Sizing, common, listed_dims, sized
 from app.imports.source_file import Instance, Source
@@ -30,8 +30,7 @@ from tasks.loader import load_task
 from tasks.origin import Origin
 
 COST = 2.0**22  # operations plus bytes of the largest test
-
-
+MOST_UNROLLED, MOST_BOUND = 64, 1024  # steps of a loop that is written out, a size that others may not exceed
 MOST_HELD = 3  # sizes that are tried as the one that cannot change
 MOST_OWN_BYTES = 8 << 30  # of weights: KernelBench has some of 4 GiB
 
@@ -102,31 +101,46 @@ def _followed(
 ) -> tuple[Sizing, Graph, Graph | None, Mapping[str, float]]:
     """The graph under sizes that it fits: any, or the steps of the listed cases, or those with what all cases share."""
     listed = source.cases()
-    ways: list[tuple[Mapping[str, int] | None, list[str]]] = [(None, [])]
+    ways: list[tuple[Mapping[str, int] | None, list[str], int]] = [(None, [], 1)]
     if listed:
         shared = [n for n in original if len({case[n] for case in listed}) == 1 and original[n] <= MOST_FIXED]
-        ways.append((common([*listed, *source.tests()], original), []))
+        ways.append((common([*listed, *source.tests()], original), [], 1))
         for held in [*([n] for n in sorted(shared, key=lambda n: original[n])[:MOST_HELD]), shared]:
             alike = [case for case in source.tests() if all(case[n] == original[n] for n in held)]
-            ways.append((common([*listed, *alike], original), held))
+            ways.append((common([*listed, *alike], original), held, 1))
     first: ImportUnfitted | None = None
-    for steps, held in ways:
+    for steps, held, least in ways:
         if not held and steps is not None and max(steps.values()) == 1:
             continue
         try:
-            sizing = sized(original, tried, steps, held)
+            sizing = sized(original, tried, steps, held, least=least)
             _refuse_names(list(sizing.base))
             graph, drawn, scalars = graphs_of(source, sizing, original)
             refuse_other_shapes(graph, source, sizing, original)
         except ImportUnfitted as error:
             first = first or error
+            if not held and least == 1 and (steps or not listed):
+                ways += _other_ways(error, steps, original)
         except ImportRefused:
             if first is None:
                 raise
         else:
             return sizing, graph, drawn, scalars
-    assert first is not None
-    raise first
+    raise first or AssertionError
+
+
+def _other_ways(
+    error: ImportUnfitted, steps: Mapping[str, int] | None, original: Mapping[str, int]
+) -> list[tuple[Mapping[str, int] | None, list[str], int]]:
+    """With a size kept that alone decides what did not fit; of listed cases, without sizes of one step or odd steps."""
+    is_unrolled = isinstance(error, ImportUnrolled)
+    if steps is None:
+        most = MOST_UNROLLED if is_unrolled else MOST_FIXED
+        kept = [n for n in error.sizes[:MOST_HELD] if original[n] <= most]
+        bounds = sorted((n for n in original if original[n] <= MOST_BOUND), key=lambda n: original[n])
+        return [(None, [n], 1) for n in dict.fromkeys([*kept, *bounds[-1:]])]
+    doubled = [{**steps, n: 2 * steps[n]} for n in steps if original[n] % (2 * steps[n]) == 0]
+    return [(each, [], 2) for each in (steps, *doubled)] if is_unrolled else []
 
 
 def _refuse_heavy(graph: Graph, shapes: Shapes) -> None:

@@ -109,6 +109,8 @@ def flops(graph: Graph) -> str:
         name = plain(node.op)
         if name in ("mm", "bmm"):
             heavy.append(_times(2, [*node.shape, graph.shape_of(node.args[0].name)[-1]]))
+        elif name.endswith("_steps"):  # of a recurrent layer
+            heavy.append(_times(2, [*graph.shape_of(node.args[0].name), graph.shape_of(node.args[1].name)[-1]]))
         elif name == "convolution":
             weight = graph.shape_of(node.args[1].name)
             over = graph.shape_of(node.args[0].name) if node.args[6] else node.shape

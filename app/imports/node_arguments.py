@@ -84,6 +84,16 @@ def pool_options(node: Operation) -> tuple[Any, Any, Any]:
     return given.get(0, False), given.get(1, True), given.get(2)
 
 
+def order_arguments(node: Operation) -> tuple[Any, int, bool, Any]:
+    """Input, axis, whether the largest comes first, and the count of a sort or of its first elements; None for all."""
+    if plain(node.op) == "topk":
+        x, count, axis, largest = (*node.args, *(-1, True)[len(node.args) - 2 :])[:4]
+        return x, axis, bool(largest), count
+    given = node.args[2 if node.op.endswith("stable") else 1 :]
+    axis, descending = (*given, *(-1, False)[len(given) :])[:2]
+    return node.args[0], node.kwargs.get("dim", axis), bool(node.kwargs.get("descending", descending)), None
+
+
 def masked_places(graph: Graph, node: Operation) -> bool:
     """True where a mask alone says which elements are written, all of them with one value."""
     places = node.args[1]

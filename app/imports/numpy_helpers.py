@@ -90,6 +90,25 @@ def avg_pool(x, kernel, stride, padding, shape, with_padding, divisor):
     count = sum(p for _, p in windows(np.ones_like(x), kernel, stride, padding, ones, 0, shape[-rank:]))
     return total / count
 ''',
+    "recurrence": '''
+def recurrence(rule, given, h, c, w, b):
+    """All states of a recurrent layer, the last one, and the last cell; `given` has a row of gates for each step."""
+    found = []
+    for row in given:
+        own = h @ w.T + b
+        if rule == "lstm":
+            i, f, g, o = np.split(row + own, 4, axis=-1)
+            c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+            h = np.tanh(c) / (1 + np.exp(-o))
+        elif rule == "gru":
+            (r, z, n), (rh, zh, nh) = np.split(row, 3, axis=-1), np.split(own, 3, axis=-1)
+            new = np.tanh(n + nh / (1 + np.exp(-r - rh)))
+            h = new + (h - new) / (1 + np.exp(-z - zh))
+        else:
+            h = np.tanh(row + own) if rule == "tanh" else np.maximum(row + own, 0)
+        found.append(h)
+    return np.stack(found), h, c
+''',
     "convolve": '''
 def convolve(x, w, bias, stride, padding, dilation, groups, shape):
     """A convolution of any rank, as PyTorch counts it."""

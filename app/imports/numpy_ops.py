@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from app.imports.graph import Operation, Ref
+from app.imports.graph import Number, Operation, Ref
 from app.imports.node_arguments import kind, plain
 from app.imports.numpy_views import NumpyViews
 from app.imports.refusal import RECORDS, ImportRefused
@@ -57,6 +57,10 @@ CALLS = {
     "fmod": "np.fmod",
     "remainder": "np.mod",
     "atan2": "np.arctan2",
+    "real": "np.real",
+    "imag": "np.imag",
+    "conj": "np.conj",
+    "conj_physical": "np.conj",
     "erf": "error_function",
 }
 SAME_SHAPE_VIEWS = ("view", "_unsafe_view", "view_copy", "reshape", "squeeze", "unsqueeze")
@@ -143,9 +147,10 @@ class NumpyWriter(NumpyViews):
     def _bincount(self, node: Operation) -> str:
         given = {"weights": None, "minlength": 0} | dict(zip(("x", "weights", "minlength"), node.args, strict=False))
         given |= node.kwargs
-        if node.shape != (given["minlength"],) or given["weights"] is not None:
+        least = given["minlength"].text if isinstance(given["minlength"], Number) else given["minlength"]
+        if node.shape != (least,) or given["weights"] is not None:
             raise ImportRefused(f"{node.op} has a translation to NumPy for all counts of minlength alone; {RECORDS}")
-        return f"np.bincount({self.text(node.args[0])}.reshape(-1), minlength={given['minlength']})"
+        return f"np.bincount({self.text(node.args[0])}.reshape(-1), minlength={least})"
 
     def _full(self, node: Operation) -> str:
         return f"np.full({self.shape(node)}, {self.text(node.args[1])}, {kind(node.dtype)})"

@@ -131,6 +131,22 @@ class NumpyReductions:
 
     _bmm = _mv = _dot = _mm
 
+    def _steps(self, rule: str, node: Operation) -> str:
+        self._helper("recurrence")
+        return f'recurrence("{rule}", {", ".join(self.text(v) for v in node.args)})'
+
+    def _lstm_steps(self, node: Operation) -> str:
+        return self._steps("lstm", node)
+
+    def _gru_steps(self, node: Operation) -> str:
+        return self._steps("gru", node)
+
+    def _tanh_steps(self, node: Operation) -> str:
+        return self._steps("tanh", node)
+
+    def _relu_steps(self, node: Operation) -> str:
+        return self._steps("relu", node)
+
     def _convolution(self, node: Operation) -> str:
         x, w, b, stride, pad, dilation, is_transposed, _, groups = node.args
         name = "spread" if is_transposed else "convolve"

@@ -155,7 +155,10 @@ def _law(tensor: Tensor) -> str:
             return f"rng.integers(0, {2 if tensor.dtype == 'bool' else 100}, {shape})"
         return f'draw(rng, {shape}, "normal")'
     if tensor.dtype in WHOLE:
-        return f"np.zeros({shape})"
+        is_places = tensor.law.startswith("arange")
+        return f"rng.permutation({_product(tensor.shape) or 1})" if is_places else f"np.zeros({shape})"
+    if tensor.law.startswith("tril") and len(tensor.shape) > 1:  # a mask: some of the places before the own one, and it
+        return f"np.maximum(np.tril(rng.integers(0, 2, {shape})), np.eye({tensor.shape[-1]}))"
     last = tensor.parameter.rsplit(".", 1)[-1]
     if "var" in last or tensor.law.startswith(("ones", "fill(1")):
         return f"rng.uniform(0.5, 1.5, {shape})"

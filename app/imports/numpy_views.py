@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from app.imports.graph import Operation
-from app.imports.node_arguments import refuse_counted, tuple_of
+from app.imports.node_arguments import order_arguments, refuse_counted, tuple_of
 from app.imports.numpy_reductions import NumpyReductions
 from app.imports.refusal import RECORDS, ImportRefused
 
@@ -136,21 +134,28 @@ class NumpyViews(NumpyReductions):
         return f"scattered_sum({self.text(x)}, {axis}, {self.text(index)}, {self.text(source)})"
 
     def _topk(self, node: Operation) -> str:
-        x, count = node.args[:2]
-        axis, largest = (node.args[2] if len(node.args) > 2 else -1), (node.args[3] if len(node.args) > 3 else True)
-        return self._ordered(x, axis, largest, self.text(count))
-
-    def _sort(self, node: Operation) -> str:
-        if node.op.endswith("stable"):
-            axis, descending = node.kwargs.get("dim", -1), node.kwargs.get("descending", False)
-        else:
-            axis = node.args[1] if len(node.args) > 1 else -1
-            descending = node.args[2] if len(node.args) > 2 else False
-        return self._ordered(node.args[0], axis, descending, "None")
-
-    def _ordered(self, x: Any, axis: int, descending: bool, count: str) -> str:
+        x, axis, descending, count = order_arguments(node)
         self._helper("in_order")
-        return f"in_order({self.text(x)}, {axis}, {descending}, {count})"
+        return f"in_order({self.text(x)}, {axis}, {descending}, {self.text(count)})"
+
+    _sort = _topk
+
+    def _view_as_complex(self, node: Operation) -> str:
+        x = self.text(node.args[0])
+        return f"{x}[..., 0] + 1j * {x}[..., 1]"
+
+    def _view_as_real(self, node: Operation) -> str:
+        x = self.text(node.args[0])
+        return f"np.stack([{x}.real, {x}.imag], axis=-1)"
+
+    _view_as_complex_copy, _view_as_real_copy = _view_as_complex, _view_as_real
+
+    def _complex(self, node: Operation) -> str:
+        return f"{self.text(node.args[0])} + 1j * {self.text(node.args[1])}"
+
+    def _polar(self, node: Operation) -> str:
+        size, angle = (self.text(v) for v in node.args)
+        return f"{size} * (np.cos({angle}) + 1j * np.sin({angle}))"
 
     def _median(self, node: Operation) -> str:
         if len(node.args) < 2:

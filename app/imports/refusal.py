@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class ImportRefused(Exception):
     """One sentence for the person who asked."""
 
 
 class ImportUnfitted(ImportRefused):
-    """Sizes that are not those that a source can have; others may be."""
+    """Sizes that are not those that a source can have; others may be.
+
+    `values` are the numbers without an expression, one under each of several sets of sizes; `sizes` are the names of
+    those that alone decide them, where that is known.
+    """
+
+    def __init__(self, said: str, values: Sequence[float] = ()) -> None:
+        super().__init__(said)
+        self.values, self.sizes = tuple(values), tuple[str, ...]()
+
+
+class ImportUnrolled(ImportUnfitted):
+    """Operations that change with sizes, as in a loop over one."""
 
 
 class ImportDiffers(ImportUnfitted):

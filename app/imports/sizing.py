@@ -18,6 +18,7 @@ IN_PROPORTION = (16, 32, 64)  # the largest of sizes that shrink together
 MANY_GROUPS, LEAST_OF_GROUP = 128, 8
 MOST_TRIED = 2**30  # of the product of all sizes
 MOST_FIXED = 512  # of a constant that cannot change, so that tests stay small
+MOST_KEPT = 3  # sizes that are tried as the one on which others depend
 CONFIGS = 6
 GROWTH = 2  # tests larger than the smallest
 
@@ -33,6 +34,7 @@ class Sizing:
     steps: Dims
     fixed: Dims = field(default_factory=dict)
     followers: dict[str, str] = field(default_factory=dict)  # a constant to the dim, or the multiple, that it is
+    begins_later: bool = False  # than at one step of each size, which cases may have all the same
 
     def constants(self, dims: Mapping[str, int]) -> Dims:
         """All constants of the file for these dims."""
@@ -54,9 +56,10 @@ class Sizing:
         return found
 
     def unseen(self, rng: np.random.Generator) -> list[Dims]:
-        """The smallest dims with one of them larger than any before, each in its turn; the last is any."""
+        """The smallest dims with one of them larger than any before, in its turn; one step of each; the last is any."""
         base, steps = self.base, self.steps
         found = [{**base, name: v + steps[name] * int(rng.integers(8, 13))} for name, v in base.items()]
+        found += [dict(steps)] if self.begins_later else []
         return [*found, {n: v + steps[n] * int(rng.integers(2, 8)) for n, v in base.items()}]
 
 
@@ -66,17 +69,24 @@ def common(cases: Sequence[Mapping[str, float]], names: Iterable[str]) -> Dims:
 
 
 def sized(
-    original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None = None, held: Collection[str] = ()
+    original: Mapping[str, int],
+    runs: Runs,
+    steps: Mapping[str, int] | None = None,
+    held: Collection[str] = (),
+    frees: bool = True,
+    least: int = 1,
 ) -> Sizing:
     """Try constants out; ImportRefused where the function runs with none but its own sizes.
 
-    With `steps` each dim comes in these alone; those that are `held` keep their values.
+    With `steps` each dim comes in these alone, in `least` of them or more; those that are `held` keep their values.
     """
     if not original:
         raise ImportRefused(
             "its sizes have no names: write them as constants at the top of the file (rows = 4096), or give --input "
             "and --size"
         )
+    if len(held) == 1 and steps is None:
+        return _with_pinned(next(iter(held)), original, runs, steps)
     base: Dims | None = None
     for tried in _smaller(original):
         if runs(tried):
@@ -88,12 +98,46 @@ def sized(
         raise ImportRefused("it does not run with sizes smaller than its own, so that no test of it would end in time")
     if held:
         return _with_held(original, runs, steps or {}, held)
-    found = Sizing(_shrunk(base, runs) if not steps else base, {})
+    found = Sizing(_shrunk(base, runs) if not steps else base, {}, begins_later=least > 1)
     for name in list(base):
         if name in found.base and name not in found.steps:
-            _settle(name, original, found, runs, (steps[name],) if steps else STEPS)
+            _settle(name, original, found, runs, (steps[name],) if steps else STEPS, least)
+            if frees and name in found.fixed and not _still_runs(found, runs):
+                return _with_one_kept(name, original, runs, steps)
     if not found.base:
         raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
+    return found
+
+
+def _still_runs(found: Sizing, runs: Runs) -> bool:
+    """True where what was found for other sizes holds beside one that has to stay."""
+    larger = ({**found.base, n: found.base[n] + step} for n, step in found.steps.items() if n in found.base)
+    return all(runs(found.constants(dims)) for dims in (found.base, *larger))
+
+
+def _with_one_kept(name: str, original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None) -> Sizing:
+    """The sizes beside that one or a smaller one, which keeps its value: the way in which most of them can change."""
+    small = sorted((n for n in original if n != name and original[n] <= original[name]), key=lambda n: original[n])
+    ways: list[Sizing] = []
+    for kept in [name, *small[:MOST_KEPT]]:
+        try:
+            ways.append(_with_pinned(kept, original, runs, steps, frees=False))
+        except ImportRefused:
+            continue
+    if not ways:
+        raise ImportRefused(f"its constant {name} = {original[name]} cannot be changed, and nothing else beside it")
+    return max(ways, key=lambda way: len(way.base))
+
+
+def _with_pinned(
+    name: str, original: Mapping[str, int], runs: Runs, steps: Mapping[str, int] | None, frees: bool = True
+) -> Sizing:
+    """The sizes beside one that has to stay as it is: they were tried with another value of it."""
+    others = {n: v for n, v in original.items() if n != name}
+    if not others:
+        raise ImportRefused("none of its sizes can change, so that no case but its own could be judged")
+    found = sized(others, lambda constants: runs({**constants, name: original[name]}), steps, frees=frees)
+    found.fixed[name] = original[name]
     return found
 
 
@@ -132,16 +176,18 @@ def _has_room(dims: Mapping[str, int], runs: Runs) -> bool:
     return runs({n: max(1, v // 2) for n, v in dims.items()})
 
 
-def _settle(name: str, original: Mapping[str, int], found: Sizing, runs: Runs, steps: Sequence[int] = STEPS) -> None:
+def _settle(
+    name: str, original: Mapping[str, int], found: Sizing, runs: Runs, steps: Sequence[int] = STEPS, least: int = 1
+) -> None:
     """The step of one dim, or the dim that it follows, or its value where it cannot change."""
     base = found.base
     for step in steps:
-        value = max(step, -(-base[name] // step) * step)
+        value = max(least * step, -(-base[name] // step) * step)
         if step > 1 and (original[name] % step or step > original[name]):
             continue
         tried = [{**base, name: value}, {**base, name: value + step}, {**base, name: value + 3 * step}]
         if all(runs(found.constants(t)) for t in tried):
-            base[name], found.steps[name] = _roomy(original[name], value, step)
+            base[name], found.steps[name] = _roomy(original[name], value, step) if steps is STEPS else (value, step)
             return
     for other in sorted(set(base) - {name}, key=lambda n: original[n] != original[name]):
         ratio = Fraction(original[name], original[other])

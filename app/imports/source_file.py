@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import ast
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
+from app.imports.file_sizes import constants_of, entries, replaced
 from app.imports.foreign_text import executed, parsed
 from app.imports.laws import Laws
 from app.imports.names import free_name, is_plain
 from app.imports.refusal import ImportRefused
 from app.imports.torch_numpy import OnTorch, on_tensors
 
-FROZEN = re.compile(r"kernel|pool|stride|pad|dilation|group|axis|head|num_layers|topk|reduction|ceil")
-MOST_AXIS = 4  # a `dim` of no more is the number of an axis
 MOST_WEIGHT_BYTES = 2 << 30
 SEED = 42
 LAWS = " laws"  # of what a file drew while it was executed, among its names
@@ -49,15 +47,10 @@ class Source:
     sizes: Mapping[str, int] = field(default_factory=dict)  # dims of the specs
 
     def constants(self) -> dict[str, int]:
-        """The whole numbers that the file names at its top level, or that the inputs name."""
+        """The whole numbers that the file names or writes down, or that the inputs name."""
         if self.specs:
             return dict(self.sizes)
-        found: dict[str, int] = {}
-        for name, value in _constants(self._tree()):
-            is_axis = value <= MOST_AXIS and "dim" in name.lower()
-            if value > 0 and not is_axis and not FROZEN.search(name.lower()):
-                found[name] = value
-        return found
+        return constants_of(self._tree())
 
     def scalars(self) -> Mapping[str, float]:
         """The real arguments that a caller chooses, with the values of the first case."""
@@ -105,7 +98,7 @@ class Source:
         raise ImportRefused(self._missing(space))
 
     def _executed(self, constants: Mapping[str, int]) -> dict[str, Any]:
-        tree = _replaced(self._tree(), constants)
+        tree = replaced(self._tree(), constants)
         if self.is_numpy:
             tree = OnTorch().visit(tree)
         space = executed(self.path, self.text, tree)
@@ -127,11 +120,12 @@ class Source:
             if self.function not in space:
                 raise ImportRefused(f"{self.path} has no {self.function}; it has {', '.join(own) or 'no functions'}")
             return space[self.function]
-        if len(own) != 1:
+        ends = own if len(own) == 1 else entries(self._tree(), own)
+        if len(ends) != 1:
             raise ImportRefused(
                 f"{self.path} has {', '.join(own) or 'no function or module'}: name one with FILE:FUNCTION"
             )
-        return space[own[0]]
+        return space[ends[0]]
 
     def _missing(self, space: Mapping[str, Any]) -> str:
         wanted = self._wanted(space)
@@ -218,64 +212,3 @@ def _own(space: Mapping[str, Any]) -> list[str]:
 
 def _is_stated(value: Any) -> bool:
     return inspect.isfunction(value) or (inspect.isclass(value) and issubclass(value, torch.nn.Module))
-
-
-def _constants(tree: ast.Module) -> list[tuple[str, int]]:
-    """Names and values of the whole numbers, alone or in a tuple, that the top level assigns."""
-    found = []
-    for name, value in (pair for statement in tree.body for pair in _assigned(statement)):
-        folded = _folded(value)
-        if type(folded) is int:
-            found.append((name, folded))
-        elif isinstance(folded, tuple) and all(type(v) is int for v in folded):
-            found += [(f"{name}_{i}", v) for i, v in enumerate(folded)]
-    return found
-
-
-def _assigned(statement: ast.stmt) -> list[tuple[str, ast.expr]]:
-    """The names that a statement gives a value, and the values: one, or as many as names."""
-    if not isinstance(statement, ast.Assign):
-        return []
-    target, value = statement.targets[0], statement.value
-    if isinstance(target, ast.Name):
-        return [(target.id, value)]
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return [(t.id, v) for t, v in zip(target.elts, value.elts, strict=True) if isinstance(t, ast.Name)]
-    return []
-
-
-def _folded(value: ast.expr) -> Any:
-    """The value of an expression without names; None for others."""
-    if any(isinstance(n, (ast.Name, ast.Call, ast.Attribute)) for n in ast.walk(value)):
-        return None
-    try:
-        return eval(compile(ast.Expression(value), "constant", "eval"), {"__builtins__": {}})
-    except (ArithmeticError, TypeError, ValueError, SyntaxError):
-        return None
-
-
-def _replaced(tree: ast.Module, constants: Mapping[str, int]) -> ast.Module:
-    for statement in tree.body:
-        for name, value in _assigned(statement):
-            new = _constant(name, _folded(value), constants)
-            if new is not None:
-                _put(statement, value, new)
-    return ast.fix_missing_locations(tree)
-
-
-def _constant(name: str, value: Any, constants: Mapping[str, int]) -> ast.expr | None:
-    """The expression that replaces a constant; None where it stays."""
-    if name in constants and isinstance(value, int):
-        return ast.Constant(constants[name])
-    if isinstance(value, tuple) and any(f"{name}_{i}" in constants for i in range(len(value))):
-        elements = [ast.Constant(constants.get(f"{name}_{i}", v)) for i, v in enumerate(value)]
-        return ast.Tuple(list[ast.expr](elements), ast.Load())
-    return None
-
-
-def _put(statement: ast.stmt, old: ast.expr, new: ast.expr) -> None:
-    assert isinstance(statement, ast.Assign)
-    if statement.value is old:
-        statement.value = new
-    elif isinstance(statement.value, ast.Tuple):
-        statement.value.elts = [new if element is old else element for element in statement.value.elts]

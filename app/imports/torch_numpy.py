@@ -10,6 +10,49 @@ from typing import Any
 import torch
 
 
+class NumpyGenerator:
+    """NumPy's generator of random numbers, on PyTorch's state: a file draws its inputs by it."""
+
+    def __init__(self, seed: Any = None) -> None:
+        """The seed is left out: the import sets PyTorch's."""
+
+    def standard_normal(self, size: Any = None, dtype: Any = None) -> Any:
+        """Numbers of mean 0 and deviation 1."""
+        return self.normal(0.0, 1.0, size)
+
+    def normal(self, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Any:
+        """Numbers of another mean and deviation."""
+        return torch._numpy.random.normal(loc, scale, size)
+
+    def random(self, size: Any = None, dtype: Any = None) -> Any:
+        """Numbers from 0 to 1."""
+        return self.uniform(0.0, 1.0, size)
+
+    def uniform(self, low: float = 0.0, high: float = 1.0, size: Any = None) -> Any:
+        """Numbers between two others."""
+        return torch._numpy.random.uniform(low, high, size)
+
+    def integers(
+        self, low: int, high: int | None = None, size: Any = None, dtype: Any = None, endpoint: bool = False
+    ) -> Any:
+        """Whole numbers."""
+        low, high = (0, low) if high is None else (low, high)
+        made = torch._numpy.random.randint(low, high + endpoint, size)
+        return made if dtype is None else made.astype(dtype)
+
+    def permutation(self, count: int) -> Any:
+        """The whole numbers below one, in any order."""
+        return torch._numpy.asarray(torch.randperm(count))
+
+
+def _add_at(into: Any, places: Any, values: Any) -> None:
+    """`np.add.at`: of several values for one place the sum."""
+    taken = places if isinstance(places, tuple) else (places,)
+    index = [getattr(p, "tensor", p) for p in taken]
+    given = torch._numpy.asarray(values).tensor.to(into.tensor.dtype)
+    into.tensor.index_put_(index, given, accumulate=True)
+
+
 class OnTorch(ast.NodeTransformer):
     """`import numpy` becomes PyTorch's own NumPy, whose operations can be traced."""
 
@@ -28,6 +71,8 @@ class OnTorch(ast.NodeTransformer):
 def on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function on PyTorch's tensors."""
     import torch._numpy as tnp
+
+    tnp.random.default_rng, tnp.random.Generator, tnp.add.at = NumpyGenerator, NumpyGenerator, _add_at
 
     def given(value: Any) -> Any:
         return tnp.asarray(value) if isinstance(value, torch.Tensor) else value

@@ -13,10 +13,10 @@ from torch._decomp import core_aten_decompositions, get_decompositions
 from torch.func import functionalize
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from app.imports.adaptive_mean import adaptive_mean
+from app.imports.decomposed import own_decompositions
 from app.imports.exact_constants import exact
 from app.imports.fitting import Fitting
-from app.imports.graph import Graph, Number, Operation, Ref, Tensor
+from app.imports.graph import COMPLEX, Graph, Number, Operation, Ref, Tensor
 from app.imports.handed import with_handed
 from app.imports.in_place import updates
 from app.imports.names import free_name
@@ -49,6 +49,8 @@ DTYPES: Mapping[torch.dtype, str] = _Types(
         torch.float8_e5m2: "e5m2",
         torch.float8_e4m3fnuz: "e4m3fnuz",
         torch.float8_e5m2fnuz: "e5m2fnuz",
+        torch.complex64: COMPLEX,
+        torch.complex128: COMPLEX,
     }
 )
 RANDOM = ("bernoulli", "rand", "randn", "uniform", "normal", "native_dropout", "multinomial", "randint", "randperm")
@@ -81,8 +83,7 @@ def decompositions() -> dict[Any, Any]:
         a.upsample_bilinear2d,
         a.split_with_sizes,
     ]
-    own = {a._adaptive_avg_pool2d.default: adaptive_mean, a._adaptive_avg_pool3d.default: adaptive_mean}
-    return {**core_aten_decompositions(), **get_decompositions(more), **own}
+    return {**core_aten_decompositions(), **get_decompositions(more), **own_decompositions()}
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
         inputs.append(Tensor(name, sizes.shape([t.shape for t in tensors]), DTYPES[tensors[0].dtype], law, parameter))
     nodes = []
     for rows in zip(*(t.nodes for t in traces), strict=True):
-        nodes.append(node_of(rows, traces, sizes))
+        nodes.append(node_of(rows, [t.constants for t in traces], sizes))
     without_ends = Graph(tuple(inputs), tuple(nodes), ())
     known = without_ends.values()
     outputs = []
@@ -192,6 +193,12 @@ def unified(traces: Sequence[Trace], fitting: Fitting) -> Graph:
     if not outputs:
         raise ImportRefused("it returns nothing and writes into none of its inputs")
     graph = Graph(tuple(inputs), tuple(nodes), tuple(outputs), tuple(notes))
+    for tensor in (*inputs, *(spec for spec, _ in outputs)):
+        if tensor.dtype == COMPLEX:
+            raise ImportRefused(
+                f"its {tensor.name} holds complex numbers, and tasks have no such type: take and return their parts, "
+                "as torch.view_as_real gives them"
+            )
     return _used(with_handed(graph) if first.instance.hands_out else graph)
 
 
@@ -236,17 +243,17 @@ class Sizes:
         found = self.fitting.integer([int(v) for v in values])
         if found is None:
             raise ImportUnfitted(
-                f"a size of it follows from the sizes of its inputs in no simple way: {list(values)[:4]}"
+                f"a size of it follows from the sizes of its inputs in no simple way: {list(values)[:4]}", values
             )
         return found
 
 
-def node_of(rows: Sequence[Any], traces: Sequence[Trace], sizes: Sizes) -> Operation:
-    """One operation of all traces as a node."""
+def node_of(rows: Sequence[Any], constants: Sequence[Mapping[str, torch.Tensor]], sizes: Sizes) -> Operation:
+    """One operation of all traces as a node; `constants` are the tensors that each of them holds."""
     first = rows[0]
     values = [r.meta["val"] if "val" in r.meta else r.meta.get("tensor_meta") for r in rows]
     if first.op == "get_attr":
-        tensors = [t.constants[r.name] for t, r in zip(traces, rows, strict=True)]
+        tensors = [held[r.name] for held, r in zip(constants, rows, strict=True)]
         if tensors[0].numel() > MOST_CONSTANT or any(not torch.equal(tensors[0], t) for t in tensors):
             raise ImportRefused("it holds a tensor of constants that is no parameter or buffer of it")
         values = tensors
@@ -285,7 +292,9 @@ def _merged(values: Sequence[Any], sizes: Sizes) -> Any:
         real = sizes.fitting.real(values)
         if real is None:
             if len(set(values)) > 1 and not any(math.isnan(v) for v in values):
-                raise ImportUnfitted(f"a number of it follows from the sizes in no simple way: {list(values)[:4]}")
+                raise ImportUnfitted(
+                    f"a number of it follows from the sizes in no simple way: {list(values)[:4]}", values
+                )
             return first
         return Number(real, True) if isinstance(real, str) else real
     return str(first)

@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from app.cli import run_command
+from app.commands.tasks_new import with_right_seed
+from app.settings import load_settings
+from app.task_folders import open_sound_task
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 needs_torch = pytest.mark.skipif(not HAS_TORCH, reason="the extra `torch` is not installed")
@@ -140,6 +143,21 @@ def test_an_import_ends_in_a_module(place: Path, capsys: pytest.CaptureFixture[s
     module = (place / "module.py").read_text()
     assert "TORCH_LIBRARY" in module and "bias_gelu" in module
     compile(module, "module.py", "exec")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_right", [True, False])
+def test_an_import_keeps_no_kernel_that_the_lab_rejects(place: Path, is_right: bool) -> None:
+    folder, settings = place / "bias_gelu", load_settings()
+    shutil.copytree(Path(__file__).parents[1] / "support" / "bias_gelu", folder)
+    seed = folder / "seed.hip"
+    if not is_right:
+        seed.write_text(seed.read_text().replace(") return;", " - 1) return;"))
+    task, notes = with_right_seed(settings, folder, open_sound_task(settings, str(folder)))
+    assert seed.exists() is is_right and bool(task.seeds) is is_right
+    assert [note.startswith("no seed: the generated kernel does not pass: ") for note in notes] == [True] * (
+        not is_right
+    )
 
 
 @pytest.mark.long

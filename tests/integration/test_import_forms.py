@@ -23,6 +23,7 @@ from tasks.linter import lint
 from tasks.loader import load_task
 from tests.support.boards import FOLDERS, HANDED, is_close, write_board
 from tests.support.robust_folder import CONFIG, FUNCTION, write_robust
+from tests.support.robust_folder import FOLDERS as ROBUST
 from tests.support.trace_sets import DEFINITIONS, write_trace_set
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -146,19 +147,24 @@ def test_definitions_come_back_byte_by_byte(tmp_path: Path, capsys: pytest.Captu
 
 @needs_torch
 @pytest.mark.long
-def test_a_folder_of_robust_kbench_comes_back_byte_by_byte(tmp_path: Path) -> None:
-    place = write_robust(tmp_path / "given")
-    assert imports(tmp_path, {"rows": place}) == {}
+def test_folders_of_robust_kbench_come_back_byte_by_byte(tmp_path: Path) -> None:
+    places = {name: write_robust(tmp_path / "given" / name, *given) for name, given in ROBUST.items()}
+    assert imports(tmp_path, places) == {} and len(places) >= 5
+    for name, place in places.items():
+        assert lint(load_task(tmp_path / name)) == ()
+        exported(tmp_path / name, "robust-kbench", tmp_path / "back" / name)
+        for file in ("func_forward.py", "config_forward.json"):
+            assert (tmp_path / "back" / name / file).read_bytes() == (place / file).read_bytes()
+    large = load_task(tmp_path / "gated")
+    assert max(c.dims["batch"] * c.dims["tokens"] * c.dims["features"] for c in large.benchmarks) == 1 << 30
+    assert {c.scalars.get("slope", large.scalars[0].value) for c in large.benchmarks} == {0.125, 0.25}
     task = load_task(tmp_path / "rows")
     assert {(c.dims["rows"], c.dims["cols"]) for c in task.benchmarks} == {
         (128, 512),
         *((r, c) for r in (128, 1024) for c in (256, 1024)),
     }
     assert [(s.name, s.value) for s in task.scalars] == [("eps", 1e-5)] and task.tolerance.rtol == 1e-5
-    exported(tmp_path / "rows", "robust-kbench", tmp_path / "back")
-    for name in ("func_forward.py", "config_forward.json"):
-        assert (tmp_path / "back" / name).read_bytes() == (place / name).read_bytes()
-    forward = (tmp_path / "back" / "forward.cu").read_text()
+    forward = (tmp_path / "back" / "rows" / "forward.cu").read_text()
     parameters = "const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias, const py::object& eps"
     assert f"at::Tensor forward({parameters})" in forward and 'm.def("forward", &forward' in forward
 
@@ -209,12 +215,15 @@ def test_boards_hand_buffers_in_and_have_sizes_that_go_together(tmp_path: Path) 
     assert set(refused) == {"blocks"} and "scale has the shape (1024, 32), where small sizes lead to" in str(refused)
     shapes = {"grey": ("output", ("size", "size")), "total": ("output", ("1",))}
     shapes["groups"] = ("largest", ("tokens", "width // 128"))
+    shapes["scaled"] = ("out", ("rows", "cols"))
     for name, (output, shape) in shapes.items():
         task = load_task(tmp_path / "tasks" / name)
         assert lint(task) == () and [t.name for t in task.outputs] == [output]
         assert tuple(str(e) for e in task.outputs[0].shape) == shape and [t.name for t in task.inputs] != [output]
         exported(tmp_path / "tasks" / name, "gpumode", tmp_path / f"{name}.py", "mi300x")
         assert f"{output}, = given_\n" in (tmp_path / f"{name}.py").read_text()
+    scaled = load_task(tmp_path / "tasks/scaled")
+    assert scaled.multiples["cols"] == 128 and {c.dims["cols"] for c in scaled.benchmarks} == {4096, 1536}
     assert "0.2989, 0.587, 0.114]" in (tmp_path / "tasks/grey/reference.py").read_text()
 
 

@@ -77,10 +77,56 @@ def get_inputs():
 """,
     "turned": """
 def turned(x):
-    return torch.view_as_real(torch.view_as_complex(x.reshape(rows, cols // 2, 2)) * 1j)
+    return torch.view_as_complex(x.reshape(rows, cols // 2, 2)) * 1j
 
 def get_inputs():
     return [torch.randn(rows, cols)]
+""",
+    "rotated": """
+def rotated(x, angles):
+    pairs = torch.view_as_complex(x.reshape(rows, cols // 2, 2))
+    turned = pairs * torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(turned).flatten(1)
+
+def get_inputs():
+    return [torch.randn(rows, cols), torch.randn(rows, cols // 2)]
+""",
+    "bag": """
+class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.EmbeddingBag(rows, cols, mode="mean")
+
+    def forward(self, at):
+        return self.table(at)
+
+def get_inputs():
+    return [torch.randint(0, rows, (cols, 4))]
+""",
+    "layers": """
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(cols, 24, 2, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(48, 16, bias=False)
+        self.rnn = nn.RNN(16, 8, nonlinearity="relu")
+
+    def forward(self, x):
+        y, (_, cells) = self.lstm(x)
+        return self.rnn(self.gru(y)[0])[1], cells
+
+def get_inputs():
+    return [torch.randn(rows, 12, cols)]
+""",
+    "ordered": """
+def ordered(x, labels):
+    values, places = x.topk(3)
+    return values.sort(0, descending=True)[0], places, x.logcumsumexp(1).max(), x.mean(1) * (labels + 1)
+
+def get_inputs():
+    labels = torch.randint(0, 9, (rows,))
+    labels[: rows // 4] = -100
+    return [torch.randn(rows, cols), labels]
 """,
     "idle": """
 def idle(x):
@@ -95,6 +141,92 @@ def nothing(x):
 
 def get_inputs():
     return [torch.randn(rows, cols)]
+""",
+}
+WHOLE = {  # files that name no sizes, or that stand by themselves
+    "helped": """
+import torch
+import torch.nn as nn
+from dataclasses import dataclass
+
+@dataclass
+class Config:
+    hidden: int = 48
+    eps: float = 1e-6
+
+def halves(x):
+    return x.chunk(2, -1)
+
+class Helped(nn.Module):
+    def __init__(self, config=Config(), vocabulary=500, places=16):
+        super().__init__()
+        self.eps, self.table = config.eps, nn.Embedding(vocabulary, config.hidden)
+        self.register_buffer("places", torch.arange(places).expand((1, -1)))
+
+    def forward(self, ids):
+        one, two = halves(self.table(ids) + 0.01 * self.places[:, : ids.size(1)].unsqueeze(-1))
+        return one * torch.sigmoid(two) + self.eps
+
+def get_inputs():
+    return [torch.randint(0, 500, (6, 16))]
+""",
+    "patched": """
+import torch
+batch, rows, cols, p = 4, 64, 48, 8
+
+def patched(x):
+    x = x.reshape(x.shape[0], x.shape[1] // p, p, x.shape[2] // p, p)
+    return torch.einsum("nhpwq->nhwpq", x).flatten(3)
+
+def get_inputs():
+    return [torch.randn(batch, rows, cols)]
+""",
+    "looped": """
+import torch
+rows, steps = 80, 12
+
+def looped(x, decay):
+    state, found = torch.zeros_like(x[:, 0]), []
+    for t in range(x.shape[1]):
+        state = decay * state + x[:, t]
+        found.append(state)
+    return torch.stack(found, 1)
+
+def get_inputs():
+    return [torch.randn(rows, steps), torch.rand(rows)]
+""",
+    "masked": """
+import torch
+import torch.nn as nn
+batch, steps, cols, most = 4, 64, 32, 96
+
+class Masked(nn.Module):
+    def __init__(self, most):
+        super().__init__()
+        self.register_buffer("mask", torch.tril(torch.ones(most, most)).view(1, most, most))
+
+    def forward(self, x):
+        seen = self.mask[:, : x.shape[1], : x.shape[1]]
+        return (x @ x.transpose(1, 2)).masked_fill(seen == 0, float("-inf")).softmax(-1) @ x
+
+def get_inputs():
+    return [torch.randn(batch, steps, cols)]
+
+def get_init_inputs():
+    return [most]
+""",
+    "added": """
+import numpy as np
+n, groups, cols = 512, 24, 16
+
+def added(x, at):
+    found = np.zeros((groups, x.shape[1]), dtype=x.dtype)
+    np.add.at(found, at, x)
+    return found
+
+def get_inputs():
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal((n, cols)).astype(np.float32), rng.integers(0, groups, n)]
 """,
 }
 FIXED = {  # a definition of FlashInfer-Bench whose axes are constants, so that it needs no workload
@@ -112,9 +244,25 @@ OUTPUTS = {
     "made": {"y": ""},
     "cell": {"y0": "", "y1": ""},
     "cache": {"new_kept": "kept"},
+    "rotated": {"y": ""},
+    "bag": {"y": ""},
+    "layers": {"y0": "", "y1": ""},
+    "ordered": {"y0": "", "y1": "", "y2": "", "y3": ""},
+    "helped": {"y": ""},
+    "patched": {"y": ""},
+    "looped": {"y": ""},
+    "added": {"y": ""},
+    "masked": {"y": ""},
+}
+SEEDLESS = ("rotated", "layers")
+DIMS = {
+    "masked": {"batch", "steps", "cols"},
+    "helped": {"n0", "places", "vocabulary", "hidden"},
+    "patched": {"batch", "rows", "cols"},
+    "looped": {"rows"},
 }
 REFUSED = {  # by how the sentences begin
-    "turned": "it computes in torch.complex64, and tasks have no such type",
+    "turned": "its y holds complex numbers, and tasks have no such type",
     "nothing": "it makes no task: task.toml: the shape of 'y' is 0",
     "idle": "it returns nothing and writes into none of its inputs",
 }
@@ -124,7 +272,8 @@ REFUSED = {  # by how the sentences begin
 @pytest.mark.long
 def test_each_becomes_a_task_or_one_true_sentence(tmp_path: Path) -> None:
     requests: list[dict[str, Any]] = []
-    texts = {f"{name}.py": HEAD + text for name, text in IDIOMS.items()} | {"fixed.json": json.dumps(FIXED)}
+    texts = {f"{name}.py": text for name, text in {**{n: HEAD + t for n, t in IDIOMS.items()}, **WHOLE}.items()}
+    texts |= {"fixed.json": json.dumps(FIXED)}
     for name, text in texts.items():
         place = ImportPlace(tmp_path / name)
         place.path.write_text(text)
@@ -132,14 +281,15 @@ def test_each_becomes_a_task_or_one_true_sentence(tmp_path: Path) -> None:
         found = form.gather(place)
         origin = {"source": found.shown, "form": form.form, "digest": found.digest}
         requests.append({**found.request(place.path.stem, "", {}, {}), "origin": origin, "gate": form.gate})
-    made = dict(zip([*IDIOMS, "fixed"], imported_all(requests, task_cage(load_settings())), strict=True))
+    made = dict(zip([*IDIOMS, *WHOLE, "fixed"], imported_all(requests, task_cage(load_settings())), strict=True))
     refused = {name: one.split(" cannot become a task: ")[1] for name, one in made.items() if isinstance(one, str)}
-    assert {n: REFUSED[n] if said.startswith(REFUSED[n]) else said for n, said in refused.items()} == REFUSED
+    assert {n: REFUSED[n] if said.startswith(REFUSED.get(n, "?")) else said for n, said in refused.items()} == REFUSED
     for name, outputs in OUTPUTS.items():
         for file, content in made[name].files.items():  # type: ignore[union-attr]
             (tmp_path / name / file).parent.mkdir(exist_ok=True)
             (tmp_path / name / file).write_bytes(content)
         task = load_task(tmp_path / name)
-        assert lint(task) == () and (tmp_path / name / "seed.hip").exists()
+        assert lint(task) == () and (tmp_path / name / "seed.hip").exists() is (name not in SEEDLESS)
+        assert set(task.tests[0].dims) == DIMS.get(name, set(task.tests[0].dims))
         assert {t.name: t.initial for t in task.outputs} == outputs
         assert ("the last one stays" in task.description) is (name == "cache")

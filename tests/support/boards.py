@@ -131,6 +131,27 @@ def ref_kernel(data):
     return largest
 """
 )
+SCALED = (  # a slice that takes all there is, where the columns come in whole blocks, is no operation
+    HEAD
+    + """def generate_input(rows: int, cols: int, seed: int):
+    gen = torch.Generator(device="cuda")
+    gen.manual_seed(seed)
+    x = torch.randn((cols, rows), device="cuda", generator=gen)
+    scale = torch.randn(((cols + 127) // 128, rows), device="cuda", generator=gen)
+    out = torch.empty((rows, cols), device="cuda")
+    return x.T, scale.T, out
+
+
+def ref_kernel(data):
+    x, scale, out = data
+    wide = scale.contiguous().unsqueeze(-1).repeat(1, 1, 128).reshape(x.shape[0], scale.shape[1] * 128)
+    out[...] = x.contiguous() * wide[:, : x.shape[1]]
+    return out
+
+
+check_implementation = make_match_reference(ref_kernel, rtol=2e-2, atol=1e-3)
+"""
+)
 BLOCKS = (
     HEAD
     + """def generate_input(rows: int, cols: int, seed: int):
@@ -149,6 +170,11 @@ HANDED = {  # results in buffers that are not written, constants of the file, si
         GROUPS,
         "- {tokens: 4, width: 512, group: 64, seed: 1}\n- {tokens: 8, width: 512, group: 128, seed: 2}",
         "- {tokens: 256, width: 4096, group: 128, seed: 3}\n- {tokens: 256, width: 8192, group: 128, seed: 4}",
+    ),
+    "scaled": (
+        SCALED,
+        "- {rows: 32, cols: 64, seed: 1}\n- {rows: 64, cols: 256, seed: 2}",
+        "- {rows: 1024, cols: 4096, seed: 3}\n- {rows: 512, cols: 576, seed: 4}\n- {rows: 512, cols: 1536, seed: 5}",
     ),
     "blocks": (BLOCKS, "- {rows: 4, cols: 64, seed: 1}", "- {rows: 1024, cols: 4096, seed: 3}"),
 }

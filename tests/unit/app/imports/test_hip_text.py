@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.imports.graph import Graph, Operation, Ref, Tensor
+from app.imports.graph import Graph, Number, Operation, Ref, Tensor
+from app.imports.hip_ops import HipWriter
 from app.imports.hip_text import seed_text
 from app.imports.manifest_text import Shapes, flops, manifest_text
 from app.imports.numpy_text import reference_text
@@ -91,6 +92,36 @@ def test_an_operation_that_is_not_known_is_refused_by_its_name() -> None:
         seed_text(odd, ["m", "k"])
     with pytest.raises(ImportRefused, match=r"aten\.bessel\.default has no translation"):
         reference_text(odd, None, ["m", "k"], "wide", "odd")
+
+
+def test_what_a_maximum_is_taken_of_is_stored_where_it_is_used_again() -> None:
+    """Computed twice it would differ in its last bit, and large numbers less their maximum would be anything."""
+    shape, column = ("m", "n"), ("m", 1)
+    nodes = (
+        Operation("mul", "aten.mul.Tensor", (Ref("x"), 0.125), {}, shape, "f32"),
+        Operation("amax", "aten.amax.default", (Ref("mul"), [1], True), {}, column, "f32"),
+        Operation("sub", "aten.sub.Tensor", (Ref("mul"), Ref("amax")), {}, shape, "f32"),
+    )
+    graph = Graph((Tensor("x", shape, "f32"),), nodes, ((Tensor("y", shape, "f32"), "sub"),))
+    assert HipWriter(graph).stored == ["mul", "amax"]
+
+
+@pytest.mark.parametrize(
+    ("op", "given", "shape", "said"),
+    [
+        ("aten.bincount.default", (None, Number("m")), ("m",), "sum += at_at(q_, r0) == i0;"),
+        ("aten.repeat.default", ([2, 3],), (2, "3 * n"), "return at_at(q_, i1 % q_.n);"),
+        ("aten.index_select.default", (0, Ref("at")), ("n",), "return at_at(q_, at_at(q_, i0));"),
+        ("aten.max.default", (), (), "sum = larger_of(sum, at_at(q_, r0));"),
+        ("aten.clamp.default", (-5, 1 << 40), ("n",), "smaller_of(larger_of(at_at(q_, i0), -5), 1099511627776);"),
+        ("aten.argmax.default", (0,), (), "long long best = at_at(q_, 0);"),
+        ("aten.maximum.default", (Ref("at"),), ("n",), "return larger_of(at_at(q_, i0), at_at(q_, i0));"),
+    ],
+)
+def test_one_thread_finds_one_element(op: str, given: tuple[object, ...], shape: tuple[str, ...], said: str) -> None:
+    node = Operation("made", op, (Ref("at"), *given), {}, shape, "i64")
+    graph = Graph((Tensor("at", ("n",), "i64"),), (node,), ((Tensor("y", shape, "i64"), "made"),))
+    assert said in seed_text(graph, ["m", "n"])
 
 
 @pytest.mark.long

@@ -36,3 +36,14 @@ def test_what_cannot_change_is_refused() -> None:
         sized({}, runs)
     with pytest.raises(ImportRefused, match="smaller than its own"):
         sized({"n": 4096}, lambda dims: dims["n"] == 4096)
+
+
+def test_sizes_are_tried_again_with_one_that_has_to_stay() -> None:
+    """A patch that has 8 places, whatever the rest was tried with."""
+
+    def patches(dims: Mapping[str, int]) -> bool:
+        return dims["width"] % dims["p"] == 0 and dims["p"] in (6, 8)
+
+    found = sized({"batch": 4, "width": 64, "p": 8}, patches)
+    assert found.fixed == {"p": 8} and found.steps["width"] == 8
+    assert all(patches(found.constants(config)) for config in found.configs(np.random.default_rng(0)))

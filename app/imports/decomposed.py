@@ -1,0 +1,92 @@
+"""Operations of PyTorch as others of it that have a translation. In the import's own process only."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from app.imports.refusal import RECORDS, ImportRefused
+
+SUM, MEAN, MAX = range(3)  # modes of a bag
+
+
+def split(x: torch.Tensor, size: int, dim: int = 0) -> list[torch.Tensor]:
+    """Parts of so many elements along an axis; the last may be smaller."""
+    extent = x.shape[dim]
+    return [x.narrow(dim, start, min(size, extent - start)) for start in range(0, extent, size)]
+
+
+def unbind(x: torch.Tensor, dim: int = 0) -> list[torch.Tensor]:
+    """The parts along an axis, without it."""
+    return [x.select(dim, i) for i in range(x.shape[dim])]
+
+
+def logcumsumexp(x: torch.Tensor, dim: int) -> torch.Tensor:
+    """The logarithm of each sum of exponentials up to a place, with a maximum of its own."""
+    if not x.ndim:
+        return x.clone()
+    rows = x.movedim(dim, -1)
+    places = torch.arange(rows.shape[-1])
+    seen = torch.where(places[None, :] <= places[:, None], rows.unsqueeze(-2), -math.inf)
+    return torch.logsumexp(seen, -1).movedim(-1, dim)
+
+
+def embedding_bag(
+    weight: torch.Tensor,
+    indices: torch.Tensor,
+    offsets: torch.Tensor,
+    scale_grad_by_freq: bool = False,
+    mode: int = SUM,
+    sparse: bool = False,
+    per_sample_weights: torch.Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int = -1,
+) -> tuple[torch.Tensor, ...]:
+    """The rows of each bag, summed, averaged or compared; what PyTorch keeps for a backward step is left empty."""
+    if padding_idx >= 0:
+        raise ImportRefused(f"a bag of embeddings with padding_idx has no translation to NumPy yet; {RECORDS}")
+    offsets = offsets[:-1] if include_last_offset else offsets
+    bags, places = offsets.shape[0], torch.arange(indices.shape[0])
+    bag = (places[:, None] >= offsets[None, :]).sum(1) - 1
+    rows = weight[indices]
+    rows = rows if per_sample_weights is None else rows * per_sample_weights[:, None]
+    if mode == MAX:
+        inside = bag[None, :] == torch.arange(bags)[:, None]
+        found = torch.where(inside[:, :, None], rows[None], -math.inf).amax(1)
+        found = torch.where(inside.any(1)[:, None], found, 0.0)
+    else:
+        found = torch.zeros((bags, weight.shape[1]), dtype=rows.dtype).index_put([bag], rows, accumulate=True)
+    if mode == MEAN:
+        count = (bag[None, :] == torch.arange(bags)[:, None]).sum(1)
+        found = found / count.clamp(min=1).to(rows.dtype)[:, None]
+    nothing = torch.zeros(0, dtype=torch.int64)
+    return found, nothing, nothing, nothing
+
+
+def adaptive_mean(x: torch.Tensor, counts: Sequence[int]) -> torch.Tensor:
+    """The means of the last axes, so many along each: windows of PyTorch's adaptive_avg_pool, which may overlap."""
+    for axis, count in enumerate(counts, -len(counts)):
+        x = (x.movedim(axis, -1) @ _shares(x.shape[axis], count).to(x.dtype)).movedim(-1, axis)
+    return x
+
+
+def _shares(extent: int, count: int) -> torch.Tensor:
+    """The part that each place of an axis has in each mean."""
+    places, means = torch.arange(extent)[:, None], torch.arange(count)
+    inside = (places >= means * extent // count) & (places * count < (means + 1) * extent)
+    return inside.double() / inside.sum(0)
+
+
+def own_decompositions() -> Mapping[Any, Any]:
+    """By operation."""
+    a = torch.ops.aten
+    found: dict[Any, Any] = {
+        a._adaptive_avg_pool2d.default: adaptive_mean,
+        a._adaptive_avg_pool3d.default: adaptive_mean,
+    }
+    found |= {a.split_copy.Tensor: split, a.unbind_copy.int: unbind, a.logcumsumexp.default: logcumsumexp}
+    found |= {a._embedding_bag.default: embedding_bag, a._embedding_bag_forward_only.default: embedding_bag}
+    return found
