@@ -24,7 +24,6 @@ class Chunk:
     """One passage. `id` depends on title, section and text only: an untouched passage keeps it wherever it lies."""
 
     id: str
-    ordinal: int
     section: str
     text: str
 
@@ -52,7 +51,7 @@ def cut(title: str, body: str) -> list[Chunk]:
     bare = [("", body.strip()[:HIGH])] if body.strip() else []  # headings and nothing under them
     for section, text in list(_packed(_blocks(body))) or bare:
         nth = seen[section, text] = seen.get((section, text), 0) + 1
-        chunks.append(Chunk(Chunk.name(title, section, text, nth), len(chunks), section, text))
+        chunks.append(Chunk(Chunk.name(title, section, text, nth), section, text))
     return chunks
 
 

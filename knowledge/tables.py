@@ -17,7 +17,7 @@ from knowledge.documents import Document, Text
 from knowledge.tokens import TOKENISER, tokens
 from records.errors import KnowledgeError
 
-VERSION = 3  # of the tables
+VERSION = 4  # of the tables
 _BATCH = 200  # documents that are derived again at once
 MOMENT_S = 10.0  # that a reader waits: the file is shut only while a last connection closes or a first one opens
 DERIVED = f"c{CHUNKER}-t{TOKENISER}"  # what passages and postings were made by
@@ -30,7 +30,7 @@ _SCHEMA = (
     " body BLOB NOT NULL, added_at TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS documents_by_content ON documents(sha256)",
     "CREATE TABLE IF NOT EXISTS chunks("
-    "number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, ordinal INTEGER NOT NULL, section TEXT NOT NULL,"
+    "number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, section TEXT NOT NULL,"
     " document INTEGER NOT NULL REFERENCES documents(number) ON DELETE CASCADE,"
     " text TEXT NOT NULL, length INTEGER NOT NULL)",
     "CREATE INDEX IF NOT EXISTS chunks_by_document ON chunks(document, length)",
@@ -44,8 +44,6 @@ _SCHEMA = (
     # Vectors outlive their passages: each was paid for, and a passage that comes back finds its own again.
     "CREATE TABLE IF NOT EXISTS vectors("
     "embedder TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY(embedder, id))",
-    "CREATE TABLE IF NOT EXISTS placed("
-    "embedder TEXT NOT NULL, chunk INTEGER NOT NULL, PRIMARY KEY(embedder, chunk)) WITHOUT ROWID",
 )
 
 
@@ -211,24 +209,18 @@ def put_chunks(db: sqlite3.Connection, document: int, made: Cut) -> dict[int, li
     old = dict(db.execute("SELECT id, number FROM chunks WHERE document = ?", (document,)).fetchall())
     kept = {chunk.id for chunk in made.chunks}
     db.executemany("DELETE FROM chunks WHERE number = ?", [(number,) for i, number in old.items() if i not in kept])
-    rows = []
-    last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
-    for chunk, terms in zip(made.chunks, made.terms, strict=True):
-        if chunk.id in old:
-            db.execute("UPDATE chunks SET ordinal = ? WHERE number = ?", (chunk.ordinal, old[chunk.id]))
-        else:
-            rows.append((terms, chunk))
-    added = {number: terms for number, (terms, _) in enumerate(rows, last[0] + 1)}
+    fresh = [(c, terms) for c, terms in zip(made.chunks, made.terms, strict=True) if c.id not in old]
+    (last,) = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone() or (0,)
     db.executemany(
-        "INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?, ?)",
-        [(n, c.id, c.ordinal, c.section, document, c.text, len(t)) for n, (t, c) in zip(added, rows, strict=True)],
+        "INSERT INTO chunks VALUES(?, ?, ?, ?, ?, ?)",
+        [(number, c.id, c.section, document, c.text, len(terms)) for number, (c, terms) in enumerate(fresh, last + 1)],
     )
-    return added
+    return {number: terms for number, (_, terms) in enumerate(fresh, last + 1)}
 
 
 def derive(db: sqlite3.Connection) -> int:
     """Make passages and postings again from the stored documents; the number of passages."""
-    for table in ("chunks", "postings", "placed"):
+    for table in ("chunks", "postings"):
         db.execute(f"DELETE FROM {table}")
     rows = db.execute("SELECT number, title, tags, body FROM documents")
     while some := rows.fetchmany(_BATCH):
@@ -251,28 +243,31 @@ def _unpacked(body: bytes) -> str:
 
 
 def _upgrade(db: sqlite3.Connection, version: int) -> None:
-    """Make the tables; documents of the first version are kept, and so are vectors that another program paid for."""
-    documents, vectors, dropped = [], [], ["postings", "segments"]
-    if version < 2 and db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone():
-        documents = db.execute(
-            "SELECT body, number, id, uri, sha256, title, source, licence, arch, tags, added_at FROM documents"
-        ).fetchall()
-        vectors = db.execute(
-            "SELECT v.embedder, v.vector, d.title, c.section, c.text FROM vectors v JOIN chunks c ON c.number = v.chunk"
-            " JOIN documents d ON d.number = c.document WHERE v.embedder NOT LIKE 'hash.%'"
-        ).fetchall()
-        dropped += ["vectors", "chunks", "documents"]
-    for table in dropped:
+    """Make the tables; documents of any version are kept, and so are vectors that somebody paid for."""
+    has_any = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'documents'").fetchone()
+    copied = ("vectors", "chunks", "documents") if has_any and version < 2 else ()
+    for table in copied:
+        db.execute(f"CREATE TEMP TABLE old_{table} AS SELECT * FROM {table}")
+    for table in (*copied, "placed", *(("postings", "segments") if version < 3 else ())):
         db.execute(f"DROP TABLE IF EXISTS {table}")
+    if version in (2, 3):
+        db.execute("ALTER TABLE chunks DROP COLUMN ordinal")
     for statement in _SCHEMA:
         db.execute(statement)
-    places = ", ".join("?" * 11)
-    db.executemany(
-        f"INSERT INTO documents VALUES({places})", [(*rest, _packed(body), at) for body, *rest, at in documents]
-    )
-    rows = [(embedder, Chunk.name(*named), vector) for embedder, vector, *named in vectors]
-    db.executemany("INSERT OR IGNORE INTO vectors VALUES(?, ?, ?)", rows)
-    set_meta(db, "derived", "")
+    if copied:
+        db.create_function("packed", 1, _packed)
+        db.create_function("named", 3, Chunk.name)
+        db.execute(
+            "INSERT INTO documents SELECT number, id, uri, sha256, title, source, licence, arch, tags, packed(body),"
+            " added_at FROM old_documents"
+        )
+        db.execute(
+            "INSERT OR IGNORE INTO vectors SELECT v.embedder, named(d.title, c.section, c.text), v.vector"
+            " FROM old_vectors v JOIN old_chunks c ON c.number = v.chunk JOIN old_documents d ON d.number = c.document"
+            " WHERE v.embedder NOT LIKE 'hash.%'"
+        )
+    if version < 3:
+        set_meta(db, "derived", "")
     db.execute(f"PRAGMA user_version = {VERSION}")
 
 
