@@ -14,11 +14,9 @@ from knowledge.dense import DenseIndex
 from knowledge.document_files import Found, expanded, find_files, require_any
 from knowledge.documents import Added, Citation, Document
 from knowledge.embedder import Embedder, EmbedderError
-from knowledge.given_texts import cited, document_items, text_items
 from knowledge.given_values import is_amount, is_count, is_text, require
-from knowledge.intake import Item, batches, prepared, put
+from knowledge.intake import Item, batches, cited, document_items, prepared, put, text_items
 from knowledge.reader import DocumentReader
-from knowledge.scoring import fuse, spread
 from knowledge.tables import Cut, Hit, Tables
 from knowledge.tokens import tokens
 from records.errors import DocumentError, KnowledgeError
@@ -105,10 +103,10 @@ class KnowledgeStore:
             if tables.get_meta(db, "shipped") == state:
                 return []
             withheld = {row[0] for row in db.execute("SELECT uri FROM withheld")}
-        named = [(file, postings.SHIPPED + file.name) for file in files if postings.SHIPPED + file.name not in withheld]
+        named = {postings.SHIPPED + file.name: file for file in files}
         with DocumentReader() as reader:
-            items = [Item(uri, "", Cut.of(reader.read(file, uri=uri))) for file, uri in named]
-        return self._put(items, shipped=state)
+            read = (reader.read(file, uri=uri) for uri, file in named.items() if uri not in withheld)
+            return self._put([Item(text.uri, "", Cut.of(text)) for text in read], shipped=state)
 
     def documents(self, mine: bool = False) -> list[Document]:
         """Every document, by title; with `mine`, without the shipped notes."""
@@ -156,8 +154,8 @@ class KnowledgeStore:
                     near = self._dense.nearest(db, query, allowed, depth)
                 except EmbedderError:
                     near = []  # words alone, as without an embedder
-                ranked = fuse(ranked, near, self.weight)
-            chosen = spread(ranked, lambda number: int(facts.documents[number]), k)
+                ranked = postings.fuse(ranked, near, self.weight)
+            chosen = postings.spread(ranked, lambda number: int(facts.documents[number]), k)
             return [tables.hit(db, chunk, score) for chunk, score in chosen]
 
     def embed(self, report: Callable[[int], None] | None = None) -> int:
@@ -211,8 +209,7 @@ class KnowledgeStore:
             self._dense.close()
 
     def _known(self, db: sqlite3.Connection) -> postings.Facts:
-        epoch = tables.get_meta(db, "epoch")
-        facts = self._facts
+        epoch, facts = tables.get_meta(db, "epoch"), self._facts
         if facts is None or facts.epoch != epoch:
             facts = self._facts = postings.read_facts(db, epoch)
         return facts
@@ -225,11 +222,9 @@ class KnowledgeStore:
         with self._tables.changing() as db:
             if shipped:
                 tables.set_meta(db, "shipped", shipped)
-                keep = {item.uri for item in items}
-                gone = [
-                    (uri,) for (uri,) in db.execute("SELECT uri FROM documents") if uri.startswith(postings.SHIPPED)
-                ]
-                db.executemany("DELETE FROM documents WHERE uri = ?", [row for row in gone if row[0] not in keep])
+                rows = db.execute("SELECT uri FROM documents WHERE uri LIKE ?", (f"{postings.SHIPPED}%",))
+                gone = {uri for (uri,) in rows} - {item.uri for item in items}
+                db.executemany("DELETE FROM documents WHERE uri = ?", [(uri,) for uri in gone])
             outcomes = [put(db, item, fresh) for item in items]
             postings.add(db, fresh)
             if shipped or any(outcome.status in ("added", "replaced") for outcome in outcomes):

@@ -92,21 +92,16 @@ class Tables:
         self._is_ready = False
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection to read by."""
-        with self._connected() as db:
-            yield db
-
-    @contextmanager
     def changing(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
         """A connection of the one writer: the block's work is committed whole, or undone where it raises."""
-        with self._connected() as db:
+        with self.reading() as db:
             self._begin(db, self._wait_s if wait_s is None else wait_s)
             with db:
                 yield db
 
     @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read by."""
         db = None
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -187,8 +182,8 @@ def list_documents(db: sqlite3.Connection) -> list[Document]:
         " FROM documents d LEFT JOIN chunks c ON c.document = d.number GROUP BY d.number ORDER BY d.title, d.id"
     )
     return [
-        Document(identity, title, source, licence, arch, tuple(tags.split()), uri, sha256, chunks, added_at)
-        for identity, title, source, licence, arch, tags, uri, sha256, chunks, added_at in rows
+        Document(identity, title, source, licence, arch, tuple(tags.split()), *rest)
+        for identity, title, source, licence, arch, tags, *rest in rows
     ]
 
 
