@@ -54,8 +54,7 @@ class Found(NamedTuple):
 def find_files(paths: str | Path | Iterable[str | Path | Found]) -> list[Found]:
     """Files to read, folders searched through and patterns expanded, each file once; what is found stays as it is.
 
-    Raises:
-        DocumentError: a path is missing, or nothing was named.
+    DocumentError where a path is missing, or nothing was named.
     """
     found: dict[str, Found] = {}
     several = [paths] if isinstance(paths, str | bytes | Path) or not isinstance(paths, Iterable) else paths

@@ -124,8 +124,7 @@ def require_word(name: str, text: str) -> None:
 def decode(path: Path, data: bytes) -> str:
     """Text in whichever encoding it is: UTF-8 or UTF-16 as marked or found, else the likeliest.
 
-    Raises:
-        DocumentError: the bytes are no text.
+    DocumentError where the bytes are no text.
     """
     text = _wide(data)
     if text is None and b"\x08" in data:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,19 +61,17 @@ class KnowledgeStore:
         """Read files, folders and patterns. Each batch is committed, so what is in stays in when the work is ended.
 
         A file that cannot be read is skipped, with the reason in its outcome. A second call goes on from there.
-
-        Raises:
-            DocumentError: a path is missing, or every file was skipped.
-            KnowledgeError: the store is locked by another process, damaged or not writable.
+        DocumentError where a path is missing or every file was skipped; KnowledgeError where the store is locked by
+        another process, damaged or not writable.
         """
         done: list[Added] = []
         given = cited(given)
         with DocumentReader() as reader:
             for batch in batches(prepared(self._tables, find_files(paths), given, reader)):
-                outcomes = self._put(batch)
-                done += outcomes
-                for outcome in outcomes if report else ():
-                    report(outcome)  # type: ignore[misc]  # it is given where the loop runs
+                for outcome in self._put(batch):
+                    done.append(outcome)
+                    if report:
+                        report(outcome)
         require_any(done)
         return done
 
@@ -117,9 +116,7 @@ class KnowledgeStore:
         """Take documents out: one by its id or a unique beginning of it, else all whose place matches a pattern.
 
         A shipped note stays out. A pattern has a `*`, `?` or `/` in it, and a folder's name means what is in it.
-
-        Raises:
-            DocumentError: nothing, or more than one id, is meant.
+        DocumentError where nothing, or more than one id, is meant.
         """
         require(isinstance(wanted, str), "a document to remove is named by its id or a pattern, which is text", wanted)
         found = _meant(self.documents(), wanted)
@@ -135,8 +132,7 @@ class KnowledgeStore:
     def search(self, query: str, k: int = 5, arch: str | None = None) -> list[Hit]:
         """The best passages. With `arch`, documents that name other GPUs only are left out.
 
-        Raises:
-            UsageError: the query is empty or k is not positive. Of a long query the first MOST_QUERY characters count.
+        UsageError where the query is empty or k not positive. Of a long query the first MOST_QUERY characters count.
         """
         _require_question(query, k, arch)
         query = query[:MOST_QUERY]
@@ -150,19 +146,15 @@ class KnowledgeStore:
             depth = min(max(DEPTH, 2 * k), facts.living)
             ranked = postings.rank(db, terms, facts, allowed, depth)
             if self._dense and self.weight:
-                try:
-                    near = self._dense.nearest(db, query, allowed, depth)
-                except EmbedderError:
-                    near = []  # words alone, as without an embedder
-                ranked = postings.fuse(ranked, near, self.weight)
+                with suppress(EmbedderError):  # words alone, as without an embedder
+                    ranked = postings.fuse(ranked, self._dense.nearest(db, query, allowed, depth), self.weight)
             chosen = postings.spread(ranked, lambda number: int(facts.documents[number]), k)
             return [tables.hit(db, chunk, score) for chunk, score in chosen]
 
     def embed(self, report: Callable[[int], None] | None = None) -> int:
         """Buy the vectors that are missing, batch by batch; the number bought, 0 without an embedder.
 
-        Raises:
-            EmbedderError: the embedder failed; what came before is kept, and a second call goes on from there.
+        EmbedderError where the embedder failed; what came before is kept, and a second call goes on from there.
         """
         return self._dense.fill(report) if self._dense else 0
 
